@@ -1,0 +1,11 @@
+/** Milliseconds since the Unix epoch, UTC. Everything that depends on time takes a `Clock`; nothing else reads one. */
+export interface Clock {
+  now(): number;
+}
+
+export const systemClock: Clock = { now: () => Date.now() };
+
+export const secondMs = 1_000;
+export const minuteMs = 60 * secondMs;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;

@@ -1,0 +1,57 @@
+/** What the settings table (settings.ts) parses into. Every other room reads settings from here and nowhere else. */
+export type KindName = "text" | "file" | "url" | "qr";
+
+export interface Range {
+  readonly default: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+export interface KindSettings {
+  readonly enabled: boolean;
+  readonly days: Range;
+  readonly views: Range;
+  /** `offered` false: the option is off for every push of this kind, whatever the caller asks. */
+  readonly retrievalStep: { readonly offered: boolean; readonly default: boolean };
+  readonly deletableByViewer: { readonly offered: boolean; readonly default: boolean };
+  /** Pages show the secret blurred until it is clicked. */
+  readonly blur: boolean;
+}
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** Absolute path. */
+  readonly dataDir: string;
+  /** Absolute path of the SQLite file. */
+  readonly databasePath: string;
+  /** Master keys given by the environment or files, 32 bytes each, active first. Empty: `<dataDir>/master.key` is used or made. */
+  readonly masterKeys: readonly Buffer[];
+  readonly allowAnonymous: boolean;
+  readonly kinds: Readonly<Record<KindName, KindSettings>>;
+  readonly files: {
+    readonly allowAnonymous: boolean;
+    readonly maxFileUploads: number;
+    /** All files of one push together, decoded. */
+    readonly pushBytesMax: number;
+    readonly ticketTtlSeconds: number;
+  };
+  /** Origin without a trailing slash, e.g. `https://push.example.com`; undefined: taken from the request. */
+  readonly overrideBaseUrl: string | undefined;
+  /** Host names (and `.suffix` entries) that requests may ask for; empty: any. */
+  readonly allowedHosts: readonly string[];
+  /** Addresses and CIDR networks whose X-Forwarded-* headers are believed. */
+  readonly trustedProxies: readonly string[];
+  /** Requests per client address; 0 is off. */
+  readonly throttling: { readonly minute: number; readonly second: number };
+  readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
+  /** Ended owned pushes and their audit trail are removed this long after their end; undefined: kept. */
+  readonly purgeAfterMs: number | undefined;
+  /** Creating answers 503 below this much free disk; "auto": the larger of 1 GiB and 5 % of the disk. */
+  readonly freeDiskBytesMin: number | "auto";
+  /** Stored bytes (payloads and files) of live anonymous pushes above which anonymous creation answers 503. */
+  readonly anonymousBytesMax: number | undefined;
+  readonly loginSessionTimeoutSeconds: number;
+  /** Cookie `Secure` and `__Host-`: on, off, or as the request came ("auto"). */
+  readonly secureCookies: boolean | "auto";
+}

@@ -1,0 +1,171 @@
+import type { Database as Connection, Statement } from "better-sqlite3";
+import { AppError, unavailable } from "../base/errors.ts";
+
+interface WaitingUnit {
+  readonly run: () => unknown;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+  readonly givesUpAt: number;
+}
+
+export interface GroupCommitLimits {
+  readonly batchUnitsMax: number;
+  readonly waitingUnitsMax: number;
+  /** How long a unit may wait for another process to release the write lock. */
+  readonly lockWaitMsMax: number;
+}
+
+const busyRetryMs = 2;
+const retryAfterSeconds = 2;
+
+/** Error codes after which nothing of the batch can be trusted, even if SQLite kept the transaction open. */
+const storageFailure = /^SQLITE_(FULL|IOERR|NOMEM|CORRUPT|NOTADB|READONLY|CANTOPEN|PROTOCOL)/;
+
+function sqliteCode(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+/**
+ * Units of writing that arrive together share one commit, so one sync of the log serves all of them. A unit's promise
+ * settles only after COMMIT returned: what is acknowledged is durable. Each unit runs in a savepoint: a unit that
+ * throws is undone alone. A failure that ends the transaction itself (SQLITE_FULL rolls the whole batch back, and
+ * whatever ran next would autocommit) or that concerns the storage fails every member, as 503.
+ *
+ * The lock is never waited for inside the driver, which would stop the event loop: a busy database is tried again
+ * from a timer.
+ */
+export class GroupCommit {
+  readonly #writer: Connection;
+  readonly #limits: GroupCommitLimits;
+  readonly #monotonicMs: () => number;
+  readonly #onStorageFailure: (code: string) => void;
+  readonly #begin: Statement;
+  readonly #commit: Statement;
+  readonly #rollback: Statement;
+  readonly #savepoint: Statement;
+  readonly #release: Statement;
+  readonly #undo: Statement;
+  #waiting: WaitingUnit[] = [];
+  #scheduled = false;
+  #closed = false;
+  #commits = 0;
+  #units = 0;
+
+  constructor(
+    writer: Connection,
+    limits: GroupCommitLimits,
+    monotonicMs: () => number,
+    onStorageFailure: (code: string) => void,
+  ) {
+    this.#writer = writer;
+    this.#limits = limits;
+    this.#monotonicMs = monotonicMs;
+    this.#onStorageFailure = onStorageFailure;
+    this.#begin = writer.prepare("BEGIN IMMEDIATE");
+    this.#commit = writer.prepare("COMMIT");
+    this.#rollback = writer.prepare("ROLLBACK");
+    this.#savepoint = writer.prepare("SAVEPOINT unit");
+    this.#release = writer.prepare("RELEASE unit");
+    this.#undo = writer.prepare("ROLLBACK TO unit");
+  }
+
+  get counts(): { readonly commits: number; readonly units: number; readonly waiting: number } {
+    return { commits: this.#commits, units: this.#units, waiting: this.#waiting.length };
+  }
+
+  /**
+   * `run` must be synchronous and touch nothing but the writer connection: it may be undone.
+   * @throws AppError unavailable (too many waiting, lock not obtained in time, storage failed), or what `run` threw.
+   */
+  write<T>(run: () => T): Promise<T> {
+    if (this.#closed) return Promise.reject(unavailable("The server is shutting down.", retryAfterSeconds));
+    if (this.#waiting.length >= this.#limits.waitingUnitsMax) {
+      return Promise.reject(unavailable("Too many writes are waiting. Try again shortly.", retryAfterSeconds));
+    }
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({
+        run,
+        resolve: (value) => resolve(value as T),
+        reject,
+        givesUpAt: this.#monotonicMs() + this.#limits.lockWaitMsMax,
+      });
+      this.#schedule();
+    });
+  }
+
+  /** Commits what waits, then refuses further writes. */
+  async close(): Promise<void> {
+    while (this.#waiting.length > 0) await new Promise((resolve) => setTimeout(resolve, busyRetryMs));
+    this.#closed = true;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#scheduled = false;
+    if (this.#waiting.length === 0) return;
+    try {
+      this.#begin.run();
+    } catch (error) {
+      this.#waitOrFail(error);
+      return;
+    }
+    const batch = this.#waiting.splice(0, this.#limits.batchUnitsMax);
+    if (this.#waiting.length > 0) this.#schedule();
+    this.#commitBatch(batch);
+  }
+
+  #waitOrFail(error: unknown): void {
+    const busy = sqliteCode(error).startsWith("SQLITE_BUSY");
+    const now = this.#monotonicMs();
+    const failed = busy ? this.#waiting.filter((unit) => unit.givesUpAt <= now) : this.#waiting;
+    this.#waiting = busy ? this.#waiting.filter((unit) => unit.givesUpAt > now) : [];
+    this.#failAll(failed, error);
+    if (this.#waiting.length > 0) {
+      this.#scheduled = true;
+      setTimeout(() => this.#flush(), busyRetryMs);
+    }
+  }
+
+  #commitBatch(batch: readonly WaitingUnit[]): void {
+    const settle: (() => void)[] = [];
+    try {
+      for (const unit of batch) settle.push(this.#runUnit(unit));
+      this.#commit.run();
+    } catch (error) {
+      if (this.#writer.inTransaction) this.#rollback.run();
+      this.#failAll(batch, error);
+      return;
+    }
+    this.#commits += 1;
+    this.#units += batch.length;
+    for (const done of settle) done();
+  }
+
+  /** @returns how to settle the unit once the batch is durable. Throws only when the batch as a whole is lost. */
+  #runUnit(unit: WaitingUnit): () => void {
+    this.#savepoint.run();
+    try {
+      const value = unit.run();
+      this.#release.run();
+      return () => unit.resolve(value);
+    } catch (error) {
+      if (!this.#writer.inTransaction || storageFailure.test(sqliteCode(error))) throw error;
+      this.#undo.run();
+      this.#release.run();
+      return () => unit.reject(error);
+    }
+  }
+
+  #failAll(units: readonly WaitingUnit[], error: unknown): void {
+    if (units.length === 0) return;
+    this.#onStorageFailure(sqliteCode(error));
+    const refusal =
+      error instanceof AppError ? error : unavailable("The storage cannot take writes now.", retryAfterSeconds, error);
+    for (const unit of units) unit.reject(refusal);
+  }
+}

@@ -1,0 +1,102 @@
+import SqliteDriver, { type Database as Connection } from "better-sqlite3";
+import { GroupCommit, type GroupCommitLimits } from "./group-commit.ts";
+import { migrations } from "./migrations.ts";
+
+export type { Database as Connection, Statement } from "better-sqlite3";
+
+export interface Database {
+  /**
+   * For reads that answer a request. Another connection than the writer's, which sees its own uncommitted batch: what
+   * is read here is durable.
+   */
+  readonly reader: Connection;
+  /** Only to prepare statements on; they run inside `write`. */
+  readonly writer: Connection;
+  /** Runs `unit` in a shared, durable transaction; see GroupCommit. */
+  write<T>(unit: () => T): Promise<T>;
+  readonly counts: GroupCommit["counts"];
+  /**
+   * Copies the write-ahead log into the database and cuts it to nothing, so that overwritten keys are in no file.
+   * @returns false when a reader or writer held it: try again.
+   */
+  truncateLog(): boolean;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  readonly path: string;
+  readonly monotonicMs: () => number;
+  readonly onStorageFailure: (code: string) => void;
+  readonly limits?: GroupCommitLimits;
+}
+
+export const groupCommitLimits: GroupCommitLimits = {
+  batchUnitsMax: 256,
+  waitingUnitsMax: 20_000,
+  lockWaitMsMax: 10_000,
+};
+
+const startLockWaitMs = 15_000;
+const cacheKibibytes = 32 * 1024;
+/** 16 MiB of log between checkpoints: a page that changes often is copied into the database once, not each time. */
+const checkpointPages = 4_000;
+
+export class NewerSchemaError extends Error {
+  override readonly name = "NewerSchemaError";
+}
+
+/** Opens (or makes) the database and brings its schema up to date. @throws NewerSchemaError, or the driver's errors. */
+export function openDatabase(options: DatabaseOptions): Database {
+  const writer = openConnection(options.path, "writer");
+  migrate(writer);
+  writer.pragma("busy_timeout = 0");
+  const reader = openConnection(options.path, "reader");
+  const commits = new GroupCommit(
+    writer,
+    options.limits ?? groupCommitLimits,
+    options.monotonicMs,
+    options.onStorageFailure,
+  );
+  const truncate = writer.prepare<[], { busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)");
+  return {
+    reader,
+    writer,
+    write: (unit) => commits.write(unit),
+    get counts() {
+      return commits.counts;
+    },
+    truncateLog: () => truncate.get()?.busy === 0,
+    async close() {
+      await commits.close();
+      reader.close();
+      writer.close();
+    },
+  };
+}
+
+function openConnection(path: string, role: "reader" | "writer"): Connection {
+  const connection = new SqliteDriver(path, { timeout: startLockWaitMs });
+  connection.pragma("journal_mode = WAL");
+  connection.pragma("synchronous = FULL");
+  connection.pragma("secure_delete = ON");
+  connection.pragma("foreign_keys = ON");
+  connection.pragma("temp_store = MEMORY");
+  connection.pragma(`cache_size = -${cacheKibibytes}`);
+  connection.pragma(`wal_autocheckpoint = ${checkpointPages}`);
+  if (role === "reader") connection.pragma("query_only = ON");
+  return connection;
+}
+
+/** Under the write lock, so that processes starting together migrate once. */
+function migrate(writer: Connection): void {
+  writer.transaction(() => {
+    const version = Number(writer.pragma("user_version", { simple: true }));
+    if (version > migrations.length) {
+      throw new NewerSchemaError(
+        `The database has schema version ${version}, this program knows ${migrations.length}: start a newer version.`,
+      );
+    }
+    for (const statements of migrations.slice(version)) writer.exec(statements);
+    writer.pragma(`user_version = ${migrations.length}`);
+  }).immediate();
+}

@@ -1,0 +1,40 @@
+import type { Actor, AuditEntry, ClaimOutcome, CreatePush, Download, Push, Upload } from "./push.ts";
+
+export type * from "./push.ts";
+
+/** The door of the room: everything that can be done with a push. */
+export interface Pushes {
+  /**
+   * @returns the push; `urlToken` in it is the only copy for an anonymous push.
+   * @throws AppError invalid_fields, not_authenticated, unavailable (disk, quota).
+   */
+  create(request: CreatePush, actor: Actor): Promise<Push>;
+
+  /** @throws AppError not_authenticated, invalid_fields on `kind` (file pushes disabled), unavailable. */
+  beginUpload(actor: Actor): Promise<Upload>;
+
+  /** Counts nothing, opens nothing. `ownLabels`: name and note are opened when the actor owns the push. */
+  find(urlToken: string, actor: Actor): Promise<Push | undefined>;
+
+  /**
+   * The one way a secret leaves. `counting` "everyone": each retrieval is a counted view (API v2);
+   * "strangers": the owner's and an admin's are logged but not counted (pages, v1).
+   */
+  claimView(
+    urlToken: string,
+    request: { readonly passphrase?: string; readonly counting: "everyone" | "strangers" },
+    actor: Actor,
+  ): Promise<ClaimOutcome>;
+
+  /** Records that somebody met a push that has ended (a page that shows "gone"). */
+  expire(urlToken: string, actor: Actor): Promise<Push>;
+
+  /** Newest first, 50 a page, split by the state that holds now. `page` from 1. */
+  list(ownerId: number, state: "active" | "expired", page: number): Promise<readonly Push[]>;
+
+  /** Newest first, 50 a page. @throws AppError not_authenticated, forbidden, not_found. */
+  audit(urlToken: string, actor: Actor, page: number): Promise<readonly AuditEntry[]>;
+
+  /** undefined: forged, run out, or the push was deleted. Audits the download unless it continues one (`start` > 0). */
+  openTicket(ticket: string, actor: Actor, start: number): Promise<Download | undefined>;
+}
