@@ -1,0 +1,98 @@
+import type { Random } from "../base/random.ts";
+import { hkdf } from "./hkdf.ts";
+import { envelopeKeyId, open, type SealingKey, seal } from "./seal.ts";
+
+const masterKeyBytes = 32;
+const noSalt = Buffer.alloc(0);
+const unringedId = "00000000";
+
+/** Published in the field as a default, so known to everybody: it may open old data, never seal new. */
+const publishedKey = Buffer.from("749b1022e1cb83fb04f3022eacaf3bfef60c6d47f83e6fb41f534a05fc69929f", "hex");
+
+export interface Keyring {
+  readonly active: SealingKey;
+  /** 8 hex digits each, the active one first. */
+  readonly ids: readonly string[];
+  /** Under the active key. */
+  seal(context: string, plaintext: Uint8Array): Buffer;
+  /** With the key that the envelope names; undefined when the ring lacks it or the envelope does not open. */
+  open(context: string, envelope: Uint8Array): Buffer | undefined;
+  sealedUnderActive(envelope: Uint8Array): boolean;
+  /** @param keyId 8 hex digits. */
+  has(keyId: string): boolean;
+}
+
+/** A master key only ever derives: its id and its sealing key tell nothing about each other. */
+function sealingKey(master: Buffer): SealingKey {
+  return {
+    id: hkdf(master, noSalt, "sealpush key id", 4),
+    bytes: hkdf(master, noSalt, "sealpush seal", 32),
+  };
+}
+
+/**
+ * @param masterKeys 32 bytes each, the active one first.
+ * @throws Error when there is none, one has another length, one is given twice, or two share an id.
+ */
+export function createKeyring(masterKeys: readonly Buffer[], random: Random): Keyring {
+  const keys = new Map<string, SealingKey>();
+  for (const [at, master] of masterKeys.entries()) {
+    if (master.length !== masterKeyBytes) throw new Error(`Master key ${at + 1} is not ${masterKeyBytes} bytes long.`);
+    if (masterKeys.findIndex((other) => other.equals(master)) !== at) {
+      throw new Error(`Master key ${at + 1} is given twice.`);
+    }
+    const key = sealingKey(master);
+    const id = key.id.toString("hex");
+    if (id === unringedId || keys.has(id)) {
+      throw new Error(`Master key ${at + 1} has a key id that is taken; make another key.`);
+    }
+    keys.set(id, key);
+  }
+  const [active] = keys.values();
+  if (active === undefined) throw new Error("There is no master key.");
+  const activeId = active.id.toString("hex");
+
+  return {
+    active,
+    ids: [...keys.keys()],
+    seal: (context, plaintext) => seal(active, context, plaintext, random),
+    open(context, envelope) {
+      const id = envelopeKeyId(envelope);
+      const key = id === undefined ? undefined : keys.get(id);
+      return key === undefined ? undefined : open(key, context, envelope);
+    },
+    sealedUnderActive: (envelope) => envelopeKeyId(envelope) === activeId,
+    has: (keyId) => keys.has(keyId),
+  };
+}
+
+function parseMasterKey(text: string, name: string): Buffer {
+  if (!/^[0-9a-f]{64}$/i.test(text)) throw new Error(`${name} must be exactly 64 hex digits (32 bytes).`);
+  return Buffer.from(text, "hex");
+}
+
+/**
+ * @param active 64 hex digits in either case, blanks around them dropped; undefined or blank: not given.
+ * @param previous the same, any number, separated by commas.
+ * @returns the active key first; empty when none is given.
+ * @throws Error naming what is wrong; it never repeats a value.
+ */
+export function parseMasterKeys(active: string | undefined, previous: string | undefined): Buffer[] {
+  const activeText = active?.trim() ?? "";
+  const previousTexts = (previous ?? "")
+    .split(",")
+    .map((text) => text.trim())
+    .filter((text) => text !== "");
+  if (activeText === "") {
+    if (previousTexts.length === 0) return [];
+    throw new Error("Previous master keys are given, but no active master key.");
+  }
+  const activeKey = parseMasterKey(activeText, "The active master key");
+  if (activeKey.equals(publishedKey)) {
+    throw new Error(
+      "The active master key is a published default that everybody knows. Make a new one and put it first; " +
+        "the published one may stay among the previous keys.",
+    );
+  }
+  return [activeKey, ...previousTexts.map((text, at) => parseMasterKey(text, `Previous master key ${at + 1}`))];
+}

@@ -1,0 +1,29 @@
+import { hkdf } from "./hkdf.ts";
+import { type SealingKey, unringedKey } from "./seal.ts";
+
+const keyBytes = 32;
+const passphraseHashBytes = 32;
+const separator = Uint8Array.of(0);
+const noSalt = Buffer.alloc(0);
+
+/**
+ * The key that is only in the link: HKDF-SHA256 (RFC 5869) of the token, joined with the Argon2id output of the
+ * passphrase when there is one. The hash has a fixed length and stands last, so no token can imitate a pair.
+ * @param salt of the push, not secret.
+ * @param passphraseHash 32 bytes.
+ * @throws RangeError when the hash has another length.
+ */
+export function linkKey(urlToken: string, salt: Buffer, passphraseHash: Buffer | undefined): SealingKey {
+  const token = Buffer.from(urlToken, "utf8");
+  if (passphraseHash !== undefined && passphraseHash.length !== passphraseHashBytes) {
+    throw new RangeError(`A passphrase hash has ${passphraseHashBytes} bytes.`);
+  }
+  const secret = passphraseHash === undefined ? token : Buffer.concat([token, separator, passphraseHash]);
+  return unringedKey(hkdf(secret, salt, "sealpush link v1", keyBytes));
+}
+
+/** The key of one file of a push, 32 bytes: whoever has it can open neither the payload nor another file. */
+export function fileKey(dataKey: Buffer, fileId: number): Buffer {
+  if (!Number.isSafeInteger(fileId)) throw new RangeError("A file id is a safe integer.");
+  return hkdf(dataKey, noSalt, `sealpush file ${fileId}`, keyBytes);
+}

@@ -1,0 +1,83 @@
+import { hash, hashRaw, verify } from "@node-rs/argon2";
+import { unavailable } from "../base/errors.ts";
+
+/** Argon2id (RFC 9106), version 0x13: 19 MiB, two passes, one lane, 32 bytes out. */
+const cost = { algorithm: 2, version: 1, memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const;
+
+/**
+ * Argon2id off the event loop, in a queue with bounds. Secrets are taken as their UTF-8 bytes: nothing is trimmed or
+ * normalised. `client` is a throttle key: clients take turns, so that one's flood does not decide another's outcome.
+ * Every operation throws AppError `unavailable` when the queue is full, in all or for this client.
+ */
+export interface Argon2Queue {
+  /** @returns 32 bytes. */
+  deriveKey(secret: string, salt: Buffer, client: string): Promise<Buffer>;
+  /** @returns a PHC string with a fresh 16-byte salt from the system's CSPRNG. */
+  hashPassword(password: string, client: string): Promise<string>;
+  verifyPassword(phc: string, password: string, client: string): Promise<boolean>;
+  /** Operations that have not started. */
+  readonly waiting: number;
+}
+
+export interface Argon2QueueLimits {
+  /** Each running one holds 19 MiB and a thread of the pool that files also need. */
+  readonly runningMax: number;
+  readonly waitingMax: number;
+  readonly waitingPerClientMax: number;
+}
+
+export function createArgon2Queue(limits: Argon2QueueLimits): Argon2Queue {
+  for (const [name, limit] of Object.entries(limits)) {
+    if (!Number.isInteger(limit) || limit < 1) throw new RangeError(`${name} must be a whole number of at least 1.`);
+  }
+  /** Insertion order is whose turn it is: a served client goes to the end. No client stands here without a start. */
+  const turns = new Map<string, (() => void)[]>();
+  let waiting = 0;
+  let running = 0;
+
+  function startNext(): void {
+    const [turn] = turns;
+    if (turn === undefined || running >= limits.runningMax) return;
+    const [client, starts] = turn;
+    turns.delete(client);
+    const start = starts.shift();
+    if (starts.length > 0) turns.set(client, starts);
+    if (start === undefined) throw new Error("A client without a start had a turn.");
+    waiting -= 1;
+    running += 1;
+    start();
+  }
+
+  function placeFor(client: string): Promise<void> {
+    if (running < limits.runningMax && waiting === 0) {
+      running += 1;
+      return Promise.resolve();
+    }
+    const starts = turns.get(client) ?? [];
+    if (waiting >= limits.waitingMax || starts.length >= limits.waitingPerClientMax) {
+      throw unavailable("Too many passphrases are being checked right now. Try again in a moment.", 1);
+    }
+    waiting += 1;
+    turns.set(client, starts);
+    return new Promise((resolve) => starts.push(resolve));
+  }
+
+  async function run<T>(client: string, work: () => Promise<T>): Promise<T> {
+    await placeFor(client);
+    try {
+      return await work();
+    } finally {
+      running -= 1;
+      startNext();
+    }
+  }
+
+  return {
+    deriveKey: (secret, salt, client) => run(client, () => hashRaw(Buffer.from(secret, "utf8"), { ...cost, salt })),
+    hashPassword: (password, client) => run(client, () => hash(Buffer.from(password, "utf8"), cost)),
+    verifyPassword: (phc, password, client) => run(client, () => verify(phc, Buffer.from(password, "utf8"))),
+    get waiting() {
+      return waiting;
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { createCipheriv, createDecipheriv } from "node:crypto";
+import type { Random } from "../base/random.ts";
+
+/**
+ * One sealed value: version 0x01 | key id 4 | nonce 12 | ciphertext | tag 16, AES-256-GCM (NIST SP 800-38D).
+ * Associated data: version | key id | UTF-8 of the context. The first two have a fixed length, so no two contexts
+ * share an encoding, and a value that is moved to another row or field does not open.
+ */
+const version = 1;
+const keyIdBytes = 4;
+const headerBytes = 1 + keyIdBytes;
+const nonceBytes = 12;
+const tagBytes = 16;
+const textStart = headerBytes + nonceBytes;
+export const sealOverheadBytes = textStart + tagBytes;
+
+export interface SealingKey {
+  /** 4 bytes, in the clear in every envelope: says which key of a ring opens it. */
+  readonly id: Buffer;
+  /** 32 bytes. */
+  readonly bytes: Buffer;
+}
+
+const unringedId = Buffer.alloc(keyIdBytes);
+
+/** For keys that are found without an id: derived from a link, or sealed elsewhere. */
+export function unringedKey(bytes: Buffer): SealingKey {
+  return { id: unringedId, bytes };
+}
+
+function associatedData(keyId: Buffer, context: string): Buffer {
+  const data = Buffer.allocUnsafe(headerBytes + Buffer.byteLength(context, "utf8"));
+  data[0] = version;
+  data.set(keyId, 1);
+  data.write(context, headerBytes, "utf8");
+  return data;
+}
+
+/**
+ * @param context names the one place where the value belongs, e.g. "push:42:payload".
+ * @returns the envelope, `sealOverheadBytes` longer than the plaintext.
+ */
+export function seal(key: SealingKey, context: string, plaintext: Uint8Array, random: Random): Buffer {
+  const nonce = random.bytes(nonceBytes);
+  const data = associatedData(key.id, context);
+  const cipher = createCipheriv("aes-256-gcm", key.bytes, nonce);
+  cipher.setAAD(data);
+  const ciphertext = cipher.update(plaintext);
+  cipher.final();
+  return Buffer.concat([data.subarray(0, headerBytes), nonce, ciphertext, cipher.getAuthTag()]);
+}
+
+/**
+ * @returns undefined for a wrong key, context or version, and for changed, cut or foreign bytes, whatever they are.
+ */
+export function open(key: SealingKey, context: string, envelope: Uint8Array): Buffer | undefined {
+  if (envelope.length < sealOverheadBytes || envelope[0] !== version) return undefined;
+  if (!key.id.equals(envelope.subarray(1, headerBytes))) return undefined;
+  const tagStart = envelope.length - tagBytes;
+  const decipher = createDecipheriv("aes-256-gcm", key.bytes, envelope.subarray(headerBytes, textStart));
+  decipher.setAAD(associatedData(key.id, context));
+  decipher.setAuthTag(envelope.subarray(tagStart));
+  const plaintext = decipher.update(envelope.subarray(textStart, tagStart));
+  try {
+    decipher.final();
+  } catch {
+    // The only thing that makes final throw is a tag that does not match: the expected answer to a wrong key.
+    return undefined;
+  }
+  return plaintext;
+}
+
+/** @returns 8 hex digits, not yet verified by anything; undefined when the bytes are no envelope of this version. */
+export function envelopeKeyId(envelope: Uint8Array): string | undefined {
+  if (envelope.length < sealOverheadBytes || envelope[0] !== version) return undefined;
+  return Buffer.from(envelope.subarray(1, headerBytes)).toString("hex");
+}
