@@ -1,5 +1,5 @@
-import { createCipheriv, createDecipheriv } from "node:crypto";
 import type { Random } from "../base/random.ts";
+import { aesKey, decrypt, encrypt, nonceBytes, tagBytes } from "./aes-gcm.ts";
 
 /**
  * One sealed value: version 0x01 | key id 4 | nonce 12 | ciphertext | tag 16, AES-256-GCM (NIST SP 800-38D).
@@ -9,8 +9,6 @@ import type { Random } from "../base/random.ts";
 const version = 1;
 const keyIdBytes = 4;
 const headerBytes = 1 + keyIdBytes;
-const nonceBytes = 12;
-const tagBytes = 16;
 const textStart = headerBytes + nonceBytes;
 export const sealOverheadBytes = textStart + tagBytes;
 
@@ -43,11 +41,8 @@ function associatedData(keyId: Buffer, context: string): Buffer {
 export function seal(key: SealingKey, context: string, plaintext: Uint8Array, random: Random): Buffer {
   const nonce = random.bytes(nonceBytes);
   const data = associatedData(key.id, context);
-  const cipher = createCipheriv("aes-256-gcm", key.bytes, nonce);
-  cipher.setAAD(data);
-  const ciphertext = cipher.update(plaintext);
-  cipher.final();
-  return Buffer.concat([data.subarray(0, headerBytes), nonce, ciphertext, cipher.getAuthTag()]);
+  const { ciphertext, tag } = encrypt(aesKey(key.bytes), nonce, data, plaintext);
+  return Buffer.concat([data.subarray(0, headerBytes), nonce, ciphertext, tag]);
 }
 
 /**
@@ -56,18 +51,8 @@ export function seal(key: SealingKey, context: string, plaintext: Uint8Array, ra
 export function open(key: SealingKey, context: string, envelope: Uint8Array): Buffer | undefined {
   if (envelope.length < sealOverheadBytes || envelope[0] !== version) return undefined;
   if (!key.id.equals(envelope.subarray(1, headerBytes))) return undefined;
-  const tagStart = envelope.length - tagBytes;
-  const decipher = createDecipheriv("aes-256-gcm", key.bytes, envelope.subarray(headerBytes, textStart));
-  decipher.setAAD(associatedData(key.id, context));
-  decipher.setAuthTag(envelope.subarray(tagStart));
-  const plaintext = decipher.update(envelope.subarray(textStart, tagStart));
-  try {
-    decipher.final();
-  } catch {
-    // The only thing that makes final throw is a tag that does not match: the expected answer to a wrong key.
-    return undefined;
-  }
-  return plaintext;
+  const nonce = envelope.subarray(headerBytes, textStart);
+  return decrypt(aesKey(key.bytes), nonce, associatedData(key.id, context), envelope.subarray(textStart));
 }
 
 /** @returns 8 hex digits, not yet verified by anything; undefined when the bytes are no envelope of this version. */

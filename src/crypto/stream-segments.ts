@@ -1,3 +1,5 @@
+import { nonceBytes, tagBytes } from "./aes-gcm.ts";
+
 /**
  * The layout of a sealed stream: version 0x01 | nonce prefix 7, then segments of 65,536 plaintext bytes and a tag of
  * 16 each; only the last may be shorter, and an empty stream is one empty last segment.
@@ -6,7 +8,6 @@ export const streamVersion = 1;
 export const noncePrefixBytes = 7;
 export const headerBytes = 1 + noncePrefixBytes;
 export const segmentBytes = 65_536;
-export const tagBytes = 16;
 export const sealedSegmentBytes = segmentBytes + tagBytes;
 
 /** The counter of the nonce has 32 bits; beyond it nonces would repeat. */
@@ -31,10 +32,10 @@ export function sealedLength(plaintextBytes: number): number {
  */
 export function segmentNonce(prefix: Uint8Array, index: number, last: boolean): Buffer {
   if (index >= segmentsMax) throw new RangeError("A sealed stream holds 2^32 segments at most.");
-  const nonce = Buffer.allocUnsafe(noncePrefixBytes + 5);
+  const nonce = Buffer.allocUnsafe(nonceBytes);
   nonce.set(prefix, 0);
   nonce.writeUInt32BE(index, noncePrefixBytes);
-  nonce[noncePrefixBytes + 4] = last ? 1 : 0;
+  nonce[nonceBytes - 1] = last ? 1 : 0;
   return nonce;
 }
 

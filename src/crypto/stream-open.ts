@@ -1,0 +1,150 @@
+import { aesKey, decrypt, tagBytes } from "./aes-gcm.ts";
+import {
+  associatedData,
+  headerBytes,
+  sealedLength,
+  sealedSegmentBytes,
+  segmentBytes,
+  segmentCount,
+  segmentNonce,
+  streamVersion,
+} from "./stream-segments.ts";
+
+/** The sealed bytes are not what was sealed here: cut, reordered, spliced, changed, or under another key or context. */
+export class SealBrokenError extends Error {
+  override readonly name = "SealBrokenError";
+}
+
+/** Byte positions, both included. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Opens a part of a sealed stream in constant memory, reading only the header and the segments that hold it.
+ * No byte is handed out before its segment is verified. That a stream is complete shows in its last segment alone:
+ * a range that ends before it says nothing about what follows.
+ * @param plaintextBytes of the whole stream, as counted when it was sealed.
+ * @param range in plaintext bytes, inside the stream; of an empty one: start 0, end -1, which yields nothing and
+ *   verifies the one empty segment.
+ * @param read gives sealed bytes, chunks of any size, each untouched until the next is asked for.
+ * @returns exactly the range, in chunks that the receiver owns.
+ * @throws SealBrokenError; RangeError when the range is not inside the stream.
+ */
+export async function* openStream(
+  key: Buffer,
+  context: string,
+  plaintextBytes: number,
+  range: ByteRange,
+  read: (range: ByteRange) => AsyncIterable<Uint8Array>,
+): AsyncGenerator<Buffer, void, undefined> {
+  const lastIndex = segmentCount(plaintextBytes) - 1;
+  checkRange(range, plaintextBytes);
+  const firstIndex = Math.floor(range.start / segmentBytes);
+  const endIndex = Math.max(firstIndex, Math.floor(range.end / segmentBytes));
+  const lengths = pieceLengths(plaintextBytes, firstIndex, endIndex);
+
+  let opener: SegmentOpener | undefined;
+  let index = firstIndex;
+  for await (const piece of cut(readPieces(plaintextBytes, firstIndex, endIndex, read), lengths)) {
+    if (opener === undefined) {
+      opener = openHeader(key, context, piece);
+      continue;
+    }
+    const plaintext = opener.openSegment(piece, index, index === lastIndex);
+    const segmentStart = index * segmentBytes;
+    index += 1;
+    const part = plaintext.subarray(Math.max(0, range.start - segmentStart), Math.max(0, range.end + 1 - segmentStart));
+    if (part.length > 0) yield part;
+  }
+}
+
+function checkRange(range: ByteRange, plaintextBytes: number): void {
+  const { start, end } = range;
+  if (plaintextBytes === 0 && start === 0 && end === -1) return;
+  if (!Number.isSafeInteger(start) || !Number.isSafeInteger(end) || start < 0 || end < start || end >= plaintextBytes) {
+    throw new RangeError("The range is not inside the stream.");
+  }
+}
+
+/** The header, then each segment from the first to the last asked for. */
+function* pieceLengths(
+  plaintextBytes: number,
+  firstIndex: number,
+  endIndex: number,
+): Generator<number, void, undefined> {
+  yield headerBytes;
+  for (let index = firstIndex; index <= endIndex; index += 1) {
+    yield Math.min(segmentBytes, plaintextBytes - index * segmentBytes) + tagBytes;
+  }
+}
+
+async function* readPieces(
+  plaintextBytes: number,
+  firstIndex: number,
+  endIndex: number,
+  read: (range: ByteRange) => AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const start = headerBytes + firstIndex * sealedSegmentBytes;
+  const end = Math.min(headerBytes + (endIndex + 1) * sealedSegmentBytes, sealedLength(plaintextBytes)) - 1;
+  if (firstIndex === 0) {
+    yield* read({ start: 0, end });
+    return;
+  }
+  yield* read({ start: 0, end: headerBytes - 1 });
+  yield* read({ start, end });
+}
+
+/**
+ * Cuts chunks of any size into pieces of the given lengths, `sealedSegmentBytes` at most. A piece holds until the next
+ * is asked for: it lies in the chunk where it came whole, else in one buffer that serves all.
+ * @throws SealBrokenError when the source holds less or more.
+ */
+async function* cut(
+  source: AsyncIterable<Uint8Array>,
+  lengths: Iterator<number, void, undefined>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const pending = Buffer.allocUnsafe(sealedSegmentBytes);
+  let pendingBytes = 0;
+  let wanted = lengths.next();
+  for await (const chunk of source) {
+    let taken = 0;
+    while (taken < chunk.length) {
+      if (wanted.done === true) throw new SealBrokenError("The sealed stream holds more than was sealed.");
+      const part = chunk.subarray(taken, taken + wanted.value - pendingBytes);
+      taken += part.length;
+      if (part.length === wanted.value) {
+        yield part;
+        wanted = lengths.next();
+        continue;
+      }
+      pending.set(part, pendingBytes);
+      pendingBytes += part.length;
+      if (pendingBytes < wanted.value) continue;
+      yield pending.subarray(0, pendingBytes);
+      pendingBytes = 0;
+      wanted = lengths.next();
+    }
+  }
+  if (wanted.done !== true) throw new SealBrokenError("The sealed stream ends too early.");
+}
+
+interface SegmentOpener {
+  openSegment(sealed: Uint8Array, index: number, last: boolean): Buffer;
+}
+
+/** The header proves itself with the first segment, whose associated data it is. */
+function openHeader(key: Buffer, context: string, header: Uint8Array): SegmentOpener {
+  if (header[0] !== streamVersion) throw new SealBrokenError("The sealed stream has an unknown version.");
+  const data = associatedData(header, context);
+  const secret = aesKey(key);
+  const prefix = data.subarray(1, headerBytes);
+  return {
+    openSegment(sealed, index, last) {
+      const plaintext = decrypt(secret, segmentNonce(prefix, index, last), data, sealed);
+      if (plaintext === undefined) throw new SealBrokenError(`Segment ${index} of the sealed stream does not open.`);
+      return plaintext;
+    },
+  };
+}
