@@ -1,0 +1,32 @@
+/**
+ * Stores when something was last used, at most once in an interval for each key: a convenience that no request waits
+ * for, and whose failure must not fail one.
+ */
+export interface LastUse<Key> {
+  /** @param recordedAt what the store says; null: never. */
+  note(key: Key, recordedAt: number | null, now: number): void;
+}
+
+/** Keys remembered so that requests arriving before the first write is done do not write again. */
+const rememberedMax = 10_000;
+
+export function createLastUse<Key extends string | number>(deps: {
+  readonly intervalMs: number;
+  readonly record: (key: Key, now: number) => Promise<void>;
+  readonly onFailure: (error: unknown) => void;
+}): LastUse<Key> {
+  const tried = new Map<Key, number>();
+
+  /** Either direction: a time from before the clock was set back is due as well. */
+  const isDue = (at: number | null | undefined, now: number) =>
+    at === null || at === undefined || Math.abs(now - at) >= deps.intervalMs;
+
+  return {
+    note(key, recordedAt, now) {
+      if (!isDue(recordedAt, now) || !isDue(tried.get(key), now)) return;
+      if (tried.size >= rememberedMax) tried.clear();
+      tried.set(key, now);
+      deps.record(key, now).catch(deps.onFailure);
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { type Accounts, type AccountsDeps, createAccounts } from "../../src/accounts/accounts.ts";
+import { systemRandom } from "../../src/base/random.ts";
+import { type Database, openDatabase } from "../../src/db/sqlite.ts";
+
+export const startOfTests = Date.UTC(2030, 0, 1);
+
+export interface TestAccounts {
+  readonly accounts: Accounts;
+  readonly db: Database;
+  /** Moves the clock; negative: sets it back. */
+  readonly advance: (ms: number) => void;
+  /** Password checks so far. */
+  readonly checks: () => number;
+}
+
+/** Answers at once, without the cost of Argon2id: for everything that is not about hashing. */
+function plainArgon2(): { argon2: AccountsDeps["argon2"]; checks: () => number } {
+  let checks = 0;
+  return {
+    argon2: {
+      hashPassword: async (password) => `plain:${password}`,
+      verifyPassword: async (phc, password) => {
+        checks += 1;
+        return phc === `plain:${password}`;
+      },
+    },
+    checks: () => checks,
+  };
+}
+
+/** Accounts on a database of their own, which goes away with the test. */
+export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAccounts {
+  const folder = mkdtempSync(join(tmpdir(), "sealpush-accounts-"));
+  const db = openDatabase({
+    path: join(folder, "test.sqlite3"),
+    monotonicMs: () => performance.now(),
+    onStorageFailure: (code) => {
+      throw new Error(`Storage failed: ${code}`);
+    },
+  });
+  onTestFinished(async () => {
+    await db.close();
+    rmSync(folder, { recursive: true });
+  });
+  const { argon2, checks } = plainArgon2();
+  let now = startOfTests;
+  const accounts = createAccounts({
+    db,
+    clock: { now: () => now },
+    random: systemRandom,
+    argon2,
+    sessionTimeoutSeconds: 7_200,
+    onUseNotRecorded: (of, error) => {
+      throw new Error(`The use of a ${of} was not recorded.`, { cause: error });
+    },
+    ...overrides,
+  });
+  return {
+    accounts,
+    db,
+    checks,
+    advance(ms) {
+      now += ms;
+    },
+  };
+}
+
+export const password = "correct horse battery";
+
+export function makeUser(accounts: Accounts, email = "ada@example.com") {
+  return accounts.createUser({ email, password, admin: false });
+}
