@@ -5,15 +5,15 @@ const lengthBytesMax = 255 * blockBytes;
 
 /**
  * HKDF-SHA256, RFC 5869, extract and expand in one.
- * @param info UTF-8, names the one purpose of the derived key.
+ * @param info names the one purpose of the derived key; a string stands for its UTF-8.
  * @throws RangeError when `lengthBytes` is not 1 to 8160.
  */
-export function hkdf(ikm: Uint8Array, salt: Uint8Array, info: string, lengthBytes: number): Buffer {
+export function hkdf(ikm: Uint8Array, salt: Uint8Array, info: string | Uint8Array, lengthBytes: number): Buffer {
   if (!Number.isInteger(lengthBytes) || lengthBytes < 1 || lengthBytes > lengthBytesMax) {
     throw new RangeError(`HKDF-SHA256 gives 1 to ${lengthBytesMax} bytes.`);
   }
   const pseudoRandomKey = hmacSha256(salt, ikm);
-  const purpose = Buffer.from(info, "utf8");
+  const purpose = typeof info === "string" ? Buffer.from(info, "utf8") : info;
   const first = hmacSha256(pseudoRandomKey, purpose, Uint8Array.of(1));
   if (lengthBytes <= blockBytes) return first.subarray(0, lengthBytes);
 

@@ -1,0 +1,39 @@
+import { createHmac } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { digest, equalDigests, keyedDigest } from "./digests.ts";
+import { hex, withFlippedBit } from "./test-support.ts";
+import vectors from "./vectors.json" with { type: "json" };
+
+describe("keyedDigest", () => {
+  test.each(vectors.hmacSha256)("$source", (vector) => {
+    expect(keyedDigest(hex(vector.key), vector.text).toString("hex")).toBe(vector.digest);
+  });
+
+  test("agrees with HMAC given the key as bytes", () => {
+    const text = fc.string({ unit: "grapheme" });
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 100 }), text, (key, value) => {
+        expect(keyedDigest(key, value)).toEqual(createHmac("sha256", key).update(value, "utf8").digest());
+      }),
+    );
+  });
+});
+
+describe("digest", () => {
+  test.each(vectors.sha256)("$text", (vector) => {
+    expect(digest(vector.text).toString("hex")).toBe(vector.digest);
+  });
+});
+
+describe("equalDigests", () => {
+  test("tells equal bytes from all others, a difference of length included", () => {
+    const one = digest("one");
+    expect(equalDigests(one, Buffer.from(one))).toBe(true);
+    expect(equalDigests(one, Uint8Array.from(one))).toBe(true);
+    for (let at = 0; at < one.length; at += 1) expect(equalDigests(one, withFlippedBit(one, at, at % 8))).toBe(false);
+    expect(equalDigests(one, one.subarray(1))).toBe(false);
+    expect(equalDigests(one, Buffer.alloc(0))).toBe(false);
+    expect(equalDigests(Buffer.alloc(0), Buffer.alloc(0))).toBe(true);
+  });
+});
