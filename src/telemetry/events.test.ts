@@ -1,0 +1,63 @@
+import { Writable } from "node:stream";
+import { expect, test } from "vitest";
+import { AppError } from "../base/errors.ts";
+import { describeError } from "./describe-error.ts";
+import { createEvents } from "./events.ts";
+import { createLogger } from "./logger.ts";
+
+function listen() {
+  const lines: Record<string, unknown>[] = [];
+  const destination = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(JSON.parse(chunk.toString()));
+      done();
+    },
+  });
+  const time = { now: 1_000_000 };
+  const clock = { now: () => time.now };
+  return { lines, time, events: createEvents({ logger: createLogger("debug", destination), clock }) };
+}
+
+const where = { requestId: "00ff", method: "POST", route: "/api/v2/pushes" };
+
+test("an unexpected error is logged by class, code and frames, never by its message", () => {
+  const { lines, events } = listen();
+  const cause = Object.assign(new SyntaxError("Unexpected token h in hunter2\n    at hunter2 (x:1)"), { code: "E_PARSE" });
+  events.unexpectedError(where, new TypeError("hunter2", { cause }));
+  const text = JSON.stringify(lines);
+  expect(text).not.toContain("hunter2");
+  expect(lines[0]).toMatchObject({
+    level: "error",
+    event: "unexpected_error",
+    requestId: "00ff",
+    error: { name: "TypeError", cause: { name: "SyntaxError", code: "E_PARSE" } },
+  });
+  expect(text).toContain("events.test.ts");
+});
+
+test("what is thrown without being an error is named by its type", () => {
+  expect(describeError("hunter2")).toEqual({ name: "thrown string", code: undefined, frames: [], cause: undefined });
+});
+
+test("a chain of causes is followed only so far", () => {
+  const loop = new Error("a");
+  loop.cause = loop;
+  expect(JSON.stringify(describeError(loop)).match(/"name"/g)).toHaveLength(4);
+});
+
+test("an untrusted forwarder is named once, and only few are", () => {
+  const { lines, events } = listen();
+  for (let host = 0; host < 100; host += 1) {
+    events.untrustedForwarder(`192.0.2.${host}`);
+    events.untrustedForwarder(`192.0.2.${host}`);
+  }
+  expect(lines).toHaveLength(16);
+});
+
+test("a storm of refusals is one line a second with a count", () => {
+  const { lines, time, events } = listen();
+  for (let i = 0; i < 50; i += 1) events.refusedUnavailable(where, new AppError("unavailable", "x"));
+  time.now += 1_000;
+  events.refusedUnavailable(where, new AppError("unavailable", "x"));
+  expect(lines.map((line) => line["unsaid"])).toEqual([0, 49]);
+});

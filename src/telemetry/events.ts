@@ -1,0 +1,84 @@
+import { type Clock, secondMs } from "../base/clock.ts";
+import { describeError } from "./describe-error.ts";
+import type { Logger } from "./logger.ts";
+
+/**
+ * Everything the server says about itself, one function per thing that happens. None takes a url, token, query,
+ * payload, ticket or header, so none can log one: a route is named by its pattern, an error by `describeError`.
+ */
+export interface Events {
+  serverStarted(where: { readonly host: string; readonly port: number; readonly version: string }): void;
+  serverStopping(signal: string): void;
+  serverStopped(): void;
+  /** `path`: of the key file, never its content. */
+  masterKeyMade(path: string): void;
+  /** A sentence of the settings table, which never quotes a secret. */
+  settingWarning(sentence: string): void;
+  /** `code`: the database driver's, e.g. SQLITE_FULL. */
+  storageFailed(code: string): void;
+  /** A peer that is not in PWP__TRUSTED_PROXIES sends X-Forwarded-*. Said once per address, for few addresses. */
+  untrustedForwarder(address: string): void;
+  unexpectedError(where: RequestPlace, error: unknown): void;
+  /** A 503. At most one line a second; `unsaid` counts the ones between. */
+  refusedUnavailable(where: RequestPlace, error: unknown): void;
+  /** The sealed bytes of a file did not verify or could not be read while they were being sent. */
+  downloadBroken(requestId: string, error: unknown): void;
+  /** One of the timetable's jobs threw; it runs again at its next time. */
+  jobFailed(job: string, error: unknown): void;
+  jobDone(job: string, counts: Readonly<Record<string, number>>): void;
+  /** The clock jumped, or has not run long enough: nothing is destroyed for now. */
+  sweepPaused(reason: string): void;
+  /** A convenience write (`last_used_at`, `seen_at`) failed; the request went on. */
+  usageNotRecorded(what: string, error: unknown): void;
+}
+
+export interface RequestPlace {
+  readonly requestId: string;
+  readonly method: string;
+  /** The route's pattern, e.g. `/api/v2/pushes/:url_token`. */
+  readonly route: string;
+}
+
+const untrustedForwardersMax = 16;
+
+export function createEvents(deps: { readonly logger: Logger; readonly clock: Clock }): Events {
+  const { logger, clock } = deps;
+  const untrustedForwarders = new Set<string>();
+  let unavailableSaidAt = Number.NEGATIVE_INFINITY;
+  let unsaid = 0;
+  return {
+    serverStarted: (where) => logger.info({ event: "server_started", ...where }),
+    serverStopping: (signal) => logger.info({ event: "server_stopping", signal }),
+    serverStopped: () => logger.info({ event: "server_stopped" }),
+    masterKeyMade: (path) =>
+      logger.warn({ event: "master_key_made", path }, "No master key was given, so one was made. Keep a copy of it."),
+    settingWarning: (sentence) => logger.warn({ event: "setting_warning" }, sentence),
+    storageFailed: (code) => logger.error({ event: "storage_failed", code }),
+    untrustedForwarder(address) {
+      if (untrustedForwarders.size >= untrustedForwardersMax || untrustedForwarders.has(address)) return;
+      untrustedForwarders.add(address);
+      logger.warn(
+        { event: "untrusted_forwarder", address },
+        "A peer that is not a trusted proxy sends X-Forwarded headers. They are ignored: see PWP__TRUSTED_PROXIES.",
+      );
+    },
+    unexpectedError: (where, error) =>
+      logger.error({ event: "unexpected_error", ...where, error: describeError(error) }),
+    refusedUnavailable(where, error) {
+      const now = clock.now();
+      if (Math.abs(now - unavailableSaidAt) < secondMs) {
+        unsaid += 1;
+        return;
+      }
+      unavailableSaidAt = now;
+      logger.warn({ event: "refused_unavailable", ...where, unsaid, error: describeError(error) });
+      unsaid = 0;
+    },
+    downloadBroken: (requestId, error) =>
+      logger.error({ event: "download_broken", requestId, error: describeError(error) }),
+    jobFailed: (job, error) => logger.error({ event: "job_failed", job, error: describeError(error) }),
+    jobDone: (job, counts) => logger.debug({ event: "job_done", job, ...counts }),
+    sweepPaused: (reason) => logger.warn({ event: "sweep_paused", reason }),
+    usageNotRecorded: (what, error) => logger.warn({ event: "usage_not_recorded", what, error: describeError(error) }),
+  };
+}

@@ -1,0 +1,12 @@
+import { type DestinationStream, type Logger, pino, stdTimeFunctions } from "pino";
+import type { Config } from "../config/config.ts";
+
+export type { DestinationStream, Logger } from "pino";
+
+/** One JSON object a line: `level` by name, `time` in ISO 8601 UTC, `event`, and what `events.ts` adds. Nothing else writes. */
+export function createLogger(level: Config["logLevel"], destination: DestinationStream): Logger {
+  return pino(
+    { level, base: null, timestamp: stdTimeFunctions.isoTime, formatters: { level: (name) => ({ level: name }) } },
+    destination,
+  );
+}
