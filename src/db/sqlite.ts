@@ -89,14 +89,16 @@ function openConnection(path: string, role: "reader" | "writer"): Connection {
 
 /** Under the write lock, so that processes starting together migrate once. */
 function migrate(writer: Connection): void {
-  writer.transaction(() => {
-    const version = Number(writer.pragma("user_version", { simple: true }));
-    if (version > migrations.length) {
-      throw new NewerSchemaError(
-        `The database has schema version ${version}, this program knows ${migrations.length}: start a newer version.`,
-      );
-    }
-    for (const statements of migrations.slice(version)) writer.exec(statements);
-    writer.pragma(`user_version = ${migrations.length}`);
-  }).immediate();
+  writer
+    .transaction(() => {
+      const version = Number(writer.pragma("user_version", { simple: true }));
+      if (version > migrations.length) {
+        throw new NewerSchemaError(
+          `The database has schema version ${version}, this program knows ${migrations.length}: start a newer version.`,
+        );
+      }
+      for (const statements of migrations.slice(version)) writer.exec(statements);
+      writer.pragma(`user_version = ${migrations.length}`);
+    })
+    .immediate();
 }

@@ -13,6 +13,8 @@ export interface Actor {
   readonly userAgent: string;
   /** As the client sent it; the audit trail stores a cut and cleaned form. */
   readonly referrer: string;
+  /** The origin under which this request reached us, e.g. `https://push.example.com`: tells our own referrers. */
+  readonly ownOrigin: string;
 }
 
 export type EndReason = "views" | "time" | "viewer" | "owner";
@@ -84,7 +86,12 @@ export interface RevealedFile {
 }
 
 export type ClaimOutcome =
-  | { readonly outcome: "revealed"; readonly push: Push; readonly payload: string; readonly files: readonly RevealedFile[] }
+  | {
+      readonly outcome: "revealed";
+      readonly push: Push;
+      readonly payload: string;
+      readonly files: readonly RevealedFile[];
+    }
   | { readonly outcome: "passphrase_required"; readonly push: Push }
   | { readonly outcome: "wrong_passphrase"; readonly push: Push }
   | { readonly outcome: "too_many_attempts"; readonly retryAfterSeconds: number }

@@ -1,4 +1,12 @@
+import { invalidFields } from "../base/errors.ts";
+import { claimView } from "./claim-view.ts";
+import { assertMayCreate, createPush } from "./create.ts";
+import type { PushDeps } from "./deps.ts";
+import { expirePush } from "./expire.ts";
 import type { Actor, AuditEntry, ClaimOutcome, CreatePush, Download, Push, Upload } from "./push.ts";
+import { auditPush, findPush, listPushes } from "./read.ts";
+import { openTicket } from "./tickets.ts";
+import { PendingUpload } from "./upload.ts";
 
 export type * from "./push.ts";
 
@@ -26,7 +34,10 @@ export interface Pushes {
     actor: Actor,
   ): Promise<ClaimOutcome>;
 
-  /** Records that somebody met a push that has ended (a page that shows "gone"). */
+  /**
+   * Ends a push for good. One that has ended already is returned as it is.
+   * @throws AppError not_found; not_authenticated or forbidden when it is neither the actor's nor deletable by viewers.
+   */
   expire(urlToken: string, actor: Actor): Promise<Push>;
 
   /** Newest first, 50 a page, split by the state that holds now. `page` from 1. */
@@ -37,4 +48,23 @@ export interface Pushes {
 
   /** undefined: forged, run out, or the push was deleted. Audits the download unless it continues one (`start` > 0). */
   openTicket(ticket: string, actor: Actor, start: number): Promise<Download | undefined>;
+}
+
+export function createPushes(deps: PushDeps): Pushes {
+  return {
+    create: (request, actor) => createPush(deps, request, actor),
+    async beginUpload(actor) {
+      assertMayCreate(deps, true, actor);
+      if (!deps.config.kinds.file.enabled) {
+        throw invalidFields({ kind: ["file pushes are switched off on this server."] });
+      }
+      return new PendingUpload(deps, actor);
+    },
+    find: (urlToken, actor) => findPush(deps, urlToken, actor),
+    claimView: (urlToken, request, actor) => claimView(deps, urlToken, request, actor),
+    expire: (urlToken, actor) => expirePush(deps, urlToken, actor),
+    list: (ownerId, state, page) => listPushes(deps, ownerId, state, page),
+    audit: (urlToken, actor, page) => auditPush(deps, urlToken, actor, page),
+    openTicket: (ticket, actor, start) => openTicket(deps, ticket, actor, start),
+  };
 }

@@ -1,0 +1,31 @@
+import { type Clock, minuteMs } from "./clock.ts";
+
+const toleranceMs = minuteMs;
+const probationMs = 10 * minuteMs;
+
+/**
+ * A wrong clock must not empty the house. The wall clock is believed once it has run for 10 minutes, start included,
+ * without drifting from the monotonic clock by more than a minute between two looks.
+ */
+export class ClockTrust {
+  readonly #clock: Clock;
+  readonly #monotonicMs: () => number;
+  #offset: number;
+  #steadySince: number;
+
+  constructor(clock: Clock, monotonicMs: () => number) {
+    this.#clock = clock;
+    this.#monotonicMs = monotonicMs;
+    this.#steadySince = monotonicMs();
+    this.#offset = clock.now() - this.#steadySince;
+  }
+
+  /** Call at every tick: a jump is seen only by looking. */
+  look(): boolean {
+    const monotonic = this.#monotonicMs();
+    const offset = this.#clock.now() - monotonic;
+    if (Math.abs(offset - this.#offset) > toleranceMs) this.#steadySince = monotonic;
+    this.#offset = offset;
+    return monotonic - this.#steadySince >= probationMs;
+  }
+}

@@ -1,0 +1,76 @@
+import type { Actor, AuditKind } from "./push.ts";
+
+/** Kept as numbers in the store; the order is that of the field's servers, `download` is ours. */
+export const auditKinds: readonly AuditKind[] = [
+  "creation",
+  "view",
+  "failed_view",
+  "expire",
+  "failed_passphrase",
+  "admin_view",
+  "owner_view",
+  "edit",
+  "creation_email_send",
+  "download",
+];
+
+/** Entries of one push kept one by one; beyond it, kinds that anybody can repeat at will are folded into counted ones. */
+export const auditEntriesMax = 1_000;
+
+const foldable: ReadonlySet<AuditKind> = new Set([
+  "failed_view",
+  "failed_passphrase",
+  "admin_view",
+  "owner_view",
+  "download",
+]);
+
+/** An event as the store writes it. */
+export interface AuditRecord {
+  readonly kind: AuditKind;
+  readonly userId: number | null;
+  readonly address: string;
+  readonly userAgent: string;
+  readonly referrer: string;
+  readonly at: number;
+}
+
+const textCharactersMax = 255;
+
+export function auditRecord(kind: AuditKind, actor: Actor, at: number): AuditRecord {
+  return {
+    kind,
+    userId: actor.user?.id ?? null,
+    address: actor.address,
+    userAgent: cut(actor.userAgent),
+    referrer: cut(cleanReferrer(actor.referrer, actor.ownOrigin)),
+    at,
+  };
+}
+
+/** `count`: events of this push so far, this one included. */
+export function folds(kind: AuditKind, count: number): boolean {
+  return count > auditEntriesMax && foldable.has(kind);
+}
+
+function cut(text: string): string {
+  return text.length <= textCharactersMax
+    ? text
+    : [...text.slice(0, textCharactersMax * 2)].slice(0, textCharactersMax).join("");
+}
+
+/** Long unbroken runs of token characters, or the paths that this field's servers give to links. */
+const secretShaped = /[a-z0-9_-]{16,}|\/(?:p|f|r)\/|[?#]/i;
+
+/**
+ * A referrer may itself be a secret link - ours or another server's - and a stored one would outlive the push.
+ * Such a referrer is kept as its origin only; what does not parse as a web address is not kept at all.
+ */
+export function cleanReferrer(referrer: string, ownOrigin: string): string {
+  if (referrer === "") return "";
+  const parsed = URL.parse(referrer);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) return "";
+  const address = `${parsed.origin}${parsed.pathname}${parsed.search}${parsed.hash}`;
+  const rest = address.slice(parsed.origin.length);
+  return parsed.origin === ownOrigin || secretShaped.test(rest) ? parsed.origin : address;
+}

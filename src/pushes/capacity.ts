@@ -1,0 +1,71 @@
+import { unavailable } from "../base/errors.ts";
+import type { StatFs } from "../blobs/disk.ts";
+import type { Config } from "../config/config.ts";
+import type { Actor } from "./push.ts";
+
+export interface Capacity {
+  /** @throws AppError unavailable when the disk is near full or the anonymous quota is used up. */
+  assertRoomFor(actor: Actor, bytes: number): Promise<void>;
+}
+
+interface Measured {
+  readonly at: number;
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+  readonly anonymousBytes: number;
+}
+
+const remeasureMs = 5_000;
+const retryAfterSeconds = 60;
+const freeBytesFloor = 1024 ** 3;
+const freeShareFloor = 0.05;
+
+/**
+ * Creating stops while there is still room, so that claims, endings and sweeps - which need a little to write - go on.
+ * Measured at most every 5 seconds; what anonymous callers store in between is added up here.
+ */
+export function createCapacity(deps: {
+  config: Config;
+  monotonicMs: () => number;
+  diskSpace: StatFs;
+  anonymousBytes: () => Promise<number>;
+}): Capacity {
+  const { config } = deps;
+  let measured: Measured | undefined;
+  let measuring: Promise<Measured> | undefined;
+  let anonymousSince = 0;
+
+  async function measure(): Promise<Measured> {
+    const disk = await deps.diskSpace();
+    const anonymousBytes = config.anonymousBytesMax === undefined ? 0 : await deps.anonymousBytes();
+    anonymousSince = 0;
+    measured = { at: deps.monotonicMs(), ...disk, anonymousBytes };
+    return measured;
+  }
+
+  async function current(): Promise<Measured> {
+    if (measured !== undefined && deps.monotonicMs() - measured.at < remeasureMs) return measured;
+    measuring ??= measure().finally(() => {
+      measuring = undefined;
+    });
+    return await measuring;
+  }
+
+  return {
+    async assertRoomFor(actor, bytes) {
+      const now = await current();
+      const floor =
+        config.freeDiskBytesMin === "auto"
+          ? Math.max(freeBytesFloor, now.totalBytes * freeShareFloor)
+          : config.freeDiskBytesMin;
+      if (now.freeBytes - bytes < floor) {
+        throw unavailable("The server's disk is nearly full: no new pushes are taken for now.", retryAfterSeconds);
+      }
+      if (actor.user !== null || config.anonymousBytesMax === undefined) return;
+      if (now.anonymousBytes + anonymousSince + bytes > config.anonymousBytesMax) {
+        throw unavailable("The server holds as many anonymous pushes as it may. Try again later.", retryAfterSeconds);
+      }
+      anonymousSince += bytes;
+    },
+  };
+}

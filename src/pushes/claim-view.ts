@@ -1,0 +1,161 @@
+import { unavailable } from "../base/errors.ts";
+import { fileKey } from "../crypto/link-key.ts";
+import { auditRecord } from "./audit-trail.ts";
+import { blobsGraceMs, type PushDeps } from "./deps.ts";
+import { hasEnded, isForgotten, isOwner, toPush } from "./present-push.ts";
+import type { Actor, AuditKind, ClaimOutcome, RevealedFile } from "./push.ts";
+import { openDataKey, openFileDetails, openPayload } from "./seals.ts";
+import type { FileRow, PushRow, SealedPush } from "./store.ts";
+import { makeTicket } from "./tickets.ts";
+
+export interface ClaimRequest {
+  readonly passphrase?: string;
+  readonly counting: "everyone" | "strangers";
+}
+
+type Opened =
+  | { readonly outcome: "opened"; readonly payload: string; readonly files: readonly RevealedFile[] }
+  | Exclude<ClaimOutcome, { outcome: "revealed" | "unknown" }>;
+
+/**
+ * The one way a secret leaves. Everything is opened in memory first; then one conditional write decides, together with
+ * its audit entry and, on the last view, the destruction of the key; the answer leaves only when that is durable. So a
+ * view that cannot be opened is never counted, and a secret that was not counted never leaves.
+ */
+export async function claimView(
+  deps: PushDeps,
+  urlToken: string,
+  request: ClaimRequest,
+  actor: Actor,
+): Promise<ClaimOutcome> {
+  const now = deps.clock.now();
+  const tokenDigest = deps.vault.tokenDigest(urlToken);
+  // Twice at most: a claim that lost its race reads again once, to tell an edited push from an ended one.
+  for (let reading = 1; ; reading += 1) {
+    const sealed = await deps.store.findSealed(tokenDigest);
+    if (sealed === undefined || isForgotten(sealed.row, now)) return { outcome: "unknown" };
+    if (hasEnded(sealed.row, now)) return await refuse(deps, sealed.row, urlToken, now, actor);
+    if (reading > 2) throw unavailable("The push is being changed. Try again.", 1);
+    const opened = await open(deps, sealed, urlToken, request, now, actor);
+    if (opened.outcome !== "opened") return opened;
+    const { kind, counted } = viewKind(sealed.row, request, actor);
+    const claimed = await deps.store.claimView({
+      pushId: sealed.row.id,
+      sealGeneration: sealed.row.sealGeneration,
+      now,
+      counted,
+      audit: auditRecord(kind, actor, now),
+      blobsDueAt: now + blobsGraceMs(deps.config),
+    });
+    if (claimed === undefined) continue;
+    // The view that reaches the limit still gets the payload, and is told that none is left.
+    const push = { ...toPush(claimed, urlToken, now), expired: false, expiredOn: null };
+    return { outcome: "revealed", push, payload: opened.payload, files: opened.files };
+  }
+}
+
+function viewKind(row: PushRow, request: ClaimRequest, actor: Actor): { kind: AuditKind; counted: boolean } {
+  if (request.counting === "strangers") {
+    if (isOwner(row, actor)) return { kind: "owner_view", counted: false };
+    if (actor.user?.admin === true) return { kind: "admin_view", counted: false };
+  }
+  return { kind: "view", counted: true };
+}
+
+async function open(
+  deps: PushDeps,
+  sealed: SealedPush,
+  urlToken: string,
+  request: ClaimRequest,
+  now: number,
+  actor: Actor,
+): Promise<Opened> {
+  const { row } = sealed;
+  const passphrase = await tryPassphrase(deps, row, urlToken, request.passphrase ?? "", now, actor);
+  if (passphrase.outcome !== "derived") return passphrase;
+  if (sealed.dataKeySealed === null) throw new Error("A living push has no data key.");
+  const secrets = { urlToken, passphraseHash: passphrase.hash };
+  const opened = openDataKey(deps.vault.keyring, row, sealed.dataKeySealed, secrets);
+  switch (opened.outcome) {
+    case "opened":
+      break;
+    case "wrong_link":
+      if (row.passphraseSalt === null) throw new Error(`The data key of push ${row.id} does not open.`);
+      await deps.store.record(row.id, auditRecord("failed_passphrase", actor, now));
+      return { outcome: "wrong_passphrase", push: toPush(row, urlToken, now) };
+    case "wrong_master_key":
+      throw new Error(`The data key of push ${row.id} is sealed under a master key that is not in the ring.`);
+  }
+  passphrase.refund();
+  const payload = openPayload(opened.dataKey, row, sealed.payloadSealed);
+  if (payload === undefined) throw new Error(`The payload of push ${row.id} does not open.`);
+  const files = await deps.store.files(row.id);
+  return { outcome: "opened", payload, files: files.map((file) => reveal(deps, row, file, opened.dataKey, now)) };
+}
+
+type TriedPassphrase =
+  | { readonly outcome: "derived"; readonly hash: Buffer | undefined; refund(): void }
+  | Extract<Opened, { outcome: "passphrase_required" | "too_many_attempts" }>;
+
+/** An attempt stays charged unless the passphrase proves right, or could not be tried at all. */
+async function tryPassphrase(
+  deps: PushDeps,
+  row: PushRow,
+  urlToken: string,
+  passphrase: string,
+  now: number,
+  actor: Actor,
+): Promise<TriedPassphrase> {
+  if (row.passphraseSalt === null) return { outcome: "derived", hash: undefined, refund: () => undefined };
+  if (passphrase === "") {
+    // Nothing was guessed, so nothing is charged: opening a link over and over locks nobody out.
+    await deps.store.record(row.id, auditRecord("failed_passphrase", actor, now));
+    return { outcome: "passphrase_required", push: toPush(row, urlToken, now) };
+  }
+  const charge = deps.attempts.charge(actor.client, row.id, now);
+  if (charge.outcome === "refused") {
+    return { outcome: "too_many_attempts", retryAfterSeconds: charge.retryAfterSeconds };
+  }
+  try {
+    const hash = await deps.argon2.deriveKey(passphrase, row.passphraseSalt, actor.client);
+    return { outcome: "derived", hash, refund: () => charge.refund() };
+  } catch (error) {
+    charge.refund();
+    throw error;
+  }
+}
+
+function reveal(deps: PushDeps, row: PushRow, file: FileRow, dataKey: Buffer, now: number): RevealedFile {
+  const key = fileKey(dataKey, file.id);
+  const details = openFileDetails(deps.vault.keyring, { ...file, ownerId: row.ownerId, key });
+  if (details === undefined) throw new Error(`The details of file ${file.id} do not open.`);
+  const expiresAt = now + deps.config.files.ticketTtlSeconds * 1_000;
+  const ticket = makeTicket(deps.vault.keyring, { pushId: row.id, fileId: file.id, expiresAt, fileKey: key });
+  return { ...details, sizeBytes: file.sizeBytes, ticket };
+}
+
+/** An expired push is refused and the refusal logged; one that only time has ended is ended for good. */
+async function refuse(
+  deps: PushDeps,
+  row: PushRow,
+  urlToken: string,
+  now: number,
+  actor: Actor,
+): Promise<ClaimOutcome> {
+  if (row.endedAt === null && row.expiresAt <= now) {
+    const blobsDueAt = row.expiresAt + blobsGraceMs(deps.config);
+    await deps.store.end({ pushId: row.id, reason: "time", endedAt: row.expiresAt, blobsDueAt, audit: null });
+  }
+  const told = await recordRefusal(deps, row, now, actor);
+  return { outcome: "gone", push: { ...toPush(told, urlToken, now), expired: true } };
+}
+
+/**
+ * A stranger can repeat this at will, so for a tombstone - which has no audit trail - it writes only while the count
+ * still changes the answer.
+ */
+async function recordRefusal(deps: PushDeps, row: PushRow, now: number, actor: Actor): Promise<PushRow> {
+  const exhausted = row.views + row.refusals >= row.expireAfterViews;
+  if (row.ownerId === null && exhausted) return (await deps.store.findById(row.id)) ?? row;
+  return (await deps.store.recordRefusal(row.id, auditRecord("failed_view", actor, now))) ?? row;
+}

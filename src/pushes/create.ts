@@ -1,0 +1,116 @@
+import { AppError, invalidFields, unavailable } from "../base/errors.ts";
+import type { KindName } from "../config/config.ts";
+import { makeUrlToken } from "../crypto/tokens.ts";
+import { auditRecord } from "./audit-trail.ts";
+import type { PushDeps } from "./deps.ts";
+import { findProblems, lifetimeOf } from "./limits.ts";
+import { toOwnersPush } from "./present-push.ts";
+import type { Actor, CreatePush, Push } from "./push.ts";
+import { sealContexts, sealDataKey, sealPayload } from "./seals.ts";
+import type { NewPush, PushRow } from "./store.ts";
+import { PendingUpload } from "./upload.ts";
+
+const dataKeyBytes = 32;
+const saltBytes = 16;
+
+/** Seals a push and writes it with its audit entry in one step. Files given along are taken over, or abandoned on any error. */
+export async function createPush(deps: PushDeps, request: CreatePush, actor: Actor): Promise<Push> {
+  const upload = pendingUpload(request);
+  try {
+    return await create(deps, request, upload, actor);
+  } catch (error) {
+    await upload?.abandon();
+    throw error;
+  }
+}
+
+/** @throws AppError not_authenticated when this caller may not make pushes, or not with files. */
+export function assertMayCreate(deps: Pick<PushDeps, "config">, withFiles: boolean, actor: Actor): void {
+  if (actor.user !== null) return;
+  if (!deps.config.allowAnonymous) throw new AppError("not_authenticated", "This server asks for an API token.");
+  if (withFiles && !deps.config.files.allowAnonymous) {
+    throw new AppError("not_authenticated", "File pushes need an API token or a signed-in user.");
+  }
+}
+
+async function create(
+  deps: PushDeps,
+  request: CreatePush,
+  upload: PendingUpload | undefined,
+  actor: Actor,
+): Promise<Push> {
+  const kind = request.kind ?? ((upload?.fileCount ?? 0) > 0 ? "file" : "text");
+  assertMayCreate(deps, kind === "file" || upload !== undefined || request.mentionsFiles === true, actor);
+  const problems = findProblems(request, kind, deps.config);
+  if (Object.keys(problems).length > 0) throw invalidFields(problems);
+  const storedBytes = Buffer.byteLength(request.payload ?? "") + (upload?.storedBytes ?? 0);
+  await deps.capacity.assertRoomFor(actor, storedBytes - (upload?.storedBytes ?? 0));
+
+  const passphrase = request.passphrase ?? "";
+  const passphraseSalt = passphrase === "" ? null : deps.random.bytes(saltBytes);
+  const passphraseHash =
+    passphraseSalt === null ? undefined : await deps.argon2.deriveKey(passphrase, passphraseSalt, actor.client);
+
+  const id = await deps.ids.next();
+  const now = deps.clock.now();
+  const { keyring, tokenDigest } = deps.vault;
+  const urlToken = makeUrlToken(deps.random);
+  const row = newRow(deps, { id, kind, now, passphraseSalt, urlToken }, request, actor);
+  const dataKey = upload?.dataKey ?? deps.random.bytes(dataKeyBytes);
+  const push: NewPush = {
+    row,
+    tokenDigest: tokenDigest(urlToken),
+    dataKeySealed: sealDataKey(keyring, row, { urlToken, passphraseHash, dataKey }, deps.random),
+    payloadSealed: sealPayload(dataKey, row, request.payload ?? "", deps.random),
+    files: upload?.files ?? [],
+    storedBytes,
+  };
+  if (!(await deps.store.insert(push, auditRecord("creation", actor, now)))) {
+    throw unavailable("The upload took too long and was given up. Send it again.", 1);
+  }
+  upload?.handOver();
+  return toOwnersPush(row, urlToken, now, keyring);
+}
+
+function newRow(
+  deps: PushDeps,
+  made: { id: number; kind: KindName; now: number; passphraseSalt: Buffer | null; urlToken: string },
+  request: CreatePush,
+  actor: Actor,
+): PushRow {
+  const { id, kind, now } = made;
+  const { lifetimeMs, expireAfterDays, expireAfterViews } = lifetimeOf(request, kind, deps.config);
+  const { deletableByViewer, retrievalStep } = deps.config.kinds[kind];
+  const owned = actor.user !== null;
+  const label = (context: string, text: string | undefined): Buffer | null =>
+    text === undefined || text === "" ? null : deps.vault.keyring.seal(context, Buffer.from(text, "utf8"));
+  return {
+    id,
+    kind,
+    ownerId: actor.user?.id ?? null,
+    createdAt: now,
+    updatedAt: now,
+    expiresAt: now + lifetimeMs,
+    endedAt: null,
+    endReason: null,
+    expireAfterDays,
+    expireAfterViews,
+    views: 0,
+    refusals: 0,
+    deletableByViewer: deletableByViewer.offered && (request.deletableByViewer ?? deletableByViewer.default),
+    retrievalStep: retrievalStep.offered && (request.retrievalStep ?? retrievalStep.default),
+    sealGeneration: 1,
+    linkSalt: deps.random.bytes(saltBytes),
+    passphraseSalt: made.passphraseSalt,
+    // Nobody could ever read the labels of an anonymous push: they are not kept.
+    tokenSealed: owned ? label(sealContexts.token(id), made.urlToken) : null,
+    nameSealed: owned ? label(sealContexts.name(id), request.name) : null,
+    noteSealed: owned ? label(sealContexts.note(id), request.note) : null,
+  };
+}
+
+function pendingUpload(request: CreatePush): PendingUpload | undefined {
+  if (request.upload === undefined) return undefined;
+  if (!(request.upload instanceof PendingUpload)) throw new Error("The upload was not begun here.");
+  return request.upload;
+}

@@ -1,0 +1,29 @@
+import type { Clock } from "../base/clock.ts";
+import type { Random } from "../base/random.ts";
+import type { BlobStore } from "../blobs/blob-store.ts";
+import type { Config } from "../config/config.ts";
+import type { Argon2Queue } from "../crypto/passphrase.ts";
+import type { Ids } from "../db/ids.ts";
+import type { Attempts } from "./attempts.ts";
+import type { Capacity } from "./capacity.ts";
+import type { PushStore } from "./store.ts";
+import type { Vault } from "./vault.ts";
+
+/** What the operations of this room work with. */
+export interface PushDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly vault: Vault;
+  readonly store: PushStore;
+  readonly ids: Ids;
+  readonly blobs: BlobStore;
+  readonly argon2: Argon2Queue;
+  readonly attempts: Attempts;
+  readonly capacity: Capacity;
+}
+
+/** How long the blobs of a push that reached a limit stay: its tickets run out, and a started download may finish. */
+export function blobsGraceMs(config: Config): number {
+  return config.files.ticketTtlSeconds * 1_000 + 60 * 60 * 1_000;
+}

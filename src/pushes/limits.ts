@@ -1,0 +1,123 @@
+import { dayMs } from "../base/clock.ts";
+import type { FieldProblems } from "../base/errors.ts";
+import type { Config, KindName, Range } from "../config/config.ts";
+import type { CreatePush } from "./push.ts";
+
+/** Characters are Unicode code points. */
+export const textCharactersMax = 1_048_576;
+export const qrCharactersMax = 1_024;
+export const urlCharactersMax = 8_192;
+export const nameCharactersMax = 255;
+export const noteCharactersMax = 65_536;
+export const passphraseCharactersMax = 4_096;
+
+export interface Lifetime {
+  readonly expireAfterDays: number;
+  readonly expireAfterViews: number;
+  readonly lifetimeMs: number;
+}
+
+type Problems = Record<string, string[]>;
+
+function add(problems: Problems, field: string, message: string): void {
+  const list = problems[field] ?? [];
+  list.push(message);
+  problems[field] = list;
+}
+
+/** @returns what is wrong with the request for a push of `kind`; empty when nothing is. */
+export function findProblems(request: CreatePush, kind: KindName, config: Config): FieldProblems {
+  const problems: Problems = {};
+  const fileCount = request.upload?.fileCount ?? 0;
+  if (!config.kinds[kind].enabled) add(problems, "kind", `${kind} pushes are switched off on this server.`);
+  if (fileCount > 0 && kind !== "file" && !config.kinds.file.enabled) {
+    add(problems, "files", "File pushes are switched off on this server.");
+  }
+  if (kind === "file" && fileCount === 0) add(problems, "files", "A file push needs at least one file.");
+  checkPayload(request.payload ?? "", kind, problems);
+  checkLifetime(request, config.kinds[kind], problems);
+  checkText(problems, "name", request.name, nameCharactersMax);
+  checkText(problems, "note", request.note, noteCharactersMax);
+  checkText(problems, "passphrase", request.passphrase, passphraseCharactersMax);
+  return problems;
+}
+
+/** The limits that hold for this push. Call only when `findProblems` found none. */
+export function lifetimeOf(request: CreatePush, kind: KindName, config: Config): Lifetime {
+  const { days, views } = config.kinds[kind];
+  const lifetimeMs = request.expireAfterMs ?? (request.expireAfterDays ?? days.default) * dayMs;
+  return {
+    lifetimeMs,
+    expireAfterDays: Math.ceil(lifetimeMs / dayMs),
+    expireAfterViews: request.expireAfterViews ?? views.default,
+  };
+}
+
+function checkLifetime(request: CreatePush, limits: { days: Range; views: Range }, problems: Problems): void {
+  if (request.expireAfterMs !== undefined) {
+    checkRange(problems, "expireAfterDuration", Math.ceil(request.expireAfterMs / dayMs), limits.days, " days");
+  } else if (request.expireAfterDays !== undefined) {
+    checkRange(problems, "expireAfterDays", request.expireAfterDays, limits.days, "");
+  }
+  if (request.expireAfterViews !== undefined) {
+    checkRange(problems, "expireAfterViews", request.expireAfterViews, limits.views, "");
+  }
+}
+
+function checkRange(problems: Problems, field: string, value: number, range: Range, unit: string): void {
+  if (Number.isSafeInteger(value) && value >= range.min && value <= range.max) return;
+  add(problems, field, `must be between ${range.min} and ${range.max}${unit}.`);
+}
+
+function checkPayload(payload: string, kind: KindName, problems: Problems): void {
+  if (!payload.isWellFormed()) {
+    add(problems, "payload", "holds a lone surrogate, which is not a character.");
+    return;
+  }
+  switch (kind) {
+    case "text":
+      checkLength(problems, "payload", payload, 1, textCharactersMax);
+      return;
+    case "qr":
+      checkLength(problems, "payload", payload, 1, qrCharactersMax);
+      return;
+    case "file":
+      checkLength(problems, "payload", payload, 0, textCharactersMax);
+      return;
+    case "url":
+      checkLength(problems, "payload", payload, 1, urlCharactersMax);
+      if (payload !== "" && !isWebAddress(payload)) {
+        add(problems, "payload", "must be an absolute http or https URL.");
+      }
+  }
+}
+
+function checkText(problems: Problems, field: string, value: string | undefined, max: number): void {
+  if (value === undefined) return;
+  if (value.isWellFormed()) checkLength(problems, field, value, 0, max);
+  else add(problems, field, "holds a lone surrogate, which is not a character.");
+}
+
+function checkLength(problems: Problems, field: string, value: string, min: number, max: number): void {
+  // A string has at most as many code points as UTF-16 units: only a long one has to be counted.
+  const length = value.length <= max ? Math.min(value.length, max) : countCodePoints(value);
+  if (length >= min && length <= max) return;
+  if (length === 0) add(problems, field, "can't be blank.");
+  else add(problems, field, `must be between ${min} and ${max} characters.`);
+}
+
+function countCodePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+// biome keeps control characters out of literals for good reason; here they are what is looked for.
+const forbiddenInAddress = /[\p{Cc}\p{Zl}\p{Zp}]|^\s|\s$/u;
+
+/** Parsed like a browser would, yet without the repairs a browser makes: what we store is what will be followed. */
+export function isWebAddress(text: string): boolean {
+  if (forbiddenInAddress.test(text) || !/^https?:\/\//i.test(text)) return false;
+  const parsed = URL.parse(text);
+  return parsed !== null && (parsed.protocol === "http:" || parsed.protocol === "https:") && parsed.hostname !== "";
+}

@@ -1,0 +1,43 @@
+import { AppError } from "../base/errors.ts";
+import type { PushDeps } from "./deps.ts";
+import { isForgotten, isOwner, openLabel, toOwnersPush, toPush } from "./present-push.ts";
+import type { Actor, AuditEntry, Push } from "./push.ts";
+import { sealContexts } from "./seals.ts";
+
+const pageSize = 50;
+
+export async function findPush(deps: PushDeps, urlToken: string, actor: Actor): Promise<Push | undefined> {
+  const now = deps.clock.now();
+  const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
+  if (row === undefined || isForgotten(row, now)) return undefined;
+  return isOwner(row, actor) ? toOwnersPush(row, urlToken, now, deps.vault.keyring) : toPush(row, urlToken, now);
+}
+
+export async function listPushes(
+  deps: PushDeps,
+  ownerId: number,
+  state: "active" | "expired",
+  page: number,
+): Promise<readonly Push[]> {
+  const now = deps.clock.now();
+  const { keyring } = deps.vault;
+  const rows = await deps.store.list(ownerId, state, now, pageSize, (page - 1) * pageSize);
+  return rows.map((row) => {
+    const urlToken = openLabel(keyring, sealContexts.token(row.id), row.tokenSealed);
+    if (urlToken === null) throw new Error(`The owned push ${row.id} has no sealed url_token.`);
+    return toOwnersPush(row, urlToken, now, keyring);
+  });
+}
+
+export async function auditPush(
+  deps: PushDeps,
+  urlToken: string,
+  actor: Actor,
+  page: number,
+): Promise<readonly AuditEntry[]> {
+  if (actor.user === null) throw new AppError("not_authenticated", "The audit trail needs an API token.");
+  const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
+  if (row === undefined || isForgotten(row, deps.clock.now())) throw new AppError("not_found", "not-found");
+  if (!isOwner(row, actor)) throw new AppError("forbidden", "Only its owner may read the audit trail of a push.");
+  return await deps.store.audit(row.id, pageSize, (page - 1) * pageSize);
+}

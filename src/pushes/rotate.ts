@@ -1,0 +1,50 @@
+import { AppError } from "../base/errors.ts";
+import type { Keyring } from "../crypto/keyring.ts";
+import { createProcessRegistry, type RunningProcess } from "../db/processes.ts";
+import type { Database } from "../db/sqlite.ts";
+import { createResealer } from "./sqlite/resealer.ts";
+
+export interface RotationReport {
+  readonly pushes: number;
+  readonly resealed: number;
+  /** Ids of master keys that seal nothing any more and can be taken out of the configuration. */
+  readonly retiredKeyIds: readonly string[];
+}
+
+const batchRows = 200;
+
+/**
+ * Seals everything that is sealed under an older master key anew under the active one, live and in batches: outer seals
+ * only, so no link is needed and anonymous pushes are included. Safe to interrupt and repeat.
+ * @throws AppError invalid_request while a running process does not know the active key or still seals under another.
+ */
+export async function rotateKeys(deps: { db: Database; keyring: Keyring; now: () => number }): Promise<RotationReport> {
+  const { db, keyring } = deps;
+  const activeId = keyring.ids[0] ?? "";
+  const registry = createProcessRegistry(db);
+  assertAllUse(activeId, registry.running(deps.now()));
+  const resealer = createResealer(db, keyring);
+  let resealed = await resealer.indexKey();
+  let pushes = 0;
+  for (let afterId = 0; ; ) {
+    const batch = await resealer.pushesAfter(afterId, batchRows);
+    if (batch === undefined) break;
+    pushes += batch.pushes;
+    resealed += batch.resealed;
+    afterId = batch.lastId;
+  }
+  // A process that started meanwhile with other keys may have sealed rows behind us.
+  assertAllUse(activeId, registry.running(deps.now()));
+  const retiredKeyIds = await resealer.retireKeysBut(activeId);
+  return { pushes, resealed, retiredKeyIds };
+}
+
+function assertAllUse(activeId: string, running: readonly RunningProcess[]): void {
+  const other = running.filter((process) => process.activeKeyId !== activeId);
+  if (other.length === 0) return;
+  throw new AppError(
+    "invalid_request",
+    `${other.length} running process(es) do not yet seal under the key ${activeId}: put it first in their ` +
+      "PWPUSH_MASTER_KEY, the older one in PWPUSH_MASTER_KEY_PREVIOUS, restart them, then rotate.",
+  );
+}

@@ -1,0 +1,107 @@
+import type { Random } from "../base/random.ts";
+import type { Keyring } from "../crypto/keyring.ts";
+import { linkKey } from "../crypto/link-key.ts";
+import { open, seal, unringedKey } from "../crypto/seal.ts";
+import type { FileRow, PushRow } from "./store.ts";
+
+/**
+ * Which key seals what of a push, and under which name. The names bind a sealed value to its row and field: one that was
+ * moved elsewhere does not open. The seal generation binds payload and data key to each other across edits.
+ */
+export const sealContexts = {
+  dataKey: (pushId: number) => `push:${pushId}:data-key`,
+  link: (pushId: number, generation: number) => `push:${pushId}:data-key-link:${generation}`,
+  payload: (pushId: number, generation: number) => `push:${pushId}:payload:${generation}`,
+  token: (pushId: number) => `push:${pushId}:url-token`,
+  name: (pushId: number) => `push:${pushId}:name`,
+  note: (pushId: number) => `push:${pushId}:note`,
+  fileDetails: (fileId: number) => `file:${fileId}:details`,
+  fileContent: (fileId: number) => `file:${fileId}:content`,
+};
+
+export interface FileDetails {
+  readonly filename: string;
+  readonly contentType: string;
+}
+
+/** seal(master, seal(link, data key)): neither the server's key nor the link alone opens it. Always the same width. */
+export function sealDataKey(
+  keyring: Keyring,
+  push: Pick<PushRow, "id" | "sealGeneration" | "linkSalt">,
+  secrets: { urlToken: string; passphraseHash: Buffer | undefined; dataKey: Buffer },
+  random: Random,
+): Buffer {
+  const link = linkKey(secrets.urlToken, push.linkSalt, secrets.passphraseHash);
+  const inner = seal(link, sealContexts.link(push.id, push.sealGeneration), secrets.dataKey, random);
+  return keyring.seal(sealContexts.dataKey(push.id), inner);
+}
+
+export type OpenedDataKey =
+  | { readonly outcome: "opened"; readonly dataKey: Buffer }
+  | { readonly outcome: "wrong_link" }
+  | { readonly outcome: "wrong_master_key" };
+
+export function openDataKey(
+  keyring: Keyring,
+  push: Pick<PushRow, "id" | "sealGeneration" | "linkSalt">,
+  sealed: Buffer,
+  secrets: { urlToken: string; passphraseHash: Buffer | undefined },
+): OpenedDataKey {
+  const inner = keyring.open(sealContexts.dataKey(push.id), sealed);
+  if (inner === undefined) return { outcome: "wrong_master_key" };
+  const link = linkKey(secrets.urlToken, push.linkSalt, secrets.passphraseHash);
+  const dataKey = open(link, sealContexts.link(push.id, push.sealGeneration), inner);
+  return dataKey === undefined ? { outcome: "wrong_link" } : { outcome: "opened", dataKey };
+}
+
+export function sealPayload(
+  dataKey: Buffer,
+  push: Pick<PushRow, "id" | "sealGeneration">,
+  payload: string,
+  random: Random,
+): Buffer | null {
+  if (payload === "") return null;
+  const context = sealContexts.payload(push.id, push.sealGeneration);
+  return seal(unringedKey(dataKey), context, Buffer.from(payload, "utf8"), random);
+}
+
+/** @returns undefined when the sealed payload was changed. */
+export function openPayload(
+  dataKey: Buffer,
+  push: Pick<PushRow, "id" | "sealGeneration">,
+  sealed: Buffer | null,
+): string | undefined {
+  if (sealed === null) return "";
+  const context = sealContexts.payload(push.id, push.sealGeneration);
+  return open(unringedKey(dataKey), context, sealed)?.toString("utf8");
+}
+
+/**
+ * The name and type of a file: for an owned push under the master key, since its owner may read them after the end;
+ * for an anonymous push under the file's own key, so that nobody can once the link is gone.
+ */
+export function sealFileDetails(
+  keyring: Keyring,
+  file: { id: number; ownerId: number | null; key: Buffer },
+  details: FileDetails,
+  random: Random,
+): Buffer {
+  const plain = Buffer.from(JSON.stringify([details.filename, details.contentType]), "utf8");
+  const context = sealContexts.fileDetails(file.id);
+  return file.ownerId === null ? seal(unringedKey(file.key), context, plain, random) : keyring.seal(context, plain);
+}
+
+/** @returns undefined when the sealed details were changed. */
+export function openFileDetails(
+  keyring: Keyring,
+  file: Pick<FileRow, "id" | "detailsSealed"> & { ownerId: number | null; key: Buffer },
+): FileDetails | undefined {
+  const context = sealContexts.fileDetails(file.id);
+  const plain =
+    file.ownerId === null
+      ? open(unringedKey(file.key), context, file.detailsSealed)
+      : keyring.open(context, file.detailsSealed);
+  if (plain === undefined) return undefined;
+  const [filename, contentType]: unknown[] = JSON.parse(plain.toString("utf8"));
+  return typeof filename === "string" && typeof contentType === "string" ? { filename, contentType } : undefined;
+}

@@ -1,0 +1,99 @@
+import type { Database } from "../../db/sqlite.ts";
+import type { FileRow, PushStore, SealedPush } from "../store.ts";
+import {
+  auditColumns,
+  pushColumns,
+  pushColumnsOf,
+  type RawAuditEntry,
+  type RawPush,
+  toAuditEntry,
+  toPushRow,
+} from "./rows.ts";
+import { prepareUpkeep } from "./upkeep.ts";
+import { prepareSteps, UploadSweptError } from "./writing.ts";
+
+type RawSealed = RawPush & Pick<SealedPush, "dataKeySealed" | "payloadSealed">;
+
+/** `onKeyOverwritten`: called inside the transaction that overwrites a data key; the log should be cut soon after. */
+export function createSqlitePushStore(db: Database, onKeyOverwritten: () => void): PushStore {
+  const { reader, writer } = db;
+  const steps = prepareSteps(db, onKeyOverwritten);
+  const byDigest = reader.prepare<[Buffer], RawPush>(`SELECT ${pushColumns} FROM pushes WHERE token_digest = ?`);
+  const byId = reader.prepare<[number], RawPush>(`SELECT ${pushColumns} FROM pushes WHERE id = ?`);
+  const sealedByDigest = reader.prepare<[Buffer], RawSealed>(
+    `SELECT ${pushColumnsOf("pushes")}, data_keys.sealed AS dataKeySealed, payloads.sealed AS payloadSealed
+     FROM pushes LEFT JOIN data_keys ON data_keys.id = pushes.data_key_id AND pushes.ended_at IS NULL
+       LEFT JOIN payloads ON payloads.push_id = pushes.id
+     WHERE token_digest = ?`,
+  );
+  const files = reader.prepare<[number], FileRow>(
+    `SELECT id, blob_key AS blobKey, size_bytes AS sizeBytes, details_sealed AS detailsSealed
+     FROM files WHERE push_id = ? ORDER BY id`,
+  );
+  const listed = (condition: string) =>
+    reader.prepare<[number, number, number, number], RawPush>(
+      `SELECT ${pushColumns} FROM pushes WHERE owner_id = ? AND (${condition})
+       ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`,
+    );
+  const lists = {
+    active: listed("ended_at IS NULL AND expires_at > ?"),
+    expired: listed("ended_at IS NOT NULL OR expires_at <= ?"),
+  };
+  const auditOf = reader.prepare<[number, number, number], RawAuditEntry>(
+    `SELECT ${auditColumns} FROM audit_entries WHERE push_id = ?
+     ORDER BY updated_at DESC, sequence DESC LIMIT ? OFFSET ?`,
+  );
+  const addUpload = writer.prepare("INSERT INTO uploads (blob_key, renewed_at) VALUES (?, ?)");
+  const renewUpload = writer.prepare("UPDATE uploads SET renewed_at = ? WHERE blob_key = ?");
+  const takeUpload = writer.prepare("DELETE FROM uploads WHERE blob_key = ?");
+  const queueBlob = writer.prepare(
+    "INSERT INTO blob_deletions (blob_key, due_at, attempts) VALUES (?, 0, 0) ON CONFLICT (blob_key) DO NOTHING",
+  );
+
+  return {
+    async insert(push, audit) {
+      try {
+        await db.write(() => steps.insert(push, audit));
+        return true;
+      } catch (error) {
+        if (error instanceof UploadSweptError) return false;
+        throw error;
+      }
+    },
+    async find(tokenDigest) {
+      const raw = byDigest.get(tokenDigest);
+      return raw === undefined ? undefined : toPushRow(raw);
+    },
+    async findById(pushId) {
+      const raw = byId.get(pushId);
+      return raw === undefined ? undefined : toPushRow(raw);
+    },
+    async findSealed(tokenDigest) {
+      const raw = sealedByDigest.get(tokenDigest);
+      if (raw === undefined) return undefined;
+      return { row: toPushRow(raw), dataKeySealed: raw.dataKeySealed, payloadSealed: raw.payloadSealed };
+    },
+    files: async (pushId) => files.all(pushId),
+    claimView: (claim) => db.write(() => steps.claimView(claim)),
+    end: (request) => db.write(() => steps.end(request)),
+    recordRefusal: (pushId, audit) => db.write(() => steps.recordRefusal(pushId, audit)),
+    record: (pushId, audit) => db.write(() => steps.record(pushId, audit)),
+    list: async (ownerId, state, now, limit, offset) => lists[state].all(ownerId, now, limit, offset).map(toPushRow),
+    audit: async (pushId, limit, offset) => auditOf.all(pushId, limit, offset).map(toAuditEntry),
+    addUpload: (blobKey, now) =>
+      db.write(() => {
+        addUpload.run(blobKey, now);
+      }),
+    renewUploads: (blobKeys, now) =>
+      db.write(() => {
+        for (const blobKey of blobKeys) renewUpload.run(now, blobKey);
+      }),
+    abandonUploads: (blobKeys) =>
+      db.write(() => {
+        for (const blobKey of blobKeys) {
+          if (takeUpload.run(blobKey).changes === 1) queueBlob.run(blobKey);
+        }
+      }),
+    upkeep: prepareUpkeep(db, steps),
+  };
+}

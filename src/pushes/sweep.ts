@@ -1,0 +1,103 @@
+import type { Clock } from "../base/clock.ts";
+import { dayMs, minuteMs, secondMs } from "../base/clock.ts";
+import type { ClockTrust } from "../base/clock-trust.ts";
+import type { BlobStore } from "../blobs/blob-store.ts";
+import type { Config } from "../config/config.ts";
+import { blobsGraceMs } from "./deps.ts";
+import { tombstoneMs } from "./present-push.ts";
+import type { PushUpkeep } from "./store.ts";
+
+export interface SweepDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly clockTrust: ClockTrust;
+  readonly monotonicMs: () => number;
+  readonly upkeep: PushUpkeep;
+  readonly blobs: BlobStore;
+  /** Resolves after `ms`; rejects never. */
+  readonly pause: (ms: number) => Promise<void>;
+  readonly onBlobDeletionFailed: (error: unknown) => void;
+}
+
+export interface SweepReport {
+  readonly clockTrusted: boolean;
+  readonly ended: number;
+  readonly tombstonesRemoved: number;
+  readonly purged: number;
+  readonly orphansAbandoned: number;
+  readonly keyRowsTrimmed: number;
+  readonly blobsDeleted: number;
+}
+
+const batchRows = 50;
+/** A sweep rests three times as long as it works, so that claims keep the larger part of the machine. */
+const restShare = 3;
+const orphanAgeMs = 15 * minuteMs;
+const retryFirstMs = 10 * secondMs;
+const retryMaxMs = dayMs / 4;
+/** A sweep that finds more leaves it to the next one: no loop here is without an end. */
+const batchesMax = 20_000;
+
+/**
+ * Ends what is due, removes what has had its time, and drains the queue of blobs to delete. Whatever depends on the
+ * time waits until the clock is trusted; blobs of pushes that a person deleted do not.
+ */
+export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<SweepReport> {
+  const { upkeep, config } = deps;
+  const now = deps.clock.now();
+  const clockTrusted = deps.clockTrust.look();
+  const inBatches = (step: () => Promise<number>) => repeat(deps, signal, step);
+  const trusted = async (step: () => Promise<number>) => (clockTrusted ? await inBatches(step) : 0);
+
+  const ended = await trusted(async () => {
+    const due = await upkeep.dueForEnd(now, batchRows);
+    if (due.length === 0) return 0;
+    await upkeep.endDue(due, blobsGraceMs(config));
+    return due.length;
+  });
+  const tombstonesRemoved = await trusted(() => upkeep.removeTombstones(now - tombstoneMs, batchRows));
+  const { purgeAfterMs } = config;
+  const purged = purgeAfterMs === undefined ? 0 : await trusted(() => upkeep.purgeOwned(now - purgeAfterMs, batchRows));
+  const orphansAbandoned = await trusted(() => upkeep.abandonOrphans(now - orphanAgeMs, batchRows));
+  const keyRowsTrimmed = await trusted(() => upkeep.trimDataKeys(batchRows * 10));
+  const blobsDeleted = await drainBlobDeletions(deps, signal, clockTrusted ? now : 0, now);
+  return { clockTrusted, ended, tombstonesRemoved, purged, orphansAbandoned, keyRowsTrimmed, blobsDeleted };
+}
+
+async function drainBlobDeletions(deps: SweepDeps, signal: AbortSignal, dueBy: number, now: number): Promise<number> {
+  const { upkeep, blobs } = deps;
+  let deleted = 0;
+  await repeat(deps, signal, async () => {
+    const due = await upkeep.dueBlobDeletions(dueBy, batchRows);
+    for (const { blobKey, attempts } of due) {
+      try {
+        await blobs.delete(blobKey);
+      } catch (error) {
+        deps.onBlobDeletionFailed(error);
+        // Postponed into the future, so this drain cannot meet it again.
+        await upkeep.postponeBlobDeletion(
+          blobKey,
+          now + Math.min(retryFirstMs * 2 ** Math.min(attempts, 20), retryMaxMs),
+        );
+        continue;
+      }
+      await upkeep.blobDeleted(blobKey);
+      deleted += 1;
+    }
+    return due.length;
+  });
+  return deleted;
+}
+
+/** Repeats a bounded step until it finds nothing, resting between steps. */
+async function repeat(deps: SweepDeps, signal: AbortSignal, step: () => Promise<number>): Promise<number> {
+  let total = 0;
+  for (let batch = 0; batch < batchesMax && !signal.aborted; batch += 1) {
+    const startedAt = deps.monotonicMs();
+    const done = await step();
+    total += done;
+    if (done === 0) break;
+    await deps.pause((deps.monotonicMs() - startedAt) * restShare);
+  }
+  return total;
+}

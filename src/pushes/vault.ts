@@ -1,0 +1,65 @@
+import type { Random } from "../base/random.ts";
+import { keyedDigest } from "../crypto/digests.ts";
+import type { Keyring } from "../crypto/keyring.ts";
+import { envelopeKeyId } from "../crypto/seal.ts";
+import type { Database } from "../db/sqlite.ts";
+
+/** What of the master keys the house lives with: the ring, and the index key it unseals. */
+export interface Vault {
+  readonly keyring: Keyring;
+  /** HMAC-SHA256 under the index key: how a url_token is looked up without being stored. */
+  tokenDigest(urlToken: string): Buffer;
+}
+
+/** The database is sealed under a master key that is not in the ring. The message says which, and is safe to print. */
+export class WrongMasterKeyError extends Error {
+  override readonly name = "WrongMasterKeyError";
+}
+
+export const indexKeyContext = "meta:index-key";
+export const indexKeyName = "index_key";
+export const keyInUsePrefix = "key_in_use:";
+const indexKeyBytes = 32;
+
+/**
+ * Opens the index key, or makes it when the database is new; notes the active master key as one that may seal rows
+ * from now on. @throws WrongMasterKeyError when any key that seals rows of this database is not in the ring.
+ */
+export async function openVault(deps: { db: Database; keyring: Keyring; random: Random; now: number }): Promise<Vault> {
+  const { db, keyring, random, now } = deps;
+  const insert = db.writer.prepare("INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING");
+  const read = db.reader.prepare<[string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?");
+  for (const id of keysInUse(db)) {
+    if (!keyring.has(id)) throw wrongMasterKey(id, keyring);
+  }
+  if (read.get(indexKeyName) === undefined) {
+    const fresh = keyring.seal(indexKeyContext, random.bytes(indexKeyBytes));
+    await db.write(() => insert.run(indexKeyName, fresh));
+  }
+  const sealed = read.get(indexKeyName)?.value;
+  const indexKey = sealed === undefined ? undefined : keyring.open(indexKeyContext, sealed);
+  if (sealed === undefined || indexKey === undefined) {
+    throw wrongMasterKey(sealed === undefined ? undefined : envelopeKeyId(sealed), keyring);
+  }
+  const activeId = keyring.ids[0] ?? "";
+  if (!keysInUse(db).includes(activeId)) {
+    await db.write(() => insert.run(`${keyInUsePrefix}${activeId}`, Buffer.from(String(now))));
+  }
+  return { keyring, tokenDigest: (urlToken) => keyedDigest(indexKey, urlToken) };
+}
+
+/** Ids of the master keys that may seal rows of this database. */
+export function keysInUse(db: Database): readonly string[] {
+  const rows = db.reader
+    .prepare<[string], { name: string }>("SELECT name FROM meta WHERE name GLOB ? ORDER BY name")
+    .all(`${keyInUsePrefix}*`);
+  return rows.map((row) => row.name.slice(keyInUsePrefix.length));
+}
+
+function wrongMasterKey(id: string | undefined, keyring: Keyring): WrongMasterKeyError {
+  const needed = id === undefined ? "another master key" : `the master key with id ${id}`;
+  return new WrongMasterKeyError(
+    `The database is sealed under ${needed}, which is not among the given ones (${keyring.ids.join(", ")}). ` +
+      "Give it in PWPUSH_MASTER_KEY or PWPUSH_MASTER_KEY_PREVIOUS, or restore master.key to the data folder.",
+  );
+}
