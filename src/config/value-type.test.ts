@@ -1,0 +1,211 @@
+import { describe, expect, it } from "vitest";
+import { databaseUrl } from "./database-url.ts";
+import { hostNames, listenAddress, networks, webOrigin } from "./network-types.ts";
+import { byteSize, duration } from "./quantity-types.ts";
+import { truth, type ValueType, wholeNumber, wordOr } from "./value-type.ts";
+
+function values<T>(type: ValueType<T>, texts: readonly string[]): (T | "refused")[] {
+  return texts.map((text) => {
+    const parsed = type.parse(text);
+    return parsed.ok ? parsed.value : "refused";
+  });
+}
+
+describe("a truth value", () => {
+  it("has eight spellings, in any case", () => {
+    expect(values(truth, ["true", "YES", "On", "1"])).toEqual([true, true, true, true]);
+    expect(values(truth, ["false", "No", "OFF", "0"])).toEqual([false, false, false, false]);
+  });
+
+  it("is never guessed", () => {
+    for (const text of ["ture", "y", "2", "enabled", "truefalse", "constructor", "__proto__"]) {
+      expect(truth.parse(text).ok, text).toBe(false);
+    }
+  });
+});
+
+describe("a whole number", () => {
+  it("keeps its bounds", () => {
+    expect(values(wholeNumber(1, 90), ["1", "90", "007", "0", "91"])).toEqual([1, 90, 7, "refused", "refused"]);
+  });
+
+  it("is written in digits alone", () => {
+    for (const text of ["-1", "+1", "1.0", "1e1", "0x1", "NaN", "Infinity", "1 0", "９", "9".repeat(400)]) {
+      expect(wholeNumber(0, 90).parse(text).ok, text).toBe(false);
+    }
+  });
+});
+
+describe("a size in bytes", () => {
+  const size = byteSize({ min: 1, max: 1024 ** 4, allowed: "" });
+
+  it("takes plain numbers, decimal units and binary units", () => {
+    expect(values(size, ["1073741824", "512MB", "1GiB", "1 gib", "7 b", "3kB", "1TiB"])).toEqual([
+      1073741824,
+      512_000_000,
+      1024 ** 3,
+      1024 ** 3,
+      7,
+      3000,
+      1024 ** 4,
+    ]);
+  });
+
+  it("refuses what is out of bounds or ambiguous", () => {
+    for (const text of ["0", "2TiB", "512M", "1.5GB", "-1", "GB", "1 PB", "1GBs"]) {
+      expect(size.parse(text).ok, text).toBe(false);
+    }
+  });
+});
+
+describe("a duration", () => {
+  const bounds = { minMs: 60_000, maxMs: 36_500 * 86_400_000, allowed: "" };
+
+  it("is a count and a unit", () => {
+    const type = duration({ ...bounds, plainNumber: "refused" });
+    expect(values(type, ["3 months", "30 days", "1 year", "2 Hours", "90seconds", "2.weeks"])).toEqual([
+      90 * 86_400_000,
+      30 * 86_400_000,
+      365 * 86_400_000,
+      7_200_000,
+      90_000,
+      14 * 86_400_000,
+    ]);
+    for (const text of ["3", "0 days", "59 seconds", "101 years", "-3 days", "3 moons", "3 constructors", "months"]) {
+      expect(type.parse(text).ok, text).toBe(false);
+    }
+  });
+
+  it("may be a plain number of seconds", () => {
+    expect(values(duration({ ...bounds, plainNumber: "seconds" }), ["7200", "59"])).toEqual([7_200_000, "refused"]);
+  });
+});
+
+describe("trusted networks", () => {
+  const type = wordOr("none", [], networks);
+
+  it("are addresses and networks of both families, or none", () => {
+    expect(values(type, ["10.0.0.0/8, 192.168.1.1  fd00::/8,::1"])).toEqual([
+      ["10.0.0.0/8", "192.168.1.1", "fd00::/8", "::1"],
+    ]);
+    expect(values(type, ["none", "NONE"])).toEqual([[], []]);
+  });
+
+  it("have no loose spellings: each would trust another network than the reader thinks", () => {
+    for (const text of [
+      "10",
+      "10.1",
+      "0x7f.0.0.1",
+      "10.0.0.0/33",
+      "::/129",
+      "10.0.0.0/",
+      "/8",
+      "proxy.local",
+      "fe80::1%eth0",
+      "1.2.3.4:80",
+      ",",
+      "10.0.0.0/255.0.0.0",
+    ]) {
+      expect(type.parse(text).ok, text).toBe(false);
+    }
+  });
+
+  it("are limited in number", () => {
+    expect(type.parse("10.0.0.1,".repeat(200)).ok).toBe(true);
+    expect(type.parse("10.0.0.1,".repeat(201)).ok).toBe(false);
+  });
+});
+
+describe("host names", () => {
+  it("arrive as a Host header carries them", () => {
+    expect(values(hostNames, ["Push.Example.com .example.org,localhost  bücher.example ::1 [::1] 10.0.0.7"])).toEqual([
+      ["push.example.com", ".example.org", "localhost", "xn--bcher-kva.example", "[::1]", "[::1]", "10.0.0.7"],
+    ]);
+  });
+
+  it("are names alone", () => {
+    for (const text of [
+      "https://a.example",
+      "a.example:5100",
+      "a.example/",
+      "*.example.com",
+      "a..b",
+      ".",
+      "a b.c!",
+      ".10.0.0.1",
+      "0x7f.1",
+      "300.1.1.1",
+      "fe80::1%1",
+      "[a.example]",
+    ]) {
+      expect(hostNames.parse(text).ok, text).toBe(false);
+    }
+  });
+
+  it("can be an address to listen on, which has no brackets", () => {
+    expect(values(listenAddress, ["0.0.0.0", "::", "[::1]", "localhost", "127.0.0.1:80"])).toEqual([
+      "0.0.0.0",
+      "::",
+      "::1",
+      "localhost",
+      "refused",
+    ]);
+  });
+});
+
+describe("a base URL", () => {
+  it("is an origin", () => {
+    expect(
+      values(webOrigin, ["https://Push.Example.com", "http://push.example.com:5100/", "https://a.example:443"]),
+    ).toEqual(["https://push.example.com", "http://push.example.com:5100", "https://a.example"]);
+  });
+
+  it("is nothing else", () => {
+    for (const text of [
+      "push.example.com",
+      "ftp://a.example",
+      "javascript://a.example",
+      "https://a.example/app",
+      "https://a.example/?x",
+      "https://a.example/#x",
+      "https://u:p@a.example",
+      "https://",
+      "https:a.example",
+      "https:\\\\a.example",
+      "https://a.exam\tple",
+    ]) {
+      expect(webOrigin.parse(text).ok, text).toBe(false);
+    }
+  });
+});
+
+describe("a database address", () => {
+  it("is a SQLite file", () => {
+    expect(
+      values(databaseUrl, [
+        "sqlite:",
+        "sqlite:push.db",
+        "sqlite:/srv/a b.db",
+        "sqlite:///srv/p.db",
+        "SQLITE3:db/p.db",
+        "sqlite3:///p%20.db",
+      ]),
+    ).toEqual(["", "push.db", "/srv/a b.db", "/srv/p.db", "db/p.db", "/p%20.db"]);
+  });
+
+  it("names no server, no memory and no folder", () => {
+    const reasons = [
+      "postgres://u:p@h/d",
+      "postgresql://h/d",
+      "mysql2://h/d",
+      "sqlite://host/p.db",
+      "sqlite::memory:",
+      "sqlite:/srv/",
+      "sqlite:p.db?pool=5",
+    ].map((text) => databaseUrl.parse(text));
+    for (const parsed of reasons) expect(parsed).toEqual({ ok: false, reason: expect.any(String) });
+    expect(values(databaseUrl, ["/srv/p.db", "file:p.db", "sqlite:a\u0000b", "sqlite"])).toEqual(
+      Array(4).fill("refused"),
+    );
+  });
+});
