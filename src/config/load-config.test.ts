@@ -1,0 +1,285 @@
+import { resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { loadConfig } from "./load-config.ts";
+import type { Environment } from "./read-settings.ts";
+
+const keyA = "a1".repeat(32);
+const keyB = "b2".repeat(32);
+const keyC = "c3".repeat(32);
+
+function noFile(path: string): string {
+  throw Object.assign(new Error(`${path} is missing`), { code: "ENOENT", syscall: "open" });
+}
+
+function good(environment: Environment, readFile: (path: string) => string = noFile) {
+  const result = loadConfig(environment, readFile);
+  if (!result.ok) throw new Error(`Expected no mistakes, got: ${result.mistakes.join(" ")}`);
+  return result;
+}
+
+function bad(environment: Environment, readFile: (path: string) => string = noFile): readonly string[] {
+  const result = loadConfig(environment, readFile);
+  if (result.ok) throw new Error("Expected mistakes, got none.");
+  return result.mistakes;
+}
+
+describe("the configuration", () => {
+  it("stands without any setting", () => {
+    const { config, warnings, given } = good({});
+    const range = { days: { default: 7, min: 1, max: 90 }, views: { default: 5, min: 1, max: 100 } };
+    const on = { offered: true, default: true };
+    const kind = { enabled: true, ...range, retrievalStep: on, deletableByViewer: on, blur: true };
+    expect(config).toEqual({
+      host: "127.0.0.1",
+      port: 5100,
+      dataDir: resolve("data"),
+      databasePath: resolve("data/sealpush.sqlite3"),
+      masterKeys: [],
+      allowAnonymous: true,
+      kinds: {
+        text: kind,
+        file: kind,
+        url: { ...kind, deletableByViewer: { offered: true, default: false } },
+        qr: kind,
+      },
+      files: { allowAnonymous: false, maxFileUploads: 10, pushBytesMax: 2147483648, ticketTtlSeconds: 900 },
+      overrideBaseUrl: undefined,
+      allowedHosts: [],
+      trustedProxies: ["127.0.0.0/8", "::1/128"],
+      throttling: { minute: 120, second: 60 },
+      logLevel: "info",
+      purgeAfterMs: undefined,
+      freeDiskBytesMin: "auto",
+      anonymousBytesMax: undefined,
+      loginSessionTimeoutSeconds: 7200,
+      secureCookies: "auto",
+    });
+    expect(warnings).toEqual([]);
+    expect(given.every(({ from }) => from === "default")).toBe(true);
+  });
+
+  it("takes every setting that is given", () => {
+    const { config, warnings } = good({
+      PORT: "8080",
+      HOST: "0.0.0.0",
+      DATA_DIR: "/srv/push",
+      DATABASE_URL: "sqlite:///srv/db/p.sqlite3",
+      PWP__ALLOW_ANONYMOUS: "no",
+      PWP__ENABLE_URL_PUSHES: "off",
+      PWP__QR__EXPIRE_AFTER_DAYS_MAX: "3650",
+      PWP__QR__ENABLE_BLUR: "FALSE",
+      PWP__FILES__MAX_PUSH_BYTES: "512MB",
+      PWP__OVERRIDE_BASE_URL: "https://push.example.com/",
+      PWP__ALLOWED_HOSTS: ".example.com",
+      PWP__TRUSTED_PROXIES: "none",
+      PWP__THROTTLING__SECOND: "0",
+      PWP__LOG_LEVEL: "FATAL",
+      PWP__PURGE_AFTER: "3 months",
+      PWP__DISK__FREE_MIN_BYTES: "0",
+      PWP__ANONYMOUS_BYTES_MAX: "10GiB",
+      PWP__LOGIN_SESSION_TIMEOUT: "3600",
+      PWP__SECURE_COOKIES: "true",
+    });
+    expect(config).toMatchObject({
+      port: 8080,
+      host: "0.0.0.0",
+      dataDir: "/srv/push",
+      databasePath: "/srv/db/p.sqlite3",
+      allowAnonymous: false,
+      files: { pushBytesMax: 512_000_000 },
+      overrideBaseUrl: "https://push.example.com",
+      allowedHosts: [".example.com"],
+      trustedProxies: [],
+      throttling: { minute: 120, second: 0 },
+      logLevel: "error",
+      purgeAfterMs: 90 * 86_400_000,
+      freeDiskBytesMin: 0,
+      anonymousBytesMax: 10 * 1024 ** 3,
+      loginSessionTimeoutSeconds: 3600,
+      secureCookies: true,
+    });
+    expect(config.kinds.url.enabled).toBe(false);
+    expect(config.kinds.qr).toMatchObject({ enabled: true, blur: false, days: { default: 7, min: 1, max: 3650 } });
+    expect(warnings).toEqual([]);
+  });
+
+  it("reads an empty value as not given, and drops one pair of quotes", () => {
+    const { config, given } = good({
+      PORT: "",
+      HOST: "  ",
+      DATA_DIR: '""',
+      PWP__ENABLE_QR_PUSHES: ' "false" ',
+      PWP__LOG_LEVEL: "'warn'",
+    });
+    expect(config).toMatchObject({ port: 5100, host: "127.0.0.1", dataDir: resolve("data"), logLevel: "warn" });
+    expect(config.kinds.qr.enabled).toBe(false);
+    expect(given.find(({ name }) => name === "DATA_DIR")?.from).toBe("default");
+    expect(bad({ PORT: '""8080""' })).toHaveLength(1);
+  });
+
+  it("lets nothing be on by default that is not offered, nor files be anonymous where nobody is", () => {
+    const { config, warnings } = good({
+      PWP__PW__ENABLE_RETRIEVAL_STEP: "false",
+      PWP__FILES__ENABLE_DELETABLE_PUSHES: "false",
+      PWP__ALLOW_ANONYMOUS: "false",
+      PWP__FILES__ALLOW_ANONYMOUS: "true",
+    });
+    expect(config.kinds.text.retrievalStep).toEqual({ offered: false, default: false });
+    expect(config.kinds.file.deletableByViewer).toEqual({ offered: false, default: false });
+    expect(config.files.allowAnonymous).toBe(false);
+    expect(warnings).toEqual(["PWP__FILES__ALLOW_ANONYMOUS has no effect while PWP__ALLOW_ANONYMOUS is off."]);
+  });
+});
+
+describe("mistakes", () => {
+  it("are reported all at once, each with the name, what was read and what is allowed", () => {
+    const mistakes = bad({
+      PORT: "http",
+      PWP__ALLOW_ANONYMOUS: "flase",
+      PWP__URL__EXPIRE_AFTER_DAYS_DEFAULT: "91",
+      PWP__FILES__MAX_FILE_UPLOADS: "ten",
+      PWPUSH_MASTER_KEY: "short",
+    });
+    expect(mistakes).toEqual([
+      'PORT is "http", but it must be a whole number from 0 to 65535.',
+      'PWP__ALLOW_ANONYMOUS is "flase", but it must be true or false (also yes/no, on/off, 1/0).',
+      'PWP__FILES__MAX_FILE_UPLOADS is "ten", but it must be a whole number from 1 to 100.',
+      expect.stringMatching(/^PWPUSH_MASTER_KEY: .*64 hex digits/),
+      "PWP__URL__EXPIRE_AFTER_DAYS_DEFAULT (91) is outside the range PWP__URL__EXPIRE_AFTER_DAYS_MIN (1) to PWP__URL__EXPIRE_AFTER_DAYS_MAX (90).",
+    ]);
+  });
+
+  it("never repeat a password in an address, and stay on one short line", () => {
+    const mistakes = bad({
+      DATABASE_URL: "postgres://push:hunter2@db/push",
+      PWP__OVERRIDE_BASE_URL: "https://admin:hunter2@push.example.com",
+      PWP__LOG_LEVEL: `loud\n\u202e${"!".repeat(5000)}`,
+    });
+    expect(mistakes.join()).not.toContain("hunter2");
+    expect(mistakes[0]).toMatch(/^DATABASE_URL cannot be used: it names a PostgreSQL server, .*SQLite only\.$/);
+    for (const mistake of mistakes) {
+      expect(mistake.length).toBeLessThan(300);
+      expect(mistake).not.toMatch(/[\n\u202e]/);
+    }
+  });
+
+  it("include bounds that cross, whichever of them was given", () => {
+    expect(bad({ PWP__PW__EXPIRE_AFTER_VIEWS_MIN: "20", PWP__PW__EXPIRE_AFTER_VIEWS_MAX: "10" })).toEqual([
+      "PWP__PW__EXPIRE_AFTER_VIEWS_MIN (20) is above PWP__PW__EXPIRE_AFTER_VIEWS_MAX (10).",
+    ]);
+    expect(bad({ PWP__PW__EXPIRE_AFTER_DAYS_MIN: "91" })).toHaveLength(1);
+    for (const value of ["0", "-1", "3651", "NaN", "1.5"]) {
+      expect(bad({ PWP__PW__EXPIRE_AFTER_DAYS_MAX: value }), value).toHaveLength(1);
+    }
+  });
+
+  it("do not include a default of the table that gives way to a bound", () => {
+    const { config, warnings, given } = good({
+      PWP__PW__EXPIRE_AFTER_DAYS_MAX: "3",
+      PWP__URL__EXPIRE_AFTER_VIEWS_MIN: "8",
+    });
+    expect(config.kinds.text.days).toEqual({ default: 3, min: 1, max: 3 });
+    expect(config.kinds.url.views).toEqual({ default: 8, min: 8, max: 100 });
+    expect(warnings).toHaveLength(2);
+    expect(given).toContainEqual({ name: "PWP__PW__EXPIRE_AFTER_DAYS_DEFAULT", from: "default", shown: "3" });
+  });
+});
+
+describe("master keys", () => {
+  it("come from variables or files, the active one first", () => {
+    const files: Readonly<Record<string, string>> = { "/run/active": `${keyA}\n`, "/run/old": `${keyB}\n${keyC},\n` };
+    const readFile = (path: string) => files[path] ?? noFile(path);
+    const keys = [keyA, keyB, keyC].map((key) => Buffer.from(key, "hex"));
+    const inline = good({ PWPUSH_MASTER_KEY: keyA.toUpperCase(), PWPUSH_MASTER_KEY_PREVIOUS: `${keyB}, ${keyC}` });
+    const filed = good(
+      { PWPUSH_MASTER_KEY_FILE: "/run/active", PWPUSH_MASTER_KEY_PREVIOUS_FILE: "/run/old" },
+      readFile,
+    );
+    expect(inline.config.masterKeys).toEqual(keys);
+    expect(filed.config.masterKeys).toEqual(keys);
+  });
+
+  it("are not read from two places", () => {
+    const readFile = () => keyA;
+    expect(bad({ PWPUSH_MASTER_KEY: keyA, PWPUSH_MASTER_KEY_FILE: "/run/k" }, readFile)).toEqual([
+      "PWPUSH_MASTER_KEY and PWPUSH_MASTER_KEY_FILE are both given: give one of them.",
+    ]);
+  });
+
+  it("are not quietly replaced when their file is missing or empty", () => {
+    expect(bad({ PWPUSH_MASTER_KEY_FILE: "/run/k" })).toEqual([
+      'PWPUSH_MASTER_KEY_FILE names "/run/k", which cannot be read (ENOENT).',
+    ]);
+    expect(bad({ PWPUSH_MASTER_KEY_FILE: "/run/k" }, () => " \n")).toEqual([
+      'PWPUSH_MASTER_KEY_FILE names "/run/k", which is empty.',
+    ]);
+    expect(bad({ PWPUSH_MASTER_KEY_FILE: "/run/k" }, () => "x".repeat(100_000))).toHaveLength(1);
+  });
+
+  it("are both checked when both are wrong, and never repeated", () => {
+    const mistakes = bad({ PWPUSH_MASTER_KEY: `${keyA}ff`, PWPUSH_MASTER_KEY_PREVIOUS: `${keyB},zz${keyC}` });
+    expect(mistakes).toHaveLength(2);
+    expect(mistakes[0]).toMatch(/^PWPUSH_MASTER_KEY: /);
+    expect(mistakes[1]).toMatch(/^PWPUSH_MASTER_KEY_PREVIOUS: /);
+    expect(mistakes.join()).not.toMatch(/a1a1|b2b2|c3c3/);
+  });
+
+  it("stand once, and the active one is needed", () => {
+    expect(bad({ PWPUSH_MASTER_KEY: keyA, PWPUSH_MASTER_KEY_PREVIOUS: keyA })).toHaveLength(1);
+    expect(bad({ PWPUSH_MASTER_KEY_PREVIOUS: keyB })).toHaveLength(1);
+    const published = "749b1022e1cb83fb04f3022eacaf3bfef60c6d47f83e6fb41f534a05fc69929f";
+    expect(bad({ PWPUSH_MASTER_KEY: published }).join()).not.toContain(published);
+    expect(good({ PWPUSH_MASTER_KEY: keyA, PWPUSH_MASTER_KEY_PREVIOUS: published }).config.masterKeys).toHaveLength(2);
+  });
+
+  it("let a failure that is no refusal of the system through", () => {
+    const broken = () => {
+      throw new TypeError("a bug");
+    };
+    expect(() => loadConfig({ PWPUSH_MASTER_KEY_FILE: "/run/k" }, broken)).toThrow(TypeError);
+  });
+});
+
+describe("warnings", () => {
+  it("name the setting that was meant, and never a value", () => {
+    const { warnings } = good({
+      PWP__ALOW_ANONYMOUS: "s3cret",
+      PWPUSH_MASTERKEY: "s3cret",
+      PWP__BRAND__TAGLINE: "s3cret",
+    });
+    expect(warnings).toEqual([
+      "PWPUSH_MASTERKEY is not a setting of this version and has no effect: did you mean PWPUSH_MASTER_KEY?",
+      "PWP__ALOW_ANONYMOUS is not a setting of this version and has no effect: did you mean PWP__ALLOW_ANONYMOUS?",
+      "PWP__BRAND__TAGLINE is not a setting of this version and has no effect: no setting has a name like it.",
+    ]);
+  });
+
+  it("are limited in number and length, and come with mistakes too", () => {
+    const names = Array.from({ length: 500 }, (_, at) => [`PWP__X${at}_${"Y".repeat(300)}`, "1"]);
+    const result = loadConfig({ ...Object.fromEntries(names), PORT: "x" }, noFile);
+    expect(result.ok).toBe(false);
+    expect(result.warnings).toHaveLength(21);
+    expect(result.warnings.at(-1)).toMatch(/^480 more/);
+    for (const warning of result.warnings) expect(warning.length).toBeLessThan(250);
+  });
+
+  it("leave other programs' variables alone", () => {
+    expect(good({ PATH: "/bin", PWD: "/", PWPX: "1" }).warnings).toEqual([]);
+  });
+
+  it("tell of settings that are hardly meant together", () => {
+    const https = { PWP__OVERRIDE_BASE_URL: "https://push.example.com" };
+    const cases: [Environment, RegExp][] = [
+      [{ ...https, PWP__ALLOWED_HOSTS: "example.com" }, /not among PWP__ALLOWED_HOSTS/],
+      [{ ...https, PWP__SECURE_COOKIES: "false" }, /leave it on auto/],
+      [{ PWP__OVERRIDE_BASE_URL: "http://push.lan", PWP__SECURE_COOKIES: "true" }, /nobody could sign in/],
+      [{ PWP__TRUSTED_PROXIES: "10.0.0.1, ::/0" }, /every address there is/],
+    ];
+    for (const [environment, expected] of cases) {
+      expect(good(environment).warnings).toEqual([expect.stringMatching(expected)]);
+    }
+    expect(good({ ...https, PWP__ALLOWED_HOSTS: "push.example.com" }).warnings).toEqual([]);
+    expect(good({ ...https, PWP__ALLOWED_HOSTS: ".push.example.com" }).warnings).toEqual([]);
+    expect(good({ ...https, PWP__ALLOWED_HOSTS: ".h.example.com" }).warnings).toHaveLength(1);
+  });
+});

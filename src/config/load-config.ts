@@ -1,0 +1,107 @@
+import { resolve } from "node:path";
+import { secondMs } from "../base/clock.ts";
+import type { Config } from "./config.ts";
+import { contradictions } from "./contradictions.ts";
+import type { SettingOrigin } from "./describe-settings.ts";
+import { givenMasterKeys } from "./given-master-keys.ts";
+import { kindSettings } from "./kind-settings.ts";
+import { allSettings, type Environment, type Readings, readSettings } from "./read-settings.ts";
+import type { Reading } from "./setting.ts";
+import { type SettingGroups, settingGroups } from "./settings.ts";
+import { unknownNameWarnings } from "./unknown-names.ts";
+
+export type { SettingOrigin } from "./describe-settings.ts";
+
+export type LoadResult =
+  | {
+      readonly ok: true;
+      readonly config: Config;
+      readonly warnings: readonly string[];
+      /** Every setting, in the order of the table. */
+      readonly given: readonly SettingOrigin[];
+    }
+  | { readonly ok: false; readonly mistakes: readonly string[]; readonly warnings: readonly string[] };
+
+const databaseFile = "sealpush.sqlite3";
+
+/**
+ * Reads all settings and checks them, each alone and against the others, before anything is opened. Every mistake is
+ * reported, one sentence each; no sentence repeats a secret.
+ * @param readFile text of a file (key files); throws the operating system's error.
+ */
+export function loadConfig(environment: Environment, readFile: (path: string) => string): LoadResult {
+  const readings = readSettings(settingGroups, environment);
+  const all: readonly Reading<unknown>[] = Object.values(readings).flatMap((group) => Object.values(group));
+  const masterKeys = givenMasterKeys(readings.keys, readFile);
+  const { access } = readings;
+  const kinds = {
+    text: kindSettings(readings.text, true),
+    file: kindSettings(readings.file, access.filePushes.value),
+    url: kindSettings(readings.url, access.urlPushes.value),
+    qr: kindSettings(readings.qr, access.qrPushes.value),
+  };
+  const kindResults = Object.values(kinds);
+  const mistakes = [
+    ...all.flatMap((reading) => reading.mistake ?? []),
+    ...masterKeys.mistakes,
+    ...kindResults.flatMap((kind) => kind.mistakes),
+  ];
+  const warnings = [
+    ...unknownNameWarnings(
+      environment,
+      allSettings(settingGroups).map((row) => row.env),
+    ),
+    ...kindResults.flatMap((kind) => kind.warnings),
+    ...contradictions(readings),
+  ];
+  if (mistakes.length > 0) return { ok: false, mistakes, warnings };
+
+  const moved: Readonly<Record<string, string>> = Object.assign({}, ...kindResults.map((kind) => kind.moved));
+  const given = all.map(
+    ({ env, given, shown }): SettingOrigin => ({
+      name: env,
+      from: given ? "environment" : "default",
+      shown: moved[env] ?? shown,
+    }),
+  );
+  const config = configOf(readings, masterKeys.keys, {
+    text: kinds.text.settings,
+    file: kinds.file.settings,
+    url: kinds.url.settings,
+    qr: kinds.qr.settings,
+  });
+  return { ok: true, config, warnings, given };
+}
+
+function configOf(
+  { server, access, network, protection, uploads }: Readings<SettingGroups>,
+  masterKeys: readonly Buffer[],
+  kinds: Config["kinds"],
+): Config {
+  const dataDir = resolve(server.dataDir.value);
+  return {
+    host: server.host.value,
+    port: server.port.value,
+    dataDir,
+    databasePath: server.databaseUrl.value ? resolve(server.databaseUrl.value) : resolve(dataDir, databaseFile),
+    masterKeys,
+    allowAnonymous: access.anonymous.value,
+    kinds,
+    files: {
+      allowAnonymous: access.anonymous.value && uploads.anonymous.value,
+      maxFileUploads: uploads.maxFileUploads.value,
+      pushBytesMax: uploads.pushBytesMax.value,
+      ticketTtlSeconds: uploads.ticketMinutes.value * 60,
+    },
+    overrideBaseUrl: network.overrideBaseUrl.value,
+    allowedHosts: network.allowedHosts.value ?? [],
+    trustedProxies: network.trustedProxies.value,
+    throttling: { minute: protection.throttlingMinute.value, second: protection.throttlingSecond.value },
+    logLevel: protection.logLevel.value,
+    purgeAfterMs: protection.purgeAfter.value,
+    freeDiskBytesMin: protection.freeDiskBytesMin.value,
+    anonymousBytesMax: protection.anonymousBytesMax.value,
+    loginSessionTimeoutSeconds: access.loginSessionTimeout.value / secondMs,
+    secureCookies: network.secureCookies.value,
+  };
+}

@@ -1,0 +1,45 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { editDistance, nearestName } from "./nearest-name.ts";
+
+describe("the edit distance", () => {
+  it("counts insertions, deletions, replacements and swaps", () => {
+    const cases: [string, string, number][] = [
+      ["", "", 0],
+      ["abc", "", 3],
+      ["", "abc", 3],
+      ["kitten", "sitting", 3],
+      ["MINUET", "MINUTE", 1],
+      ["ca", "abc", 3],
+    ];
+    for (const [from, to, distance] of cases) expect(editDistance(from, to), `${from}-${to}`).toBe(distance);
+  });
+
+  it("is symmetric, zero only for equals, and at most the longer length", () => {
+    const word = fc.string({ unit: fc.constantFrom("A", "B", "_"), maxLength: 12 });
+    fc.assert(
+      fc.property(word, word, (from, to) => {
+        const distance = editDistance(from, to);
+        expect(distance).toBe(editDistance(to, from));
+        expect(distance === 0).toBe(from === to);
+        expect(distance).toBeLessThanOrEqual(Math.max(from.length, to.length));
+      }),
+    );
+  });
+});
+
+describe("the nearest name", () => {
+  const known = ["PWP__LOG_LEVEL", "PWP__PURGE_AFTER", "PWP__PW__ENABLE_BLUR"];
+
+  it("is found for a slip, whatever the case", () => {
+    expect(nearestName("PWP__LOGLEVEL", known)).toBe("PWP__LOG_LEVEL");
+    expect(nearestName("pwp__purge_atfer", known)).toBe("PWP__PURGE_AFTER");
+    expect(nearestName("PWP__PW__BLUR", known)).toBe("PWP__PW__ENABLE_BLUR");
+  });
+
+  it("is not made up for something else, nor sought for a monster", () => {
+    expect(nearestName("PWP__BRAND__TAGLINE", known)).toBeUndefined();
+    expect(nearestName("P".repeat(10_000), known)).toBeUndefined();
+    expect(nearestName("PWP__LOG_LEVEL", [])).toBeUndefined();
+  });
+});
