@@ -1,0 +1,47 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { configurationDoc } from "../src/config/configuration-doc.ts";
+import { systemErrorCode } from "../src/config/system-error.ts";
+
+/** Files that are made from the code. `path` starts at the root of the repository. */
+const generatedFiles: readonly { path: string; render: () => string | Promise<string> }[] = [
+  { path: "docs/configuration.md", render: configurationDoc },
+];
+
+const usage = `Usage: node scripts/docs.ts [--check]
+
+Writes the documents that are made from the code. With --check nothing is written, and the exit code is 1 when one of
+them is out of date.`;
+
+function currentText(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (systemErrorCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+async function run(parameters: readonly string[]): Promise<number> {
+  const check = parameters[0] === "--check";
+  if (parameters[0] === "--help") {
+    console.log(usage);
+    return 0;
+  }
+  if (parameters.length > (check ? 1 : 0)) {
+    console.error(usage);
+    return 2;
+  }
+  let stale = 0;
+  for (const { path, render } of generatedFiles) {
+    const file = fileURLToPath(new URL(`../${path}`, import.meta.url));
+    const text = await render();
+    if (currentText(file) === text) continue;
+    stale += 1;
+    if (!check) writeFileSync(file, text);
+    console.log(check ? `${path} is out of date: run "npm run -s docs".` : `${path} written.`);
+  }
+  return check && stale > 0 ? 1 : 0;
+}
+
+process.exitCode = await run(process.argv.slice(2));

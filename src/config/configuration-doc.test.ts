@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { configurationDoc } from "./configuration-doc.ts";
+import { describeSettings } from "./describe-settings.ts";
+import { loadConfig } from "./load-config.ts";
+import { allSettings } from "./read-settings.ts";
+import { settingGroups } from "./settings.ts";
+
+const settings = allSettings(settingGroups);
+
+function origins(environment: Readonly<Record<string, string>>) {
+  const result = loadConfig(environment, () => "a1".repeat(32));
+  if (!result.ok) throw new Error(result.mistakes.join(" "));
+  return result.given;
+}
+
+describe("the settings table", () => {
+  it("has each name once, and names of the known families only", () => {
+    const names = settings.map((row) => row.env);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.filter((name) => !/^(PWP__|PWPUSH_MASTER_KEY)/.test(name))).toEqual([
+      "PORT",
+      "HOST",
+      "DATA_DIR",
+      "DATABASE_URL",
+    ]);
+  });
+
+  it("says of each setting what it means", () => {
+    for (const row of settings) expect(row.doc, row.env).toMatch(/^[A-Z].*\.$/);
+  });
+});
+
+describe("the configuration document", () => {
+  const lines = configurationDoc().split("\n");
+
+  it("has one row of four columns for each setting", () => {
+    const rows = lines.filter((line) => line.startsWith("| `"));
+    expect(rows).toHaveLength(settings.length);
+    for (const row of rows) expect(row.split(/(?<!\\)\|/), row).toHaveLength(6);
+  });
+
+  it("has one blank line between its parts, and ends with one line end", () => {
+    expect(configurationDoc()).not.toMatch(/\n\n\n/);
+    expect(configurationDoc()).toMatch(/[^\n]\n$/);
+  });
+});
+
+describe("the description of the settings in force", () => {
+  it("says where each comes from and masks secrets", () => {
+    const secret = "b2".repeat(32);
+    const lines = describeSettings(
+      origins({
+        PORT: "80",
+        DATABASE_URL: "sqlite:p.db",
+        PWPUSH_MASTER_KEY: secret,
+        PWPUSH_MASTER_KEY_PREVIOUS_FILE: "/run/old",
+      }),
+    );
+    expect(lines).toHaveLength(settings.length);
+    expect(lines).toContain("PORT = 80 (environment)");
+    expect(lines).toContain("HOST = 127.0.0.1 (default)");
+    expect(lines).toContain("DATABASE_URL = sqlite:p.db (environment)");
+    expect(lines).toContain("PWPUSH_MASTER_KEY = (hidden) (environment)");
+    expect(lines).toContain("PWPUSH_MASTER_KEY_PREVIOUS_FILE = /run/old (environment)");
+    expect(lines.join("\n")).not.toMatch(/a1a1|b2b2/);
+  });
+});

@@ -1,0 +1,28 @@
+import { settingGroups } from "./settings.ts";
+
+const preamble = `# Configuration
+
+This file is made from the settings table (\`src/config/settings.ts\`) by \`npm run -s docs\`.
+
+Settings are environment variables. None is required: the server starts without any. All mistakes are reported at once,
+before anything is opened; \`npm run -s sealpush -- config check\` does the same without starting. An empty value counts as
+not given, and one pair of quotes around a value is dropped. A name that begins with \`PWP__\` or \`PWPUSH_\` and is not
+listed here has no effect; the server warns of it at the start.
+
+Sizes: kB, MB, GB and TB are powers of 1000; KiB, MiB, GiB and TiB are powers of 1024.`;
+
+/** docs/configuration.md, in Markdown. */
+export function configurationDoc(): string {
+  const sections = Object.values(settingGroups).flatMap(({ title, intro, settings }) => {
+    const rows = Object.values(settings).map(
+      (row) => `| \`${row.env}\` | ${cell(row.doc)} | ${cell(row.allowed)} | ${cell(row.defaultShown)} |`,
+    );
+    const table = ["| Name | Meaning | Allowed | Default |", "|---|---|---|---|", ...rows].join("\n");
+    return [`## ${title}`, ...(intro === "" ? [] : [intro]), table];
+  });
+  return `${[preamble, ...sections].join("\n\n")}\n`;
+}
+
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|");
+}
