@@ -1,0 +1,129 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { systemRandom } from "../base/random.ts";
+import { openStream, sealedLength, sealStream } from "./stream-seal.ts";
+import { sealedSegmentBytes, segmentBytes } from "./stream-segments.ts";
+import { collect, inChunks, patternBytes, readerOf, streamContext, streamKey } from "./stream-test-support.ts";
+import { fixedRandom, hex } from "./test-support.ts";
+import vectors from "./vectors.json" with { type: "json" };
+
+describe("known answers", () => {
+  test.each(vectors.stream)("$plaintextBytes bytes", async (vector) => {
+    const plaintext = patternBytes(vector.plaintextBytes);
+    const content = inChunks(plaintext, [1000]);
+    const stored = await collect(sealStream(hex(vector.key), vector.context, content, fixedRandom(vector.noncePrefix)));
+    expect(stored.length).toBe(vector.sealedBytes);
+    expect(stored.length).toBe(sealedLength(vector.plaintextBytes));
+    expect(createHash("sha256").update(stored).digest("hex")).toBe(vector.sealedSha256);
+    if (vector.sealed !== undefined) expect(stored.toString("hex")).toBe(vector.sealed);
+
+    const range = { start: 0, end: vector.plaintextBytes - 1 };
+    const opened = openStream(hex(vector.key), vector.context, vector.plaintextBytes, range, readerOf(stored));
+    expect((await collect(opened)).equals(plaintext)).toBe(true);
+  });
+});
+
+const nearSegments = fc
+  .tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: -3, max: 3 }))
+  .map(([segments, more]) => Math.max(0, segments * segmentBytes + more));
+const anyLength = fc.oneof(nearSegments, fc.integer({ min: 0, max: 3 * segmentBytes }));
+const anySizes = fc.array(
+  fc.oneof(
+    fc.integer({ min: 1, max: 300_000 }),
+    fc.constantFrom(segmentBytes - 1, segmentBytes, segmentBytes + 1, sealedSegmentBytes, 2 * segmentBytes),
+  ),
+  { minLength: 1, maxLength: 8 },
+);
+/** At the end of a list of sizes: large enough that one-byte chunks do not go on for ever. */
+const lastSize = fc.integer({ min: 5_000, max: 100_000 });
+
+describe("round trip", () => {
+  test("any length in any chunks comes back, every range of it exactly", async () => {
+    const share = fc.double({ min: 0, max: 1, noNaN: true });
+    await fc.assert(
+      fc.asyncProperty(
+        anyLength,
+        fc.tuple(anySizes, lastSize),
+        fc.tuple(anySizes, lastSize),
+        fc.tuple(share, share),
+        async (length, [sizesIn, lastIn], [sizesOut, lastOut], shares) => {
+          const plaintext = patternBytes(length);
+          const content = inChunks(plaintext, [...sizesIn, lastIn]);
+          const stored = await collect(sealStream(streamKey, streamContext, content, systemRandom));
+          expect(stored.length).toBe(sealedLength(length));
+          const [start = 0, end = -1] =
+            length === 0 ? [0, -1] : shares.map((part) => Math.floor(part * (length - 1))).sort((a, b) => a - b);
+          const read = readerOf(stored, [...sizesOut, lastOut]);
+          const opened = await collect(openStream(streamKey, streamContext, length, { start, end }, read));
+          expect(opened.equals(plaintext.subarray(start, end + 1))).toBe(true);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  test("the same content never looks the same twice", async () => {
+    const once = () => collect(sealStream(streamKey, streamContext, inChunks(patternBytes(100), [10]), systemRandom));
+    const [a, b] = [await once(), await once()];
+    expect(a.subarray(1, 8)).not.toEqual(b.subarray(1, 8));
+    expect(a.subarray(8)).not.toEqual(b.subarray(8));
+  });
+});
+
+describe("sealStream", () => {
+  test("holds one segment at most, and hands out chunks that stay as they are", async () => {
+    const plaintext = patternBytes(10 * segmentBytes);
+    const kept: Buffer[] = [];
+    const copies: Buffer[] = [];
+    let given = 0;
+    async function* content(): AsyncGenerator<Uint8Array> {
+      for await (const chunk of inChunks(plaintext, [16_384])) {
+        given += chunk.length;
+        yield chunk;
+      }
+    }
+    for await (const chunk of sealStream(streamKey, streamContext, content(), systemRandom)) {
+      kept.push(chunk);
+      copies.push(Buffer.from(chunk));
+      expect(chunk.length).toBeLessThanOrEqual(sealedSegmentBytes);
+      expect(given).toBeLessThanOrEqual((kept.length - 1) * segmentBytes + 16_384);
+    }
+    expect(kept).toEqual(copies);
+    expect(kept.length).toBe(11);
+  });
+
+  test("content that breaks off leaves nothing that opens as a whole", async () => {
+    const broken = new Error("connection lost");
+    async function* content(): AsyncGenerator<Uint8Array> {
+      yield patternBytes(segmentBytes + 1);
+      throw broken;
+    }
+    const written: Buffer[] = [];
+    const run = (async () => {
+      for await (const chunk of sealStream(streamKey, streamContext, content(), systemRandom)) written.push(chunk);
+    })();
+    await expect(run).rejects.toBe(broken);
+    const stored = Buffer.concat(written);
+    expect(stored.length).toBe(8 + sealedSegmentBytes);
+    const opened = openStream(streamKey, streamContext, segmentBytes, { start: 0, end: 0 }, readerOf(stored));
+    await expect(collect(opened)).rejects.toThrow("Segment 0 of the sealed stream does not open.");
+  });
+
+  test("stopping early closes the content", async () => {
+    let closed = false;
+    async function* content(): AsyncGenerator<Uint8Array> {
+      try {
+        for (;;) yield patternBytes(segmentBytes);
+      } finally {
+        closed = true;
+      }
+    }
+    let chunks = 0;
+    for await (const _ of sealStream(streamKey, streamContext, content(), systemRandom)) {
+      chunks += 1;
+      if (chunks === 3) break;
+    }
+    expect(closed).toBe(true);
+  });
+});

@@ -1,0 +1,49 @@
+import { systemRandom } from "../base/random.ts";
+import { type ByteRange, openStream, sealStream } from "./stream-seal.ts";
+
+export const streamKey = Buffer.alloc(32, 5);
+export const streamContext = "file:3";
+
+/** Bytes in which neither positions nor segments repeat. */
+export function patternBytes(length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  for (let at = 0; at < length; at += 1) bytes[at] = (at * 7 + (at >> 8)) & 255;
+  return bytes;
+}
+
+/** The bytes in chunks of these sizes, the last size repeated; every chunk lies in the same memory, as a reader's may. */
+export async function* inChunks(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
+  const reused = Buffer.alloc(Math.max(...sizes));
+  let turn = 0;
+  for (let at = 0; at < bytes.length; ) {
+    const size = sizes[Math.min(turn, sizes.length - 1)] ?? 1;
+    turn += 1;
+    const part = bytes.subarray(at, at + size);
+    reused.set(part);
+    at += part.length;
+    yield reused.subarray(0, part.length);
+    reused.fill(0xee);
+  }
+}
+
+export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const collected: Uint8Array[] = [];
+  for await (const chunk of chunks) collected.push(chunk);
+  return Buffer.concat(collected);
+}
+
+export function sealed(plaintext: Uint8Array, key = streamKey, context = streamContext): Promise<Buffer> {
+  return collect(sealStream(key, context, inChunks(plaintext, [50_000]), systemRandom));
+}
+
+/** A reader over stored bytes: gives what is there of a range, and notes what it was asked for. */
+export function readerOf(stored: Uint8Array, sizes: readonly number[] = [30_000], asked: ByteRange[] = []) {
+  return (range: ByteRange): AsyncIterable<Uint8Array> => {
+    asked.push(range);
+    return inChunks(stored.subarray(range.start, range.end + 1), sizes);
+  };
+}
+
+export function openAll(stored: Uint8Array, plaintextBytes: number, key = streamKey, context = streamContext) {
+  return openStream(key, context, plaintextBytes, { start: 0, end: plaintextBytes - 1 }, readerOf(stored));
+}
