@@ -93,7 +93,7 @@ describe("changed streams", () => {
 
   test("the empty stream is verified too", async () => {
     const empty = await sealed(Buffer.alloc(0));
-    expect(await collect(openAll(empty, 0))).toEqual(Buffer.alloc(0));
+    expect(await openAll(empty, 0).next()).toEqual({ done: true, value: undefined });
     for (let at = 0; at < empty.length; at += 1) await expectBroken(withFlippedBit(empty, at), 0);
     for (let end = 0; end < empty.length; end += 1) await expectBroken(empty.subarray(0, end), 0);
     await expect(collect(openAll(empty, 0, Buffer.alloc(32, 6)))).rejects.toThrow(SealBrokenError);
