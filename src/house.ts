@@ -1,0 +1,107 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Accounts, createAccounts } from "./accounts/accounts.ts";
+import type { Clock } from "./base/clock.ts";
+import type { Random } from "./base/random.ts";
+import type { BlobStore } from "./blobs/blob-store.ts";
+import { diskSpaceOf } from "./blobs/disk.ts";
+import { createFileBlobStore } from "./blobs/file-blob-store.ts";
+import type { Config } from "./config/config.ts";
+import { readOrMakeMasterKeyFile } from "./config/master-key-file.ts";
+import { createKeyring, type Keyring } from "./crypto/keyring.ts";
+import { createArgon2Queue } from "./crypto/passphrase.ts";
+import { createIds } from "./db/ids.ts";
+import { LogTruncation } from "./db/log-truncation.ts";
+import { type Database, openDatabase } from "./db/sqlite.ts";
+import { Attempts } from "./pushes/attempts.ts";
+import { createCapacity } from "./pushes/capacity.ts";
+import { createPushes, type Pushes } from "./pushes/pushes.ts";
+import { createSqlitePushStore } from "./pushes/sqlite/store.ts";
+import type { PushStore } from "./pushes/store.ts";
+import { openVault, type Vault, WrongMasterKeyError } from "./pushes/vault.ts";
+import type { Events } from "./telemetry/events.ts";
+
+/** What reaches in from outside the program, and what tests put in its place. */
+export interface Effects {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Milliseconds that never jump; only differences mean something. */
+  readonly monotonicMs: () => number;
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+/** The domain, opened on its data: what the server, the timetable and the operator's commands stand on. */
+export interface House {
+  readonly config: Config;
+  readonly db: Database;
+  readonly keyring: Keyring;
+  readonly vault: Vault;
+  readonly store: PushStore;
+  readonly blobs: BlobStore;
+  readonly pushes: Pushes;
+  readonly accounts: Accounts;
+  close(): Promise<void>;
+}
+
+const argon2Limits = { runningMax: 2, waitingMax: 256, waitingPerClientMax: 16 };
+
+/**
+ * Opens the data folder, making what a first start needs (folder, database, master key).
+ * @throws WrongMasterKeyError, NewerSchemaError, or an Error with a sentence for the operator.
+ */
+export async function openHouse(config: Config, effects: Effects, events: Events): Promise<House> {
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const keyring = createKeyring(masterKeys(config, effects, events), effects.random);
+  const db = openDatabase({
+    path: config.databasePath,
+    monotonicMs: effects.monotonicMs,
+    onStorageFailure: events.storageFailed,
+  });
+  const truncation = new LogTruncation(db, (error) => events.jobFailed("log truncation", error));
+  const close = async () => {
+    truncation.close();
+    await db.close();
+  };
+  try {
+    const vault = await openVault({ db, keyring, random: effects.random, now: effects.clock.now() });
+    const store = createSqlitePushStore(db, () => truncation.request());
+    const blobs = createFileBlobStore(join(config.dataDir, "blobs"));
+    const argon2 = createArgon2Queue(argon2Limits);
+    const { clock, random } = effects;
+    const capacity = createCapacity({
+      config,
+      monotonicMs: effects.monotonicMs,
+      diskSpace: diskSpaceOf(config.dataDir),
+      anonymousBytes: () => store.upkeep.anonymousBytes(),
+    });
+    const pushes = createPushes({
+      ...{ config, clock, random, vault, store, blobs, argon2, capacity },
+      ids: createIds(db, "pushes"),
+      attempts: new Attempts(),
+    });
+    const accounts = createAccounts({
+      ...{ db, clock, random, argon2 },
+      sessionTimeoutSeconds: config.loginSessionTimeoutSeconds,
+      onUseNotRecorded: events.usageNotRecorded,
+    });
+    return { config, db, keyring, vault, store, blobs, pushes, accounts, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function masterKeys(config: Config, effects: Effects, events: Events): readonly Buffer[] {
+  if (config.masterKeys.length > 0) return config.masterKeys;
+  // In this order: a first start makes the key before the database, so a database without a key has lost it.
+  if (existsSync(config.databasePath) && !existsSync(join(config.dataDir, "master.key"))) {
+    throw new WrongMasterKeyError(
+      `${config.databasePath} is there, but the master.key that belongs to it is not: restore it to the data folder, ` +
+        "or give the key in PWPUSH_MASTER_KEY.",
+    );
+  }
+  const file = readOrMakeMasterKeyFile(config.dataDir, effects.random);
+  for (const warning of file.warnings) events.settingWarning(warning);
+  if (file.made) events.masterKeyMade(join(config.dataDir, "master.key"));
+  return [file.key];
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from "node:crypto";
+import { hourMs, secondMs } from "../base/clock.ts";
+import { ClockTrust } from "../base/clock-trust.ts";
+import { createProcessRegistry, heartbeatMs } from "../db/processes.ts";
+import type { Effects, House } from "../house.ts";
+import { sweep } from "../pushes/sweep.ts";
+import type { Events } from "../telemetry/events.ts";
+
+export interface Timetable {
+  /** Waits for what runs now; nothing starts afterwards. */
+  stop(): Promise<void>;
+}
+
+const sweepEveryMs = 30 * secondMs;
+const expiredSessionsMax = 500;
+
+/** What the house does by itself. Each job runs at once and then at its interval, never beside itself. */
+export async function startTimetable(house: House, effects: Effects, events: Events): Promise<Timetable> {
+  const abort = new AbortController();
+  const registry = createProcessRegistry(house.db);
+  const process = { id: randomUUID(), activeKeyId: house.keyring.ids[0] ?? "", keyIds: house.keyring.ids };
+  const beat = () => registry.beat(process, effects.clock.now());
+  await beat();
+
+  const clockTrust = new ClockTrust(effects.clock, effects.monotonicMs);
+  const { clock, monotonicMs, pause } = effects;
+  const onBlobDeletionFailed = (error: unknown) => events.jobFailed("blob deletion", error);
+  const { upkeep } = house.store;
+  const sweepOnce = async () => {
+    const deps = { config: house.config, blobs: house.blobs, upkeep, clock, clockTrust, monotonicMs, pause };
+    const { clockTrusted, ...counts } = await sweep({ ...deps, onBlobDeletionFailed }, abort.signal);
+    events.jobDone("sweep", { ...counts, clockTrusted: clockTrusted ? 1 : 0 });
+  };
+
+  const jobs = [
+    repeat("heartbeat", heartbeatMs, beat, events),
+    repeat("sweep", sweepEveryMs, sweepOnce, events),
+    repeat("sessions", hourMs, () => house.accounts.removeExpiredSessions(expiredSessionsMax), events),
+  ];
+  return {
+    async stop() {
+      abort.abort();
+      await Promise.all(jobs.map((job) => job.stop()));
+      await registry.remove(process.id);
+    },
+  };
+}
+
+function repeat(name: string, everyMs: number, job: () => Promise<unknown>, events: Events): Timetable {
+  let running: Promise<void> | undefined;
+  const run = () => {
+    running ??= job()
+      .then(
+        () => undefined,
+        (error: unknown) => events.jobFailed(name, error),
+      )
+      .finally(() => {
+        running = undefined;
+      });
+  };
+  run();
+  const timer = setInterval(run, everyMs);
+  timer.unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
