@@ -1,0 +1,51 @@
+import { AppError } from "../base/errors.ts";
+import type { Client } from "./client.ts";
+
+const hostLengthMax = 261;
+/** A registered name, an IPv4 address or a bracketed IPv6 address, and perhaps a port (RFC 9110, 7.2). */
+const hostPattern = /^(?:[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_.])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/;
+const originsMax = 256;
+
+export interface BaseUrlSettings {
+  readonly overrideBaseUrl: string | undefined;
+  /** Lower-case host names, and `.suffix` entries for a domain with all below it; empty: any. */
+  readonly allowedHosts: readonly string[];
+}
+
+/**
+ * @returns the origin (no trailing slash) that links made for this request start with.
+ * @throws AppError invalid_request when Host is missing, malformed or not one of ours: a link must never point to a
+ * host that the requester made up.
+ */
+export function createBaseUrls(settings: BaseUrlSettings): (client: Client) => string {
+  const ownHost = settings.overrideBaseUrl === undefined ? [] : [new URL(settings.overrideBaseUrl).hostname];
+  const allowed = settings.allowedHosts.length === 0 ? [] : [...settings.allowedHosts, ...ownHost];
+  const known = { http: new Map<string, string>(), https: new Map<string, string>() };
+
+  return (client) => {
+    const scheme = client.https ? "https" : "http";
+    const before = known[scheme].get(client.host);
+    if (before !== undefined) return before;
+    const host = checkedHost(client.host, allowed);
+    const origin = settings.overrideBaseUrl ?? `${scheme}://${host}`;
+    if (known[scheme].size >= originsMax) known[scheme].clear();
+    known[scheme].set(client.host, origin);
+    return origin;
+  };
+}
+
+function checkedHost(text: string, allowed: readonly string[]): string {
+  const host = text.toLowerCase();
+  if (host.length > hostLengthMax || !hostPattern.test(host)) {
+    throw new AppError("invalid_request", "The Host header is missing or malformed.");
+  }
+  const name = host.replace(/:\d+$/, "").replace(/\.$/, "");
+  if (allowed.length > 0 && !allowed.some((entry) => isHost(name, entry.toLowerCase()))) {
+    throw new AppError("invalid_request", "This server does not answer for that host.");
+  }
+  return host;
+}
+
+function isHost(name: string, entry: string): boolean {
+  return entry.startsWith(".") ? name === entry.slice(1) || name.endsWith(entry) : name === entry;
+}

@@ -1,0 +1,72 @@
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import { expect, test } from "vitest";
+import { createClientReader } from "./client.ts";
+
+function requestFrom(remoteAddress: string, headers: Record<string, string>): IncomingMessage {
+  const socket = new Socket();
+  Object.defineProperty(socket, "remoteAddress", { value: remoteAddress });
+  const request = new IncomingMessage(socket);
+  request.headers = { host: "push.example", ...headers };
+  return request;
+}
+
+function reader(trustedProxies: readonly string[]) {
+  const warned: string[] = [];
+  return { warned, read: createClientReader({ trustedProxies, onUntrustedForwarder: (address) => warned.push(address) }) };
+}
+
+const loopback = ["127.0.0.0/8", "::1/128"];
+
+test("without a proxy the connection's own address counts", () => {
+  const { read } = reader(loopback);
+  expect(read(requestFrom("203.0.113.9", {}))).toEqual({
+    address: "203.0.113.9",
+    key: "203.0.113.9",
+    https: false,
+    host: "push.example",
+  });
+  expect(read(requestFrom("::ffff:203.0.113.9", {})).key).toBe("203.0.113.9");
+  const six = read(requestFrom("2001:db8:1:2:aaaa::1", {}));
+  expect(six).toMatchObject({ address: "2001:db8:1:2:aaaa::1", key: "2001:db8:1:2::/64" });
+  expect(read(requestFrom("2001:db8:1:2:bbbb::9", {})).key).toBe(six.key);
+});
+
+test("forwarded headers of an untrusted peer are ignored and reported", () => {
+  const { read, warned } = reader(loopback);
+  const headers = { "x-forwarded-for": "1.2.3.4", "x-forwarded-proto": "https", "x-forwarded-host": "evil.example" };
+  expect(read(requestFrom("203.0.113.9", headers))).toEqual({
+    address: "203.0.113.9",
+    key: "203.0.113.9",
+    https: false,
+    host: "push.example",
+  });
+  expect(warned).toEqual(["203.0.113.9"]);
+});
+
+test("a trusted proxy is believed, up to the rightmost address that is nobody's proxy", () => {
+  const { read, warned } = reader(["127.0.0.1", "10.0.0.0/8"]);
+  const forwardedFor = "6.6.6.6, 198.51.100.7, 10.1.2.3";
+  const headers = { "x-forwarded-for": forwardedFor, "x-forwarded-proto": "http, https", "x-forwarded-host": "a, b.example" };
+  expect(read(requestFrom("127.0.0.1", headers))).toEqual({
+    address: "198.51.100.7",
+    key: "198.51.100.7",
+    https: true,
+    host: "b.example",
+  });
+  expect(warned).toEqual([]);
+});
+
+test("rubbish in X-Forwarded-For stops the reading at the last address that is known", () => {
+  const { read } = reader(["127.0.0.1", "10.0.0.0/8"]);
+  const address = (forwardedFor: string) => read(requestFrom("127.0.0.1", { "x-forwarded-for": forwardedFor })).address;
+  expect(address("1.2.3.4, <script>, 10.0.0.2")).toBe("10.0.0.2");
+  expect(address("")).toBe("127.0.0.1");
+  expect(address("10.0.0.9")).toBe("10.0.0.9");
+  expect(address(`${"10.0.0.1,".repeat(10_000)}10.0.0.1`)).toBe("10.0.0.1");
+  expect(address("::ffff:5.6.7.8")).toBe("5.6.7.8");
+});
+
+test("with no proxy trusted, loopback is not either", () => {
+  expect(reader([]).read(requestFrom("127.0.0.1", { "x-forwarded-for": "1.2.3.4" })).address).toBe("127.0.0.1");
+});

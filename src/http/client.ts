@@ -1,0 +1,115 @@
+import type { IncomingMessage } from "node:http";
+import ipaddr from "ipaddr.js";
+
+/** Who sent a request, as far as the connection and trusted proxies say. */
+export interface Client {
+  /** IPv4, or IPv6 in its shortest form; for the audit trail. */
+  readonly address: string;
+  /** What limits count by: the IPv4 address, or the IPv6 /64 network, which one household or attacker owns whole. */
+  readonly key: string;
+  readonly https: boolean;
+  /** Unchecked: `base-url.ts` decides whether it is a host and ours. */
+  readonly host: string;
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Network = readonly [Address, number];
+
+interface Peer {
+  readonly address: string;
+  readonly key: string;
+  readonly trusted: boolean;
+}
+
+const peersMax = 4_096;
+/** Proxies in a row; a longer X-Forwarded-For is read from its right end this far. */
+const hopsMax = 32;
+const nowhere: Peer = { address: "0.0.0.0", key: "0.0.0.0", trusted: false };
+
+export interface ClientReaderDeps {
+  /** Addresses and CIDR networks. */
+  readonly trustedProxies: readonly string[];
+  /** Told each time; the receiver decides what is news. */
+  readonly onUntrustedForwarder: (address: string) => void;
+}
+
+/**
+ * X-Forwarded-For, -Proto and -Host are believed only when the connection itself comes from a trusted proxy; the
+ * client is then the rightmost address that no trusted proxy has. All else anybody could have written.
+ */
+export function createClientReader(deps: ClientReaderDeps): (request: IncomingMessage) => Client {
+  const networks = deps.trustedProxies.map(parseNetwork);
+  const peers = new Map<string, Peer>();
+
+  function peerOf(text: string): Peer | undefined {
+    const known = peers.get(text);
+    if (known !== undefined) return known;
+    if (!ipaddr.isValid(text)) return undefined;
+    const address = ipaddr.process(text);
+    const peer = { address: address.toString(), key: clientKey(address), trusted: isWithin(address, networks) };
+    if (peers.size >= peersMax) peers.clear();
+    peers.set(text, peer);
+    return peer;
+  }
+
+  function behind(proxy: Peer, forwardedFor: string): Peer {
+    let client = proxy;
+    const hops = forwardedFor.split(",").slice(-hopsMax);
+    for (const hop of hops.reverse()) {
+      if (!client.trusted) break;
+      const before = peerOf(hop.trim());
+      if (before === undefined) break;
+      client = before;
+    }
+    return client;
+  }
+
+  return (request) => {
+    const { headers, socket } = request;
+    const peer = peerOf(socket.remoteAddress ?? "") ?? nowhere;
+    const host = headers.host ?? "";
+    const forwardedFor = headers["x-forwarded-for"];
+    const forwardedProto = headers["x-forwarded-proto"];
+    const forwardedHost = headers["x-forwarded-host"];
+    if (forwardedFor === undefined && forwardedProto === undefined && forwardedHost === undefined) {
+      return { address: peer.address, key: peer.key, https: false, host };
+    }
+    if (!peer.trusted) {
+      deps.onUntrustedForwarder(peer.address);
+      return { address: peer.address, key: peer.key, https: false, host };
+    }
+    const client = forwardedFor === undefined ? peer : behind(peer, asText(forwardedFor));
+    return {
+      address: client.address,
+      key: client.key,
+      https: lastOf(asText(forwardedProto)).toLowerCase() === "https",
+      host: forwardedHost === undefined ? host : lastOf(asText(forwardedHost)),
+    };
+  };
+}
+
+/** IPv4-mapped IPv6 addresses must be unmapped before (`ipaddr.process`). */
+function clientKey(address: Address): string {
+  if (address instanceof ipaddr.IPv4) return address.toString();
+  const network = address.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${network.join(":")}::/64`;
+}
+
+function parseNetwork(text: string): Network {
+  if (text.includes("/")) return ipaddr.parseCIDR(text);
+  const address = ipaddr.process(text);
+  return [address, address instanceof ipaddr.IPv4 ? 32 : 128];
+}
+
+function isWithin(address: Address, networks: readonly Network[]): boolean {
+  return networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
+}
+
+function asText(header: string | readonly string[] | undefined): string {
+  return typeof header === "string" ? header : (header ?? []).join(",");
+}
+
+/** Each proxy appends; the last value is the one the trusted proxy wrote. */
+function lastOf(list: string): string {
+  return list.slice(list.lastIndexOf(",") + 1).trim();
+}

@@ -1,0 +1,24 @@
+import type { IncomingMessage } from "node:http";
+
+/** What a refused sender may still send so that it gets to read the answer; beyond it the connection is cut. */
+const discardedBytesMax = 8 * 1024 * 1024;
+const discardMsMax = 10_000;
+
+/**
+ * A body that will not be read. Closing at once would reset the connection while the client is still sending, and it
+ * would never see why; reading on without bound would let it send for ever.
+ */
+export function discardRest(request: IncomingMessage): void {
+  if (request.complete || request.destroyed) return;
+  let discardedBytes = 0;
+  const cut = setTimeout(() => request.destroy(), discardMsMax);
+  request.on("data", (chunk: Buffer) => {
+    discardedBytes += chunk.length;
+    if (discardedBytes > discardedBytesMax) request.destroy();
+  });
+  const done = () => clearTimeout(cut);
+  request.once("end", done);
+  request.once("close", done);
+  request.once("error", done);
+  request.resume();
+}

@@ -1,0 +1,121 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { AppError, type FieldProblems, type RefusalCode } from "../base/errors.ts";
+import type { Events } from "../telemetry/events.ts";
+import { discardRest } from "./discard-rest.ts";
+import { sendJson, sendPage } from "./headers.ts";
+
+/** What a person or program is told. Only this file knows which status a refusal becomes. */
+export interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  readonly fields: FieldProblems | undefined;
+  readonly retryAfterSeconds: number | undefined;
+}
+
+/** Makes the HTML for a refusal on a page's address. It must not throw. */
+export type RenderError = (refusal: Refusal, request: FastifyRequest) => string;
+
+const statusOf: Readonly<Record<RefusalCode, number>> = {
+  invalid_request: 400,
+  not_authenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  too_large: 413,
+  unsupported_media_type: 415,
+  invalid_fields: 422,
+  too_many_requests: 429,
+  unavailable: 503,
+};
+
+/** The framework's own refusals; their messages may quote the request, so they get ours. */
+const frameworkRefusals: ReadonlyMap<string, readonly [status: number, message: string]> = new Map([
+  ["FST_ERR_BAD_URL", [400, "The path is not a valid URL path."]],
+  ["FST_ERR_MAX_PARAM_LENGTH", [404, "not-found"]],
+  ["FST_ERR_CTP_INVALID_MEDIA_TYPE", [415, "That media type is not supported."]],
+  ["FST_ERR_CTP_BODY_TOO_LARGE", [413, "The body is too large."]],
+  ["FST_ERR_CTP_INVALID_CONTENT_LENGTH", [400, "The body does not have the length it declared."]],
+  ["FST_ERR_ROUTE_MISSING_CONTENT_TYPE", [400, "The Content-Type header is missing."]],
+]);
+
+const retryAfterSecondsDefault = 5;
+
+/** undefined: not a refusal but a bug. */
+export function refusalOf(error: unknown): Refusal | undefined {
+  if (error instanceof AppError) {
+    const { code, message, fields, retryAfterSeconds } = error;
+    const waits = code === "unavailable" || code === "too_many_requests";
+    return {
+      status: statusOf[code],
+      message: code === "not_found" ? "not-found" : message,
+      fields,
+      retryAfterSeconds: waits ? (retryAfterSeconds ?? retryAfterSecondsDefault) : undefined,
+    };
+  }
+  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+  const known = frameworkRefusals.get(code);
+  if (known === undefined) return undefined;
+  return { status: known[0], message: known[1], fields: undefined, retryAfterSeconds: undefined };
+}
+
+export interface ErrorDeps {
+  readonly events: Events;
+  readonly renderError: RenderError;
+}
+
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, deps: ErrorDeps): void {
+  const refusal = refusalOf(error) ?? unexpected(request.id);
+  if (refusal.status >= 500) report(error, refusal, request, deps.events);
+  if (reply.raw.headersSent) {
+    reply.raw.destroy();
+    return;
+  }
+  // The framework asks for a closed connection when a body was refused; `discardRest` bounds what is still read.
+  reply.removeHeader("connection");
+  discardRest(request.raw);
+  answerRefusal(refusal, request, reply, deps.renderError);
+}
+
+export function answerRefusal(
+  refusal: Refusal,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  renderError: RenderError,
+): FastifyReply {
+  if (refusal.retryAfterSeconds !== undefined) reply.header("retry-after", String(refusal.retryAfterSeconds));
+  if (isProgramAddress(request.raw.url ?? "")) {
+    if (refusal.status === 401) reply.header("www-authenticate", "Bearer");
+    return sendJson(reply, refusal.status, refusalBody(refusal));
+  }
+  return sendPage(reply, refusal.status, renderError(refusal, request));
+}
+
+/** 422: a map of snake_case field names to sentences. All else: `{"error": "..."}`. */
+function refusalBody(refusal: Refusal): object {
+  if (refusal.fields === undefined) return { error: refusal.message };
+  return Object.fromEntries(Object.entries(refusal.fields).map(([field, problems]) => [wireName(field), problems]));
+}
+
+/** `expireAfterDays` -> `expire_after_days`. One name is not the same word: callers send the enum, not milliseconds. */
+export function wireName(field: string): string {
+  if (field === "expireAfterMs") return "expire_after_duration";
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Addresses that answer JSON whatever `Accept` says. */
+export function isProgramAddress(url: string): boolean {
+  const query = url.indexOf("?");
+  const path = query === -1 ? url : url.slice(0, query);
+  return path === "/api" || path.startsWith("/api/") || path.endsWith(".json") || path === "/up" || !path.startsWith("/");
+}
+
+function unexpected(requestId: string): Refusal {
+  const message = `Something went wrong on this server. Request ${requestId}.`;
+  return { status: 500, message, fields: undefined, retryAfterSeconds: undefined };
+}
+
+function report(error: unknown, refusal: Refusal, request: FastifyRequest, events: Events): void {
+  const where = { requestId: request.id, method: request.method, route: request.routeOptions.url ?? "no route" };
+  if (refusal.status === 500) events.unexpectedError(where, error);
+  else events.refusedUnavailable(where, error);
+}

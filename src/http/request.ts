@@ -1,0 +1,31 @@
+import type { Actor } from "../pushes/pushes.ts";
+import type { Client } from "./client.ts";
+
+/**
+ * Who may call a route. Every route names one (`route-access.ts` refuses to start otherwise):
+ * - `public`: credentials are not looked at;
+ * - `api`: API credentials are checked when present, and needed when anonymous use is off; cookies are never read;
+ * - `api_token`: API credentials are needed;
+ * - `page`: a session cookie is looked at; - `page_creator`: as `page`, and a session is needed when anonymous use is off;
+ * - `page_session`: a session is needed.
+ */
+export type RouteAccess = "public" | "api" | "api_token" | "page" | "page_creator" | "page_session";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    client: Client;
+    /** Origin that links made for this request start with; empty on `/up`. */
+    baseUrl: string;
+    /** Who is at the door. Without credentials on `public` routes. */
+    actor: Actor;
+  }
+  interface FastifyContextConfig {
+    access?: RouteAccess;
+    /** Page routes that change state refuse requests that come from another site. */
+    changesState?: boolean;
+    /** A secret may leave here: declared prefetches and HEAD requests never reach the handler. */
+    retrieval?: boolean;
+    /** Not counted by the throttle, and any Host is accepted. */
+    exempt?: boolean;
+  }
+}

@@ -1,0 +1,56 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from "fastify";
+import { unavailable } from "../base/errors.ts";
+import { type AuthenticationDeps, authenticationHook } from "./authentication.ts";
+import { isDeclaredPrefetch } from "./prefetch.ts";
+import type { RouteAccess } from "./request.ts";
+
+/** One line of the inventory: what stands at an address and who may call it. */
+export interface RouteEntry {
+  readonly method: string;
+  /** With parameters, e.g. `/api/v2/pushes/:url_token`. */
+  readonly pattern: string;
+  readonly access: RouteAccess;
+  readonly changesState: boolean;
+  readonly retrieval: boolean;
+}
+
+/**
+ * Gives each route registered later the hooks its declaration asks for. A route that does not say who may call it and
+ * whether it changes state stops the start: the default is not "everybody".
+ * @returns the inventory, which grows as routes are registered.
+ */
+export function guardRoutes(server: FastifyInstance, deps: AuthenticationDeps): readonly RouteEntry[] {
+  const inventory: RouteEntry[] = [];
+  server.addHook("onRoute", (route) => {
+    const { access, changesState, retrieval } = route.config ?? {};
+    if (access === undefined || changesState === undefined) {
+      throw new Error(`The route ${String(route.method)} ${route.url} does not declare its access.`);
+    }
+    for (const method of [route.method].flat()) {
+      inventory.push({ method, pattern: route.url, access, changesState, retrieval: retrieval === true });
+    }
+    const guards = [authenticationHook(access, changesState, deps), ...(retrieval === true ? [refuseUnseen] : [])];
+    route.onRequest = [...guards, ...declaredHooks(route)];
+  });
+  return inventory;
+}
+
+function declaredHooks(route: RouteOptions) {
+  return route.onRequest === undefined ? [] : [route.onRequest].flat();
+}
+
+/**
+ * Requests that no person reads the answer of. A prefetch is told to come back. HEAD is answered without looking at
+ * the push, with the same 200 for every token: it tells less than GET would.
+ */
+function refuseUnseen(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+  if (isDeclaredPrefetch(request.raw.headers)) {
+    done(unavailable("A secret is not fetched ahead of its reader.", 1));
+    return;
+  }
+  if (request.raw.method === "HEAD") {
+    reply.code(200).send();
+    return;
+  }
+  done();
+}

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { createThrottle } from "./throttle.ts";
+
+function throttleAt(limits: { minute: number; second: number }) {
+  const time = { now: 1_800_000_000_000 };
+  return { time, charge: createThrottle(limits, { now: () => time.now }) };
+}
+
+test("so many a second, then wait one", () => {
+  const { time, charge } = throttleAt({ minute: 0, second: 3 });
+  expect([1, 2, 3, 4].map(() => charge("a"))).toEqual([0, 0, 0, 1]);
+  expect(charge("b")).toBe(0);
+  time.now += 1_000;
+  expect(charge("a")).toBe(0);
+});
+
+test("so many a minute, then wait for the rest of it", () => {
+  const { time, charge } = throttleAt({ minute: 2, second: 0 });
+  time.now += 15_500;
+  expect([1, 2, 3].map(() => charge("a"))).toEqual([0, 0, 45]);
+  time.now += 44_500;
+  expect(charge("a")).toBe(0);
+});
+
+test("refused requests are not charged", () => {
+  const { time, charge } = throttleAt({ minute: 3, second: 1 });
+  for (let i = 0; i < 100; i += 1) charge("a");
+  time.now += 1_000;
+  expect(charge("a")).toBe(0);
+});
+
+test("0 switches a limit off", () => {
+  const { charge } = throttleAt({ minute: 0, second: 0 });
+  for (let i = 0; i < 1_000; i += 1) expect(charge("a")).toBe(0);
+});
+
+test("a flood of addresses is remembered only so far", () => {
+  const { charge } = throttleAt({ minute: 1, second: 0 });
+  charge("first");
+  for (let i = 0; i < 50_000; i += 1) charge(`a${i}`);
+  expect(charge("first")).toBe(0);
+  expect(charge("a49999")).toBeGreaterThan(0);
+});
