@@ -1,0 +1,86 @@
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createUser, email, makeCliUser, makeTestCli, password } from "../../test/support/cli.ts";
+
+const createToken = ["token", "create", "--email", email, "--name", "deploy"];
+
+describe("user create", () => {
+  it("works on a fresh data folder, making database and master key", async () => {
+    const cli = makeTestCli();
+    const made = await cli.run([...createUser, "--admin"], { stdin: `${password}\n` });
+    expect(made).toMatchObject({ exitCode: 0, stdout: "Created user 1 (ada@example.com, administrator).\n" });
+    expect(made.stderr).toContain("master.key");
+    expect(statSync(join(cli.dataDir, "master.key")).mode & 0o777).toBe(0o600);
+    const second = await cli.run(["user", "create", "--email", "eve@example.com", "--password-stdin"], {
+      stdin: password,
+    });
+    expect(second).toEqual({ exitCode: 0, stdout: "Created user 2 (eve@example.com).\n", stderr: "" });
+  });
+
+  it("says all that is wrong with a user, and never the password", async () => {
+    const cli = makeTestCli();
+    const run = await cli.run(["user", "create", "--email", "ada", "--password-stdin"], { stdin: "tooshort" });
+    expect(run).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(run.stderr).toContain("This is not an e-mail address. A password has 12 to 1024 characters.\n");
+    expect(run.stderr).not.toContain("tooshort");
+  });
+
+  it("refuses an address that is taken", async () => {
+    const cli = makeTestCli();
+    await makeCliUser(cli);
+    const run = await cli.run(createUser, { stdin: password });
+    expect(run).toEqual({ exitCode: 1, stdout: "", stderr: "This e-mail address is taken.\n" });
+  });
+
+  it.each([
+    ["several lines", "correct horse\nbattery staple\n", "several lines"],
+    ["what is not UTF-8", Buffer.from([...Buffer.from(password), 0xff]), "not UTF-8"],
+    ["too much", "a".repeat(10_000), "too long"],
+  ])("takes no password of %s", async (_, stdin, reason) => {
+    const run = await makeTestCli().run(createUser, { stdin });
+    expect(run).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(run.stderr).toContain(reason);
+  });
+});
+
+describe("token", () => {
+  it("create prints the token alone; list and revoke know it by its number", async () => {
+    const cli = makeTestCli();
+    await makeCliUser(cli);
+    const made = await cli.run(createToken);
+    expect(made).toEqual({ exitCode: 0, stdout: expect.stringMatching(/^sp_[\w-]{43}\n$/), stderr: "" });
+
+    const list = ["token", "list", "--email", email];
+    const [header, row, ...rest] = (await cli.run(list)).stdout.trimEnd().split("\n");
+    expect(header).toBe("id\tname\tcreated\tlast used\trevoked");
+    expect(row).toMatch(/^1\tdeploy\t\d{4}-\d\d-\d\dT[\d:.]+Z\t-\t-$/);
+    expect(rest).toEqual([]);
+
+    const revoke = ["token", "revoke", "--email", email, "--id", "1"];
+    expect(await cli.run(revoke)).toEqual({ exitCode: 0, stdout: "Revoked token 1.\n", stderr: "" });
+    expect((await cli.run(list)).stdout).toMatch(/\tdeploy\t\S+\t-\t\d{4}-\S+Z\n$/);
+    expect(await cli.run(revoke)).toEqual({
+      exitCode: 1,
+      stdout: "",
+      stderr: "This user has no token 1 that is in use.\n",
+    });
+  });
+
+  it("is for users there are", async () => {
+    const cli = makeTestCli();
+    await makeCliUser(cli);
+    for (const words of [["create", "--name", "n"], ["list"], ["revoke", "--id", "1"]]) {
+      const run = await cli.run(["token", ...words, "--email", "eve@example.com"]);
+      expect(run).toEqual({ exitCode: 1, stdout: "", stderr: "There is no user with this e-mail address.\n" });
+    }
+  });
+
+  it("needs no master key, and makes no database in the wrong place", async () => {
+    const cli = makeTestCli();
+    const run = await cli.run(createToken);
+    expect(run).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(run.stderr).toContain(`There is no database at ${join(cli.dataDir, "sealpush.sqlite3")} yet`);
+    expect(existsSync(cli.dataDir)).toBe(false);
+  });
+});

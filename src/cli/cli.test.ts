@@ -1,0 +1,91 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { email, makeCliUser, makeTestCli, password } from "../../test/support/cli.ts";
+
+const createToken = ["token", "create", "--email", email, "--name", "deploy"];
+
+const commands = [
+  ["serve"],
+  ["user", "create"],
+  ["token", "create"],
+  ["token", "list"],
+  ["token", "revoke"],
+  ["keys", "generate"],
+  ["keys", "rotate"],
+  ["config", "check"],
+  ["doctor"],
+];
+
+describe("the command line", () => {
+  it.each(commands.map((command) => [command.join(" "), command] as const))("explains %s", async (name, command) => {
+    const help = await makeTestCli().run([...command, "--help"]);
+    expect(help).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(help.stdout).toContain(`Usage: sealpush ${name} `);
+    expect(help.stdout).toContain("Exit codes:");
+  });
+
+  it("tells its version and lists its commands", async () => {
+    const cli = makeTestCli();
+    expect(await cli.run(["--version"])).toEqual({ exitCode: 0, stdout: "1.2.3\n", stderr: "" });
+    const help = await cli.run(["--help"]);
+    for (const [first] of commands) expect(help.stdout).toContain(`  ${first}`);
+  });
+
+  it.each([
+    ["an unknown command", ["usr", "create"]],
+    ["an unknown option", ["doctor", "--fast"]],
+    ["a missing option", ["token", "create", "--email", email]],
+    ["an unwanted word", ["keys", "generate", "two"]],
+    ["a group without a command", ["user"]],
+    ["a number that is none", ["token", "revoke", "--email", email, "--id", "1.5"]],
+    ["the number 0", ["token", "revoke", "--email", email, "--id", "0"]],
+    ["a password on the command line", ["user", "create", "--email", email, "--password", "secret"]],
+  ])("answers %s with 2 and a word on stderr", async (_, argv) => {
+    const cli = makeTestCli();
+    const run = await cli.run(argv);
+    expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(run.stderr).not.toBe("");
+    expect(existsSync(cli.dataDir)).toBe(false);
+  });
+
+  it.each([["serve"], ["user", "create", "--email", email, "--password-stdin"], createToken, ["doctor"]])(
+    "answers wrong settings with 2 and every mistake: %s",
+    async (...argv) => {
+      const cli = makeTestCli();
+      const run = await cli.run(argv, {
+        stdin: password,
+        environment: { PORT: "many", PWP__ALLOW_ANONYMOUS: "perhaps" },
+      });
+      expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+      expect(run.stderr).toContain("PORT");
+      expect(run.stderr).toContain("PWP__ALLOW_ANONYMOUS");
+      expect(existsSync(cli.dataDir)).toBe(false);
+    },
+  );
+
+  it("says what went wrong in one line, without a stack", async () => {
+    const cli = makeTestCli();
+    await makeCliUser(cli);
+    for (const file of ["sealpush.sqlite3", "sealpush.sqlite3-wal"])
+      writeFileSync(join(cli.dataDir, file), "no database".repeat(999));
+    const run = await cli.run(createToken);
+    expect(run).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(run.stderr).toMatch(/^The database cannot be used \(SQLITE_NOTADB\): .*\.\n$/);
+  });
+});
+
+describe("serve", () => {
+  it.each([[[]], [["serve"]]])("starts the server with the settings, also without a word: %j", async (argv) => {
+    const started: unknown[] = [];
+    const cli = makeTestCli({
+      serve: async (config, warnings) => {
+        started.push(config.port, warnings.length);
+        return 3;
+      },
+    });
+    const run = await cli.run(argv, { environment: { PORT: "6000", PWP__ENABLE_FILE_PUSHS: "true" } });
+    expect(run.exitCode).toBe(3);
+    expect(started).toEqual([6000, 1]);
+  });
+});

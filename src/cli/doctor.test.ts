@@ -1,0 +1,83 @@
+import { chmodSync, existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createUser, makeCliUser, makeTestCli, password } from "../../test/support/cli.ts";
+import { minuteMs, systemClock } from "../base/clock.ts";
+
+describe("doctor", () => {
+  const levels = (stdout: string) =>
+    Object.fromEntries([...stdout.matchAll(/^(ok|warn|fail) +([^:]+):/gm)].map(([, level, name]) => [name, level]));
+  const nobody = { PORT: "1" };
+
+  it("finds a house that stands, sound", async () => {
+    const cli = makeTestCli();
+    await makeCliUser(cli);
+    const run = await cli.run(["doctor"], { environment: { ...nobody, PWP__DISK__FREE_MIN_BYTES: "1" } });
+    expect(levels(run.stdout)).toEqual({
+      settings: "ok",
+      "master key": "ok",
+      database: "ok",
+      "key ring": "ok",
+      clock: "ok",
+      forwarders: "ok",
+      "disk writable": "ok",
+      "disk space": "ok",
+      "base URL": "ok",
+      server: "warn",
+    });
+    expect(run).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
+  it("finds a house that is not there yet, and makes nothing", async () => {
+    const cli = makeTestCli();
+    const run = await cli.run(["doctor"], { environment: nobody });
+    expect(run.exitCode).toBe(1);
+    expect(levels(run.stdout)).toMatchObject({
+      "master key": "fail",
+      database: "fail",
+      "disk writable": "fail",
+      "disk space": "fail",
+      clock: "ok",
+    });
+    expect(existsSync(cli.dataDir)).toBe(false);
+  });
+
+  it("finds a database sealed under another key, and a new key that no server knows yet", async () => {
+    const cli = makeTestCli();
+    const [old, fresh] = ["11".repeat(32), "22".repeat(32)];
+    await cli.run(createUser, { stdin: password, environment: { PWPUSH_MASTER_KEY: old } });
+    const wrong = await cli.run(["doctor"], { environment: { ...nobody, PWPUSH_MASTER_KEY: fresh } });
+    expect(wrong.exitCode).toBe(1);
+    expect(levels(wrong.stdout)).toMatchObject({ "key ring": "fail" });
+    const both = { ...nobody, PWPUSH_MASTER_KEY: fresh, PWPUSH_MASTER_KEY_PREVIOUS: old };
+    expect(levels((await cli.run(["doctor"], { environment: both })).stdout)).toMatchObject({ "key ring": "warn" });
+    // Looking has not put the new key in use: the old one alone still opens the house.
+    const back = await cli.run(["doctor"], { environment: { ...nobody, PWPUSH_MASTER_KEY: old } });
+    expect(levels(back.stdout)).toMatchObject({ "key ring": "ok" });
+  });
+
+  it("finds a key file that others can read", async () => {
+    const cli = makeTestCli();
+    await makeCliUser(cli);
+    chmodSync(join(cli.dataDir, "master.key"), 0o644);
+    const run = await cli.run(["doctor"], { environment: nobody });
+    expect(levels(run.stdout)).toMatchObject({ "master key": "warn" });
+  });
+
+  it("finds a damaged database, and goes on", async () => {
+    const cli = makeTestCli();
+    await makeCliUser(cli);
+    writeFileSync(join(cli.dataDir, "sealpush.sqlite3"), "no database".repeat(999));
+    const run = await cli.run(["doctor"], { environment: nobody });
+    expect(run.exitCode).toBe(1);
+    expect(levels(run.stdout)).toMatchObject({ database: "fail", "disk writable": "ok" });
+  });
+
+  it("finds a clock that was set back", async () => {
+    const cli = makeTestCli();
+    await makeCliUser(cli);
+    const late = makeTestCli({ clock: { now: () => systemClock.now() - 2 * minuteMs } });
+    const run = await late.run(["doctor"], { environment: { ...nobody, DATA_DIR: cli.dataDir } });
+    expect(levels(run.stdout)).toMatchObject({ clock: "fail" });
+  });
+});

@@ -1,0 +1,87 @@
+import { existsSync } from "node:fs";
+import type { Command } from "commander";
+import { diskSpaceOf } from "../blobs/disk.ts";
+import type { Config } from "../config/config.ts";
+import { createInspection } from "../db/inspection.ts";
+import type { Database } from "../db/sqlite.ts";
+import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
+import { checkClock } from "./doctor/check-clock.ts";
+import { checkSpace, checkWritable } from "./doctor/check-disk.ts";
+import { checkKeyring, checkMasterKey } from "./doctor/check-master-key.ts";
+import { checkBaseUrl, checkForwarders, checkServer } from "./doctor/check-network.ts";
+import { check, type Finding, fail, ok, warn } from "./doctor/finding.ts";
+import { probeOverHttp } from "./doctor/probe.ts";
+import { WrongSettings } from "./errors.ts";
+import { openDatabaseOf } from "./open-store.ts";
+import { loadSettings } from "./settings.ts";
+
+const watchClockMs = 250;
+const untrustedForwarderName = "untrusted_forwarder";
+
+export function addDoctor(program: Command, { io, setExitCode }: CommandDeps): void {
+  program
+    .command("doctor")
+    .description("Check that the server can work here: one line a check, ok, warn or fail. Fails when any check does.")
+    .addHelpText("after", exitCodesHelp)
+    .action(async () => {
+      const loaded = loadSettings(io.environment);
+      if (!loaded.ok) throw new WrongSettings(loaded.mistakes);
+      const findings = [
+        ...settingFindings(loaded.warnings),
+        ...(await check("master key", () => checkMasterKey(loaded.config, io.random))),
+        ...(await check("database", () => checkStore(loaded.config, io))),
+        ...(await check("disk writable", () => checkWritable(loaded.config, io.random))),
+        ...(await check("disk space", () => checkSpace(loaded.config, diskSpaceOf(loaded.config.dataDir)))),
+        ...checkBaseUrl(loaded.config),
+        ...(await check("server", () => checkServer(loaded.config, probeOverHttp))),
+      ];
+      for (const { level, name, sentence } of findings) io.stdout(`${level.padEnd(4)}  ${name}: ${sentence}\n`);
+      if (findings.some((finding) => finding.level === "fail")) setExitCode(exitCodes.failed);
+    });
+}
+
+function settingFindings(warnings: readonly string[]): Finding[] {
+  if (warnings.length === 0) return [ok("settings", "They can be read and agree with each other.")];
+  return warnings.map((warning) => warn("settings", warning));
+}
+
+/** What is known only from the database; the clock is looked at in any case. */
+async function checkStore(config: Config, io: CliIo): Promise<Finding[]> {
+  if (!existsSync(config.databasePath)) {
+    const missing = fail("database", `${config.databasePath} is not there: start the server once, or check DATA_DIR.`);
+    return [missing, ...(await watchClock(io, undefined))];
+  }
+  const db = openDatabaseOf(config, io);
+  try {
+    return await checkOpenStore(config, io, db);
+  } finally {
+    await db.close();
+  }
+}
+
+async function checkOpenStore(config: Config, io: CliIo, db: Database): Promise<Finding[]> {
+  const inspection = createInspection(db);
+  const now = io.clock.now();
+  return [
+    ...(await check("database", () => soundness(config.databasePath, inspection.problems()))),
+    ...(await check("key ring", () => checkKeyring({ config, random: io.random, now }, db))),
+    ...(await check("clock", () => watchClock(io, inspection.newestTime()))),
+    ...(await check("forwarders", () =>
+      checkForwarders(inspection.findMeta(untrustedForwarderName)?.toString("utf8")),
+    )),
+  ];
+}
+
+function soundness(path: string, problems: readonly string[]): Finding[] {
+  if (problems.length === 0) return [ok("database", `${path} is sound.`)];
+  return problems.map((problem) => fail("database", `${path} is damaged: ${problem.replace(/\s+/g, " ")}.`));
+}
+
+function watchClock(io: CliIo, newestTime: number | undefined): Promise<Finding[]> {
+  return checkClock({
+    clock: io.clock,
+    monotonicMs: io.monotonicMs,
+    pause: () => io.pause(watchClockMs),
+    newestTime,
+  });
+}

@@ -1,0 +1,83 @@
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createTcpServer, type Server } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Config } from "../../config/config.ts";
+import { loadConfig } from "../../config/load-config.ts";
+import { checkBaseUrl, checkForwarders, checkServer } from "./check-network.ts";
+import { probeOverHttp } from "./probe.ts";
+
+function configOf(environment: Readonly<Record<string, string>>): Config {
+  const loaded = loadConfig(environment, () => "");
+  if (!loaded.ok) throw new Error(loaded.mistakes.join(" "));
+  return loaded.config;
+}
+
+describe("checkBaseUrl", () => {
+  it.each([
+    ["ok", {}],
+    ["warn", { HOST: "0.0.0.0" }],
+    ["ok", { HOST: "0.0.0.0", PWP__ALLOWED_HOSTS: "push.example.com" }],
+    ["ok", { HOST: "0.0.0.0", PWP__OVERRIDE_BASE_URL: "https://push.example.com" }],
+    ["warn", { PWP__OVERRIDE_BASE_URL: "http://push.example.com" }],
+    ["ok", { PWP__OVERRIDE_BASE_URL: "http://localhost:5100" }],
+  ])("says %s of %j", (level, environment) => {
+    expect(checkBaseUrl(configOf(environment))).toMatchObject([{ level }]);
+  });
+});
+
+describe("checkForwarders", () => {
+  it("names a forwarder that is not trusted", () => {
+    expect(checkForwarders(undefined)).toMatchObject([{ level: "ok" }]);
+    expect(checkForwarders("10.1.2.3")).toMatchObject([
+      { level: "warn", sentence: expect.stringContaining("10.1.2.3") },
+    ]);
+  });
+});
+
+async function portOf(server: Server): Promise<string> {
+  onTestFinished(() => {
+    server.close();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The server has no port.");
+  return String(address.port);
+}
+
+/** A server as ours answers one that asks for /up, and for its version under the host it knows. */
+const answering: RequestListener = (request, response) => {
+  const known =
+    request.url === "/up" || (request.url === "/api/v2/version" && request.headers.host === "push.example.com");
+  response.statusCode = known ? 200 : 400;
+  response.end("{}");
+};
+
+describe("checkServer", () => {
+  it("finds a server that answers, also for the host of its links", async () => {
+    const PORT = await portOf(createServer(answering));
+    expect(await checkServer(configOf({ PORT, HOST: "0.0.0.0" }), probeOverHttp)).toMatchObject([
+      { level: "ok", sentence: `It answers at http://127.0.0.1:${PORT}.` },
+    ]);
+    const known = configOf({ PORT, PWP__OVERRIDE_BASE_URL: "https://push.example.com" });
+    expect(await checkServer(known, probeOverHttp)).toMatchObject([{ level: "ok" }]);
+    const unknown = configOf({ PORT, PWP__OVERRIDE_BASE_URL: "https://other.example.com" });
+    expect(await checkServer(unknown, probeOverHttp)).toMatchObject([
+      { level: "ok" },
+      { level: "fail", sentence: expect.stringContaining("status 400") },
+    ]);
+  });
+
+  it("warns when nobody answers, and fails what answers otherwise", async () => {
+    const closed = createTcpServer();
+    const port = await portOf(closed);
+    closed.close();
+    expect(await checkServer(configOf({ PORT: port }), probeOverHttp)).toMatchObject([
+      { level: "warn", sentence: expect.stringContaining("ECONNREFUSED") },
+    ]);
+    const PORT = await portOf(createServer((_, response) => void response.writeHead(503).end()));
+    expect(await checkServer(configOf({ PORT }), probeOverHttp)).toMatchObject([{ level: "fail" }]);
+    const stranger = await portOf(createTcpServer((socket) => void socket.end("220 mail ready\r\n")));
+    expect(await checkServer(configOf({ PORT: stranger }), probeOverHttp)).toMatchObject([{ level: "warn" }]);
+    expect(await checkServer(configOf({ PORT: "0" }), probeOverHttp)).toMatchObject([{ level: "warn" }]);
+  });
+});

@@ -1,0 +1,65 @@
+import { isIP } from "node:net";
+import type { Config } from "../../config/config.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+import type { Probe } from "./probe.ts";
+
+const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/;
+
+/** Whose host do links carry, and can it be made up by whoever sends a request? */
+export function checkBaseUrl({ overrideBaseUrl, allowedHosts, host }: Config): Finding[] {
+  const name = "base URL";
+  if (overrideBaseUrl !== undefined) {
+    const url = new URL(overrideBaseUrl);
+    if (url.protocol === "http:" && !loopback.test(url.hostname)) {
+      return [warn(name, `Links start with ${overrideBaseUrl}: without https, secrets can be read on their way.`)];
+    }
+    return [ok(name, `Links start with ${overrideBaseUrl}.`)];
+  }
+  if (allowedHosts.length > 0) return [ok(name, `Links carry the request's host, one of ${allowedHosts.join(", ")}.`)];
+  if (loopback.test(host)) return [ok(name, `Links carry the request's host; the server listens on ${host} only.`)];
+  return [warn(name, "Links carry whatever host a request names: set PWP__OVERRIDE_BASE_URL or PWP__ALLOWED_HOSTS.")];
+}
+
+/** Does a server answer where the settings say, and for the host that its links carry? */
+export async function checkServer(config: Config, probe: Probe): Promise<Finding[]> {
+  const name = "server";
+  const { port } = config;
+  if (port === 0) return [warn(name, "PORT is 0: which port the server took cannot be known here.")];
+  const host = reachableHost(config.host);
+  const place = `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  const up = await probe({ host, port, path: "/up", hostHeader: undefined });
+  if (up.status === undefined) return [warn(name, `No server answers at ${place} (${up.reason}).`)];
+  if (up.status !== 200) return [fail(name, `${place}/up answers ${up.status} instead of 200.`)];
+  const answers = ok(name, `It answers at ${place}.`);
+  if (config.overrideBaseUrl === undefined) return [answers];
+
+  const hostHeader = new URL(config.overrideBaseUrl).host;
+  const version = await probe({ host, port, path: "/api/v2/version", hostHeader });
+  if (version.status === 200) return [answers];
+  const answered = version.status === undefined ? `no answer (${version.reason})` : `status ${version.status}`;
+  return [
+    answers,
+    fail(
+      name,
+      `Requests for ${hostHeader}, the host of PWP__OVERRIDE_BASE_URL, get ${answered}: check PWP__ALLOWED_HOSTS.`,
+    ),
+  ];
+}
+
+/** "All addresses" cannot be called; this machine's own is one of them. */
+function reachableHost(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  return host === "::" ? "::1" : host;
+}
+
+/** @param address a peer that sent X-Forwarded-* without being trusted, as the server noted it. */
+export function checkForwarders(address: string | undefined): Finding[] {
+  const name = "forwarders";
+  if (address === undefined) return [ok(name, "No untrusted peer has sent X-Forwarded headers.")];
+  return [
+    warn(
+      name,
+      `${address} sends X-Forwarded headers and is not trusted: if it is your proxy, name it in PWP__TRUSTED_PROXIES.`,
+    ),
+  ];
+}

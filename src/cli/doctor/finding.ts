@@ -1,0 +1,23 @@
+import { sentenceOf } from "../errors.ts";
+
+export type Level = "ok" | "warn" | "fail";
+
+export interface Finding {
+  readonly level: Level;
+  readonly name: string;
+  /** One sentence: what stands, or what is wrong and what to do. */
+  readonly sentence: string;
+}
+
+export const ok = (name: string, sentence: string): Finding => ({ level: "ok", name, sentence });
+export const warn = (name: string, sentence: string): Finding => ({ level: "warn", name, sentence });
+export const fail = (name: string, sentence: string): Finding => ({ level: "fail", name, sentence });
+
+/** A check that throws has failed; the others are still worth running. */
+export async function check(name: string, run: () => Promise<Finding[]> | Finding[]): Promise<Finding[]> {
+  try {
+    return await run();
+  } catch (error) {
+    return [fail(name, sentenceOf(error))];
+  }
+}

@@ -1,0 +1,28 @@
+import type { Command } from "commander";
+import { rotateKeys } from "../pushes/rotate.ts";
+import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
+import { refuseWithoutDatabase, withHouse } from "./open-store.ts";
+import { getConfig } from "./settings.ts";
+
+const procedure = `
+To change the master key: print a new one with "keys generate"; put it in PWPUSH_MASTER_KEY and the old one in
+PWPUSH_MASTER_KEY_PREVIOUS; restart the server; run "keys rotate" with the same settings; then take the old one out.`;
+
+export function addKeysRotate(keys: Command, { io }: CommandDeps): void {
+  keys
+    .command("rotate")
+    .description("Seal everything that an older master key seals anew under the active one, while the server runs.")
+    .addHelpText("after", procedure + exitCodesHelp)
+    .action(async () => {
+      const config = getConfig(io);
+      refuseWithoutDatabase(config);
+      await withHouse(config, io, async ({ db, keyring }) => {
+        const report = await rotateKeys({ db, keyring, now: () => io.clock.now() });
+        io.stdout(`Sealed ${report.resealed} values of ${report.pushes} pushes anew under key ${keyring.ids[0]}.\n`);
+        const retired = report.retiredKeyIds.filter((id) => keyring.has(id));
+        if (retired.length > 0) {
+          io.stdout(`Nothing needs the older keys any more, they can be removed: ${retired.join(", ")}.\n`);
+        }
+      });
+    });
+}

@@ -1,0 +1,73 @@
+import { existsSync } from "node:fs";
+import { type Accounts, createAccounts } from "../accounts/accounts.ts";
+import type { Config } from "../config/config.ts";
+import { createArgon2Queue } from "../crypto/passphrase.ts";
+import { type Database, openDatabase } from "../db/sqlite.ts";
+import { type House, openHouse } from "../house.ts";
+import { createEvents } from "../telemetry/events.ts";
+import { createLogger } from "../telemetry/logger.ts";
+import type { CliIo } from "./cli-io.ts";
+import { CommandRefused } from "./errors.ts";
+
+/**
+ * Opens the accounts for one command, beside a running server or without one, and closes them afterwards. They are not
+ * sealed, so a database that stands is opened without its master key.
+ * @param whenMissing "make": a data folder without a database is made ready just as the server's first start does.
+ * @throws CommandRefused when the database is missing and not to be made.
+ */
+export async function withAccounts(
+  config: Config,
+  io: CliIo,
+  whenMissing: "make" | "refuse",
+  work: (accounts: Accounts) => Promise<void>,
+): Promise<void> {
+  if (whenMissing === "refuse") refuseWithoutDatabase(config);
+  else if (!existsSync(config.databasePath)) await withHouse(config, io, async () => undefined);
+  const db = openDatabaseOf(config, io);
+  try {
+    await work(openAccounts(config, db, io));
+  } finally {
+    await db.close();
+  }
+}
+
+/** Opens everything, master key included, for one command. @throws what `openHouse` throws. */
+export async function withHouse(config: Config, io: CliIo, work: (house: House) => Promise<void>): Promise<void> {
+  const house = await openHouse(config, io, {
+    ...createEvents({ logger: createLogger("silent", { write: io.stderr }), clock: io.clock }),
+    masterKeyMade: (path) => io.stderr(`Made the master key ${path}: keep a copy of it, apart from the data.\n`),
+  });
+  try {
+    await work(house);
+  } finally {
+    await house.close();
+  }
+}
+
+/** @throws CommandRefused: a command for what is in the database must not make an empty one in the wrong place. */
+export function refuseWithoutDatabase(config: Config): void {
+  if (existsSync(config.databasePath)) return;
+  throw new CommandRefused(
+    `There is no database at ${config.databasePath} yet: start the server, create a user, or check DATA_DIR.`,
+  );
+}
+
+export function openDatabaseOf(config: Config, io: Pick<CliIo, "monotonicMs">): Database {
+  return openDatabase({
+    path: config.databasePath,
+    monotonicMs: io.monotonicMs,
+    // The write that failed tells the command itself.
+    onStorageFailure: () => undefined,
+  });
+}
+
+function openAccounts(config: Config, db: Database, io: CliIo): Accounts {
+  return createAccounts({
+    db,
+    clock: io.clock,
+    random: io.random,
+    argon2: createArgon2Queue({ runningMax: 1, waitingMax: 1, waitingPerClientMax: 1 }),
+    sessionTimeoutSeconds: config.loginSessionTimeoutSeconds,
+    onUseNotRecorded: (of) => io.stderr(`The use of a ${of} could not be recorded.\n`),
+  });
+}

@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { createInspection } from "./inspection.ts";
+import { openDatabase } from "./sqlite.ts";
+
+function makeDatabase() {
+  const folder = mkdtempSync(join(tmpdir(), "sealpush-inspection-"));
+  const db = openDatabase({
+    path: join(folder, "test.sqlite3"),
+    monotonicMs: () => performance.now(),
+    onStorageFailure: (code) => {
+      throw new Error(`Storage failed: ${code}`);
+    },
+  });
+  onTestFinished(async () => {
+    await db.close();
+    rmSync(folder, { recursive: true });
+  });
+  return db;
+}
+
+it("finds a new database sound and empty", () => {
+  const inspection = createInspection(makeDatabase());
+  expect(inspection.problems()).toEqual([]);
+  expect(inspection.newestTime()).toBeUndefined();
+  expect(inspection.findMeta("any")).toBeUndefined();
+});
+
+it("tells the newest time over all who write, and reads a value whether text or bytes", () => {
+  const db = makeDatabase();
+  const inspection = createInspection(db);
+  db.writer.exec("INSERT INTO users VALUES (1, 'ada@example.com', 'hash', 0, 1000, 1000)");
+  expect(inspection.newestTime()).toBe(1_000);
+  db.writer.exec("INSERT INTO sessions VALUES (x'00', 1, 1000, 3000)");
+  expect(inspection.newestTime()).toBe(3_000);
+  db.writer.exec("INSERT INTO processes VALUES ('a', 'k', 'k', 2000)");
+  expect(inspection.newestTime()).toBe(3_000);
+  db.writer.exec("INSERT INTO meta VALUES ('text', '10.0.0.1'), ('bytes', x'31')");
+  expect(inspection.findMeta("text")?.toString()).toBe("10.0.0.1");
+  expect(inspection.findMeta("bytes")?.toString()).toBe("1");
+});

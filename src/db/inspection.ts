@@ -1,0 +1,34 @@
+import type { Database } from "./sqlite.ts";
+
+const problemsMax = 5;
+const newestPushesMax = 1_000;
+
+/** What an operator's check asks of a database; it changes nothing. */
+export interface Inspection {
+  /** SQLite's own check of every page, without the comparison of indexes; empty: sound. Reads the whole file. */
+  problems(): readonly string[];
+  /** The latest time that any process wrote down, ms since the epoch; undefined in a new database. */
+  newestTime(): number | undefined;
+  findMeta(name: string): Buffer | undefined;
+}
+
+export function createInspection(db: Database): Inspection {
+  const quickCheck = db.reader.prepare<[], { quick_check: string }>(`PRAGMA quick_check(${problemsMax})`);
+  // Each part has an index or a bound, so the answer takes no longer in a full house.
+  const newest = db.reader.prepare<[], { newest: number | null }>(
+    `SELECT max(at) AS newest FROM (
+       SELECT max(seen_at) AS at FROM processes
+       UNION ALL SELECT max(seen_at) FROM sessions
+       UNION ALL SELECT created_at FROM (SELECT created_at FROM users ORDER BY id DESC LIMIT 1)
+       UNION ALL SELECT max(updated_at) FROM (SELECT updated_at FROM pushes ORDER BY id DESC LIMIT ${newestPushesMax}))`,
+  );
+  const meta = db.reader.prepare<[string], { value: Buffer | string }>("SELECT value FROM meta WHERE name = ?");
+  return {
+    problems: () => quickCheck.all().flatMap((row) => (row.quick_check === "ok" ? [] : [row.quick_check])),
+    newestTime: () => newest.get()?.newest ?? undefined,
+    findMeta(name) {
+      const value = meta.get(name)?.value;
+      return value === undefined ? undefined : Buffer.from(value);
+    },
+  };
+}

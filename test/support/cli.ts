@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { systemRandom } from "../../src/base/random.ts";
+import { type CliIo, runCli } from "../../src/cli/cli.ts";
+
+export interface CliRun {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface TestCli {
+  /** Not there until a command makes it. */
+  readonly dataDir: string;
+  run(
+    argv: readonly string[],
+    more?: { readonly stdin?: string | Buffer; readonly environment?: Environment },
+  ): Promise<CliRun>;
+}
+
+export const email = "ada@example.com";
+export const password = "correct horse battery";
+export const createUser = ["user", "create", "--email", email, "--password-stdin"];
+
+type Environment = CliIo["environment"];
+
+/** Commands in this process, on a data folder of their own, which goes away with the test. */
+export function makeTestCli(overrides: Partial<CliIo> = {}): TestCli {
+  const folder = mkdtempSync(join(tmpdir(), "sealpush-cli-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const dataDir = join(folder, "data");
+  return {
+    dataDir,
+    async run(argv, more = {}) {
+      const said = { stdout: "", stderr: "" };
+      const exitCode = await runCli(argv, {
+        stdout: (text) => {
+          said.stdout += text;
+        },
+        stderr: (text) => {
+          said.stderr += text;
+        },
+        stdin: oneChunk(Buffer.from(more.stdin ?? "")),
+        environment: { DATA_DIR: dataDir, ...more.environment },
+        clock: systemClock,
+        random: systemRandom,
+        monotonicMs: () => performance.now(),
+        pause: async () => undefined,
+        version: "1.2.3",
+        serve: async () => {
+          throw new Error("No server was expected to start.");
+        },
+        ...overrides,
+      });
+      return { exitCode, ...said };
+    },
+  };
+}
+
+async function* oneChunk(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** Makes the data folder too. */
+export async function makeCliUser(cli: TestCli): Promise<void> {
+  const made = await cli.run(createUser, { stdin: password });
+  if (made.exitCode !== 0) throw new Error(made.stderr);
+}
