@@ -27,6 +27,7 @@ export function strangerAt(request: FastifyRequest): Actor {
     address: request.client.address,
     userAgent: headers["user-agent"] ?? "",
     referrer: headers.referer ?? "",
+    ownOrigin: request.baseUrl,
   };
 }
 
@@ -55,7 +56,7 @@ function tokenHook(needsToken: boolean, accounts: AuthenticationDeps["accounts"]
       return;
     }
     findUser(given, accounts).then((user) => {
-      if (user !== undefined) request.actor = actorWith(request.actor, user);
+      if (user !== undefined) identify(request, user);
       done(user === undefined ? new AppError("not_authenticated", "That API token is not valid.") : undefined);
     }, done);
   };
@@ -72,15 +73,16 @@ function sessionHook(needsSession: boolean, changesState: boolean, deps: Authent
       return;
     }
     deps.accounts.authenticateSession(sessionToken).then((user) => {
-      if (user !== undefined) request.actor = actorWith(request.actor, user);
+      if (user !== undefined) identify(request, user);
       if (user === undefined && needsSession) redirectToSignIn(request, reply);
       else done();
     }, done);
   };
 }
 
-function actorWith(stranger: Actor, user: User): Actor {
-  return { ...stranger, user: { id: user.id, admin: user.admin } };
+function identify(request: FastifyRequest, user: User): void {
+  request.user = user;
+  request.actor = { ...request.actor, user: { id: user.id, admin: user.admin } };
 }
 
 function redirectToSignIn(request: FastifyRequest, reply: FastifyReply): void {

@@ -13,7 +13,10 @@ function requestFrom(remoteAddress: string, headers: Record<string, string>): In
 
 function reader(trustedProxies: readonly string[]) {
   const warned: string[] = [];
-  return { warned, read: createClientReader({ trustedProxies, onUntrustedForwarder: (address) => warned.push(address) }) };
+  return {
+    warned,
+    read: createClientReader({ trustedProxies, onUntrustedForwarder: (address) => warned.push(address) }),
+  };
 }
 
 const loopback = ["127.0.0.0/8", "::1/128"];
@@ -47,7 +50,11 @@ test("forwarded headers of an untrusted peer are ignored and reported", () => {
 test("a trusted proxy is believed, up to the rightmost address that is nobody's proxy", () => {
   const { read, warned } = reader(["127.0.0.1", "10.0.0.0/8"]);
   const forwardedFor = "6.6.6.6, 198.51.100.7, 10.1.2.3";
-  const headers = { "x-forwarded-for": forwardedFor, "x-forwarded-proto": "http, https", "x-forwarded-host": "a, b.example" };
+  const headers = {
+    "x-forwarded-for": forwardedFor,
+    "x-forwarded-proto": "http, https",
+    "x-forwarded-host": "a, b.example",
+  };
   expect(read(requestFrom("127.0.0.1", headers))).toEqual({
     address: "198.51.100.7",
     key: "198.51.100.7",

@@ -9,6 +9,8 @@ const discardMsMax = 10_000;
  * would never see why; reading on without bound would let it send for ever.
  */
 export function discardRest(request: IncomingMessage): void {
+  const { "content-length": length, "transfer-encoding": coding } = request.headers;
+  if (coding === undefined && (length === undefined || length === "0")) return;
   if (request.complete || request.destroyed) return;
   let discardedBytes = 0;
   const cut = setTimeout(() => request.destroy(), discardMsMax);

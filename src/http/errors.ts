@@ -96,9 +96,8 @@ function refusalBody(refusal: Refusal): object {
   return Object.fromEntries(Object.entries(refusal.fields).map(([field, problems]) => [wireName(field), problems]));
 }
 
-/** `expireAfterDays` -> `expire_after_days`. One name is not the same word: callers send the enum, not milliseconds. */
+/** `expireAfterDays` -> `expire_after_days`. */
 export function wireName(field: string): string {
-  if (field === "expireAfterMs") return "expire_after_duration";
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
@@ -106,7 +105,9 @@ export function wireName(field: string): string {
 export function isProgramAddress(url: string): boolean {
   const query = url.indexOf("?");
   const path = query === -1 ? url : url.slice(0, query);
-  return path === "/api" || path.startsWith("/api/") || path.endsWith(".json") || path === "/up" || !path.startsWith("/");
+  return (
+    path === "/api" || path.startsWith("/api/") || path.endsWith(".json") || path === "/up" || !path.startsWith("/")
+  );
 }
 
 function unexpected(requestId: string): Refusal {

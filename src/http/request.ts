@@ -1,3 +1,4 @@
+import type { User } from "../accounts/accounts.ts";
 import type { Actor } from "../pushes/pushes.ts";
 import type { Client } from "./client.ts";
 
@@ -18,6 +19,8 @@ declare module "fastify" {
     baseUrl: string;
     /** Who is at the door. Without credentials on `public` routes. */
     actor: Actor;
+    /** The account behind `actor.user`. */
+    user: User | null;
   }
   interface FastifyContextConfig {
     access?: RouteAccess;
@@ -25,7 +28,5 @@ declare module "fastify" {
     changesState?: boolean;
     /** A secret may leave here: declared prefetches and HEAD requests never reach the handler. */
     retrieval?: boolean;
-    /** Not counted by the throttle, and any Host is accepted. */
-    exempt?: boolean;
   }
 }

@@ -75,5 +75,7 @@ describe("people's browsers", () => {
 });
 
 test("a very long User-Agent costs no more than its beginning", () => {
-  expect(isRobot(`Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0 ${"a".repeat(60_000)}`)).toBe(false);
+  expect(isRobot(`Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0 ${"a".repeat(60_000)}`)).toBe(
+    false,
+  );
 });

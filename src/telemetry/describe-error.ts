@@ -14,7 +14,8 @@ const frame = /^\s+at /;
  * data that caused it (a parser's does), nor any other property.
  */
 export function describeError(error: unknown, causesLeft = causesMax): DescribedError {
-  if (!(error instanceof Error)) return { name: `thrown ${typeof error}`, code: undefined, frames: [], cause: undefined };
+  if (!(error instanceof Error))
+    return { name: `thrown ${typeof error}`, code: undefined, frames: [], cause: undefined };
   return {
     name: error.constructor.name,
     code: "code" in error && typeof error.code === "string" ? error.code.slice(0, 64) : undefined,

@@ -22,7 +22,9 @@ const where = { requestId: "00ff", method: "POST", route: "/api/v2/pushes" };
 
 test("an unexpected error is logged by class, code and frames, never by its message", () => {
   const { lines, events } = listen();
-  const cause = Object.assign(new SyntaxError("Unexpected token h in hunter2\n    at hunter2 (x:1)"), { code: "E_PARSE" });
+  const cause = Object.assign(new SyntaxError("Unexpected token h in hunter2\n    at hunter2 (x:1)"), {
+    code: "E_PARSE",
+  });
   events.unexpectedError(where, new TypeError("hunter2", { cause }));
   const text = JSON.stringify(lines);
   expect(text).not.toContain("hunter2");
@@ -59,5 +61,5 @@ test("a storm of refusals is one line a second with a count", () => {
   for (let i = 0; i < 50; i += 1) events.refusedUnavailable(where, new AppError("unavailable", "x"));
   time.now += 1_000;
   events.refusedUnavailable(where, new AppError("unavailable", "x"));
-  expect(lines.map((line) => line["unsaid"])).toEqual([0, 49]);
+  expect(lines.map((line) => line.unsaid)).toEqual([0, 49]);
 });

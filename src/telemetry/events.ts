@@ -9,7 +9,8 @@ import type { Logger } from "./logger.ts";
 export interface Events {
   serverStarted(where: { readonly host: string; readonly port: number; readonly version: string }): void;
   serverStopping(signal: string): void;
-  serverStopped(): void;
+  /** `commits` and `units`: of the database, since the start. */
+  serverStopped(counts: { readonly commits: number; readonly units: number }): void;
   /** `path`: of the key file, never its content. */
   masterKeyMade(path: string): void;
   /** A sentence of the settings table, which never quotes a secret. */
@@ -49,7 +50,7 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
   return {
     serverStarted: (where) => logger.info({ event: "server_started", ...where }),
     serverStopping: (signal) => logger.info({ event: "server_stopping", signal }),
-    serverStopped: () => logger.info({ event: "server_stopped" }),
+    serverStopped: (counts) => logger.info({ event: "server_stopped", ...counts }),
     masterKeyMade: (path) =>
       logger.warn({ event: "master_key_made", path }, "No master key was given, so one was made. Keep a copy of it."),
     settingWarning: (sentence) => logger.warn({ event: "setting_warning" }, sentence),

@@ -1,0 +1,90 @@
+import type { FastifyRequest } from "fastify";
+import { AppError } from "../../base/errors.ts";
+import type { BodyBudget } from "./body-budget.ts";
+import type { FormFields } from "./form-fields.ts";
+import { parseJson } from "./parse-json.ts";
+import { parseUrlencoded } from "./parse-urlencoded.ts";
+import { readWhole } from "./read-whole.ts";
+import { receiveMultipart, type TakeFile } from "./receive-multipart.ts";
+
+/**
+ * The longest payload, 4 MiB of UTF-8, must fit in every encoding: as JSON with each character escaped (12 MiB) beside
+ * 8 MiB of files in base64, percent-encoded (12 MiB), and plain in a multipart form; each with room for the other fields.
+ */
+export const jsonBytesMax = 26 * 1024 * 1024;
+export const urlencodedBytesMax = 14 * 1024 * 1024;
+export const fieldBytesMax = 6 * 1024 * 1024;
+
+const wholeBodyMsMax = 300_000;
+
+export interface ReceivedBody {
+  readonly encoding: "json" | "form";
+  /** JSON: whatever was sent. A form: `FormFields`. */
+  readonly value: unknown;
+}
+
+/** For forms without files: any file in them is refused. */
+export const takeNoFile: TakeFile = async () => {
+  throw new AppError("invalid_request", "This form takes no files.");
+};
+
+/**
+ * Reads the request's body by its Content-Type; one without a type is a form, as some clients send it.
+ * @throws AppError unsupported_media_type, invalid_request, too_large, unavailable; what `takeFile` throws.
+ */
+export async function receiveBody(
+  request: FastifyRequest,
+  budget: BodyBudget,
+  takeFile: TakeFile,
+): Promise<ReceivedBody> {
+  const { raw } = request;
+  const type = raw.headers["content-type"] ?? "";
+  refuseContentEncoding(raw.headers["content-encoding"]);
+  const client = request.client.key;
+  switch (mediaType(type)) {
+    case "application/json": {
+      refuseCharset(type);
+      const limits = { bytesMax: jsonBytesMax, msMax: wholeBodyMsMax };
+      return { encoding: "json", value: await readWhole(raw, client, limits, budget, parseJson) };
+    }
+    case "":
+    case "application/x-www-form-urlencoded": {
+      refuseCharset(type);
+      return { encoding: "form", value: await receiveUrlencoded(request, budget) };
+    }
+    case "multipart/form-data":
+      return { encoding: "form", value: await receiveMultipart(raw, client, { fieldBytesMax }, budget, takeFile) };
+    default:
+      throw new AppError("unsupported_media_type", "Send JSON, a multipart form or a urlencoded form.");
+  }
+}
+
+/** For pages: a form of either kind, without files. @throws as `receiveBody`. */
+export async function receiveForm(request: FastifyRequest, budget: BodyBudget): Promise<FormFields> {
+  const body = await receiveBody(request, budget, takeNoFile);
+  if (body.encoding !== "form") throw new AppError("unsupported_media_type", "Send a form.");
+  return body.value as FormFields;
+}
+
+function receiveUrlencoded(request: FastifyRequest, budget: BodyBudget): Promise<FormFields> {
+  const limits = { bytesMax: urlencodedBytesMax, msMax: wholeBodyMsMax };
+  return readWhole(request.raw, request.client.key, limits, budget, parseUrlencoded);
+}
+
+function mediaType(contentType: string): string {
+  if (contentType === "application/json") return contentType;
+  const semicolon = contentType.indexOf(";");
+  return (semicolon === -1 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
+}
+
+function refuseCharset(contentType: string): void {
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1]?.toLowerCase();
+  if (charset === undefined || charset === "utf-8" || charset === "utf8" || charset === "us-ascii") return;
+  throw new AppError("unsupported_media_type", "Send the body in UTF-8.");
+}
+
+/** A compressed body could grow without bound when opened. */
+function refuseContentEncoding(encoding: string | undefined): void {
+  if (encoding === undefined || encoding === "" || encoding.toLowerCase() === "identity") return;
+  throw new AppError("unsupported_media_type", "Send the body without compression.");
+}

@@ -1,0 +1,58 @@
+import { type IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { baseHeaders, jsonType } from "./headers.ts";
+
+interface Answer {
+  readonly status: number;
+  readonly reason: string;
+  readonly message: string;
+}
+
+const malformed: Answer = { status: 400, reason: "Bad Request", message: "The request is not valid HTTP." };
+
+const answers: ReadonlyMap<string, Answer> = new Map([
+  [
+    "HPE_HEADER_OVERFLOW",
+    { status: 431, reason: "Request Header Fields Too Large", message: "The headers are too large." },
+  ],
+  [
+    "HPE_CHUNK_EXTENSIONS_OVERFLOW",
+    { status: 413, reason: "Content Too Large", message: "The chunk extensions are too large." },
+  ],
+  ["ERR_HTTP_REQUEST_TIMEOUT", { status: 408, reason: "Request Timeout", message: "The request took too long." }],
+]);
+
+/** What the HTTP parser refuses never becomes a request; it is answered on the bare connection, which is then closed. */
+export function answerClientError(error: Error & { code?: string }, socket: Socket, requestId: string): void {
+  if (socket.destroyed || error.code === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
+  if (!socket.writable || isAnswering(socket)) {
+    socket.destroy(error);
+    return;
+  }
+  const answer = answers.get(error.code ?? "") ?? malformed;
+  const body = JSON.stringify({ error: answer.message });
+  const headers = {
+    ...baseHeaders,
+    "content-type": jsonType,
+    "content-length": String(Buffer.byteLength(body)),
+    "x-request-id": requestId,
+    connection: "close",
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${answer.status} ${answer.reason}`, ...lines, "", body].join("\r\n"));
+}
+
+/** Text in the middle of an answer that is on its way would be taken for a part of it. */
+function isAnswering(socket: Socket): boolean {
+  const current: unknown = Reflect.get(socket, "_httpMessage");
+  return current instanceof ServerResponse && current.headersSent;
+}
+
+/** An `Expect` other than 100-continue (RFC 9110, 10.1.1). */
+export function answerExpectation(_request: IncomingMessage, response: ServerResponse, requestId: string): void {
+  response.writeHead(417, { ...baseHeaders, "content-type": jsonType, "x-request-id": requestId, connection: "close" });
+  response.end(JSON.stringify({ error: "That expectation cannot be met." }));
+}

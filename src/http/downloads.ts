@@ -1,0 +1,106 @@
+import { Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { AppError } from "../base/errors.ts";
+import type { Download, Pushes } from "../pushes/pushes.ts";
+import type { Events } from "../telemetry/events.ts";
+import { type ByteRange, parseRange, type RequestedRange, rangeWithin } from "./byte-range.ts";
+import { attachment } from "./content-disposition.ts";
+
+export interface DownloadDeps {
+  readonly pushes: Pick<Pushes, "openTicket">;
+  readonly events: Events;
+}
+
+const ticketPattern = /^[A-Za-z0-9_-]{1,1024}$/;
+/** What lies behind one ticket never changes, so any constant tells versions apart (RFC 9110, 8.8.3). */
+const entityTag = '"sealed"';
+const aheadBytes = 256 * 1024;
+
+/** Types that run nothing. All others, HTML and SVG above all, go out as plain bytes. */
+const harmless =
+  /^(?:image\/(?:png|jpeg|gif|webp|avif)|audio\/[a-z0-9.+-]+|video\/[a-z0-9.+-]+|text\/plain|text\/csv|application\/(?:pdf|zip|gzip))$/;
+
+/** @returns where a ticket can be redeemed. */
+export function downloadUrl(baseUrl: string, ticket: string): string {
+  return `${baseUrl}/files/${ticket}`;
+}
+
+/** `GET /files/:ticket`, public: the ticket is the authority. HEAD opens nothing and is not audited. */
+export function registerDownloads(server: FastifyInstance, deps: DownloadDeps): void {
+  const config = { access: "public", changesState: false } as const;
+  server.get<{ Params: { ticket: string } }>("/files/:ticket", { config }, async (request, reply) => {
+    const requested = requestedRange(request);
+    const isHead = request.raw.method === "HEAD";
+    const download = await openDownload(deps, request, request.params.ticket, isHead);
+    const range = rangeWithin(requested, download.sizeBytes);
+    describe(reply, download);
+    if (range === undefined) {
+      return reply.code(416).header("content-range", `bytes */${download.sizeBytes}`).send();
+    }
+    const bytes = range.end - range.start + 1;
+    reply.header("content-length", String(bytes));
+    if (requested.wanted !== "all") {
+      reply.code(206).header("content-range", `bytes ${range.start}-${range.end}/${download.sizeBytes}`);
+    }
+    return isHead ? reply.send() : sendBytes(download, range, request, reply, deps.events);
+  });
+}
+
+/**
+ * Each request for bytes is audited as a download, a range too: else one that starts at the second byte would leave no
+ * trace. A look at the headers is none.
+ */
+async function openDownload(
+  deps: DownloadDeps,
+  request: FastifyRequest,
+  ticket: string,
+  isLook: boolean,
+): Promise<Download> {
+  const start = isLook ? Number.MAX_SAFE_INTEGER : 0;
+  const download = ticketPattern.test(ticket) ? await deps.pushes.openTicket(ticket, request.actor, start) : undefined;
+  if (download === undefined) throw new AppError("not_found", "not-found");
+  return download;
+}
+
+function requestedRange(request: FastifyRequest): RequestedRange {
+  const { range, "if-range": ifRange } = request.raw.headers;
+  return ifRange === undefined || ifRange === entityTag ? parseRange(range) : { wanted: "all" };
+}
+
+function describe(reply: FastifyReply, download: Download): void {
+  const type = harmless.test(download.contentType) ? download.contentType : "application/octet-stream";
+  reply.header("content-type", type);
+  reply.header("content-disposition", attachment(download.filename));
+  reply.header("accept-ranges", "bytes");
+  reply.header("etag", entityTag);
+}
+
+/**
+ * The first bytes are verified before the answer begins, so a broken file is an error and not a torn answer. One that
+ * breaks later cuts the connection: its end must never look like a file's end.
+ */
+async function sendBytes(
+  download: Download,
+  range: ByteRange,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  events: Events,
+): Promise<FastifyReply> {
+  const bytes = download.read(range)[Symbol.asyncIterator]();
+  const first = await bytes.next();
+  if (first.done === true) return reply.send("");
+  const stream = Readable.from(resumed(first.value, bytes), { objectMode: false, highWaterMark: aheadBytes });
+  stream.on("error", (error) => {
+    if (!request.raw.destroyed) events.downloadBroken(request.id, error);
+  });
+  return reply.send(stream);
+}
+
+async function* resumed(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield first;
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+  } finally {
+    await rest.return?.();
+  }
+}

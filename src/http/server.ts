@@ -1,0 +1,160 @@
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import type { Accounts } from "../accounts/accounts.ts";
+import type { Clock } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import type { Random } from "../base/random.ts";
+import type { Config } from "../config/config.ts";
+import type { Events } from "../telemetry/events.ts";
+import { allowedMethods } from "./allowed-methods.ts";
+import { createBaseUrls } from "./base-url.ts";
+import { BodyBudget, bodyBudgetLimits } from "./body/body-budget.ts";
+import { createClientReader } from "./client.ts";
+import { answerClientError, answerExpectation } from "./client-errors.ts";
+import { discardRest } from "./discard-rest.ts";
+import { answerError, answerRefusal, type RenderError, refusalOf } from "./errors.ts";
+import { baseHeaders, secureHeaders } from "./headers.ts";
+import { guardRoutes, type RouteEntry } from "./route-access.ts";
+import { createSessionCookies, type SessionCookies } from "./session-cookie.ts";
+import { createThrottle } from "./throttle.ts";
+import "./request.ts";
+
+export interface ServerDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events: Events;
+  readonly accounts: Pick<Accounts, "authenticateToken" | "authenticateSession">;
+  /** HTML for a refusal on a page's address. */
+  readonly renderError: RenderError;
+  /** Told of each address that forwards without being trusted; it may be told often. */
+  readonly onUntrustedForwarder: (address: string) => void;
+}
+
+export interface Server {
+  readonly fastify: FastifyInstance;
+  /** All routes registered so far. */
+  readonly routes: readonly RouteEntry[];
+  readonly sessionCookies: SessionCookies;
+  readonly bodyBudget: BodyBudget;
+}
+
+const requestIdBytes = 8;
+const headerBytesMax = 16 * 1024;
+const paramLengthMax = 1_024;
+const headersMsMax = 20_000;
+/** Without a byte in either direction; an upload that goes on may take long, one that stalls may not. */
+const idleMsMax = 75_000;
+const keepAliveMs = 65_000;
+/** 1 GiB at 400 kbit/s. */
+const requestMsMax = 6 * 3_600_000;
+
+/** Listening and routes are the caller's; everything that holds for every request is set up here. */
+export function createServer(deps: ServerDeps): Server {
+  const { config, events, random, renderError } = deps;
+  const makeRequestId = () => random.bytes(requestIdBytes).toString("hex");
+  const sessionCookies = createSessionCookies(config.secureCookies);
+  const server = fastify({
+    logger: false,
+    genReqId: makeRequestId,
+    requestIdHeader: false,
+    exposeHeadRoutes: true,
+    return503OnClosing: false,
+    connectionTimeout: idleMsMax,
+    keepAliveTimeout: keepAliveMs,
+    requestTimeout: requestMsMax,
+    http: { headersTimeout: headersMsMax, maxHeaderSize: headerBytesMax, requireHostHeader: false },
+    routerOptions: { maxParamLength: paramLengthMax },
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, makeRequestId()),
+    frameworkErrors(error, request, reply) {
+      setUnknown(request, reply);
+      answerError(error, request, reply, { events, renderError });
+    },
+  });
+  server.server.on("checkExpectation", (request, response) => answerExpectation(request, response, makeRequestId()));
+
+  server.decorateRequest("client");
+  server.decorateRequest("actor");
+  server.decorateRequest("baseUrl", "");
+  server.decorateRequest("user", null);
+  welcomeRequests(server, deps);
+  const routes = guardRoutes(server, {
+    accounts: deps.accounts,
+    allowAnonymous: config.allowAnonymous,
+    sessionCookies,
+  });
+  readNoBodies(server);
+  server.setErrorHandler((error, request, reply) => answerError(error, request, reply, { events, renderError }));
+  server.setNotFoundHandler((request, reply) => answerUnrouted(request, reply, routes, renderError));
+  return { fastify: server, routes, sessionCookies, bodyBudget: new BodyBudget(bodyBudgetLimits) };
+}
+
+/** The one hook before every answer: who asks, from where, how fast; and the constant headers. */
+function welcomeRequests(server: FastifyInstance, deps: ServerDeps): void {
+  const { config } = deps;
+  const clientOf = createClientReader({
+    trustedProxies: config.trustedProxies,
+    onUntrustedForwarder: deps.onUntrustedForwarder,
+  });
+  const baseUrlOf = createBaseUrls(config);
+  const charge = createThrottle(config.throttling, deps.clock);
+  const overHttps = config.overrideBaseUrl?.startsWith("https:") === true;
+
+  server.addHook("onRequest", (request, reply, done) => {
+    const client = clientOf(request.raw);
+    request.client = client;
+    reply.headers(client.https || overHttps ? secureHeaders : baseHeaders);
+    reply.header("x-request-id", request.id);
+    if (request.raw.method !== "POST") discardRest(request.raw);
+    if (isExempt(request.raw.url ?? "")) {
+      done();
+      return;
+    }
+    const waitSeconds = charge(client.key);
+    if (waitSeconds > 0) {
+      done(
+        new AppError("too_many_requests", "Too many requests. Try again shortly.", { retryAfterSeconds: waitSeconds }),
+      );
+      return;
+    }
+    request.baseUrl = baseUrlOf(client);
+    done();
+  });
+}
+
+/** Not counted, and asked by load balancers under any name. */
+function isExempt(url: string): boolean {
+  return url.startsWith("/assets/") || url === "/up";
+}
+
+/** The framework reads no body: a handler that wants one asks for it by `receiveBody`, with its own limits. */
+function readNoBodies(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser("*", (_request, _payload, done) => done(null));
+}
+
+function answerUnrouted(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  routes: readonly RouteEntry[],
+  renderError: RenderError,
+): FastifyReply {
+  discardRest(request.raw);
+  const path = (request.raw.url ?? "").split("?", 1)[0] ?? "";
+  const methods = allowedMethods(path, routes);
+  if (methods.length > 0) reply.header("allow", methods.join(", "));
+  if (methods.length > 0 && request.method === "OPTIONS") return reply.code(204).send();
+  const error =
+    methods.length > 0
+      ? new AppError("method_not_allowed", "That method is not allowed here.")
+      : new AppError("not_found", "not-found");
+  const refusal = refusalOf(error);
+  if (refusal === undefined) throw error;
+  return answerRefusal(refusal, request, reply, renderError);
+}
+
+/** For answers to requests that never reached a hook. */
+function setUnknown(request: FastifyRequest, reply: FastifyReply): void {
+  request.client = { address: "0.0.0.0", key: "0.0.0.0", https: false, host: "" };
+  reply.headers(baseHeaders);
+  reply.header("x-request-id", request.id);
+}
