@@ -15,11 +15,9 @@ export function addConfigCheck(config: Command, { io, setExitCode }: CommandDeps
     .addHelpText("after", exitCodesHelp)
     .action(({ envFile }: { readonly envFile?: string }) => {
       const loaded = loadSettings(envFile === undefined ? io.environment : readEnvFile(envFile));
+      for (const line of describeSettings(loaded.given)) io.stdout(`${line}\n`);
       for (const warning of loaded.warnings) io.stderr(`warning: ${warning}\n`);
-      if (loaded.ok) {
-        for (const line of describeSettings(loaded.given)) io.stdout(`${line}\n`);
-        return;
-      }
+      if (loaded.ok) return;
       for (const mistake of loaded.mistakes) io.stderr(`mistake: ${mistake}\n`);
       setExitCode(exitCodes.usage);
     });

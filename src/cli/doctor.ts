@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { diskSpaceOf } from "../blobs/disk.ts";
 import type { Config } from "../config/config.ts";
+import { createForwarderNote } from "../db/forwarder-note.ts";
 import { createInspection } from "../db/inspection.ts";
 import type { Database } from "../db/sqlite.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
@@ -16,7 +17,6 @@ import { openDatabaseOf } from "./open-store.ts";
 import { loadSettings } from "./settings.ts";
 
 const watchClockMs = 250;
-const untrustedForwarderName = "untrusted_forwarder";
 
 export function addDoctor(program: Command, { io, setExitCode }: CommandDeps): void {
   program
@@ -66,9 +66,7 @@ async function checkOpenStore(config: Config, io: CliIo, db: Database): Promise<
     ...(await check("database", () => soundness(config.databasePath, inspection.problems()))),
     ...(await check("key ring", () => checkKeyring({ config, random: io.random, now }, db))),
     ...(await check("clock", () => watchClock(io, inspection.newestTime()))),
-    ...(await check("forwarders", () =>
-      checkForwarders(inspection.findMeta(untrustedForwarderName)?.toString("utf8")),
-    )),
+    ...(await check("forwarders", () => checkForwarders(createForwarderNote(db).find()))),
   ];
 }
 

@@ -54,6 +54,7 @@ describe("config check", () => {
     const environment = { PORT: "many", PWP__ALLOW_ANONYMOUS: "perhaps", PWP__ENABLE_FILE_PUSHS: "true" };
     const run = await makeTestCli().run(["config", "check"], { environment });
     expect(run.exitCode).toBe(2);
+    expect(run.stdout).toContain("PORT = many (environment)\n");
     expect(run.stderr).toMatch(/^mistake: PORT /m);
     expect(run.stderr).toMatch(/^mistake: PWP__ALLOW_ANONYMOUS /m);
     expect(run.stderr).toMatch(/^warning: .*PWP__ENABLE_FILE_PUSHES/m);

@@ -20,7 +20,12 @@ export type LoadResult =
       /** Every setting, in the order of the table. */
       readonly given: readonly SettingOrigin[];
     }
-  | { readonly ok: false; readonly mistakes: readonly string[]; readonly warnings: readonly string[] };
+  | {
+      readonly ok: false;
+      readonly mistakes: readonly string[];
+      readonly warnings: readonly string[];
+      readonly given: readonly SettingOrigin[];
+    };
 
 const databaseFile = "sealpush.sqlite3";
 
@@ -54,8 +59,6 @@ export function loadConfig(environment: Environment, readFile: (path: string) =>
     ...kindResults.flatMap((kind) => kind.warnings),
     ...contradictions(readings),
   ];
-  if (mistakes.length > 0) return { ok: false, mistakes, warnings };
-
   const moved: Readonly<Record<string, string>> = Object.assign({}, ...kindResults.map((kind) => kind.moved));
   const given = all.map(
     ({ env, given, shown }): SettingOrigin => ({
@@ -64,6 +67,8 @@ export function loadConfig(environment: Environment, readFile: (path: string) =>
       shown: moved[env] ?? shown,
     }),
   );
+  if (mistakes.length > 0) return { ok: false, mistakes, warnings, given };
+
   const config = configOf(readings, masterKeys.keys, {
     text: kinds.text.settings,
     file: kinds.file.settings,

@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { hourMs } from "../base/clock.ts";
+import { createForwarderNote } from "./forwarder-note.ts";
 import { createInspection } from "./inspection.ts";
 import { openDatabase } from "./sqlite.ts";
 
@@ -25,10 +27,9 @@ it("finds a new database sound and empty", () => {
   const inspection = createInspection(makeDatabase());
   expect(inspection.problems()).toEqual([]);
   expect(inspection.newestTime()).toBeUndefined();
-  expect(inspection.findMeta("any")).toBeUndefined();
 });
 
-it("tells the newest time over all who write, and reads a value whether text or bytes", () => {
+it("tells the newest time over all who write", () => {
   const db = makeDatabase();
   const inspection = createInspection(db);
   db.writer.exec("INSERT INTO users VALUES (1, 'ada@example.com', 'hash', 0, 1000, 1000)");
@@ -37,7 +38,14 @@ it("tells the newest time over all who write, and reads a value whether text or 
   expect(inspection.newestTime()).toBe(3_000);
   db.writer.exec("INSERT INTO processes VALUES ('a', 'k', 'k', 2000)");
   expect(inspection.newestTime()).toBe(3_000);
-  db.writer.exec("INSERT INTO meta VALUES ('text', '10.0.0.1'), ('bytes', x'31')");
-  expect(inspection.findMeta("text")?.toString()).toBe("10.0.0.1");
-  expect(inspection.findMeta("bytes")?.toString()).toBe("1");
+});
+
+it("keeps the last untrusted forwarder, written at most once an hour", async () => {
+  const note = createForwarderNote(makeDatabase());
+  expect(note.find()).toBeUndefined();
+  await note.write("10.0.0.1", 1_000);
+  await note.write("2001:db8::1", 1_000 + hourMs - 1);
+  expect(note.find()).toEqual({ address: "10.0.0.1", seenAt: 1_000 });
+  await note.write("2001:db8::1", 1_000 + hourMs);
+  expect(note.find()).toEqual({ address: "2001:db8::1", seenAt: 1_000 + hourMs });
 });

@@ -9,7 +9,6 @@ export interface Inspection {
   problems(): readonly string[];
   /** The latest time that any process wrote down, ms since the epoch; undefined in a new database. */
   newestTime(): number | undefined;
-  findMeta(name: string): Buffer | undefined;
 }
 
 export function createInspection(db: Database): Inspection {
@@ -22,13 +21,8 @@ export function createInspection(db: Database): Inspection {
        UNION ALL SELECT created_at FROM (SELECT created_at FROM users ORDER BY id DESC LIMIT 1)
        UNION ALL SELECT max(updated_at) FROM (SELECT updated_at FROM pushes ORDER BY id DESC LIMIT ${newestPushesMax}))`,
   );
-  const meta = db.reader.prepare<[string], { value: Buffer | string }>("SELECT value FROM meta WHERE name = ?");
   return {
     problems: () => quickCheck.all().flatMap((row) => (row.quick_check === "ok" ? [] : [row.quick_check])),
     newestTime: () => newest.get()?.newest ?? undefined,
-    findMeta(name) {
-      const value = meta.get(name)?.value;
-      return value === undefined ? undefined : Buffer.from(value);
-    },
   };
 }

@@ -28,8 +28,11 @@ describe("checkBaseUrl", () => {
 describe("checkForwarders", () => {
   it("names a forwarder that is not trusted", () => {
     expect(checkForwarders(undefined)).toMatchObject([{ level: "ok" }]);
-    expect(checkForwarders("10.1.2.3")).toMatchObject([
-      { level: "warn", sentence: expect.stringContaining("10.1.2.3") },
+    expect(checkForwarders({ address: "10.1.2.3", seenAt: 0 })).toMatchObject([
+      {
+        level: "warn",
+        sentence: expect.stringContaining("10.1.2.3 sent X-Forwarded headers at 1970-01-01T00:00:00.000Z"),
+      },
     ]);
   });
 });

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import type { Config } from "../../config/config.ts";
+import type { ForwarderNote } from "../../db/forwarder-note.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 import type { Probe } from "./probe.ts";
 
@@ -52,14 +53,15 @@ function reachableHost(host: string): string {
   return host === "::" ? "::1" : host;
 }
 
-/** @param address a peer that sent X-Forwarded-* without being trusted, as the server noted it. */
-export function checkForwarders(address: string | undefined): Finding[] {
+/** @param noted the last peer that sent X-Forwarded-* without being trusted. */
+export function checkForwarders(noted: ReturnType<ForwarderNote["find"]>): Finding[] {
   const name = "forwarders";
-  if (address === undefined) return [ok(name, "No untrusted peer has sent X-Forwarded headers.")];
+  if (noted === undefined) return [ok(name, "No untrusted peer has sent X-Forwarded headers.")];
+  const seen = new Date(noted.seenAt).toISOString();
   return [
     warn(
       name,
-      `${address} sends X-Forwarded headers and is not trusted: if it is your proxy, name it in PWP__TRUSTED_PROXIES.`,
+      `${noted.address} sent X-Forwarded headers at ${seen} and is not trusted: if it is your proxy, name it in PWP__TRUSTED_PROXIES.`,
     ),
   ];
 }
