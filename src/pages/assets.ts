@@ -1,0 +1,18 @@
+/** The files that a build makes for browsers, by the name that stays the same from build to build. */
+export type AssetName = "sealpush.css" | "favicon.svg" | "page.js" | "new-push.js";
+
+/** Where an asset lies on this server; the address changes with its content. */
+export type AssetUrl = (name: AssetName) => string;
+
+/**
+ * @param manifest logical name -> file name, as the build wrote it to `dist/assets/manifest.json`.
+ * @param base the path under which `dist/assets` is served, e.g. `/assets`.
+ * @throws Error when the build lacks an asset that pages name.
+ */
+export function assetUrls(manifest: Readonly<Record<string, unknown>>, base: string): AssetUrl {
+  return (name) => {
+    const fileName = manifest[name];
+    if (typeof fileName !== "string") throw new Error(`The build has no asset named ${name}.`);
+    return `${base}/${fileName}`;
+  };
+}

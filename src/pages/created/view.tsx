@@ -1,0 +1,195 @@
+import { Layout } from "../layout.tsx";
+import { type PageContext, pageHref, withLocale } from "../page-context.ts";
+import { Confirm } from "../parts/confirm.tsx";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { Icon, type IconName } from "../parts/icon.tsx";
+import { LocalTime } from "../parts/local-time.tsx";
+import { QrCode } from "../parts/qr-code.tsx";
+import type { Page } from "../render.ts";
+import { findWords, languages, type Words } from "../words/words.ts";
+
+export interface CreatedModel {
+  /** Absolute address to hand out, without a language. */
+  readonly link: string;
+  /** Path of this page (`/p/<token>/preview`), for the choice of the recipient's language. */
+  readonly previewPath: string;
+  /** From `?recipient=`: the language the link asks for and the message is written in; null: as the browser says. */
+  readonly recipientTag: string | null;
+  readonly viewsRemaining: number;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+  readonly passphraseRequired: boolean;
+  readonly retrievalStep: boolean;
+  readonly deletableByViewer: boolean;
+  /** Where deleting is posted to; null when this reader may not delete. */
+  readonly deletePath: string | null;
+}
+
+/** The link of a new push with all one needs to hand it over. It opens nothing and counts nothing. */
+export function createdView(model: CreatedModel, page: PageContext): Page {
+  const { words } = page;
+  const { created } = words;
+  const recipient = findWords(model.recipientTag ?? undefined);
+  const link = recipient === undefined ? model.link : withLocale(model.link, recipient.locale.tag);
+  return (
+    <Layout page={page} title={created.title} privatePage width="wide">
+      <div class="page-heading">
+        <h1>{created.heading}</h1>
+        <p class="lead">{model.passphraseRequired ? created.leadPassphrase : created.lead}</p>
+      </div>
+      <div class="columns">
+        <div class="card stack">
+          <LinkToHandOut link={link} words={words} />
+          <Message model={model} link={link} words={words} recipient={recipient ?? words} />
+          <RecipientLanguage model={model} page={page} recipient={recipient} />
+        </div>
+        <div class="aside stack">
+          <div class="qr-frame">
+            <QrCode text={link} label={created.qr} />
+          </div>
+          <WhatHappens model={model} words={words} />
+        </div>
+      </div>
+      <Next model={model} page={page} />
+    </Layout>
+  );
+}
+
+function LinkToHandOut({ link, words }: { readonly link: string; readonly words: Words }) {
+  const { created } = words;
+  return (
+    <div class="field">
+      <label class="field-label" for="link">
+        {created.link}
+      </label>
+      <input class="input input-link" id="link" type="text" readOnly value={link} dir="ltr" data-select />
+      <p class="link-printed" dir="ltr" aria-hidden="true">
+        {link}
+      </p>
+      <CopyButton words={words} of="link" label={created.copyLink} primary />
+    </div>
+  );
+}
+
+interface MessageProps {
+  readonly model: CreatedModel;
+  readonly link: string;
+  readonly words: Words;
+  readonly recipient: Words;
+}
+
+/** The link stands on a line of its own: mail and chat programs would take what touches it for a part of it. */
+function messageText({ model, link, recipient }: MessageProps): string {
+  const { created, formats } = recipient;
+  const limits = [
+    created.messageViews({ count: model.viewsRemaining }),
+    created.messageUntil({ date: formats.dateTime(model.expiresAt) }),
+    ...(model.passphraseRequired ? [created.messagePassphrase] : []),
+  ];
+  return [created.messageIntro, link, limits.join(" ")].join("\n\n");
+}
+
+function Message(props: MessageProps) {
+  const { words, recipient } = props;
+  return (
+    <div class="field">
+      <label class="field-label" for="message">
+        {words.created.message}
+      </label>
+      <textarea
+        class="input"
+        id="message"
+        rows={7}
+        readOnly
+        lang={recipient.locale.tag}
+        dir={recipient.locale.dir}
+        data-select
+      >
+        {messageText(props)}
+      </textarea>
+      <CopyButton words={words} of="message" label={words.created.copyMessage} />
+    </div>
+  );
+}
+
+interface RecipientProps {
+  readonly model: CreatedModel;
+  readonly page: PageContext;
+  readonly recipient: Words | undefined;
+}
+
+function RecipientLanguage({ model, page, recipient }: RecipientProps) {
+  const { created, locale } = page.words;
+  return (
+    <form class="field no-print" method="get" action={model.previewPath}>
+      {page.localeAsked && <input type="hidden" name="locale" value={locale.tag} />}
+      <label class="field-label" for="recipient">
+        {created.recipientLanguage}
+      </label>
+      <div class="input-row">
+        <select class="input" id="recipient" name="recipient">
+          <option value="">{created.automatic}</option>
+          {languages.map(({ locale: { tag, name } }) => (
+            <option key={tag} value={tag} lang={tag} selected={tag === recipient?.locale.tag}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <button type="submit" class="button">
+          {created.apply}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function WhatHappens({ model, words }: { readonly model: CreatedModel; readonly words: Words }) {
+  const { created } = words;
+  const until = created.until.parts({ date: <LocalTime timeMs={model.expiresAt} words={words} /> });
+  const facts: readonly { readonly icon: IconName; readonly text: typeof until | string }[] = [
+    { icon: "eye", text: created.opens({ count: model.viewsRemaining }) },
+    { icon: "clock", text: until },
+    ...(model.passphraseRequired ? [{ icon: "key" as const, text: created.passphrase }] : []),
+    { icon: "hand", text: model.retrievalStep ? created.step : created.noStep },
+    ...(model.deletableByViewer ? [{ icon: "trash" as const, text: created.deletable }] : []),
+  ];
+  return (
+    <section aria-labelledby="next">
+      <h2 class="aside-heading" id="next">
+        {created.next}
+      </h2>
+      <ul class="facts">
+        {facts.map(({ icon, text }) => (
+          <li key={icon} class="fact">
+            <Icon name={icon} />
+            <p>{text}</p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Next({ model, page }: { readonly model: CreatedModel; readonly page: PageContext }) {
+  const { created, secret } = page.words;
+  return (
+    <div class="page-actions no-print">
+      <a class="button" href={pageHref(page, "/")}>
+        {created.another}
+      </a>
+      <button type="button" class="button" hidden data-scripted data-print>
+        <Icon name="print" />
+        <span>{created.print}</span>
+      </button>
+      {model.deletePath !== null && (
+        <Confirm
+          icon="trash"
+          label={created.delete}
+          explanation={created.deleteText}
+          confirm={secret.deleteConfirm}
+          action={pageHref(page, model.deletePath)}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,20 @@
+import { Layout } from "../layout.tsx";
+import type { PageContext } from "../page-context.ts";
+import { MessageCard } from "../parts/message-card.tsx";
+import type { Page } from "../render.ts";
+
+/**
+ * Opened up, run out, deleted or never there: one page for all, so that it tells a stranger nothing. It takes no model
+ * and does not repeat the address that was asked for: its bytes are the same for every link.
+ */
+export function goneView(page: PageContext): Page {
+  const { gone } = page.words;
+  return (
+    <Layout page={{ ...page, selfPath: null }} title={gone.title} privatePage width="narrow">
+      <MessageCard icon="clock" heading={gone.heading}>
+        <p class="lead">{gone.text}</p>
+        <p>{gone.advice}</p>
+      </MessageCard>
+    </Layout>
+  );
+}

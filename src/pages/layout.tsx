@@ -1,0 +1,112 @@
+import type { ComponentChildren } from "preact";
+import type { AssetName } from "./assets.ts";
+import { type PageContext, pageHref, withLocale } from "./page-context.ts";
+import { Wordmark } from "./parts/logo.tsx";
+import { languages } from "./words/words.ts";
+
+export interface LayoutProps {
+  readonly page: PageContext;
+  /** Without the product's name. Never anything of a secret: titles go into histories. */
+  readonly title: string;
+  /** Pages behind a secret link ask robots to keep them out of every index. */
+  readonly privatePage?: boolean;
+  /** `wide` leaves room for two columns, `narrow` holds one short form or message. */
+  readonly width?: "narrow" | "regular" | "wide";
+  /** Scripts beside `page.js`, which every page has. */
+  readonly scripts?: readonly AssetName[];
+  readonly children: ComponentChildren;
+}
+
+/** The frame of every page. It carries no inline script or style: the content security policy allows none. */
+export function Layout({ page, title, privatePage = false, width = "regular", scripts = [], children }: LayoutProps) {
+  const { words, assetUrl } = page;
+  return (
+    <html lang={words.locale.tag} dir={words.locale.dir}>
+      <head>
+        <meta charset="utf-8" />
+        <title>{`${title} · Sealpush`}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="theme-color" content="#f5f6f3" media="(prefers-color-scheme: light)" />
+        <meta name="theme-color" content="#0f1514" media="(prefers-color-scheme: dark)" />
+        <meta name="referrer" content="no-referrer" />
+        {privatePage && <meta name="robots" content="noindex, nofollow, noarchive" />}
+        <link rel="stylesheet" href={assetUrl("sealpush.css")} />
+        <link rel="icon" href={assetUrl("favicon.svg")} type="image/svg+xml" />
+        {(["page.js", ...scripts] as const).map((name) => (
+          <script key={name} type="module" src={assetUrl(name)} />
+        ))}
+      </head>
+      <body>
+        <a class="skip-link" href="#content">
+          {words.nav.skip}
+        </a>
+        <Header page={page} />
+        <main id="content" class={`content content-${width}`} tabIndex={-1}>
+          {children}
+        </main>
+        <Footer page={page} />
+      </body>
+    </html>
+  );
+}
+
+function Header({ page }: { readonly page: PageContext }) {
+  const { nav } = page.words;
+  return (
+    <header class="site-header">
+      <div class="site-header-inner">
+        <a class="wordmark" href={pageHref(page, "/")}>
+          <Wordmark />
+        </a>
+        <nav class="site-nav" aria-label={nav.main}>
+          <a href={pageHref(page, "/")}>{nav.newPush}</a>
+          {page.user === null ? (
+            <a href={pageHref(page, "/users/sign_in")}>{nav.signIn}</a>
+          ) : (
+            <>
+              <a href={pageHref(page, "/users/token")}>{nav.apiTokens}</a>
+              <form method="post" action={pageHref(page, "/users/sign_out")}>
+                <button type="submit" class="link-button" title={nav.signedInAs({ email: page.user.email })}>
+                  {nav.signOut}
+                </button>
+              </form>
+            </>
+          )}
+        </nav>
+      </div>
+    </header>
+  );
+}
+
+function Footer({ page }: { readonly page: PageContext }) {
+  const { footer, locale } = page.words;
+  const { selfPath } = page;
+  return (
+    <footer class="site-footer">
+      <div class="site-footer-inner">
+        <p class="site-promise">{footer.promise}</p>
+        <a href={pageHref(page, "/help/api")}>{footer.apiDocs}</a>
+        {selfPath !== null && (
+          <nav aria-label={footer.language}>
+            <ul class="language-list">
+              {languages.map(({ locale: { tag, name, dir } }) => (
+                <li key={tag}>
+                  <a
+                    href={withLocale(selfPath, tag)}
+                    lang={tag}
+                    hreflang={tag}
+                    dir={dir}
+                    aria-current={tag === locale.tag ? "true" : undefined}
+                  >
+                    {name}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </nav>
+        )}
+      </div>
+    </footer>
+  );
+}

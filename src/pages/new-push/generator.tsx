@@ -1,0 +1,69 @@
+import { Icon } from "../parts/icon.tsx";
+import type { Words } from "../words/words.ts";
+
+const charactersDefault = 20;
+const wordsDefault = 5;
+
+/**
+ * Makes passwords in the browser; hidden until its script runs. `form=""` keeps its controls out of the form around
+ * it, so that nothing of a suggestion is sent but what somebody takes over.
+ */
+export function Generator({ words }: { readonly words: Words }) {
+  const { generator } = words;
+  return (
+    <details class="generator" hidden data-scripted data-generator="push_payload">
+      <summary>
+        <Icon name="dice" />
+        <span>{generator.heading}</span>
+      </summary>
+      <div class="generator-body">
+        <div class="generator-output">
+          <output class="generator-suggestion" dir="ltr" aria-label={generator.suggestion} data-suggestion form="" />
+          <p class="field-hint" data-strength={generator.strength({ bits: "{bits}" })} />
+        </div>
+        <fieldset class="segments">
+          <legend class="visually-hidden">{generator.heading}</legend>
+          <label class="segment">
+            <input type="radio" name="generator_mode" value="characters" form="" checked />
+            <span>{generator.password}</span>
+          </label>
+          <label class="segment">
+            <input type="radio" name="generator_mode" value="words" form="" />
+            <span>{generator.words}</span>
+          </label>
+        </fieldset>
+        <div class="generator-choices" data-choices="characters">
+          <label class="range">
+            <span>{generator.length}</span>
+            <output form="">{charactersDefault}</output>
+            <input type="range" name="generator_length" min={8} max={64} value={charactersDefault} form="" />
+          </label>
+          <label class="tick">
+            <input type="checkbox" name="generator_symbols" form="" checked />
+            <span>{generator.symbols}</span>
+          </label>
+        </div>
+        <div class="generator-choices" data-choices="words" hidden>
+          <label class="range">
+            <span>{generator.wordCount}</span>
+            <output form="">{wordsDefault}</output>
+            <input type="range" name="generator_words" min={3} max={10} value={wordsDefault} form="" />
+          </label>
+          <label class="tick">
+            <input type="checkbox" name="generator_embellish" form="" />
+            <span>{generator.numberAndCapitals}</span>
+          </label>
+        </div>
+        <div class="generator-end">
+          <button type="button" class="button button-primary" data-use>
+            {generator.use}
+          </button>
+          <button type="button" class="button" data-another>
+            {generator.another}
+          </button>
+        </div>
+        <p class="field-hint">{generator.local}</p>
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,109 @@
+import type { FieldProblems } from "../../base/errors.ts";
+import type { KindName, KindSettings } from "../../config/config.ts";
+import type { Words } from "../words/words.ts";
+
+/** What a person typed, as it was typed: a form sent back shows all of it again. */
+export interface NewPushValues {
+  readonly payload: string;
+  readonly passphrase: string;
+  readonly expireAfterDays: string;
+  readonly expireAfterViews: string;
+  readonly retrievalStep: boolean;
+  readonly deletableByViewer: boolean;
+  readonly name: string;
+  readonly note: string;
+}
+
+export type NewPushField = keyof NewPushValues | "kind" | "files";
+
+/** Bounds that the form names; characters are code points. */
+export interface NewPushLimits {
+  readonly payloadCharactersMax: number;
+  readonly passphraseCharactersMax: number;
+  readonly nameCharactersMax: number;
+  readonly noteCharactersMax: number;
+  readonly maxFileUploads: number;
+  readonly pushBytesMax: number;
+}
+
+export interface NewPushModel {
+  readonly kind: KindName;
+  /** The kinds that are switched on, in the order of the tabs. */
+  readonly kinds: readonly KindName[];
+  readonly settings: Pick<KindSettings, "days" | "views" | "retrievalStep" | "deletableByViewer">;
+  readonly limits: NewPushLimits;
+  readonly values: NewPushValues;
+  /** One sentence a field, in the language of the page (`describeProblems`). */
+  readonly problems: Readonly<Partial<Record<NewPushField, string>>>;
+  /** False: a file push needs an account that nobody is signed in to. */
+  readonly mayAttachFiles: boolean;
+}
+
+/** The values of a form nobody has touched. */
+export function initialValues(settings: NewPushModel["settings"]): NewPushValues {
+  return {
+    payload: "",
+    passphrase: "",
+    expireAfterDays: String(settings.days.default),
+    expireAfterViews: String(settings.views.default),
+    retrievalStep: settings.retrievalStep.default,
+    deletableByViewer: settings.deletableByViewer.default,
+    name: "",
+    note: "",
+  };
+}
+
+type Form = Pick<NewPushModel, "kind" | "settings" | "limits">;
+
+const fields: readonly NewPushField[] = [
+  "kind",
+  "payload",
+  "files",
+  "expireAfterDays",
+  "expireAfterViews",
+  "passphrase",
+  "retrievalStep",
+  "deletableByViewer",
+  "name",
+  "note",
+];
+
+/** The domain's problems, by field, as sentences of the page's language. */
+export function describeProblems(found: FieldProblems, form: Form, words: Words): NewPushModel["problems"] {
+  const described: Partial<Record<NewPushField, string>> = {};
+  for (const field of fields) {
+    if (found[field] !== undefined) described[field] = sentence(field, form, words);
+  }
+  return described;
+}
+
+/** What is wrong when the files of a push are more bytes than one push may have. */
+export function filesTooLarge(form: Form, words: Words): NewPushModel["problems"] {
+  return { files: words.problems.filesTooLarge({ size: words.formats.bytes(form.limits.pushBytesMax) }) };
+}
+
+function sentence(field: NewPushField, { kind, settings, limits }: Form, { problems }: Words): string {
+  switch (field) {
+    case "kind":
+      return problems.kind;
+    case "payload":
+      if (kind === "url") return problems.url({ max: limits.payloadCharactersMax });
+      if (kind === "file") return problems.tooLong({ max: limits.payloadCharactersMax });
+      return problems.payload({ max: limits.payloadCharactersMax });
+    case "files":
+      return problems.files({ count: limits.maxFileUploads });
+    case "expireAfterDays":
+      return problems.range({ min: settings.days.min, max: settings.days.max });
+    case "expireAfterViews":
+      return problems.range({ min: settings.views.min, max: settings.views.max });
+    case "passphrase":
+      return problems.tooLong({ max: limits.passphraseCharactersMax });
+    case "name":
+      return problems.tooLong({ max: limits.nameCharactersMax });
+    case "note":
+      return problems.tooLong({ max: limits.noteCharactersMax });
+    case "retrievalStep":
+    case "deletableByViewer":
+      return problems.field;
+  }
+}

@@ -1,0 +1,143 @@
+import { keepFirstLineEnd } from "../parts/exact-text.tsx";
+import { Field } from "../parts/field.tsx";
+import type { Words } from "../words/words.ts";
+import { Generator } from "./generator.tsx";
+import type { NewPushModel } from "./model.ts";
+
+export interface PayloadProps {
+  readonly model: NewPushModel;
+  readonly words: Words;
+}
+
+/** What is handed over: each kind asks for it in its own way. */
+export function PayloadFields({ model, words }: PayloadProps) {
+  const { newPush } = words;
+  const max = model.limits.payloadCharactersMax;
+  switch (model.kind) {
+    case "text":
+      return (
+        <>
+          <TextArea
+            model={model}
+            words={words}
+            label={newPush.text}
+            hint={newPush.textHint({ max })}
+            rows={7}
+            required
+          />
+          <Generator words={words} />
+        </>
+      );
+    case "qr":
+      return (
+        <TextArea model={model} words={words} label={newPush.qr} hint={newPush.qrHint({ max })} rows={4} required />
+      );
+    case "url":
+      return <Address model={model} words={words} />;
+    case "file":
+      return (
+        <>
+          <Files model={model} words={words} />
+          <TextArea model={model} words={words} label={newPush.fileMessage} rows={3} />
+        </>
+      );
+  }
+}
+
+interface TextAreaProps extends PayloadProps {
+  readonly label: string;
+  readonly hint?: string;
+  readonly rows: number;
+  readonly required?: boolean;
+}
+
+// No maxlength anywhere: a browser would cut a pasted secret without a word.
+function TextArea({ model, words, label, hint, rows, required = false }: TextAreaProps) {
+  return (
+    <div class="counted">
+      <Field
+        id="push_payload"
+        label={label}
+        {...(hint === undefined ? {} : { hint })}
+        problem={model.problems.payload}
+        control={(attributes) => (
+          <textarea
+            {...attributes}
+            class="input input-secret"
+            name="push[payload]"
+            rows={rows}
+            dir="auto"
+            required={required}
+            spellcheck={false}
+            autoComplete="off"
+            autoCapitalize="off"
+            data-count
+          >
+            {keepFirstLineEnd(model.values.payload)}
+          </textarea>
+        )}
+      />
+      <p
+        class="counter"
+        hidden
+        data-counter-of="push_payload"
+        data-limit={model.limits.payloadCharactersMax}
+        data-over={words.problems.overLimit}
+      >
+        <span data-counter-number />
+        <strong class="counter-over" role="status" />
+      </p>
+    </div>
+  );
+}
+
+function Address({ model, words }: PayloadProps) {
+  return (
+    <Field
+      id="push_payload"
+      label={words.newPush.url}
+      hint={words.newPush.urlHint}
+      problem={model.problems.payload}
+      control={(attributes) => (
+        <input
+          {...attributes}
+          class="input"
+          type="url"
+          name="push[payload]"
+          value={model.values.payload}
+          dir="ltr"
+          required
+          placeholder="https://"
+          autoComplete="off"
+        />
+      )}
+    />
+  );
+}
+
+function Files({ model, words }: PayloadProps) {
+  const { newPush, formats } = words;
+  const { maxFileUploads, pushBytesMax } = model.limits;
+  const sentBack = Object.keys(model.problems).length > 0;
+  return (
+    <div>
+      <Field
+        id="push_files"
+        label={newPush.files}
+        hint={newPush.filesHint({ count: maxFileUploads, size: formats.bytes(pushBytesMax) })}
+        problem={model.problems.files ?? (sentBack ? newPush.filesAgain : undefined)}
+        control={(attributes) => (
+          <input
+            {...attributes}
+            class="input input-files"
+            type="file"
+            name="push[files][]"
+            multiple={maxFileUploads > 1}
+            required
+          />
+        )}
+      />
+      <ul class="chosen-files" aria-label={newPush.filesChosen} hidden data-chosen-files="push_files" />
+    </div>
+  );
+}

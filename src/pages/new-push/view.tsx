@@ -1,0 +1,148 @@
+import type { KindName } from "../../config/config.ts";
+import { Layout } from "../layout.tsx";
+import { type PageContext, pageHref } from "../page-context.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Notice, ProblemSummary } from "../parts/notice.tsx";
+import type { Page } from "../render.ts";
+import { Labels, Lifetime, Options, Passphrase } from "./fields.tsx";
+import type { NewPushField, NewPushModel } from "./model.ts";
+import { PayloadFields } from "./payload-fields.tsx";
+
+export type { NewPushField, NewPushLimits, NewPushModel, NewPushValues } from "./model.ts";
+export { describeProblems, filesTooLarge, initialValues } from "./model.ts";
+
+const fieldIds: Readonly<Record<NewPushField, string>> = {
+  kind: "push_kinds",
+  payload: "push_payload",
+  files: "push_files",
+  expireAfterDays: "push_expire_after_days",
+  expireAfterViews: "push_expire_after_views",
+  passphrase: "push_passphrase",
+  retrievalStep: "push_retrieval_step",
+  deletableByViewer: "push_deletable_by_viewer",
+  name: "push_name",
+  note: "push_note",
+};
+
+/** The form that makes a push. It works by itself; scripts add the generator and the live count. */
+export function newPushView(model: NewPushModel, page: PageContext): Page {
+  const { nav, newPush, problems } = page.words;
+  const found = Object.entries(fieldIds).flatMap(([field, fieldId]) => {
+    const message = model.problems[field as NewPushField];
+    return message === undefined ? [] : [{ fieldId, message }];
+  });
+  const title = found.length > 0 ? `${problems.heading} · ${nav.newPush}` : nav.newPush;
+  return (
+    <Layout page={page} title={title} width="wide" scripts={["new-push.js"]}>
+      <div class="page-heading">
+        <h1>{newPush.heading}</h1>
+        <p class="lead">{newPush.lead}</p>
+      </div>
+      <div class="columns">
+        <div class="card">
+          <KindTabs model={model} page={page} />
+          {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
+          {model.kind === "file" && !model.mayAttachFiles ? (
+            <SignInForFiles page={page} />
+          ) : (
+            <PushForm model={model} page={page} />
+          )}
+        </div>
+        <HowItWorks page={page} />
+      </div>
+    </Layout>
+  );
+}
+
+interface Props {
+  readonly model: NewPushModel;
+  readonly page: PageContext;
+}
+
+function KindTabs({ model, page }: Props) {
+  const { kinds } = page.words;
+  return (
+    <nav class="tabs" id="push_kinds" aria-label={kinds.label}>
+      {model.kinds.map((kind: KindName) => (
+        <a
+          key={kind}
+          class="tab"
+          href={pageHref(page, `/?kind=${kind}`)}
+          aria-current={kind === model.kind ? "page" : undefined}
+        >
+          <Icon name={kind} />
+          <span>{kinds[kind]}</span>
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function PushForm({ model, page }: Props) {
+  const { words } = page;
+  return (
+    <form class="form" method="post" action={pageHref(page, "/p")} encType="multipart/form-data" autoComplete="off">
+      <input type="hidden" name="push[kind]" value={model.kind} />
+      <PayloadFields model={model} words={words} />
+      <Lifetime model={model} words={words} />
+      <Passphrase model={model} words={words} />
+      <Options model={model} words={words} />
+      {page.user !== null && <Labels model={model} words={words} />}
+      <div class="form-end">
+        <button type="submit" class="button button-primary button-large">
+          <Icon name="url" />
+          <span>{words.newPush.submit}</span>
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function SignInForFiles({ page }: { readonly page: PageContext }) {
+  const { newPush, nav } = page.words;
+  return (
+    <div class="form">
+      <Notice tone="info" icon="file">
+        <h2 class="notice-heading">{newPush.filesSignInHeading}</h2>
+        <p>{newPush.filesSignIn}</p>
+      </Notice>
+      <div class="form-end">
+        <a
+          class="button button-primary button-large"
+          href={pageHref(page, `/users/sign_in?next=${encodeURIComponent("/?kind=file")}`)}
+        >
+          {nav.signIn}
+        </a>
+      </div>
+    </div>
+  );
+}
+
+function HowItWorks({ page }: { readonly page: PageContext }) {
+  const { newPush } = page.words;
+  const points = [
+    { icon: "shield", heading: newPush.sealed, text: newPush.sealedText },
+    { icon: "eye", heading: newPush.limited, text: newPush.limitedText },
+    { icon: "clock", heading: newPush.gone, text: newPush.goneText },
+  ] as const;
+  return (
+    <aside class="aside" aria-labelledby="how_it_works">
+      <h2 class="aside-heading" id="how_it_works">
+        {newPush.howHeading}
+      </h2>
+      <ul class="points">
+        {points.map(({ icon, heading, text }) => (
+          <li key={icon} class="point">
+            <span class="point-icon">
+              <Icon name={icon} />
+            </span>
+            <div>
+              <h3>{heading}</h3>
+              <p>{text}</p>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </aside>
+  );
+}

@@ -1,0 +1,26 @@
+import type { AssetUrl } from "./assets.ts";
+import type { Words } from "./words/words.ts";
+
+/** What every page is told, whatever it shows. */
+export interface PageContext {
+  readonly words: Words;
+  /** The language was asked for by `?locale=`: links and forms of the page go on asking for it. */
+  readonly localeAsked: boolean;
+  /**
+   * Path and query (without `locale`) under which a plain GET shows this page again; null where a GET would lose what is
+   * shown (an opened secret, a form sent back): such a page offers no change of language.
+   */
+  readonly selfPath: string | null;
+  readonly user: { readonly email: string } | null;
+  readonly assetUrl: AssetUrl;
+}
+
+/** @param path starts with `/`; may have a query. */
+export function withLocale(path: string, tag: string): string {
+  return `${path}${path.includes("?") ? "&" : "?"}locale=${encodeURIComponent(tag)}`;
+}
+
+/** The address of one of our own pages that keeps the language somebody asked for. */
+export function pageHref(page: Pick<PageContext, "words" | "localeAsked">, path: string): string {
+  return page.localeAsked ? withLocale(path, page.words.locale.tag) : path;
+}

@@ -1,0 +1,31 @@
+import type { IconName } from "./icon.tsx";
+import { Icon } from "./icon.tsx";
+
+export interface ConfirmProps {
+  readonly icon: IconName;
+  readonly label: string;
+  /** Where several of these stand on one page: what this one is about. */
+  readonly accessibleLabel?: string;
+  readonly explanation: string;
+  readonly confirm: string;
+  /** Where the form is posted. */
+  readonly action: string;
+}
+
+/** Two steps to what cannot be undone, without a script: the first opens, the second does. */
+export function Confirm({ icon, label, accessibleLabel, explanation, confirm, action }: ConfirmProps) {
+  return (
+    <details class="confirm">
+      <summary class="button button-quiet-danger" aria-label={accessibleLabel}>
+        <Icon name={icon} />
+        <span>{label}</span>
+      </summary>
+      <form class="confirm-body" method="post" action={action}>
+        <p>{explanation}</p>
+        <button type="submit" class="button button-danger">
+          {confirm}
+        </button>
+      </form>
+    </details>
+  );
+}

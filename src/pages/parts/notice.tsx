@@ -1,0 +1,43 @@
+import type { ComponentChildren } from "preact";
+import { Icon, type IconName } from "./icon.tsx";
+
+export interface NoticeProps {
+  readonly tone: "info" | "warning" | "danger" | "success";
+  readonly icon: IconName;
+  /** Read out as soon as the page is there; for answers to what somebody just did. */
+  readonly alert?: boolean;
+  readonly children: ComponentChildren;
+}
+
+export function Notice({ tone, icon, alert = false, children }: NoticeProps) {
+  return (
+    <div class={`notice notice-${tone}`} role={alert ? "alert" : undefined}>
+      <Icon name={icon} />
+      <div class="notice-text">{children}</div>
+    </div>
+  );
+}
+
+export interface ProblemSummaryProps {
+  readonly heading: string;
+  readonly problems: readonly { readonly fieldId: string; readonly message: string }[];
+}
+
+/** Everything that is wrong with a form, each with a way to its field. Takes the focus where scripts run. */
+export function ProblemSummary({ heading, problems }: ProblemSummaryProps) {
+  return (
+    <div class="notice notice-danger" role="alert" tabIndex={-1} data-focus>
+      <Icon name="alert" />
+      <div class="notice-text">
+        <h2 class="notice-heading">{heading}</h2>
+        <ul>
+          {problems.map(({ fieldId, message }) => (
+            <li key={fieldId}>
+              <a href={`#${fieldId}`}>{message}</a>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </div>
+  );
+}

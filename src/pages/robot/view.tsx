@@ -1,0 +1,16 @@
+import { Layout } from "../layout.tsx";
+import type { PageContext } from "../page-context.ts";
+import { MessageCard } from "../parts/message-card.tsx";
+import type { Page } from "../render.ts";
+
+/** What a robot that unfurls links gets: true of every link, telling nothing of this one. */
+export function robotView(page: PageContext): Page {
+  const { robot } = page.words;
+  return (
+    <Layout page={{ ...page, selfPath: null }} title={robot.heading} privatePage width="narrow">
+      <MessageCard icon="shield" heading={robot.heading}>
+        <p class="lead">{robot.text}</p>
+      </MessageCard>
+    </Layout>
+  );
+}

@@ -1,0 +1,124 @@
+import { Layout } from "../layout.tsx";
+import { type PageContext, pageHref } from "../page-context.ts";
+import { Field } from "../parts/field.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { LocalTime } from "../parts/local-time.tsx";
+import { SealMark } from "../parts/logo.tsx";
+import { Notice } from "../parts/notice.tsx";
+import type { Page } from "../render.ts";
+
+export interface StepModel {
+  /** Path the form is posted to; its POST is what claims the view. */
+  readonly action: string;
+  readonly passphraseRequired: boolean;
+  /** Why the attempt before this one did not open the push; null on the first visit. */
+  readonly refusal:
+    | { readonly reason: "wrong" }
+    | { readonly reason: "too_many"; readonly retryAfterSeconds: number }
+    | null;
+  /** Null where nothing may be told of the push yet. */
+  readonly viewsRemaining: number | null;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number | null;
+  /** False for the owner and administrators, whose own views do not count. */
+  readonly counted: boolean;
+}
+
+/** The retrieval step and the passphrase prompt: says what a click will do, shows nothing of the secret. */
+export function stepView(model: StepModel, page: PageContext): Page {
+  const { words } = page;
+  const { step } = words;
+  return (
+    <Layout page={page} title={step.title} privatePage width="narrow">
+      <div class="card card-centered">
+        <div class="emblem">
+          <SealMark />
+        </div>
+        <h1>{step.heading}</h1>
+        <p class="lead">{model.passphraseRequired ? step.leadPassphrase : step.lead}</p>
+        {model.refusal?.reason === "too_many" && (
+          <Notice tone="danger" icon="clock" alert>
+            <p>{page.words.problems.tooManyAttempts({ count: model.refusal.retryAfterSeconds })}</p>
+          </Notice>
+        )}
+        <form class="form" method="post" action={pageHref(page, model.action)} autoComplete="off">
+          {model.passphraseRequired && (
+            <Field
+              id="passphrase"
+              label={step.passphrase}
+              problem={model.refusal?.reason === "wrong" ? step.wrong : undefined}
+              control={(attributes) => <PassphraseInput attributes={attributes} page={page} />}
+            />
+          )}
+          <button type="submit" class="button button-primary button-large button-wide">
+            <Icon name="key" />
+            <span>{step.open}</span>
+          </button>
+        </form>
+        <Facts model={model} page={page} />
+      </div>
+    </Layout>
+  );
+}
+
+interface PassphraseInputProps {
+  readonly attributes: { readonly id: string };
+  readonly page: PageContext;
+}
+
+function PassphraseInput({ attributes, page }: PassphraseInputProps) {
+  const { actions } = page.words;
+  return (
+    <div class="input-row">
+      <input
+        {...attributes}
+        class="input"
+        type="password"
+        name="passphrase"
+        required
+        autoComplete="off"
+        spellcheck={false}
+        data-focus
+      />
+      <button
+        type="button"
+        class="button"
+        hidden
+        data-scripted
+        data-show={attributes.id}
+        data-label-hide={actions.hide}
+        aria-pressed="false"
+      >
+        <Icon name="eye" />
+        <span data-show-label>{actions.show}</span>
+      </button>
+    </div>
+  );
+}
+
+function Facts({ model, page }: { readonly model: StepModel; readonly page: PageContext }) {
+  const { words } = page;
+  const { step } = words;
+  return (
+    <ul class="facts facts-quiet">
+      {!model.counted && (
+        <li class="fact">
+          <Icon name="eye" />
+          <p>{step.notCounted}</p>
+        </li>
+      )}
+      {model.counted && model.viewsRemaining !== null && (
+        <li class="fact">
+          <Icon name="eye" />
+          <p>{step.viewsLeft({ count: model.viewsRemaining })}</p>
+        </li>
+      )}
+      {model.expiresAt !== null && (
+        <li class="fact">
+          <Icon name="clock" />
+          <p>{step.until.parts({ date: <LocalTime timeMs={model.expiresAt} words={words} /> })}</p>
+        </li>
+      )}
+    </ul>
+  );
+}

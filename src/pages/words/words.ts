@@ -1,0 +1,60 @@
+import { ar } from "./ar.ts";
+import { de } from "./de.ts";
+import { en } from "./en.ts";
+import { es } from "./es.ts";
+import { fr } from "./fr.ts";
+import { ja } from "./ja.ts";
+import type { Words } from "./language.ts";
+import { ptBr } from "./pt-br.ts";
+
+export type { Words } from "./language.ts";
+
+/** Every language the pages speak, in the order of the footer. */
+export const languages: readonly Words[] = [en, de, fr, es, ptBr, ja, ar];
+
+const byTag = new Map(languages.map((words) => [words.locale.tag.toLowerCase(), words]));
+const byPrimaryTag = new Map(
+  languages.map((words) => [words.locale.tag.toLowerCase().split("-")[0] ?? "", words]).reverse() as [string, Words][],
+);
+
+// A browser sends a handful of languages; what lies beyond this is not a person's wish.
+const headerCharactersMax = 1_000;
+const tagCharactersMax = 35;
+
+/** @returns the language of a tag as people write it (`pt-br`, `pt_BR`, `de-AT`), or undefined when we do not speak it. */
+export function findWords(tag: string | undefined): Words | undefined {
+  if (tag === undefined || tag.length > tagCharactersMax) return undefined;
+  const normal = tag.trim().toLowerCase().replace("_", "-");
+  return byTag.get(normal) ?? byPrimaryTag.get(normal.split("-")[0] ?? "");
+}
+
+/**
+ * The language of an answer: the one asked for by `?locale=`, else the best of Accept-Language (RFC 9110, section
+ * 12.5.4), else English. `asked` says that the query decided, so that links on the page go on asking.
+ */
+export function chooseLocale(
+  query: string | undefined,
+  acceptLanguage: string | undefined,
+): { readonly words: Words; readonly asked: boolean } {
+  const wanted = findWords(query);
+  if (wanted !== undefined) return { words: wanted, asked: true };
+  for (const tag of preferredTags(acceptLanguage ?? "")) {
+    const words = findWords(tag);
+    if (words !== undefined) return { words, asked: false };
+  }
+  return { words: en, asked: false };
+}
+
+function preferredTags(header: string): readonly string[] {
+  return header
+    .slice(0, headerCharactersMax)
+    .split(",")
+    .map((range) => {
+      const [tag = "", ...parameters] = range.split(";").map((piece) => piece.trim());
+      const quality = parameters.find((parameter) => parameter.startsWith("q="));
+      return { tag, quality: quality === undefined ? 1 : Number(quality.slice(2)) };
+    })
+    .filter((range) => range.quality > 0)
+    .sort((a, b) => b.quality - a.quality)
+    .map((range) => range.tag);
+}
