@@ -40,6 +40,8 @@ export interface House {
   readonly blobs: BlobStore;
   readonly pushes: Pushes;
   readonly accounts: Accounts;
+  /** Whether the database answers. */
+  canServe(): boolean;
   close(): Promise<void>;
 }
 
@@ -84,7 +86,9 @@ export async function openHouse(config: Config, effects: Effects, events: Events
       sessionTimeoutSeconds: config.loginSessionTimeoutSeconds,
       onUseNotRecorded: events.usageNotRecorded,
     });
-    return { config, db, keyring, vault, store, blobs, pushes, accounts, close };
+    const probe = db.reader.prepare("SELECT 1 FROM meta LIMIT 1");
+    const canServe = () => probe.get() !== undefined;
+    return { config, db, keyring, vault, store, blobs, pushes, accounts, canServe, close };
   } catch (error) {
     await close();
     throw error;

@@ -11,6 +11,17 @@ export const nameCharactersMax = 255;
 export const noteCharactersMax = 65_536;
 export const passphraseCharactersMax = 4_096;
 
+/** For whoever tells people about them. */
+export const pushLimits = {
+  payloadCharactersMax: {
+    text: textCharactersMax,
+    file: textCharactersMax,
+    url: urlCharactersMax,
+    qr: qrCharactersMax,
+  } satisfies Record<KindName, number>,
+  ...{ nameCharactersMax, noteCharactersMax, passphraseCharactersMax },
+} as const;
+
 export interface Lifetime {
   readonly expireAfterDays: number;
   readonly expireAfterViews: number;

@@ -8,6 +8,7 @@ import { auditPush, findPush, listPushes } from "./read.ts";
 import { openTicket } from "./tickets.ts";
 import { PendingUpload } from "./upload.ts";
 
+export { pushLimits } from "./limits.ts";
 export type * from "./push.ts";
 
 /** The door of the room: everything that can be done with a push. */

@@ -1,0 +1,18 @@
+import { spawnSync } from "node:child_process";
+
+/** Everything that can be told from the text alone. All are run, so that one sitting mends them all. */
+const checks: readonly (readonly [string, ...string[]])[] = [
+  ["tsc", "--noEmit", "-p", "."],
+  ["tsc", "--noEmit", "-p", "src/client"],
+  ["biome", "ci", "."],
+  ["node", "scripts/import-rules.ts"],
+  ["node", "scripts/docs.ts", "--check"],
+  ["knip"],
+];
+
+const failed = checks.filter(([command, ...parameters]) => {
+  console.log(`> ${command} ${parameters.join(" ")}`);
+  return spawnSync(command, parameters, { stdio: "inherit" }).status !== 0;
+});
+for (const [command, ...parameters] of failed) console.error(`failed: ${command} ${parameters.join(" ")}`);
+process.exitCode = failed.length > 0 ? 1 : 0;

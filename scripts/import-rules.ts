@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+
+/** Which rooms a room may import. What is not listed is forbidden: `docs/ARCHITECTURE.md` has the picture. */
+const foundations = ["base", "config", "crypto", "db", "blobs", "telemetry"];
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  config: ["base", "crypto"],
+  crypto: ["base"],
+  db: ["base"],
+  blobs: ["base"],
+  telemetry: ["base", "config"],
+  pushes: foundations,
+  accounts: foundations,
+  house: [...foundations, "pushes", "accounts"],
+  http: [...foundations, "pushes", "accounts"],
+  api: [...foundations, "pushes", "accounts", "http"],
+  pages: [...foundations, "pushes", "accounts", "http", "api"],
+  jobs: [...foundations, "pushes", "accounts", "house"],
+  cli: [...foundations, "pushes", "accounts", "http", "house"],
+  app: [...foundations, "pushes", "accounts", "http", "api", "pages", "jobs", "house"],
+  main: ["base", "app", "cli"],
+  client: [],
+};
+
+/** Rooms with a door: the file that carries the room's name. */
+const doors: Readonly<Record<string, string>> = { pushes: "pushes/pushes.ts", accounts: "accounts/accounts.ts" };
+/** Rooms that may reach behind a door: where the house is put together, and what works on its machinery. */
+const insiders = new Set(["house", "jobs", "cli"]);
+
+const source = resolve(import.meta.dirname, "../src");
+
+function filesBelow(directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name) && !/\.(test|contract)\.tsx?$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+function roomOf(file: string): string {
+  const path = relative(source, file);
+  return path.includes("/") ? (path.split("/")[0] ?? "") : path.replace(/\.tsx?$/, "");
+}
+
+function importsOf(text: string): string[] {
+  return [...text.matchAll(/(?:^|\n)\s*(?:import|export)\s[^;]*?from\s+"([^"]+)"|import\("([^"]+)"\)/g)].map(
+    (match) => match[1] ?? match[2] ?? "",
+  );
+}
+
+function problemsOf(file: string): string[] {
+  const text = readFileSync(file, "utf8");
+  const from = relative(source, file);
+  const room = roomOf(file);
+  const problems: string[] = [];
+  for (const imported of importsOf(text)) {
+    if (!imported.startsWith(".")) continue;
+    const target = resolve(dirname(file), imported);
+    if (!target.startsWith(`${source}/`)) continue;
+    const targetRoom = roomOf(target);
+    if (targetRoom === room) continue;
+    if (!(allowed[room] ?? []).includes(targetRoom)) problems.push(`${from}: ${room} may not import ${targetRoom}`);
+    const door = doors[targetRoom];
+    if (door !== undefined && !insiders.has(room) && relative(source, target) !== door) {
+      problems.push(`${from}: imports ${relative(source, target)} past the door ${door}`);
+    }
+  }
+  if (/\bprocess\.(argv|env|exit|exitCode|stdin|stdout|stderr|cwd|on|pid|umask)\b/.test(text) && !["main", "client"].includes(room)) {
+    problems.push(`${from}: only main.ts touches process.*`);
+  }
+  const speaksSql = /"(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE TABLE)\s|`\s*(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE)\s/;
+  if (speaksSql.test(text) && !mayHoldSql(from)) problems.push(`${from}: only db and the stores hold SQL`);
+  return problems;
+}
+
+/** `doctor` looks into the database with its own eyes; `vault` keeps the index key, which is the store of keys. */
+function mayHoldSql(path: string): boolean {
+  return path.startsWith("db/") || /(^|\/)(sqlite\/|store-sqlite)/.test(path) || path === "pushes/vault.ts";
+}
+
+const problems = filesBelow(source).flatMap(problemsOf);
+for (const problem of problems) console.error(problem);
+if (problems.length > 0) process.exitCode = 1;
+else console.log("Imports go one way.");

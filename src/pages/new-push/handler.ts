@@ -1,0 +1,148 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { readCreatePush } from "../../api/v2/read-create-push.ts";
+import { AppError, type FieldProblems } from "../../base/errors.ts";
+import type { KindName } from "../../config/config.ts";
+import { signInPath } from "../../http/authentication.ts";
+import type { FormFields } from "../../http/body/form-fields.ts";
+import { receiveBody } from "../../http/body/receive-body.ts";
+import { sendPage } from "../../http/headers.ts";
+import { pageHref } from "../page-context.ts";
+import { type PageDeps, pageContext, queryOf } from "../page-scope.ts";
+import { renderPage } from "../render.ts";
+import { FormFiles } from "./form-files.ts";
+import { limitsOf } from "./limits.ts";
+import { describeProblems, filesTooLarge, initialValues, type NewPushModel, newPushView } from "./view.tsx";
+
+const kindOrder: readonly KindName[] = ["text", "file", "url", "qr"];
+
+export function registerNewPushPages(server: FastifyInstance, deps: PageDeps): void {
+  const showing = { access: "page_creator", changesState: false } as const;
+  const show = (request: FastifyRequest, reply: FastifyReply) => showForm(request, reply, deps);
+  server.get("/", { config: showing }, show);
+  server.get("/p/new", { config: showing }, show);
+  server.post("/p", { config: { access: "page_creator", changesState: true } }, (request, reply) =>
+    makePush(request, reply, deps),
+  );
+}
+
+function showForm(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): FastifyReply {
+  const kind = kindOf(queryOf(request, "kind"), deps);
+  const values = initialValues(deps.config.kinds[kind]);
+  const path = kind === enabledKinds(deps)[0] ? "/" : `/?kind=${kind}`;
+  return sendForm(request, reply, deps, { kind, values, problems: {}, status: 200, selfPath: path });
+}
+
+async function makePush(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
+  const files = new FormFiles(deps.pushes, request.actor);
+  try {
+    const fields = formOf(await receiveBody(request, deps.bodyBudget, files.take));
+    const kind = kindOf(typeof fields.kind === "string" ? fields.kind : undefined, deps);
+    if (files.refusal !== undefined) return await refuse(request, reply, deps, kind, fields, files.refusal);
+    try {
+      const push = await deps.pushes.create(
+        { ...readCreatePush(fields).request, ...(files.upload === undefined ? {} : { upload: files.upload }) },
+        request.actor,
+      );
+      const context = pageContext(request, deps, null);
+      return reply.redirect(pageHref(context, `/p/${push.urlToken}/preview`), 303);
+    } catch (error) {
+      return await refuse(request, reply, deps, kind, fields, error);
+    }
+  } finally {
+    await files.end();
+  }
+}
+
+/** Sends the form back with everything that was typed, each problem beside its field. */
+async function refuse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: PageDeps,
+  kind: KindName,
+  fields: PushFields,
+  error: unknown,
+): Promise<FastifyReply> {
+  if (!(error instanceof AppError)) throw error;
+  if (error.code === "not_authenticated") {
+    return reply.redirect(`${signInPath}?next=${encodeURIComponent("/?kind=file")}`, 303);
+  }
+  const { words } = pageContext(request, deps, null);
+  const form = { kind, settings: deps.config.kinds[kind], limits: limitsOf(kind, deps.config) };
+  const problems =
+    error.code === "too_large" ? filesTooLarge(form, words) : describeProblems(fieldProblems(error), form, words);
+  const status = error.code === "too_large" ? 413 : 422;
+  return sendForm(request, reply, deps, {
+    kind,
+    values: valuesOf(fields, kind, deps),
+    problems,
+    status,
+    selfPath: null,
+  });
+}
+
+function fieldProblems(error: AppError): FieldProblems {
+  if (error.code !== "invalid_fields" || error.fields === undefined) throw error;
+  return error.fields;
+}
+
+function sendForm(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: PageDeps,
+  shown: Pick<NewPushModel, "kind" | "values" | "problems"> & { status: number; selfPath: string | null },
+): FastifyReply {
+  const { kind, values, problems, status, selfPath } = shown;
+  const model: NewPushModel = {
+    ...{ kind, values, problems },
+    kinds: enabledKinds(deps),
+    settings: deps.config.kinds[kind],
+    limits: limitsOf(kind, deps.config),
+    mayAttachFiles: request.user !== null || deps.config.files.allowAnonymous,
+  };
+  return sendPage(reply, status, renderPage(newPushView(model, pageContext(request, deps, selfPath))));
+}
+
+function enabledKinds({ config }: PageDeps): readonly KindName[] {
+  return kindOrder.filter((kind) => config.kinds[kind].enabled);
+}
+
+/** Text when everything is switched off: the form then says so when it is sent. */
+function kindOf(asked: string | undefined, deps: PageDeps): KindName {
+  const kinds = enabledKinds(deps);
+  return kinds.find((kind) => kind === asked) ?? kinds[0] ?? "text";
+}
+
+type PushFields = Readonly<Record<string, unknown>>;
+
+/** Browsers send line ends as CR LF; what was typed has LF, and a key with other line ends is not a valid key. */
+function formOf(body: { encoding: "json" | "form"; value: unknown }): PushFields {
+  if (body.encoding !== "form") throw new AppError("unsupported_media_type", "Send a form.");
+  const push = (body.value as FormFields).push;
+  if (push === undefined || typeof push === "string" || Array.isArray(push)) {
+    throw new AppError("invalid_request", "The form has no push.");
+  }
+  return Object.fromEntries(
+    Object.entries(push).map(([name, value]) => [
+      name,
+      typeof value === "string" ? value.replaceAll("\r\n", "\n") : value,
+    ]),
+  );
+}
+
+function valuesOf(fields: PushFields, kind: KindName, deps: PageDeps): NewPushModel["values"] {
+  const text = (name: string, otherwise = "") => {
+    const value = fields[name];
+    return typeof value === "string" ? value : otherwise;
+  };
+  const initial = initialValues(deps.config.kinds[kind]);
+  return {
+    payload: text("payload"),
+    passphrase: text("passphrase"),
+    expireAfterDays: text("expire_after_days", initial.expireAfterDays),
+    expireAfterViews: text("expire_after_views", initial.expireAfterViews),
+    retrievalStep: text("retrieval_step", "1") === "1",
+    deletableByViewer: text("deletable_by_viewer", "1") === "1",
+    name: text("name"),
+    note: text("note"),
+  };
+}

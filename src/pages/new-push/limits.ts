@@ -1,0 +1,15 @@
+import type { Config, KindName } from "../../config/config.ts";
+import { pushLimits } from "../../pushes/pushes.ts";
+import type { NewPushLimits } from "./model.ts";
+
+export function limitsOf(kind: KindName, config: Config): NewPushLimits {
+  const { maxFileUploads, pushBytesMax } = config.files;
+  return {
+    payloadCharactersMax: pushLimits.payloadCharactersMax[kind],
+    passphraseCharactersMax: pushLimits.passphraseCharactersMax,
+    nameCharactersMax: pushLimits.nameCharactersMax,
+    noteCharactersMax: pushLimits.noteCharactersMax,
+    maxFileUploads,
+    pushBytesMax,
+  };
+}

@@ -1,0 +1,48 @@
+import type { FastifyRequest } from "fastify";
+import type { Accounts } from "../accounts/accounts.ts";
+import type { Config } from "../config/config.ts";
+import type { BodyBudget } from "../http/body/body-budget.ts";
+import type { SessionCookies } from "../http/session-cookie.ts";
+import type { Pushes } from "../pushes/pushes.ts";
+import type { AssetUrl } from "./assets.ts";
+import type { PageContext } from "./page-context.ts";
+import { chooseLocale } from "./words/words.ts";
+
+/** What the pages' handlers work with. */
+export interface PageDeps {
+  readonly config: Config;
+  readonly pushes: Pushes;
+  readonly accounts: Accounts;
+  readonly sessionCookies: SessionCookies;
+  readonly bodyBudget: BodyBudget;
+  readonly assetUrl: AssetUrl;
+}
+
+/** @param selfPath see PageContext: null where following a link back to this address would lose or cost something. */
+export function pageContext(
+  request: FastifyRequest,
+  deps: Pick<PageDeps, "assetUrl">,
+  selfPath: string | null,
+): PageContext {
+  const { words, asked } = chooseLocale(queryOf(request, "locale"), request.headers["accept-language"]);
+  const user = request.user === null ? null : { email: request.user.email };
+  return { words, localeAsked: asked, selfPath, user, assetUrl: deps.assetUrl };
+}
+
+/** A query parameter given once; undefined when it is missing or given several times. */
+export function queryOf(request: FastifyRequest, name: string): string | undefined {
+  const { query } = request;
+  if (typeof query !== "object" || query === null || !Object.hasOwn(query, name)) return undefined;
+  const value: unknown = Reflect.get(query, name);
+  return typeof value === "string" ? value : undefined;
+}
+
+const tokenShape = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** The url_token of a page address; undefined when it cannot be one. */
+export function tokenOf(request: FastifyRequest): string | undefined {
+  const { params } = request;
+  if (typeof params !== "object" || params === null) return undefined;
+  const token: unknown = Reflect.get(params, "token");
+  return typeof token === "string" && tokenShape.test(token) ? token : undefined;
+}

@@ -1,0 +1,32 @@
+import fastifyStatic from "@fastify/static";
+import type { FastifyInstance } from "fastify";
+import { immutableFor } from "../http/headers.ts";
+import { registerCreatedPage } from "./created/handler.ts";
+import { registerDeletedPage } from "./deleted/handler.ts";
+import { registerNewPushPages } from "./new-push/handler.ts";
+import type { PageDeps } from "./page-scope.ts";
+import { registerSecretPages } from "./secret/handler.ts";
+import { registerSignInPages } from "./sign-in/handler.ts";
+import { registerTokenPages } from "./tokens/handler.ts";
+
+/** Everything that people look at, and the files that browsers load for it. */
+export async function registerPages(
+  server: FastifyInstance,
+  deps: PageDeps & { readonly assetsDir: string },
+): Promise<void> {
+  registerNewPushPages(server, deps);
+  registerCreatedPage(server, deps);
+  registerSecretPages(server, deps);
+  registerDeletedPage(server, deps);
+  registerSignInPages(server, deps);
+  registerTokenPages(server, deps);
+  await server.register(fastifyStatic, { root: deps.assetsDir, serve: false, cacheControl: false });
+  server.get<{ Params: { name: string } }>(
+    "/assets/:name",
+    { config: { access: "public", changesState: false } },
+    (request, reply) => immutableFor(reply).sendFile(request.params.name),
+  );
+  server.get("/robots.txt", { config: { access: "public", changesState: false } }, (_request, reply) =>
+    reply.type("text/plain; charset=utf-8").send("User-agent: *\nDisallow: /\n"),
+  );
+}

@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+/**
+ * A SIGKILL proves no durability: what the process has written survives in the system's cache. So this watches the
+ * system calls of a real server: between the last write to the write-ahead log and each acknowledging answer, the log
+ * must have been synced. The same watch over a server without syncs must raise the alarm, or it would prove nothing.
+ */
+
+const root = resolve(import.meta.dirname, "../..");
+const requests = 40;
+const startSeconds = 30;
+
+interface Verdict {
+  readonly answers: number;
+  readonly unsynced: number;
+}
+
+async function observe(preload: readonly string[]): Promise<Verdict> {
+  const folder = mkdtempSync(join(tmpdir(), "sealpush-durability-"));
+  const trace = join(folder, "trace");
+  const server = spawn(
+    "strace",
+    [
+      ...["-D", "-f", "-y", "-s", "40", "-e", "trace=pwrite64,fdatasync,fsync,write,writev,sendto", "-o", trace],
+      ...[process.execPath, ...preload, join(root, "dist/main.js"), "serve"],
+    ],
+    {
+      cwd: folder,
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, PORT: "0", DATA_DIR: join(folder, "data"), PWP__DISK__FREE_MIN_BYTES: "0" },
+    },
+  );
+  try {
+    const port = await listeningPort(server);
+    for (let request = 0; request < requests; request += 1) await createAndOpen(port);
+    const closed = once(server, "close");
+    server.kill("SIGTERM");
+    await closed;
+    return judge(readFileSync(trace, "utf8"));
+  } finally {
+    server.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function listeningPort(server: ChildProcess): Promise<number> {
+  const alarm = AbortSignal.timeout(startSeconds * 1_000);
+  let output = "";
+  if (server.stdout === null) throw new Error("The server has no output.");
+  server.stdout.setEncoding("utf8");
+  while (!output.includes("server_started")) {
+    const [chunk] = await once(server.stdout, "data", { signal: alarm });
+    output += String(chunk);
+  }
+  server.stdout.resume();
+  const port = /"event":"server_started".*?"port":(\d+)/.exec(output)?.[1];
+  if (port === undefined) throw new Error("The server did not say where it listens.");
+  return Number(port);
+}
+
+async function createAndOpen(port: number): Promise<void> {
+  const base = `http://127.0.0.1:${port}/api/v2/pushes`;
+  const created = await fetch(base, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ push: { payload: "durable", expire_after_views: 1 } }),
+  });
+  if (created.status !== 201) throw new Error(`Creating was answered ${created.status}.`);
+  const { url_token: token } = (await created.json()) as { url_token: string };
+  const opened = await fetch(`${base}/${token}`);
+  if (opened.status !== 200) throw new Error(`Retrieving was answered ${opened.status}.`);
+  await opened.arrayBuffer();
+}
+
+/** `-y` shows the file behind each descriptor: the log is the one whose name ends in `-wal`. */
+function judge(trace: string): Verdict {
+  let unsyncedWrites = 0;
+  let answers = 0;
+  let unsynced = 0;
+  for (const line of trace.split("\n")) {
+    if (/pwrite64\(\d+<[^>]*-wal>/.test(line)) unsyncedWrites += 1;
+    else if (/(?:fdatasync|fsync)\(\d+<[^>]*-wal>/.test(line)) unsyncedWrites = 0;
+    else if (/(?:write|writev|sendto)\(\d+<.*HTTP\/1\.1 20[01]/.test(line)) {
+      answers += 1;
+      if (unsyncedWrites > 0) unsynced += 1;
+    }
+  }
+  return { answers, unsynced };
+}
+
+const durable = await observe([]);
+console.log(`synchronous=FULL: ${durable.answers} answers, ${durable.unsynced} before the log was synced`);
+const careless = await observe(["--import", join(root, "test/support/synchronous-off.ts")]);
+console.log(`synchronous=OFF:  ${careless.answers} answers, ${careless.unsynced} before the log was synced`);
+
+const expected = 2 * requests;
+if (durable.answers < expected || durable.unsynced > 0) throw new Error("An answer left before it was durable.");
+if (careless.answers < expected || careless.unsynced === 0) throw new Error("The proof did not notice missing syncs.");
+console.log("Every answer left after its commit was synced, and the proof notices when it is not.");

@@ -1,0 +1,10 @@
+import Database from "better-sqlite3";
+
+/**
+ * Loaded before the server to take its durability away, for the proof that its loss is noticed: the production code has
+ * no such switch.
+ */
+const pragma = Database.prototype.pragma;
+Database.prototype.pragma = function withoutSync(this: Database.Database, source: string, options) {
+  return pragma.call(this, source === "synchronous = FULL" ? "synchronous = OFF" : source, options);
+};
