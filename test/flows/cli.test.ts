@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import { makeDataDir, runProgram, startServerProcess } from "../support/processes.ts";
+
+const email = "ada@example.com";
+const password = "correct horse battery";
+
+/** Commands on the data of a server that runs, each in a process of its own. */
+async function startHouse(more: Readonly<Record<string, string>> = {}) {
+  const environment = { DATA_DIR: makeDataDir(), ...more };
+  const server = await startServerProcess(environment);
+  const run = (argv: readonly string[], stdin = "") =>
+    runProgram(argv, { PORT: String(server.port), ...environment }, stdin);
+  const made = await run(["user", "create", "--email", email, "--password-stdin"], `${password}\n`);
+  expect(made).toEqual({ exitCode: 0, stdout: `Created user 1 (${email}).\n`, stderr: "" });
+  return { ...server, run, environment };
+}
+
+async function statusWith(origin: string, token: string): Promise<number> {
+  const answer = await fetch(`${origin}/api/v2/pushes/active`, { headers: { authorization: `Bearer ${token}` } });
+  await answer.body?.cancel();
+  return answer.status;
+}
+
+describe("operator commands beside a running server", () => {
+  it("make a token that works at once, and revoke it at once", async () => {
+    const { origin, run } = await startHouse();
+    const made = await run(["token", "create", "--email", email, "--name", "deploy"]);
+    expect(made).toEqual({ exitCode: 0, stdout: expect.stringMatching(/^sp_[\w-]{43}\n$/), stderr: "" });
+    const token = made.stdout.trim();
+    expect(await statusWith(origin, token)).toBe(200);
+    const listed = await run(["token", "list", "--email", email]);
+    expect(listed.stdout).toMatch(/\n1\tdeploy\t\S+\t\S+\t-\n$/);
+    expect(listed.stdout).not.toContain(token);
+    expect(await run(["token", "revoke", "--email", email, "--id", "1"])).toMatchObject({ exitCode: 0 });
+    expect(await statusWith(origin, token)).toBe(401);
+  });
+
+  it("all succeed when ten run at once", async () => {
+    const { origin, run } = await startHouse();
+    const runs = await Promise.all(
+      Array.from({ length: 10 }, (_, at) => run(["token", "create", "--email", email, "--name", `token ${at}`])),
+    );
+    expect(runs.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(
+      Array(10).fill({ exitCode: 0, stderr: "" }),
+    );
+    const tokens = new Set(runs.map(({ stdout }) => stdout.trim()));
+    expect(tokens.size).toBe(10);
+    for (const token of tokens) expect(await statusWith(origin, token)).toBe(200);
+  });
+
+  it("rotate the master key under a server that seals with the new one", async () => {
+    const [old, fresh] = ["11".repeat(32), "22".repeat(32)];
+    const environment = { DATA_DIR: makeDataDir() };
+    const first = { ...environment, PWPUSH_MASTER_KEY: old };
+    await runProgram(["user", "create", "--email", email, "--password-stdin"], first, password);
+    const both = { ...environment, PWPUSH_MASTER_KEY: fresh, PWPUSH_MASTER_KEY_PREVIOUS: old };
+    const { origin } = await startServerProcess(both);
+    const rotated = await runProgram(["keys", "rotate"], both);
+    expect(rotated).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(rotated.stdout).toContain("can be removed");
+    expect((await fetch(`${origin}/up`)).status).toBe(200);
+  });
+
+  it("refuse to rotate while a server seals with the old key", async () => {
+    const [old, fresh] = ["11".repeat(32), "22".repeat(32)];
+    const { environment } = await startHouse({ PWPUSH_MASTER_KEY: old });
+    const both = { ...environment, PWPUSH_MASTER_KEY: fresh, PWPUSH_MASTER_KEY_PREVIOUS: old };
+    const refused = await runProgram(["keys", "rotate"], both);
+    expect(refused).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(refused.stderr).toMatch(/^1 running process/);
+  });
+
+  it("let the doctor find server and database in good health", async () => {
+    const { origin, run } = await startHouse({ PWP__DISK__FREE_MIN_BYTES: "1" });
+    const { exitCode, stdout, stderr } = await run(["doctor"]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toContain(`ok    server: It answers at ${origin}.\n`);
+    expect(stdout).toContain("ok    key ring: ");
+    expect(stdout).not.toMatch(/^(?:warn|fail)/m);
+  });
+
+  it("tell what is wrong by exit code and one sentence", async () => {
+    const environment = { DATA_DIR: makeDataDir() };
+    const none = await runProgram(["token", "create", "--email", email, "--name", "n"], environment);
+    expect(none).toMatchObject({
+      exitCode: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^There is no database at .*\.\n$/),
+    });
+    const wrong = await runProgram(["serve"], { ...environment, PORT: "many" });
+    expect(wrong).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringMatching(/^PORT .*\.\n$/) });
+    expect(await runProgram(["--help"], environment)).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(await runProgram(["no-such-command"], environment)).toMatchObject({ exitCode: 2, stdout: "" });
+  });
+});
