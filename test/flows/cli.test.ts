@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { makeDataDir, runProgram, startServerProcess } from "../support/processes.ts";
+import { newDataDir, runProgram, startServerProcess } from "../support/processes.ts";
 
 const email = "ada@example.com";
 const password = "correct horse battery";
 
 /** Commands on the data of a server that runs, each in a process of its own. */
 async function startHouse(more: Readonly<Record<string, string>> = {}) {
-  const environment = { DATA_DIR: makeDataDir(), ...more };
+  const environment = { DATA_DIR: newDataDir(), ...more };
   const server = await startServerProcess(environment);
   const run = (argv: readonly string[], stdin = "") =>
     runProgram(argv, { PORT: String(server.port), ...environment }, stdin);
@@ -50,7 +50,7 @@ describe("operator commands beside a running server", () => {
 
   it("rotate the master key under a server that seals with the new one", async () => {
     const [old, fresh] = ["11".repeat(32), "22".repeat(32)];
-    const environment = { DATA_DIR: makeDataDir() };
+    const environment = { DATA_DIR: newDataDir() };
     const first = { ...environment, PWPUSH_MASTER_KEY: old };
     await runProgram(["user", "create", "--email", email, "--password-stdin"], first, password);
     const both = { ...environment, PWPUSH_MASTER_KEY: fresh, PWPUSH_MASTER_KEY_PREVIOUS: old };
@@ -80,7 +80,7 @@ describe("operator commands beside a running server", () => {
   });
 
   it("tell what is wrong by exit code and one sentence", async () => {
-    const environment = { DATA_DIR: makeDataDir() };
+    const environment = { DATA_DIR: newDataDir() };
     const none = await runProgram(["token", "create", "--email", email, "--name", "n"], environment);
     expect(none).toMatchObject({
       exitCode: 1,

@@ -6,7 +6,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { type CliIo, runCli } from "../../src/cli/cli.ts";
 
-export interface CliRun {
+interface CliRun {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;

@@ -17,7 +17,7 @@ export interface ProcessRun {
 }
 
 /** A data folder that goes away with the test. */
-export function makeDataDir(): string {
+export function newDataDir(): string {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-data-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return join(folder, "data");

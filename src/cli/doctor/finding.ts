@@ -1,6 +1,6 @@
 import { sentenceOf } from "../errors.ts";
 
-export type Level = "ok" | "warn" | "fail";
+type Level = "ok" | "warn" | "fail";
 
 export interface Finding {
   readonly level: Level;
