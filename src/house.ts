@@ -86,8 +86,7 @@ export async function openHouse(config: Config, effects: Effects, events: Events
       sessionTimeoutSeconds: config.loginSessionTimeoutSeconds,
       onUseNotRecorded: events.usageNotRecorded,
     });
-    const probe = db.reader.prepare("SELECT 1 FROM meta LIMIT 1");
-    const canServe = () => probe.get() !== undefined;
+    const canServe = () => db.answers();
     return { config, db, keyring, vault, store, blobs, pushes, accounts, canServe, close };
   } catch (error) {
     await close();

@@ -20,6 +20,8 @@ export interface Database {
    * @returns false when a reader or writer held it: try again.
    */
   truncateLog(): boolean;
+  /** Whether a read comes through. */
+  answers(): boolean;
   close(): Promise<void>;
 }
 
@@ -58,6 +60,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     options.onStorageFailure,
   );
   const truncate = writer.prepare<[], { busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)");
+  const probe = reader.prepare("PRAGMA user_version");
   return {
     reader,
     writer,
@@ -66,6 +69,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       return commits.counts;
     },
     truncateLog: () => truncate.get()?.busy === 0,
+    answers: () => probe.get() !== undefined,
     async close() {
       await commits.close();
       reader.close();
