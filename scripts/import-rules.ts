@@ -19,7 +19,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   jobs: [...foundations, "pushes", "accounts", "house"],
   cli: [...foundations, "pushes", "accounts", "http", "house"],
   app: [...foundations, "pushes", "accounts", "http", "api", "pages", "jobs", "house"],
-  main: ["base", "app", "cli"],
+  serve: ["config", "app"],
+  main: ["base", "config", "house", "serve", "cli"],
   client: [],
 };
 
