@@ -1,0 +1,119 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { AppError, unreachable } from "../../base/errors.ts";
+import type { Config } from "../../config/config.ts";
+import { sendJson, sendJsonText } from "../../http/headers.ts";
+import type { ClaimOutcome, Pushes } from "../../pushes/pushes.ts";
+import {
+  presentAudit,
+  presentGone,
+  presentOwnedPush,
+  presentPreview,
+  presentPush,
+  presentRevealed,
+  presentVersion,
+} from "./presenters.ts";
+import { type ReceiveDeps, receiveCreatePush } from "./receive-create-push.ts";
+import { pageOf, passphraseOf, urlTokenOf } from "./request-parts.ts";
+import type { WrongPassphraseAnswer } from "./schemas.ts";
+
+export interface ApiDeps extends ReceiveDeps {
+  readonly config: Config;
+  readonly pushes: Pushes;
+  /** The package's. */
+  readonly version: string;
+}
+
+export type ApiHandler = (request: FastifyRequest, reply: FastifyReply, deps: ApiDeps) => unknown;
+
+export const version: ApiHandler = (_request, reply, deps) =>
+  sendJson(reply, 200, presentVersion(deps.config, deps.version));
+
+export const create: ApiHandler = async (request, reply, deps) => {
+  const asked = await receiveCreatePush(request, deps);
+  const push = await deps.pushes.create(asked, request.actor);
+  return sendJson(reply, 201, presentOwnedPush(push, request.baseUrl, asked.passphrase ?? ""));
+};
+
+export const retrieve: ApiHandler = async (request, reply, deps) => {
+  const claimed = await claim(request, deps.pushes, "everyone");
+  if (claimed.outcome === "gone") return sendJson(reply, 200, presentGone(claimed.push, request.baseUrl));
+  if (claimed.outcome === "refused") return sendWrongPassphrase(reply);
+  return sendJson(reply, 200, presentRevealed(claimed.push, claimed, request.baseUrl));
+};
+
+export const preview: ApiHandler = async (request, reply, deps) => {
+  const push = await deps.pushes.find(urlTokenOf(request), request.actor);
+  if (push === undefined) throw new AppError("not_found", "not-found");
+  return sendJson(reply, 200, presentPreview(push, request.baseUrl));
+};
+
+export const audit: ApiHandler = async (request, reply, deps) => {
+  const page = pageOf(request);
+  return sendJson(reply, 200, presentAudit(await deps.pushes.audit(urlTokenOf(request), request.actor, page)));
+};
+
+export const expire: ApiHandler = async (request, reply, deps) => {
+  const push = await deps.pushes.expire(urlTokenOf(request), request.actor);
+  return sendJson(reply, 200, presentPush(push, request.baseUrl));
+};
+
+export const listActive: ApiHandler = (request, reply, deps) => list(request, reply, deps, "active");
+export const listExpired: ApiHandler = (request, reply, deps) => list(request, reply, deps, "expired");
+
+async function list(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: ApiDeps,
+  state: "active" | "expired",
+): Promise<FastifyReply> {
+  const { user } = request.actor;
+  if (user === null) throw new AppError("not_authenticated", "This needs an API token.");
+  const pushes = await deps.pushes.list(user.id, state, pageOf(request));
+  return sendJson(
+    reply,
+    200,
+    pushes.map((push) => presentOwnedPush(push, request.baseUrl)),
+  );
+}
+
+type Claimed = Extract<ClaimOutcome, { outcome: "revealed" | "gone" }> | { readonly outcome: "refused" };
+
+/** A retrieval as every version of the API does it. `refused`: a passphrase is needed, or that one is wrong. */
+export async function claim(
+  request: FastifyRequest,
+  pushes: Pick<Pushes, "claimView">,
+  counting: "everyone" | "strangers",
+): Promise<Claimed> {
+  const passphrase = passphraseOf(request);
+  const asked = passphrase === undefined ? { counting } : { counting, passphrase };
+  const claimed = await pushes.claimView(urlTokenOf(request), asked, request.actor);
+  switch (claimed.outcome) {
+    case "revealed":
+    case "gone":
+      return claimed;
+    case "passphrase_required":
+    case "wrong_passphrase":
+      return { outcome: "refused" };
+    case "too_many_attempts":
+      throw new AppError("too_many_requests", "Too many passphrases were tried. Try again later.", {
+        retryAfterSeconds: claimed.retryAfterSeconds,
+      });
+    case "unknown":
+      throw new AppError("not_found", "not-found");
+    default:
+      return unreachable(claimed);
+  }
+}
+
+const wrongPassphrase: WrongPassphraseAnswer = {
+  error: "That passphrase is incorrect.",
+  message: "Send the passphrase in the X-Push-Passphrase header or the passphrase parameter.",
+  status: "unauthorized",
+};
+const wrongPassphraseJson = JSON.stringify(wrongPassphrase);
+
+/** The same for a passphrase that is missing and one that is wrong. */
+export function sendWrongPassphrase(reply: FastifyReply): FastifyReply {
+  reply.header("www-authenticate", "Bearer");
+  return sendJsonText(reply, 401, wrongPassphraseJson);
+}

@@ -1,0 +1,165 @@
+import type { TSchema } from "typebox";
+import { type Operation, operations, type ParameterName } from "./operations.ts";
+import * as schemas from "./schemas.ts";
+
+/** The part of OpenAPI 3.1 that we write. Schemas are JSON Schema 2020-12. */
+export interface OpenApiDocument {
+  readonly openapi: "3.1.0";
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
+  readonly components: {
+    readonly securitySchemes: Readonly<Record<string, object>>;
+    readonly schemas: Readonly<Record<string, TSchema>>;
+  };
+}
+
+export interface OpenApiOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters: readonly OpenApiParameter[];
+  readonly requestBody?: { readonly required: true; readonly content: Readonly<Record<string, MediaType>> };
+  readonly responses: Readonly<Record<string, OpenApiAnswer>>;
+}
+
+export interface OpenApiParameter {
+  readonly name: string;
+  readonly in: "path" | "query" | "header";
+  readonly required: boolean;
+  readonly description: string;
+  readonly schema: object;
+}
+
+export interface OpenApiAnswer {
+  readonly description: string;
+  readonly content: Readonly<Record<string, MediaType>>;
+}
+
+interface MediaType {
+  readonly schema: object;
+}
+
+const named: readonly (readonly [name: string, schema: TSchema])[] = [
+  ["CreatePushRequest", schemas.CreatePushRequest],
+  ["Version", schemas.VersionAnswer],
+  ["Push", schemas.PushAnswer],
+  ["OwnedPush", schemas.OwnedPushAnswer],
+  ["RetrievedPush", schemas.RetrievedPushAnswer],
+  ["PushList", schemas.PushListAnswer],
+  ["Preview", schemas.PreviewAnswer],
+  ["Audit", schemas.AuditAnswer],
+  ["Error", schemas.ErrorAnswer],
+  ["WrongPassphrase", schemas.WrongPassphraseAnswer],
+  ["FieldErrors", schemas.FieldErrorsAnswer],
+];
+const nameOf = new Map(named.map(([name, schema]) => [schema, name]));
+
+const parameters: Readonly<Record<ParameterName, OpenApiParameter>> = {
+  url_token: {
+    name: "url_token",
+    in: "path",
+    required: true,
+    description: "The token in the push's link.",
+    schema: { type: "string", pattern: "^[A-Za-z0-9_-]{1,64}$" },
+  },
+  page: {
+    name: "page",
+    in: "query",
+    required: false,
+    description: "Default 1.",
+    schema: { type: "integer", minimum: 1, maximum: schemas.pageMax, default: 1 },
+  },
+  passphrase: {
+    name: "passphrase",
+    in: "query",
+    required: false,
+    description: "Where a header cannot be sent. Addresses end up in logs: prefer the header.",
+    schema: { type: "string" },
+  },
+  "X-Push-Passphrase": {
+    name: "X-Push-Passphrase",
+    in: "header",
+    required: false,
+    description: "The push's passphrase, in UTF-8.",
+    schema: { type: "string" },
+  },
+};
+
+/** OpenAPI 3.1 of API v2, from the operations that are registered and the schemas that validate. */
+export function openApiDocument(): OpenApiDocument {
+  const paths: Record<string, Record<string, OpenApiOperation>> = {};
+  for (const operation of operations) {
+    const path = operation.path.replace(/:([a-z_]+)/g, "{$1}");
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describeOperation(operation) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Sealpush API",
+      version: "2.1",
+      description:
+        "Hand over a secret once. Every path also answers with .json appended, and always answers JSON. Every answer " +
+        "has an X-Request-Id.",
+    },
+    servers: [{ url: "/" }],
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer", description: "An API token, made at /users/token." },
+        userEmail: { type: "apiKey", in: "header", name: "X-User-Email" },
+        userToken: { type: "apiKey", in: "header", name: "X-User-Token", description: "Counts with X-User-Email." },
+      },
+      schemas: Object.fromEntries(named),
+    },
+  };
+}
+
+function describeOperation(operation: Operation): OpenApiOperation {
+  return {
+    operationId: operation.id,
+    summary: operation.summary,
+    description: operation.description,
+    security: securityOf(operation),
+    parameters: operation.parameters.map((name) => parameters[name]),
+    ...(operation.takesPush ? { requestBody: { required: true, content: createContent() } } : {}),
+    responses: Object.fromEntries(
+      Object.entries(operation.answers).map(([status, { description, schema }]) => [
+        status,
+        { description, content: { "application/json": { schema: reference(schema) } } },
+      ]),
+    ),
+  };
+}
+
+/** The empty requirement says that a token may be left out. */
+function securityOf({ access }: Operation): OpenApiOperation["security"] {
+  if (access === "public") return [];
+  const withToken = [{ bearer: [] }, { userEmail: [], userToken: [] }];
+  return access === "api" ? [{}, ...withToken] : withToken;
+}
+
+function createContent(): Readonly<Record<string, MediaType>> {
+  return {
+    "application/json": { schema: reference(schemas.CreatePushRequest) },
+    "multipart/form-data": { schema: formSchema(true) },
+    "application/x-www-form-urlencoded": { schema: formSchema(false) },
+  };
+}
+
+/** The same fields under the names that forms give them. */
+function formSchema(withFiles: boolean): object {
+  const fields = Object.entries(schemas.CreatePushFields.properties)
+    .filter(([name]) => name !== "files")
+    .map(([name, schema]) => [`push[${name}]`, schema]);
+  const file = { type: "string", contentMediaType: "application/octet-stream" };
+  const files = withFiles ? [["push[files][]", { type: "array", items: file }]] : [];
+  return { type: "object", properties: Object.fromEntries([...fields, ...files]) };
+}
+
+function reference(schema: TSchema): object {
+  const name = nameOf.get(schema);
+  if (name === undefined) throw new Error("A schema has no name.");
+  return { $ref: `#/components/schemas/${name}` };
+}

@@ -1,0 +1,188 @@
+import type { TSchema } from "typebox";
+import type { RouteAccess } from "../../http/request.ts";
+import * as handlers from "./handlers.ts";
+import * as schemas from "./schemas.ts";
+
+export interface Answer {
+  readonly description: string;
+  readonly schema: TSchema;
+}
+
+export type ParameterName = "url_token" | "page" | "passphrase" | "X-Push-Passphrase";
+
+/** One endpoint: what is registered, what the OpenAPI file says and what /help/api shows all come from here. */
+export interface Operation {
+  readonly id: string;
+  readonly method: "GET" | "POST" | "DELETE";
+  /** Also served with `.json` appended. */
+  readonly path: string;
+  readonly access: RouteAccess;
+  readonly changesState: boolean;
+  readonly retrieval: boolean;
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters: readonly ParameterName[];
+  readonly takesPush: boolean;
+  readonly answers: Readonly<Record<number, Answer>>;
+  readonly handler: handlers.ApiHandler;
+}
+
+const refused = (description: string): Answer => ({ description, schema: schemas.ErrorAnswer });
+
+const always = {
+  429: refused("Too many requests; Retry-After says how many seconds to wait."),
+  503: refused("Not now; Retry-After says how many seconds to wait."),
+};
+const badToken = { 401: refused("The token given is not valid, or one is needed.") };
+const unknownPush = { 404: refused("No such push.") };
+const badPage = { 400: refused("Invalid page parameter.") };
+
+export const operations: readonly Operation[] = [
+  {
+    id: "getVersion",
+    method: "GET",
+    path: "/api/v2/version",
+    access: "public",
+    changesState: false,
+    retrieval: false,
+    summary: "What this server is and can do",
+    description: "Needs no token, and answers with a bad one too.",
+    parameters: [],
+    takesPush: false,
+    answers: { 200: { description: "Versions and features.", schema: schemas.VersionAnswer }, ...always },
+    handler: handlers.version,
+  },
+  {
+    id: "createPush",
+    method: "POST",
+    path: "/api/v2/pushes",
+    access: "api",
+    changesState: true,
+    retrieval: false,
+    summary: "Make a push",
+    description:
+      "Send JSON, a multipart form (for files) or a urlencoded form. Integers may be digit strings; true, on, yes, " +
+      "checked and 1 are true. Null is not given. Unknown keys are ignored. Naming files or the kind file needs a token.",
+    parameters: [],
+    takesPush: true,
+    answers: {
+      201: { description: "The push. html_url is the link to hand out.", schema: schemas.OwnedPushAnswer },
+      400: refused("Not JSON or not a form, or without an object named push."),
+      ...badToken,
+      413: refused("The body, the payload or the files are too large."),
+      415: refused("Another media type."),
+      422: { description: "What is wrong with each field.", schema: schemas.FieldErrorsAnswer },
+      ...always,
+    },
+    handler: handlers.create,
+  },
+  {
+    id: "listActivePushes",
+    method: "GET",
+    path: "/api/v2/pushes/active",
+    access: "api_token",
+    changesState: false,
+    retrieval: false,
+    summary: "List your active pushes",
+    description: "Newest first, 50 a page.",
+    parameters: ["page"],
+    takesPush: false,
+    answers: { 200: { description: "Pushes.", schema: schemas.PushListAnswer }, ...badPage, ...badToken, ...always },
+    handler: handlers.listActive,
+  },
+  {
+    id: "listExpiredPushes",
+    method: "GET",
+    path: "/api/v2/pushes/expired",
+    access: "api_token",
+    changesState: false,
+    retrieval: false,
+    summary: "List your pushes that have ended",
+    description: "Newest first, 50 a page.",
+    parameters: ["page"],
+    takesPush: false,
+    answers: { 200: { description: "Pushes.", schema: schemas.PushListAnswer }, ...badPage, ...badToken, ...always },
+    handler: handlers.listExpired,
+  },
+  {
+    id: "retrievePush",
+    method: "GET",
+    path: "/api/v2/pushes/:url_token",
+    access: "api",
+    changesState: true,
+    retrieval: true,
+    summary: "Open a push",
+    description:
+      "Each successful call is one counted view, its owner's too. The one that reaches the limit still gets the " +
+      "payload. HEAD and declared prefetches are not counted and get nothing.",
+    parameters: ["url_token", "X-Push-Passphrase", "passphrase"],
+    takesPush: false,
+    answers: {
+      200: { description: "The push; once it has ended, without its payload.", schema: schemas.RetrievedPushAnswer },
+      401: { description: "The passphrase is missing or wrong.", schema: schemas.WrongPassphraseAnswer },
+      ...unknownPush,
+      ...always,
+    },
+    handler: handlers.retrieve,
+  },
+  {
+    id: "expirePush",
+    method: "DELETE",
+    path: "/api/v2/pushes/:url_token",
+    access: "api",
+    changesState: true,
+    retrieval: false,
+    summary: "End a push at once",
+    description: "For its owner, and for anybody who has the link when viewers may delete it.",
+    parameters: ["url_token"],
+    takesPush: false,
+    answers: {
+      200: { description: "The push. One that had ended already is unchanged.", schema: schemas.PushAnswer },
+      ...badToken,
+      403: refused("It is another user's push."),
+      ...unknownPush,
+      ...always,
+    },
+    handler: handlers.expire,
+  },
+  {
+    id: "previewPush",
+    method: "GET",
+    path: "/api/v2/pushes/:url_token/preview",
+    access: "api",
+    changesState: false,
+    retrieval: false,
+    summary: "The link to hand out",
+    description: "Opens and counts nothing.",
+    parameters: ["url_token"],
+    takesPush: false,
+    answers: {
+      200: { description: "The link.", schema: schemas.PreviewAnswer },
+      ...badToken,
+      ...unknownPush,
+      ...always,
+    },
+    handler: handlers.preview,
+  },
+  {
+    id: "auditPush",
+    method: "GET",
+    path: "/api/v2/pushes/:url_token/audit",
+    access: "api_token",
+    changesState: false,
+    retrieval: false,
+    summary: "What happened to your push",
+    description: "Newest first, 50 a page.",
+    parameters: ["url_token", "page"],
+    takesPush: false,
+    answers: {
+      200: { description: "Log entries.", schema: schemas.AuditAnswer },
+      ...badPage,
+      ...badToken,
+      403: refused("It is not your push."),
+      ...unknownPush,
+      ...always,
+    },
+    handler: handlers.audit,
+  },
+];

@@ -1,0 +1,131 @@
+import type { Config } from "../../config/config.ts";
+import { downloadUrl } from "../../http/downloads.ts";
+import type { AuditEntry, Push, RevealedFile } from "../../pushes/pushes.ts";
+import type {
+  AuditAnswer,
+  EarlierPushAnswer,
+  EarlierRetrievedAnswer,
+  OwnedPushAnswer,
+  PreviewAnswer,
+  PushAnswer,
+  RetrievedPushAnswer,
+  VersionAnswer,
+} from "./schemas.ts";
+
+export interface Revealed {
+  readonly payload: string;
+  readonly files: readonly RevealedFile[];
+}
+
+/** The link to hand out. @param baseUrl origin without a trailing slash. */
+export function htmlUrl(push: Push, baseUrl: string): string {
+  return `${baseUrl}/p/${push.urlToken}${push.retrievalStep ? "/r" : ""}`;
+}
+
+/** The keys that every version of the API has, in the order its clients know. */
+export function presentEarlierPush(push: Push, baseUrl: string, passphrase: string | null): EarlierPushAnswer {
+  return {
+    expire_after_views: push.expireAfterViews,
+    expired: push.expired,
+    url_token: push.urlToken,
+    deletable_by_viewer: push.deletableByViewer,
+    retrieval_step: push.retrievalStep,
+    expired_on: push.expiredOn === null ? null : timestamp(push.expiredOn),
+    passphrase,
+    created_at: timestamp(push.createdAt),
+    updated_at: timestamp(push.updatedAt),
+    expire_after_days: push.expireAfterDays,
+    days_remaining: push.daysRemaining,
+    views_remaining: push.viewsRemaining,
+    deleted: push.deleted,
+    json_url: `${baseUrl}/p/${push.urlToken}.json`,
+    html_url: htmlUrl(push, baseUrl),
+  };
+}
+
+export function presentPush(push: Push, baseUrl: string, passphrase: string | null = null): PushAnswer {
+  return {
+    ...presentEarlierPush(push, baseUrl, passphrase),
+    kind: push.kind,
+    expires_at: timestamp(push.expiresAt),
+  };
+}
+
+/** With the labels, for the owner's eyes. */
+export function presentOwnedPush(push: Push, baseUrl: string, passphrase: string | null = null): OwnedPushAnswer {
+  return { ...presentPush(push, baseUrl, passphrase), name: push.name, note: push.note };
+}
+
+export function presentRevealed(push: Push, revealed: Revealed, baseUrl: string): RetrievedPushAnswer {
+  return { ...presentPush(push, baseUrl), ...presentSecret(revealed, baseUrl) };
+}
+
+export function presentGone(push: Push, baseUrl: string): RetrievedPushAnswer {
+  return { ...presentPush(push, baseUrl), payload: null, files: [] };
+}
+
+export function presentEarlierRevealed(push: Push, revealed: Revealed, baseUrl: string): EarlierRetrievedAnswer {
+  return { ...presentEarlierPush(push, baseUrl, null), ...presentSecret(revealed, baseUrl) };
+}
+
+export function presentEarlierGone(push: Push, baseUrl: string): EarlierRetrievedAnswer {
+  return { ...presentEarlierPush(push, baseUrl, null), payload: null, files: [] };
+}
+
+function presentSecret({ payload, files }: Revealed, baseUrl: string) {
+  return {
+    payload,
+    files: files.map((file) => ({
+      filename: file.filename,
+      content_type: file.contentType,
+      url: downloadUrl(baseUrl, file.ticket),
+    })),
+  };
+}
+
+export function presentPreview(push: Push, baseUrl: string): PreviewAnswer {
+  return { url: htmlUrl(push, baseUrl) };
+}
+
+export function presentAudit(entries: readonly AuditEntry[]): AuditAnswer {
+  return {
+    logs: entries.map((entry) => ({
+      ip: entry.address,
+      user_agent: entry.userAgent,
+      referrer: entry.referrer,
+      kind: entry.kind,
+      created_at: timestamp(entry.createdAt),
+      updated_at: timestamp(entry.updatedAt),
+    })),
+  };
+}
+
+export function presentVersion(config: Config, version: string): VersionAnswer {
+  const { kinds, files } = config;
+  return {
+    application_version: version,
+    api_version: "2.1",
+    edition: "oss",
+    features: {
+      anonymous_access: config.allowAnonymous,
+      api_token_authentication: true,
+      accounts: { enabled: false },
+      pushes: {
+        enabled: true,
+        email_auto_dispatch: false,
+        file_attachments: {
+          enabled: kinds.file.enabled,
+          requires_authentication: !(config.allowAnonymous && files.allowAnonymous),
+        },
+        url_pushes: { enabled: kinds.url.enabled },
+        qr_code_pushes: { enabled: kinds.qr.enabled },
+      },
+      requests: { enabled: false },
+    },
+  };
+}
+
+/** ISO 8601, UTC, with milliseconds. */
+function timestamp(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,47 @@
+import type { FastifyRequest } from "fastify";
+import { AppError } from "../../base/errors.ts";
+import { pageMax } from "./schemas.ts";
+
+const tokenPattern = /^[A-Za-z0-9_-]{1,64}$/;
+const pagePattern = /^[1-9][0-9]{0,2}$/;
+
+/** @throws AppError not_found for what cannot be a token. */
+export function urlTokenOf(request: FastifyRequest): string {
+  const token = ownText(request.params, "url_token");
+  if (token === undefined || !tokenPattern.test(token)) throw new AppError("not_found", "not-found");
+  return token;
+}
+
+/** @throws AppError invalid_request. */
+export function pageOf(request: FastifyRequest): number {
+  const given: unknown = Reflect.get(Object(request.query), "page");
+  if (given === undefined) return 1;
+  const page = typeof given === "string" && pagePattern.test(given) ? Number(given) : 0;
+  if (page < 1 || page > pageMax) throw new AppError("invalid_request", "Invalid page parameter");
+  return page;
+}
+
+/**
+ * From the header X-Push-Passphrase, which stays out of URLs and logs, else from the query. undefined: none.
+ * @throws AppError invalid_request when the query names several.
+ */
+export function passphraseOf(request: FastifyRequest): string | undefined {
+  const header = request.raw.headers["x-push-passphrase"];
+  if (typeof header === "string" && header !== "") return headerText(header);
+  const given: unknown = Reflect.get(Object(request.query), "passphrase");
+  if (given === undefined || given === "") return undefined;
+  if (typeof given !== "string") throw new AppError("invalid_request", "Give one passphrase.");
+  return given;
+}
+
+/** Node reads header bytes as Latin-1; most programs send UTF-8 (RFC 9110, 5.5 leaves it open). */
+function headerText(header: string): string {
+  const bytes = Buffer.from(header, "latin1");
+  const text = bytes.toString("utf8");
+  return Buffer.from(text, "utf8").equals(bytes) ? text : header;
+}
+
+function ownText(values: unknown, name: string): string | undefined {
+  const value: unknown = Reflect.get(Object(values), name);
+  return typeof value === "string" ? value : undefined;
+}
