@@ -32,7 +32,6 @@ const columns = [
 ];
 
 export const pushColumns = columns.join(", ");
-export const pushColumnsOf = (table: string): string => columns.map((column) => `${table}.${column}`).join(", ");
 
 /** As the driver returns it. */
 export interface RawPush extends Omit<PushRow, "kind" | "endReason" | "deletableByViewer" | "retrievalStep"> {
