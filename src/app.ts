@@ -4,6 +4,7 @@ import type { FastifyInstance } from "fastify";
 import { registerApiV1 } from "./api/v1/retrieve.ts";
 import { registerApiV2 } from "./api/v2/routes.ts";
 import type { Config } from "./config/config.ts";
+import { createForwarderNote } from "./db/forwarder-note.ts";
 import { type Effects, type House, openHouse } from "./house.ts";
 import { registerDownloads } from "./http/downloads.ts";
 import type { RouteEntry } from "./http/route-access.ts";
@@ -68,7 +69,7 @@ async function composeServer(config: Config, options: AppOptions, house: House, 
   const server = createServer({
     ...{ config, clock, random, events, accounts },
     renderError: (refusal, request) => renderFailure(refusal, request, assetUrl),
-    onUntrustedForwarder: events.untrustedForwarder,
+    onUntrustedForwarder: noteForwarders(house, options.effects, events),
   });
   const { fastify, sessionCookies, bodyBudget } = server;
   registerUp(fastify, { canServe: () => house.canServe() });
@@ -85,4 +86,13 @@ async function composeServer(config: Config, options: AppOptions, house: House, 
     assetsDir: options.assetsDir,
   });
   return server;
+}
+
+/** Warned of, and noted for the operator's `doctor`; both are bounded, however many strangers send such headers. */
+function noteForwarders(house: House, { clock }: Effects, events: Events): (address: string) => void {
+  const note = createForwarderNote(house.db);
+  return (address) => {
+    events.untrustedForwarder(address);
+    note.write(address, clock.now()).catch((error: unknown) => events.usageNotRecorded("untrusted_forwarder", error));
+  };
 }
