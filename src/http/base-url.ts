@@ -5,6 +5,7 @@ const hostLengthMax = 261;
 /** A registered name, an IPv4 address or a bracketed IPv6 address, and perhaps a port (RFC 9110, 7.2). */
 const hostPattern = /^(?:[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_.])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/;
 const originsMax = 256;
+const defaultPort = { http: /:80$/, https: /:443$/ };
 
 export interface BaseUrlSettings {
   readonly overrideBaseUrl: string | undefined;
@@ -27,7 +28,7 @@ export function createBaseUrls(settings: BaseUrlSettings): (client: Client) => s
     const before = known[scheme].get(client.host);
     if (before !== undefined) return before;
     const host = checkedHost(client.host, allowed);
-    const origin = settings.overrideBaseUrl ?? `${scheme}://${host}`;
+    const origin = settings.overrideBaseUrl ?? `${scheme}://${host.replace(defaultPort[scheme], "")}`;
     if (known[scheme].size >= originsMax) known[scheme].clear();
     known[scheme].set(client.host, origin);
     return origin;

@@ -70,8 +70,6 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     reply.raw.destroy();
     return;
   }
-  // The framework asks for a closed connection when a body was refused; `discardRest` bounds what is still read.
-  reply.removeHeader("connection");
   discardRest(request.raw);
   answerRefusal(refusal, request, reply, deps.renderError);
 }

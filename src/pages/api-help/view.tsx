@@ -1,0 +1,132 @@
+import type { ApiReference, ReferenceEndpoint, ReferenceField } from "../../api/v2/api-reference.ts";
+import { Layout } from "../layout.tsx";
+import type { PageContext } from "../page-context.ts";
+import type { Page } from "../render.ts";
+
+export interface ApiHelpModel {
+  readonly reference: ApiReference;
+  /** Origin of the examples. */
+  readonly baseUrl: string;
+}
+
+/** The reference is in the words of the API's own description, which is English whatever language surrounds it. */
+export function apiHelpView({ reference, baseUrl }: ApiHelpModel, page: PageContext): Page {
+  return (
+    <Layout page={page} title={page.words.footer.apiDocs} width="wide">
+      <article class="reference" lang="en" dir="ltr">
+        <div class="page-heading">
+          <h1>{reference.title}</h1>
+          <p class="lead">{reference.description}</p>
+          <p>
+            As a machine reads it: <a href="/api/v2/openapi.json">openapi.json</a>. Tokens are made at{" "}
+            <a href="/users/token">/users/token</a> and sent as <code>Authorization: Bearer …</code>.
+          </p>
+        </div>
+        <Example baseUrl={baseUrl} />
+        <nav class="card" aria-label="Endpoints">
+          <ul class="reference-index">
+            {reference.endpoints.map(({ id, method, path, summary }) => (
+              <li key={id}>
+                <a href={`#${id}`}>
+                  <code>
+                    {method} {path}
+                  </code>
+                </a>{" "}
+                {summary}
+              </li>
+            ))}
+          </ul>
+        </nav>
+        {reference.endpoints.map((endpoint) => (
+          <Endpoint key={endpoint.id} endpoint={endpoint} />
+        ))}
+      </article>
+    </Layout>
+  );
+}
+
+function Example({ baseUrl }: { readonly baseUrl: string }) {
+  const lines = [
+    `curl -s ${baseUrl}/api/v2/pushes \\`,
+    "  -H 'Content-Type: application/json' \\",
+    `  -d '{"push": {"payload": "correct horse", "expire_after_views": 1}}'`,
+  ];
+  return (
+    <section class="card" aria-labelledby="example">
+      <h2 class="section-heading" id="example">
+        A first push
+      </h2>
+      <pre class="reference-code">
+        <code>{lines.join("\n")}</code>
+      </pre>
+      <p>
+        Hand out the answer’s <code>html_url</code>.
+      </p>
+    </section>
+  );
+}
+
+function Endpoint({ endpoint }: { readonly endpoint: ReferenceEndpoint }) {
+  const { id, method, path, summary, description, token, parameters, fields, answers } = endpoint;
+  return (
+    <section class="card" aria-labelledby={id}>
+      <h2 class="section-heading" id={id}>
+        {summary}
+      </h2>
+      <p>
+        <code class="reference-path">
+          {method} {path}
+        </code>
+      </p>
+      <p>{description}</p>
+      <p>Token: {token}.</p>
+      {parameters.length > 0 && <Fields id={`${id}-parameters`} heading="Parameters" fields={parameters} />}
+      {fields.length > 0 && <Fields id={`${id}-fields`} heading="Fields of push" fields={fields} />}
+      <h3 id={`${id}-answers`}>Answers</h3>
+      <dl class="reference-list">
+        {answers.map(({ status, description: meaning, keys }) => (
+          <div key={status}>
+            <dt>
+              <code>{status}</code>
+            </dt>
+            <dd>
+              {meaning}
+              {keys !== "" && (
+                <>
+                  {" "}
+                  <code class="reference-keys">{keys}</code>
+                </>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function Fields({
+  id,
+  heading,
+  fields,
+}: {
+  readonly id: string;
+  readonly heading: string;
+  readonly fields: readonly ReferenceField[];
+}) {
+  return (
+    <>
+      <h3 id={id}>{heading}</h3>
+      <dl class="reference-list">
+        {fields.map(({ name, type, description }) => (
+          <div key={name}>
+            <dt>
+              <code>{name}</code> <span class="reference-type">{type}</span>
+            </dt>
+            <dd>{description}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,67 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { FastifyInstance } from "fastify";
+import { type App, buildApp } from "../../src/app.ts";
+import { makeDataDir, TestClock, testConfig, testEffects } from "./house.ts";
+
+export interface TestApp extends AsyncDisposable {
+  readonly app: App;
+  readonly server: FastifyInstance;
+  readonly clock: TestClock;
+  readonly dataDir: string;
+  readonly logLines: readonly string[];
+  /** @returns an API token of a new user. */
+  makeToken(email: string, admin?: boolean): Promise<string>;
+  /** Listens on a free port of the loopback. @returns its origin. */
+  listen(): Promise<string>;
+}
+
+export interface TestAppOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Given: it is kept when the app ends. */
+  readonly dataDir?: string;
+  readonly clock?: TestClock;
+}
+
+export const password = "a long enough password";
+
+/** The whole product on a real database, under a clock that the test moves. */
+export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const dataDir = options.dataDir ?? makeDataDir();
+  const clock = options.clock ?? new TestClock();
+  const logLines: string[] = [];
+  const app = await buildApp(testConfig(dataDir, options.environment), {
+    effects: testEffects(clock),
+    logDestination: { write: (line: string) => logLines.push(line) },
+    assetsDir: makeAssets(dataDir),
+    version: "0.0.0-test",
+  });
+  await app.server.ready();
+  return {
+    ...{ app, server: app.server, clock, dataDir, logLines },
+    async makeToken(email, admin = false) {
+      const user = await app.house.accounts.createUser({ email, password, admin });
+      return (await app.house.accounts.createToken(user.id, "test")).token;
+    },
+    async listen() {
+      return await app.server.listen({ host: "127.0.0.1", port: 0 });
+    },
+    async [Symbol.asyncDispose]() {
+      await app.close();
+      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Stands in for the build: pages only need the files to be there. */
+function makeAssets(dataDir: string): string {
+  const assetsDir = join(dataDir, "assets");
+  const names = ["sealpush.css", "favicon.svg", "page.js", "new-push.js"];
+  mkdirSync(assetsDir, { recursive: true });
+  for (const name of names) writeFileSync(join(assetsDir, name), "");
+  writeFileSync(
+    join(assetsDir, "manifest.json"),
+    JSON.stringify(Object.fromEntries(names.map((name) => [name, name]))),
+  );
+  return assetsDir;
+}
