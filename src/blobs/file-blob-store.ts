@@ -1,9 +1,10 @@
 import { createReadStream } from "node:fs";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, mkdir, open, rename, rm, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { BlobMissingError, type BlobStore } from "./blob-store.ts";
 
 const keyShape = /^[0-9a-f]{32}$/;
+const readChunkBytes = 256 * 1024;
 
 function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && "code" in error && error.code === code;
@@ -22,22 +23,26 @@ export function createFileBlobStore(directory: string): BlobStore {
   return {
     async write(key, content) {
       const path = pathOf(key);
-      const unfinished = `${path}.part`;
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      const unfinished = unfinishedPath(path);
+      await makeDirectory(dirname(path));
+      const file = await open(unfinished, "wx", 0o600);
+      let lies = unfinished;
       try {
-        const bytes = await writeSynced(unfinished, content);
+        const bytes = await writeSynced(file, content);
         await rename(unfinished, path);
+        lies = path;
         await syncDirectory(dirname(path));
         return bytes;
       } catch (error) {
-        await rm(unfinished, { force: true });
+        await rm(lies, { force: true });
         throw error;
       }
     },
 
     async *read(key, range) {
+      const path = pathOf(key);
       if (range.end < range.start) return;
-      const stream = createReadStream(pathOf(key), { start: range.start, end: range.end, highWaterMark: 256 * 1024 });
+      const stream = createReadStream(path, { start: range.start, end: range.end, highWaterMark: readChunkBytes });
       try {
         yield* stream;
       } catch (error) {
@@ -50,18 +55,26 @@ export function createFileBlobStore(directory: string): BlobStore {
 
     async delete(key) {
       const path = pathOf(key);
-      await rm(`${path}.part`, { force: true });
-      await rm(path, { force: true });
+      const unfinishedWasThere = await removeFile(unfinishedPath(path));
+      const wasThere = await removeFile(path);
+      // Without it, a crash could bring back what is on nobody's list any more.
+      if (wasThere || unfinishedWasThere) await syncDirectory(dirname(path));
     },
   };
 }
 
-async function writeSynced(path: string, content: AsyncIterable<Uint8Array>): Promise<number> {
-  const file = await open(path, "wx", 0o600);
+function unfinishedPath(path: string): string {
+  return `${path}.part`;
+}
+
+async function writeSynced(file: FileHandle, content: AsyncIterable<Uint8Array>): Promise<number> {
   try {
     let bytes = 0;
     for await (const chunk of content) {
-      await file.writev([chunk]);
+      // One call may write less than it was given, on a disk that is nearly full.
+      for (let written = 0; written < chunk.length; ) {
+        written += (await file.write(chunk, written)).bytesWritten;
+      }
       bytes += chunk.length;
     }
     await file.sync();
@@ -71,11 +84,29 @@ async function writeSynced(path: string, content: AsyncIterable<Uint8Array>): Pr
   }
 }
 
+/** A folder is on the disk once the folder that holds it is synced. */
+async function makeDirectory(path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = path; made.length >= first.length; made = dirname(made)) await syncDirectory(dirname(made));
+}
+
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, "r");
   try {
     await directory.sync();
   } finally {
     await directory.close();
+  }
+}
+
+/** @returns false when it was not there. */
+async function removeFile(path: string): Promise<boolean> {
+  try {
+    await unlink(path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return false;
+    throw error;
   }
 }
