@@ -1,5 +1,5 @@
 import type { Database as Connection, Statement } from "better-sqlite3";
-import { AppError, unavailable } from "../base/errors.ts";
+import { unavailable } from "../base/errors.ts";
 
 interface WaitingUnit {
   readonly run: () => unknown;
@@ -93,10 +93,10 @@ export class GroupCommit {
     });
   }
 
-  /** Commits what waits, then refuses further writes. */
+  /** Refuses further writes and resolves once those that wait are committed, or have given up. */
   async close(): Promise<void> {
-    while (this.#waiting.length > 0) await new Promise((resolve) => setTimeout(resolve, busyRetryMs));
     this.#closed = true;
+    while (this.#waiting.length > 0) await new Promise((resolve) => setTimeout(resolve, busyRetryMs));
   }
 
   #schedule(): void {
@@ -163,9 +163,8 @@ export class GroupCommit {
 
   #failAll(units: readonly WaitingUnit[], error: unknown): void {
     if (units.length === 0) return;
-    this.#onStorageFailure(sqliteCode(error));
-    const refusal =
-      error instanceof AppError ? error : unavailable("The storage cannot take writes now.", retryAfterSeconds, error);
+    const refusal = unavailable("The storage cannot take writes now.", retryAfterSeconds, error);
     for (const unit of units) unit.reject(refusal);
+    this.#onStorageFailure(sqliteCode(error));
   }
 }

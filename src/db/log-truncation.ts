@@ -1,41 +1,60 @@
+import { minuteMs, secondMs } from "../base/clock.ts";
 import type { Database } from "./sqlite.ts";
 
-const delayMs = 1_000;
+const delayMs = secondMs;
+const lookEveryMs = minuteMs;
 
 /**
  * The write-ahead log keeps old images of pages, so an overwritten key is out of all files only once the log has been
  * cut. That happens about a second after the first overwriting since the last cut - not at each, which would cost a
- * checkpoint a view - and is tried again while a reader holds the log.
+ * checkpoint a view - and is tried again while a reader holds the log. It also happens after the start and every minute:
+ * a process that was killed, or left while another one read, could not cut what it wrote.
  */
 export class LogTruncation {
   readonly #truncate: () => boolean;
   readonly #onFailure: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
+  #requested = false;
   #closed = false;
 
   constructor(db: Pick<Database, "truncateLog">, onFailure: (error: unknown) => void) {
     this.#truncate = () => db.truncateLog();
     this.#onFailure = onFailure;
+    this.request();
   }
 
   request(): void {
-    if (this.#timer !== undefined || this.#closed) return;
-    this.#timer = setTimeout(() => this.#run(), delayMs);
+    if (this.#requested || this.#closed) return;
+    this.#requested = true;
+    this.#runIn(delayMs);
+  }
+
+  /** What was requested is tried once more, at once. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    if (this.#requested) this.#cut();
+  }
+
+  #runIn(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#run(), ms);
     this.#timer.unref();
   }
 
-  close(): void {
-    this.#closed = true;
-    clearTimeout(this.#timer);
+  #run(): void {
+    this.#requested = false;
+    if (this.#cut()) this.#runIn(lookEveryMs);
+    else this.request();
   }
 
-  #run(): void {
-    this.#timer = undefined;
+  #cut(): boolean {
     try {
-      if (!this.#truncate()) this.request();
+      return this.#truncate();
     } catch (error) {
       this.#onFailure(error);
-      this.request();
+      return false;
     }
   }
 }

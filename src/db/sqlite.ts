@@ -1,3 +1,4 @@
+import { closeSync, existsSync, openSync } from "node:fs";
 import SqliteDriver, { type Database as Connection } from "better-sqlite3";
 import { GroupCommit, type GroupCommitLimits } from "./group-commit.ts";
 import { migrations } from "./migrations.ts";
@@ -49,10 +50,8 @@ export class NewerSchemaError extends Error {
 
 /** Opens (or makes) the database and brings its schema up to date. @throws NewerSchemaError, or the driver's errors. */
 export function openDatabase(options: DatabaseOptions): Database {
-  const writer = openConnection(options.path, "writer");
-  migrate(writer);
-  writer.pragma("busy_timeout = 0");
-  const reader = openConnection(options.path, "reader");
+  makePrivateFile(options.path);
+  const { writer, reader } = openConnections(options.path);
   const commits = new GroupCommit(
     writer,
     options.limits ?? groupCommitLimits,
@@ -76,6 +75,23 @@ export function openDatabase(options: DatabaseOptions): Database {
       writer.close();
     },
   };
+}
+
+/** SQLite would make it readable for everybody; the log and its index take over the mode of the database file. */
+function makePrivateFile(path: string): void {
+  if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+}
+
+function openConnections(path: string): { writer: Connection; reader: Connection } {
+  const writer = openConnection(path, "writer");
+  try {
+    migrate(writer);
+    writer.pragma("busy_timeout = 0");
+    return { writer, reader: openConnection(path, "reader") };
+  } catch (error) {
+    writer.close();
+    throw error;
+  }
 }
 
 function openConnection(path: string, role: "reader" | "writer"): Connection {
