@@ -1,5 +1,6 @@
 import { AppError } from "../base/errors.ts";
 import type { Keyring } from "../crypto/keyring.ts";
+import { readKeyMarks } from "../db/keys-in-use.ts";
 import { createProcessRegistry, type RunningProcess } from "../db/processes.ts";
 import type { Database } from "../db/sqlite.ts";
 import { createResealer } from "./sqlite/resealer.ts";
@@ -22,7 +23,9 @@ export async function rotateKeys(deps: { db: Database; keyring: Keyring; now: ()
   const { db, keyring } = deps;
   const activeId = keyring.ids[0] ?? "";
   const registry = createProcessRegistry(db);
-  assertAllUse(activeId, registry.running(deps.now()));
+  const assertUnused = () => assertAllUse(activeId, registry.running(deps.now()));
+  const older = readKeyMarks(db.reader).filter((mark) => mark.keyId !== activeId);
+  assertUnused();
   const resealer = createResealer(db, keyring);
   let resealed = await resealer.indexKey();
   let pushes = 0;
@@ -33,10 +36,11 @@ export async function rotateKeys(deps: { db: Database; keyring: Keyring; now: ()
     resealed += batch.resealed;
     afterId = batch.lastId;
   }
-  // A process that started meanwhile with other keys may have sealed rows behind us.
-  assertAllUse(activeId, registry.running(deps.now()));
-  const retiredKeyIds = await resealer.retireKeysBut(activeId);
-  return { pushes, resealed, retiredKeyIds };
+  // A process that came meanwhile with another key may have sealed rows behind us, even if it has left again.
+  if (!(await resealer.retire(older, assertUnused))) {
+    throw new AppError("invalid_request", "A process sealed under an older key meanwhile: rotate once more.");
+  }
+  return { pushes, resealed, retiredKeyIds: older.map((mark) => mark.keyId) };
 }
 
 function assertAllUse(activeId: string, running: readonly RunningProcess[]): void {

@@ -2,6 +2,7 @@ import type { Random } from "../base/random.ts";
 import { keyedDigest } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { envelopeKeyId } from "../crypto/seal.ts";
+import { prepareKeyMarks, readKeyMarks } from "../db/keys-in-use.ts";
 import type { Database } from "../db/sqlite.ts";
 
 /** What of the master keys the house lives with: the ring, and the index key it unseals. */
@@ -18,7 +19,6 @@ export class WrongMasterKeyError extends Error {
 
 export const indexKeyContext = "meta:index-key";
 export const indexKeyName = "index_key";
-export const keyInUsePrefix = "key_in_use:";
 const indexKeyBytes = 32;
 
 /**
@@ -43,17 +43,15 @@ export async function openVault(deps: { db: Database; keyring: Keyring; random: 
   }
   const activeId = keyring.ids[0] ?? "";
   if (!keysInUse(db).includes(activeId)) {
-    await db.write(() => insert.run(`${keyInUsePrefix}${activeId}`, Buffer.from(String(now))));
+    const marks = prepareKeyMarks(db.writer);
+    await db.write(() => marks.mark(activeId, now));
   }
   return { keyring, tokenDigest: (urlToken) => keyedDigest(indexKey, urlToken) };
 }
 
 /** Ids of the master keys that may seal rows of this database. */
 export function keysInUse(db: Database): readonly string[] {
-  const rows = db.reader
-    .prepare<[string], { name: string }>("SELECT name FROM meta WHERE name GLOB ? ORDER BY name")
-    .all(`${keyInUsePrefix}*`);
-  return rows.map((row) => row.name.slice(keyInUsePrefix.length));
+  return readKeyMarks(db.reader).map((mark) => mark.keyId);
 }
 
 function wrongMasterKey(id: string | undefined, keyring: Keyring): WrongMasterKeyError {

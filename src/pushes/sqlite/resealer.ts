@@ -1,7 +1,8 @@
 import type { Keyring } from "../../crypto/keyring.ts";
+import { type KeyMark, prepareKeyMarks } from "../../db/keys-in-use.ts";
 import type { Database } from "../../db/sqlite.ts";
 import { sealContexts } from "../seals.ts";
-import { indexKeyContext, indexKeyName, keyInUsePrefix, keysInUse } from "../vault.ts";
+import { indexKeyContext, indexKeyName } from "../vault.ts";
 
 export interface Resealer {
   /** @returns 1 when it was sealed anew, 0 when it was up to date. */
@@ -11,7 +12,11 @@ export interface Resealer {
     afterId: number,
     limit: number,
   ): Promise<{ pushes: number; resealed: number; lastId: number } | undefined>;
-  retireKeysBut(activeId: string): Promise<readonly string[]>;
+  /**
+   * Nothing is sealed under these keys any more. `assertUnused` throws to prevent it; it runs while no other process can
+   * write. @returns false, and nothing is done, when one of the marks is no longer as it was read.
+   */
+  retire(marks: readonly KeyMark[], assertUnused: () => void): Promise<boolean>;
 }
 
 interface SealedRow {
@@ -30,7 +35,7 @@ export function createResealer(db: Database, keyring: Keyring): Resealer {
   const { writer } = db;
   const readMeta = writer.prepare<[string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?");
   const writeMeta = writer.prepare("UPDATE meta SET value = ? WHERE name = ?");
-  const deleteMeta = writer.prepare("DELETE FROM meta WHERE name = ?");
+  const keyMarks = prepareKeyMarks(writer);
   const batch = writer.prepare<[number, number], SealedRow>(
     `SELECT pushes.id, owner_id AS ownerId, ended_at AS endedAt, data_key_id AS dataKeyId, data_keys.sealed AS dataKeySealed,
        token_sealed AS tokenSealed, name_sealed AS nameSealed, note_sealed AS noteSealed
@@ -96,12 +101,22 @@ export function createResealer(db: Database, keyring: Keyring): Resealer {
         const resealed = rows.reduce((sum, row) => sum + resealRow(row), 0);
         return { pushes: rows.length, resealed, lastId: last.id };
       }),
-    async retireKeysBut(activeId) {
-      const retired = keysInUse(db).filter((id) => id !== activeId);
-      await db.write(() => {
-        for (const id of retired) deleteMeta.run(`${keyInUsePrefix}${id}`);
-      });
-      return retired;
+    async retire(marks, assertUnused) {
+      try {
+        await db.write(() => {
+          assertUnused();
+          for (const mark of marks) if (!keyMarks.remove(mark)) throw new KeyUsedAgainError();
+        });
+        return true;
+      } catch (error) {
+        if (error instanceof KeyUsedAgainError) return false;
+        throw error;
+      }
     },
   };
+}
+
+/** Undoes the unit. */
+class KeyUsedAgainError extends Error {
+  override readonly name = "KeyUsedAgainError";
 }
