@@ -66,7 +66,9 @@ export function lifetimeOf(request: CreatePush, kind: KindName, config: Config):
 
 function checkLifetime(request: CreatePush, limits: { days: Range; views: Range }, problems: Problems): void {
   if (request.expireAfterMs !== undefined) {
-    checkRange(problems, "expireAfterDuration", Math.ceil(request.expireAfterMs / dayMs), limits.days, " days");
+    const whole = Number.isSafeInteger(request.expireAfterMs);
+    const days = whole ? Math.ceil(request.expireAfterMs / dayMs) : Number.NaN;
+    checkRange(problems, "expireAfterDuration", days, limits.days, " days");
   } else if (request.expireAfterDays !== undefined) {
     checkRange(problems, "expireAfterDays", request.expireAfterDays, limits.days, "");
   }
@@ -123,12 +125,15 @@ function countCodePoints(text: string): number {
   return count;
 }
 
-// biome keeps control characters out of literals for good reason; here they are what is looked for.
+/** What a browser would quietly drop, and so what could hide the true beginning of an address. */
 const forbiddenInAddress = /[\p{Cc}\p{Zl}\p{Zp}]|^\s|\s$/u;
+
+/** Right after the scheme a host, and no backslash before the query: there browsers and others disagree on the host. */
+const plainAddress = /^https?:\/\/[^/\\?#][^\\?#]*(?:[?#]|$)/i;
 
 /** Parsed like a browser would, yet without the repairs a browser makes: what we store is what will be followed. */
 export function isWebAddress(text: string): boolean {
-  if (forbiddenInAddress.test(text) || !/^https?:\/\//i.test(text)) return false;
+  if (forbiddenInAddress.test(text) || !plainAddress.test(text)) return false;
   const parsed = URL.parse(text);
   return parsed !== null && (parsed.protocol === "http:" || parsed.protocol === "https:") && parsed.hostname !== "";
 }
