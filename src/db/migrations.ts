@@ -14,6 +14,13 @@ export const migrations: readonly string[] = [
     next_id INTEGER NOT NULL
   ) WITHOUT ROWID;
 
+  -- Kept in step by the writes themselves: counting what is there would take the longer the more there is.
+  CREATE TABLE totals (
+    name TEXT PRIMARY KEY,
+    bytes INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  INSERT INTO totals (name, bytes) VALUES ('live_anonymous', 0);
+
   CREATE TABLE processes (
     id TEXT PRIMARY KEY,
     active_key_id TEXT NOT NULL,
@@ -79,8 +86,11 @@ export const migrations: readonly string[] = [
     note_sealed BLOB
   );
   CREATE INDEX pushes_due ON pushes(expires_at) WHERE ended_at IS NULL;
-  CREATE INDEX pushes_ended ON pushes(ended_at) WHERE ended_at IS NOT NULL;
+  -- Two, so that looking for the few tombstones never walks through an owner's long history, nor the other way round.
+  CREATE INDEX pushes_tombstones ON pushes(ended_at) WHERE ended_at IS NOT NULL AND owner_id IS NULL;
+  CREATE INDEX pushes_history ON pushes(ended_at) WHERE ended_at IS NOT NULL AND owner_id IS NOT NULL;
   CREATE INDEX pushes_owner ON pushes(owner_id, created_at, id) WHERE owner_id IS NOT NULL;
+  CREATE INDEX pushes_owner_active ON pushes(owner_id, created_at, id) WHERE owner_id IS NOT NULL AND ended_at IS NULL;
 
   -- Rows are appended and overwritten in place, never moved: a moved row would leave a copy of its bytes in the
   -- unallocated part of a page, out of reach of secure_delete. Hence a key of its own, and one width.
@@ -126,8 +136,10 @@ export const migrations: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX blob_deletions_due ON blob_deletions(due_at);
 
+  -- Files that belong to no push yet. anonymous_bytes: 0 when somebody signed in sends them.
   CREATE TABLE uploads (
     blob_key TEXT PRIMARY KEY,
+    anonymous_bytes INTEGER NOT NULL,
     renewed_at INTEGER NOT NULL
   ) WITHOUT ROWID;
   CREATE INDEX uploads_renewed ON uploads(renewed_at);

@@ -22,7 +22,7 @@ const freeShareFloor = 0.05;
 
 /**
  * Creating stops while there is still room, so that claims, endings and sweeps - which need a little to write - go on.
- * Measured at most every 5 seconds; what anonymous callers store in between is added up here.
+ * Measured at most every 5 seconds; what is taken in between is added up here.
  */
 export function createCapacity(deps: {
   config: Config;
@@ -33,11 +33,13 @@ export function createCapacity(deps: {
   const { config } = deps;
   let measured: Measured | undefined;
   let measuring: Promise<Measured> | undefined;
+  let takenSince = 0;
   let anonymousSince = 0;
 
   async function measure(): Promise<Measured> {
     const disk = await deps.diskSpace();
     const anonymousBytes = config.anonymousBytesMax === undefined ? 0 : await deps.anonymousBytes();
+    takenSince = 0;
     anonymousSince = 0;
     measured = { at: deps.monotonicMs(), ...disk, anonymousBytes };
     return measured;
@@ -58,14 +60,16 @@ export function createCapacity(deps: {
         config.freeDiskBytesMin === "auto"
           ? Math.max(freeBytesFloor, now.totalBytes * freeShareFloor)
           : config.freeDiskBytesMin;
-      if (now.freeBytes - bytes < floor) {
+      if (now.freeBytes - takenSince - bytes < floor) {
         throw unavailable("The server's disk is nearly full: no new pushes are taken for now.", retryAfterSeconds);
       }
-      if (actor.user !== null || config.anonymousBytesMax === undefined) return;
-      if (now.anonymousBytes + anonymousSince + bytes > config.anonymousBytesMax) {
-        throw unavailable("The server holds as many anonymous pushes as it may. Try again later.", retryAfterSeconds);
+      if (actor.user === null && config.anonymousBytesMax !== undefined) {
+        if (now.anonymousBytes + anonymousSince + bytes > config.anonymousBytesMax) {
+          throw unavailable("The server holds as many anonymous pushes as it may. Try again later.", retryAfterSeconds);
+        }
+        anonymousSince += bytes;
       }
-      anonymousSince += bytes;
+      takenSince += bytes;
     },
   };
 }

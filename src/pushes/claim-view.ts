@@ -15,7 +15,11 @@ export interface ClaimRequest {
 
 type Opened =
   | { readonly outcome: "opened"; readonly payload: string; readonly files: readonly RevealedFile[] }
+  | { readonly outcome: "broken" }
   | Exclude<ClaimOutcome, { outcome: "revealed" | "unknown" }>;
+
+/** A claim that lost its race, or met rows that do not fit together, reads again: edited, ended, or really broken? */
+const readingsMax = 3;
 
 /**
  * The one way a secret leaves. Everything is opened in memory first; then one conditional write decides, together with
@@ -30,13 +34,16 @@ export async function claimView(
 ): Promise<ClaimOutcome> {
   const now = deps.clock.now();
   const tokenDigest = deps.vault.tokenDigest(urlToken);
-  // Twice at most: a claim that lost its race reads again once, to tell an edited push from an ended one.
-  for (let reading = 1; ; reading += 1) {
+  for (let reading = 1; reading <= readingsMax; reading += 1) {
     const sealed = await deps.store.findSealed(tokenDigest);
     if (sealed === undefined || isForgotten(sealed.row, now)) return { outcome: "unknown" };
     if (hasEnded(sealed.row, now)) return await refuse(deps, sealed.row, urlToken, now, actor);
-    if (reading > 2) throw unavailable("The push is being changed. Try again.", 1);
     const opened = await open(deps, sealed, urlToken, request, now, actor);
+    if (opened.outcome === "broken") {
+      // The files are read after the row: in between, another process may have ended the push and deleted them.
+      if (reading < readingsMax) continue;
+      throw new Error(`Payload and files of push ${sealed.row.id} do not fit together.`);
+    }
     if (opened.outcome !== "opened") return opened;
     const { kind, counted } = viewKind(sealed.row, request, actor);
     const claimed = await deps.store.claimView({
@@ -52,6 +59,7 @@ export async function claimView(
     const push = { ...toPush(claimed, urlToken, now), expired: false, expiredOn: null };
     return { outcome: "revealed", push, payload: opened.payload, files: opened.files };
   }
+  throw unavailable("The push is being changed. Try again.", 1);
 }
 
 function viewKind(row: PushRow, request: ClaimRequest, actor: Actor): { kind: AuditKind; counted: boolean } {
@@ -70,12 +78,12 @@ async function open(
   now: number,
   actor: Actor,
 ): Promise<Opened> {
-  const { row } = sealed;
+  const { row, dataKeySealed, payloadSealed } = sealed;
   const passphrase = await tryPassphrase(deps, row, urlToken, request.passphrase ?? "", now, actor);
   if (passphrase.outcome !== "derived") return passphrase;
-  if (sealed.dataKeySealed === null) throw new Error("A living push has no data key.");
+  if (dataKeySealed === null || payloadSealed === null) throw new Error(`The living push ${row.id} lacks its boxes.`);
   const secrets = { urlToken, passphraseHash: passphrase.hash };
-  const opened = openDataKey(deps.vault.keyring, row, sealed.dataKeySealed, secrets);
+  const opened = openDataKey(deps.vault.keyring, row, dataKeySealed, secrets);
   switch (opened.outcome) {
     case "opened":
       break;
@@ -84,12 +92,13 @@ async function open(
       await deps.store.record(row.id, auditRecord("failed_passphrase", actor, now));
       return { outcome: "wrong_passphrase", push: toPush(row, urlToken, now) };
     case "wrong_master_key":
-      throw new Error(`The data key of push ${row.id} is sealed under a master key that is not in the ring.`);
+      throw new Error(`The data key of push ${row.id} does not open under any given master key.`);
   }
   passphrase.refund();
-  const payload = openPayload(opened.dataKey, row, sealed.payloadSealed);
-  if (payload === undefined) throw new Error(`The payload of push ${row.id} does not open.`);
   const files = await deps.store.files(row.id);
+  const place = { ...row, fileIds: files.map((file) => file.id) };
+  const payload = openPayload(opened.dataKey, place, payloadSealed);
+  if (payload === undefined) return { outcome: "broken" };
   return { outcome: "opened", payload, files: files.map((file) => reveal(deps, row, file, opened.dataKey, now)) };
 }
 

@@ -1,4 +1,4 @@
-import { AppError, invalidFields, unavailable } from "../base/errors.ts";
+import { AppError, invalidFields } from "../base/errors.ts";
 import type { KindName } from "../config/config.ts";
 import { makeUrlToken } from "../crypto/tokens.ts";
 import { auditRecord } from "./audit-trail.ts";
@@ -8,14 +8,14 @@ import { toOwnersPush } from "./present-push.ts";
 import type { Actor, CreatePush, Push } from "./push.ts";
 import { sealContexts, sealDataKey, sealPayload } from "./seals.ts";
 import type { NewPush, PushRow } from "./store.ts";
-import { PendingUpload } from "./upload.ts";
+import { gaveUp, PendingUpload } from "./upload.ts";
 
 const dataKeyBytes = 32;
 const saltBytes = 16;
 
 /** Seals a push and writes it with its audit entry in one step. Files given along are taken over, or abandoned on any error. */
 export async function createPush(deps: PushDeps, request: CreatePush, actor: Actor): Promise<Push> {
-  const upload = pendingUpload(request);
+  const upload = pendingUpload(request, actor);
   try {
     return await create(deps, request, upload, actor);
   } catch (error) {
@@ -57,16 +57,18 @@ async function create(
   const urlToken = makeUrlToken(deps.random);
   const row = newRow(deps, { id, kind, now, passphraseSalt, urlToken }, request, actor);
   const dataKey = upload?.dataKey ?? deps.random.bytes(dataKeyBytes);
+  const files = upload?.files ?? [];
+  const payloadPlace = { ...row, fileIds: files.map((file) => file.id) };
   const push: NewPush = {
     row,
     tokenDigest: tokenDigest(urlToken),
     dataKeySealed: sealDataKey(keyring, row, { urlToken, passphraseHash, dataKey }, deps.random),
-    payloadSealed: sealPayload(dataKey, row, request.payload ?? "", deps.random),
-    files: upload?.files ?? [],
+    payloadSealed: sealPayload(dataKey, payloadPlace, request.payload ?? "", deps.random),
+    files,
     storedBytes,
   };
   if (!(await deps.store.insert(push, auditRecord("creation", actor, now)))) {
-    throw unavailable("The upload took too long and was given up. Send it again.", 1);
+    throw gaveUp();
   }
   upload?.handOver();
   return toOwnersPush(row, urlToken, now, keyring);
@@ -109,8 +111,10 @@ function newRow(
   };
 }
 
-function pendingUpload(request: CreatePush): PendingUpload | undefined {
-  if (request.upload === undefined) return undefined;
-  if (!(request.upload instanceof PendingUpload)) throw new Error("The upload was not begun here.");
-  return request.upload;
+function pendingUpload(request: CreatePush, actor: Actor): PendingUpload | undefined {
+  const { upload } = request;
+  if (upload === undefined) return undefined;
+  if (!(upload instanceof PendingUpload)) throw new Error("The upload was not begun here.");
+  if (upload.ownerId !== (actor.user?.id ?? null)) throw new Error("The upload was begun by somebody else.");
+  return upload;
 }

@@ -40,7 +40,8 @@ export function toPush(row: PushRow, urlToken: string, now: number): Push {
     expiredOn: expired ? (row.endedAt ?? row.expiresAt) : null,
     expiresAt: row.expiresAt,
     createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
+    // What will be written down once the end is, so that the answer does not change when it is.
+    updatedAt: expired && row.endedAt === null ? row.expiresAt : row.updatedAt,
     name: null,
     note: null,
   };

@@ -6,12 +6,14 @@ import type { FileRow, PushRow } from "./store.ts";
 
 /**
  * Which key seals what of a push, and under which name. The names bind a sealed value to its row and field: one that was
- * moved elsewhere does not open. The seal generation binds payload and data key to each other across edits.
+ * moved elsewhere does not open. The seal generation binds payload and data key to each other across edits, and the
+ * payload names the files beside it: with one taken away, added or moved it does not open.
  */
 export const sealContexts = {
   dataKey: (pushId: number) => `push:${pushId}:data-key`,
   link: (pushId: number, generation: number) => `push:${pushId}:data-key-link:${generation}`,
-  payload: (pushId: number, generation: number) => `push:${pushId}:payload:${generation}`,
+  payload: (pushId: number, generation: number, fileIds: readonly number[]) =>
+    `push:${pushId}:payload:${generation}:files:${fileIds.join(",")}`,
   token: (pushId: number) => `push:${pushId}:url-token`,
   name: (pushId: number) => `push:${pushId}:name`,
   note: (pushId: number) => `push:${pushId}:note`,
@@ -54,26 +56,18 @@ export function openDataKey(
   return dataKey === undefined ? { outcome: "wrong_link" } : { outcome: "opened", dataKey };
 }
 
-export function sealPayload(
-  dataKey: Buffer,
-  push: Pick<PushRow, "id" | "sealGeneration">,
-  payload: string,
-  random: Random,
-): Buffer | null {
-  if (payload === "") return null;
-  const context = sealContexts.payload(push.id, push.sealGeneration);
-  return seal(unringedKey(dataKey), context, Buffer.from(payload, "utf8"), random);
+type PayloadPlace = Pick<PushRow, "id" | "sealGeneration"> & { readonly fileIds: readonly number[] };
+
+const payloadContext = (place: PayloadPlace) => sealContexts.payload(place.id, place.sealGeneration, place.fileIds);
+
+/** An empty one, too: a row that is missing must not pass for an empty payload. */
+export function sealPayload(dataKey: Buffer, place: PayloadPlace, payload: string, random: Random): Buffer {
+  return seal(unringedKey(dataKey), payloadContext(place), Buffer.from(payload, "utf8"), random);
 }
 
-/** @returns undefined when the sealed payload was changed. */
-export function openPayload(
-  dataKey: Buffer,
-  push: Pick<PushRow, "id" | "sealGeneration">,
-  sealed: Buffer | null,
-): string | undefined {
-  if (sealed === null) return "";
-  const context = sealContexts.payload(push.id, push.sealGeneration);
-  return open(unringedKey(dataKey), context, sealed)?.toString("utf8");
+/** @returns undefined when the payload or the list of files was changed. */
+export function openPayload(dataKey: Buffer, place: PayloadPlace, sealed: Buffer): string | undefined {
+  return open(unringedKey(dataKey), payloadContext(place), sealed)?.toString("utf8");
 }
 
 /**

@@ -44,9 +44,15 @@ export interface NewPush {
   readonly row: PushRow;
   readonly tokenDigest: Buffer;
   readonly dataKeySealed: Buffer;
-  readonly payloadSealed: Buffer | null;
+  readonly payloadSealed: Buffer;
   readonly files: readonly FileRow[];
   readonly storedBytes: number;
+}
+
+export interface UploadRecord {
+  readonly blobKey: string;
+  /** 0 when somebody signed in sends it. */
+  readonly anonymousBytes: number;
 }
 
 export interface ViewClaim {
@@ -64,6 +70,7 @@ export interface ViewClaim {
 export interface EndRequest {
   readonly pushId: number;
   readonly reason: EndReason;
+  /** For the reason "time": the push is ended only if its time was up by then. */
   readonly endedAt: number;
   /** 0: at once, whatever the clock says. */
   readonly blobsDueAt: number;
@@ -85,7 +92,7 @@ export interface PushStore {
 
   /** @returns the push as it stands after the claim; undefined when the guard refused and nothing was written. */
   claimView(claim: ViewClaim): Promise<PushRow | undefined>;
-  /** @returns false when it had ended already. */
+  /** @returns false when it had ended already, or its time is not up. */
   end(request: EndRequest): Promise<boolean>;
   /** Counts and logs a retrieval of a push that has ended. @returns the push as it stands after it. */
   recordRefusal(pushId: number, audit: AuditRecord): Promise<PushRow | undefined>;
@@ -101,7 +108,8 @@ export interface PushStore {
   audit(pushId: number, limit: number, offset: number): Promise<readonly AuditEntry[]>;
 
   addUpload(blobKey: string, now: number): Promise<void>;
-  renewUploads(blobKeys: readonly string[], now: number): Promise<void>;
+  /** @returns false when one of them is no longer on record (it was swept as an orphan). */
+  renewUploads(uploads: readonly UploadRecord[], now: number): Promise<boolean>;
   /** Their blobs go into the deletion queue, due at once. */
   abandonUploads(blobKeys: readonly string[]): Promise<void>;
 
@@ -126,6 +134,6 @@ export interface PushUpkeep {
   postponeBlobDeletion(blobKey: string, dueAt: number): Promise<void>;
   /** Takes away the leading run of overwritten key rows, but for the margin that shields their living neighbours. */
   trimDataKeys(limit: number): Promise<number>;
-  /** Bytes of payloads and files in live pushes that nobody owns. */
+  /** Bytes of payloads and files in live pushes that nobody owns, and of such files on their way in. */
   anonymousBytes(): Promise<number>;
 }

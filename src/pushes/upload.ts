@@ -22,10 +22,10 @@ export class PendingUpload implements Upload {
   readonly dataKey: Buffer;
   readonly #deps: UploadDeps;
   readonly #actor: Actor;
-  readonly #blobKeys: string[] = [];
+  readonly #sent: { readonly blobKey: string; bytes: number }[] = [];
   readonly #files: FileRow[] = [];
   #lastRenewal: number;
-  #bytes = 0;
+  #adding = false;
   #closed = false;
 
   constructor(deps: UploadDeps, actor: Actor) {
@@ -44,7 +44,7 @@ export class PendingUpload implements Upload {
   }
 
   get storedBytes(): number {
-    return this.#bytes;
+    return this.#files.reduce((sum, file) => sum + file.sizeBytes, 0);
   }
 
   get ownerId(): number | null {
@@ -52,27 +52,15 @@ export class PendingUpload implements Upload {
   }
 
   async addFile(file: IncomingFile): Promise<void> {
-    const { config, store, ids, blobs, random, vault, capacity, clock } = this.#deps;
-    if (this.#closed) throw new Error("The upload has ended.");
-    if (this.#files.length >= config.files.maxFileUploads) {
-      throw invalidFields({ files: [`can't be more than ${config.files.maxFileUploads}.`] });
+    if (this.#closed || this.#adding) throw new Error("An upload takes one file after another, until it ends.");
+    const { maxFileUploads } = this.#deps.config.files;
+    if (this.#files.length >= maxFileUploads) throw invalidFields({ files: [`can't be more than ${maxFileUploads}.`] });
+    this.#adding = true;
+    try {
+      this.#files.push(await this.#storeFile(file));
+    } finally {
+      this.#adding = false;
     }
-    await capacity.assertRoomFor(this.#actor, 0);
-    const fileId = await ids.next();
-    const key = fileKey(this.dataKey, fileId);
-    const blobKey = random.bytes(blobKeyBytes).toString("hex");
-    await store.addUpload(blobKey, clock.now());
-    this.#blobKeys.push(blobKey);
-    const bytesBefore = this.#bytes;
-    const content = sealStream(key, sealContexts.fileContent(fileId), this.#bounded(file.content), random);
-    await storing(blobs.write(blobKey, content));
-    const details = { filename: cleanFilename(file.filename), contentType: cleanContentType(file.contentType) };
-    this.#files.push({
-      id: fileId,
-      blobKey,
-      sizeBytes: this.#bytes - bytesBefore,
-      detailsSealed: sealFileDetails(vault.keyring, { id: fileId, ownerId: this.ownerId, key }, details, random),
-    });
   }
 
   /** From now on the blobs are the push's; `abandon` does nothing any more. */
@@ -80,29 +68,73 @@ export class PendingUpload implements Upload {
     this.#closed = true;
   }
 
+  /** Also ends a file that is still being sent. */
   async abandon(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    if (this.#blobKeys.length > 0) await this.#deps.store.abandonUploads(this.#blobKeys);
+    if (this.#sent.length > 0) await this.#deps.store.abandonUploads(this.#sent.map((file) => file.blobKey));
+  }
+
+  async #storeFile(file: IncomingFile): Promise<FileRow> {
+    const { store, ids, blobs, random, vault, capacity, clock } = this.#deps;
+    await capacity.assertRoomFor(this.#actor, 0);
+    const id = await ids.next();
+    const key = fileKey(this.dataKey, id);
+    const sent = { blobKey: random.bytes(blobKeyBytes).toString("hex"), bytes: 0 };
+    await store.addUpload(sent.blobKey, clock.now());
+    this.#sent.push(sent);
+    const content = sealStream(key, sealContexts.fileContent(id), this.#metered(file.content, sent), random);
+    try {
+      await storing(blobs.write(sent.blobKey, content));
+    } catch (error) {
+      // The sweeper may have taken the unfinished blob away: then that is what to tell.
+      if (!(error instanceof AppError)) await this.#renew();
+      throw error;
+    }
+    try {
+      await this.#renew();
+    } catch (error) {
+      // Swept or abandoned while it was written, so nothing would delete it after this.
+      await blobs.delete(sent.blobKey);
+      throw error;
+    }
+    const details = { filename: cleanFilename(file.filename), contentType: cleanContentType(file.contentType) };
+    const detailsSealed = sealFileDetails(vault.keyring, { id, ownerId: this.ownerId, key }, details, random);
+    return { id, blobKey: sent.blobKey, sizeBytes: sent.bytes, detailsSealed };
+  }
+
+  #sentBytes(): number {
+    return this.#sent.reduce((sum, file) => sum + file.bytes, 0);
   }
 
   /** Counts, limits and keeps the upload's record fresh while bytes flow. */
-  async *#bounded(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    const { config, capacity, store, clock } = this.#deps;
+  async *#metered(content: AsyncIterable<Uint8Array>, sent: { bytes: number }): AsyncGenerator<Uint8Array> {
+    const { config, capacity, clock } = this.#deps;
     for await (const chunk of content) {
-      this.#bytes += chunk.length;
-      if (this.#bytes > config.files.pushBytesMax) {
+      sent.bytes += chunk.length;
+      if (this.#sentBytes() > config.files.pushBytesMax) {
         throw new AppError("too_large", `The files of one push may have ${config.files.pushBytesMax} bytes together.`);
       }
       await capacity.assertRoomFor(this.#actor, chunk.length);
-      const now = clock.now();
-      if (Math.abs(now - this.#lastRenewal) >= renewEveryMs) {
-        this.#lastRenewal = now;
-        await store.renewUploads(this.#blobKeys, now);
-      }
+      if (this.#closed) throw gaveUp();
+      if (Math.abs(clock.now() - this.#lastRenewal) >= renewEveryMs) await this.#renew();
       yield chunk;
     }
   }
+
+  /** @throws AppError unavailable when the upload is no longer on record. */
+  async #renew(): Promise<void> {
+    const now = this.#deps.clock.now();
+    this.#lastRenewal = now;
+    const anonymous = this.#actor.user === null;
+    const records = this.#sent.map(({ blobKey, bytes }) => ({ blobKey, anonymousBytes: anonymous ? bytes : 0 }));
+    if (!(await this.#deps.store.renewUploads(records, now))) throw gaveUp();
+  }
+}
+
+/** The upload was abandoned, or paused for so long that the sweeper took it for an orphan. */
+export function gaveUp(): AppError {
+  return unavailable("The upload took too long and was given up. Send it again.", 1);
 }
 
 /** A full or read-only disk is a state of the server, not a bug. */

@@ -24,6 +24,7 @@ const columns = [
   "retrieval_step AS retrievalStep",
   "seal_generation AS sealGeneration",
   "data_key_id AS dataKeyId",
+  "stored_bytes AS storedBytes",
   "link_salt AS linkSalt",
   "passphrase_salt AS passphraseSalt",
   "token_sealed AS tokenSealed",
@@ -41,6 +42,7 @@ export interface RawPush extends Omit<PushRow, "kind" | "endReason" | "deletable
   readonly retrievalStep: number;
   readonly auditCount: number;
   readonly dataKeyId: number;
+  readonly storedBytes: number;
 }
 
 export interface RawAuditEntry extends Omit<AuditEntry, "kind"> {

@@ -37,8 +37,8 @@ export function createSqlitePushStore(db: Database, onKeyOverwritten: () => void
     `SELECT ${auditColumns} FROM audit_entries WHERE push_id = ?
      ORDER BY updated_at DESC, sequence DESC LIMIT ? OFFSET ?`,
   );
-  const addUpload = writer.prepare("INSERT INTO uploads (blob_key, renewed_at) VALUES (?, ?)");
-  const renewUpload = writer.prepare("UPDATE uploads SET renewed_at = ? WHERE blob_key = ?");
+  const addUpload = writer.prepare("INSERT INTO uploads (blob_key, anonymous_bytes, renewed_at) VALUES (?, 0, ?)");
+  const renewUpload = writer.prepare("UPDATE uploads SET anonymous_bytes = ?, renewed_at = ? WHERE blob_key = ?");
   const takeUpload = writer.prepare("DELETE FROM uploads WHERE blob_key = ?");
   const queueBlob = writer.prepare(
     "INSERT INTO blob_deletions (blob_key, due_at, attempts) VALUES (?, 0, 0) ON CONFLICT (blob_key) DO NOTHING",
@@ -78,9 +78,12 @@ export function createSqlitePushStore(db: Database, onKeyOverwritten: () => void
       db.write(() => {
         addUpload.run(blobKey, now);
       }),
-    renewUploads: (blobKeys, now) =>
+    renewUploads: (uploads, now) =>
       db.write(() => {
-        for (const blobKey of blobKeys) renewUpload.run(now, blobKey);
+        const renewed = uploads.filter(
+          (upload) => renewUpload.run(upload.anonymousBytes, now, upload.blobKey).changes > 0,
+        );
+        return renewed.length === uploads.length;
       }),
     abandonUploads: (blobKeys) =>
       db.write(() => {

@@ -47,8 +47,9 @@ export function prepareUpkeep(db: Database, steps: Steps): PushUpkeep {
     "SELECT id, sealed <> zeroblob(length(sealed)) AS live FROM data_keys ORDER BY id LIMIT ?",
   );
   const deleteKeysTo = writer.prepare("DELETE FROM data_keys WHERE id <= ?");
-  const anonymousBytes = reader.prepare<[], { bytes: number | null }>(
-    "SELECT SUM(stored_bytes) AS bytes FROM pushes WHERE ended_at IS NULL AND owner_id IS NULL",
+  const anonymousBytes = reader.prepare<[], { bytes: number }>(
+    `SELECT bytes + (SELECT coalesce(sum(anonymous_bytes), 0) FROM uploads) AS bytes
+     FROM totals WHERE name = 'live_anonymous'`,
   );
 
   async function removePushes(rows: readonly { id: number }[]): Promise<number> {

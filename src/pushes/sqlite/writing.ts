@@ -17,9 +17,10 @@ export class UploadSweptError extends Error {
   override readonly name = "UploadSweptError";
 }
 
-type Ended = Pick<RawPush, "dataKeyId" | "ownerId" | "kind">;
+type Ended = Pick<RawPush, "dataKeyId" | "ownerId" | "storedBytes">;
 
 const endViews = endReasons.indexOf("views");
+const endTime = endReasons.indexOf("time");
 
 export function prepareSteps(db: Database, onKeyOverwritten: () => void): Steps {
   const writer = db.writer;
@@ -47,10 +48,16 @@ export function prepareSteps(db: Database, onKeyOverwritten: () => void): Steps 
   const logView = writer.prepare<[number, number, number], RawPush>(
     `UPDATE pushes SET audit_count = audit_count + 1 WHERE ${guard} RETURNING ${pushColumns}`,
   );
+  const endedColumns = "data_key_id AS dataKeyId, owner_id AS ownerId, stored_bytes AS storedBytes";
   const endPush = writer.prepare<[number, number, number, number], Ended>(
-    `UPDATE pushes SET ended_at = ?, end_reason = ?, updated_at = ? WHERE id = ? AND ended_at IS NULL
-     RETURNING data_key_id AS dataKeyId, owner_id AS ownerId, kind`,
+    `UPDATE pushes SET ended_at = ?, end_reason = ?, updated_at = ? WHERE id = ? AND ended_at IS NULL RETURNING ${endedColumns}`,
   );
+  // A push whose time was extended since it was found due is not.
+  const endOverdue = writer.prepare<[number, number], Ended>(
+    `UPDATE pushes SET ended_at = expires_at, end_reason = ${endTime}, updated_at = expires_at
+     WHERE id = ? AND ended_at IS NULL AND expires_at <= ? RETURNING ${endedColumns}`,
+  );
+  const addToTotal = writer.prepare("UPDATE totals SET bytes = bytes + ? WHERE name = 'live_anonymous'");
   // In place: the same width on the same row moves nothing (see the schema).
   const overwriteKey = writer.prepare("UPDATE data_keys SET sealed = zeroblob(length(sealed)) WHERE id = ?");
   const deletePayload = writer.prepare("DELETE FROM payloads WHERE push_id = ?");
@@ -95,7 +102,10 @@ export function prepareSteps(db: Database, onKeyOverwritten: () => void): Steps 
     overwriteKey.run(ended.dataKeyId);
     deletePayload.run(pushId);
     queueBlobs.run(blobsDueAt, pushId);
-    if (ended.ownerId === null) deleteAudit.run(pushId);
+    if (ended.ownerId === null) {
+      deleteAudit.run(pushId);
+      addToTotal.run(-ended.storedBytes);
+    }
     onKeyOverwritten();
   }
 
@@ -127,7 +137,8 @@ export function prepareSteps(db: Database, onKeyOverwritten: () => void): Steps 
         row.nameSealed,
         row.noteSealed,
       );
-      if (push.payloadSealed !== null) insertPayload.run(row.id, push.payloadSealed);
+      if (row.ownerId === null) addToTotal.run(push.storedBytes);
+      insertPayload.run(row.id, push.payloadSealed);
       for (const file of push.files) {
         if (takeUpload.run(file.blobKey).changes !== 1) throw new UploadSweptError();
         insertFile.run(file.id, row.id, file.blobKey, file.sizeBytes, file.detailsSealed);
@@ -145,11 +156,14 @@ export function prepareSteps(db: Database, onKeyOverwritten: () => void): Steps 
       return toPushRow(raw);
     },
     end(request) {
-      const reason = endReasons.indexOf(request.reason);
-      const ended = endPush.get(request.endedAt, reason, request.endedAt, request.pushId);
+      const { pushId, reason, endedAt } = request;
+      const ended =
+        reason === "time"
+          ? endOverdue.get(pushId, endedAt)
+          : endPush.get(endedAt, endReasons.indexOf(reason), endedAt, pushId);
       if (ended === undefined) return false;
-      destroySecret(request.pushId, ended, request.blobsDueAt);
-      if (request.audit !== null && ended.ownerId !== null) this.record(request.pushId, request.audit);
+      destroySecret(pushId, ended, request.blobsDueAt);
+      if (request.audit !== null && ended.ownerId !== null) this.record(pushId, request.audit);
       return true;
     },
     recordRefusal(pushId, audit) {
