@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { newDataDir, runProgram, startServerProcess } from "../support/processes.ts";
+import { newDataDir, runProgram } from "../support/processes.ts";
+import { startServer } from "../support/server.ts";
 
 const email = "ada@example.com";
 const password = "correct horse battery";
@@ -7,12 +8,12 @@ const password = "correct horse battery";
 /** Commands on the data of a server that runs, each in a process of its own. */
 async function startHouse(more: Readonly<Record<string, string>> = {}) {
   const environment = { DATA_DIR: newDataDir(), ...more };
-  const server = await startServerProcess(environment);
+  const server = await startServer({ dataDir: environment.DATA_DIR, environment: more });
   const run = (argv: readonly string[], stdin = "") =>
     runProgram(argv, { PORT: String(server.port), ...environment }, stdin);
   const made = await run(["user", "create", "--email", email, "--password-stdin"], `${password}\n`);
   expect(made).toEqual({ exitCode: 0, stdout: `Created user 1 (${email}).\n`, stderr: "" });
-  return { ...server, run, environment };
+  return { origin: server.baseUrl, run, environment };
 }
 
 async function statusWith(origin: string, token: string): Promise<number> {
@@ -54,11 +55,11 @@ describe("operator commands beside a running server", () => {
     const first = { ...environment, PWPUSH_MASTER_KEY: old };
     await runProgram(["user", "create", "--email", email, "--password-stdin"], first, password);
     const both = { ...environment, PWPUSH_MASTER_KEY: fresh, PWPUSH_MASTER_KEY_PREVIOUS: old };
-    const { origin } = await startServerProcess(both);
+    const { baseUrl } = await startServer({ dataDir: both.DATA_DIR, environment: both });
     const rotated = await runProgram(["keys", "rotate"], both);
     expect(rotated).toMatchObject({ exitCode: 0, stderr: "" });
     expect(rotated.stdout).toContain("can be removed");
-    expect((await fetch(`${origin}/up`)).status).toBe(200);
+    expect((await fetch(`${baseUrl}/up`)).status).toBe(200);
   });
 
   it("refuse to rotate while a server seals with the old key", async () => {
