@@ -62,11 +62,13 @@ function LinkToHandOut({ link, words }: { readonly link: string; readonly words:
       <label class="field-label" for="link">
         {created.link}
       </label>
-      <input class="input input-link" id="link" type="text" readOnly value={link} dir="ltr" data-select />
+      <div class="input-row">
+        <input class="input input-link" id="link" type="text" readOnly value={link} dir="ltr" data-select />
+        <CopyButton words={words} of="link" label={created.copyLink} primary />
+      </div>
       <p class="link-printed" dir="ltr" aria-hidden="true">
         {link}
       </p>
-      <CopyButton words={words} of="link" label={created.copyLink} primary />
     </div>
   );
 }

@@ -70,7 +70,6 @@ export function Passphrase({ model, words }: PayloadProps) {
             data-scripted
             data-show="push_passphrase"
             data-label-hide={actions.hide}
-            aria-pressed="false"
           >
             <Icon name="eye" />
             <span data-show-label>{actions.show}</span>

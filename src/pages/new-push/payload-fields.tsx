@@ -84,7 +84,7 @@ function TextArea({ model, words, label, hint, rows, required = false }: TextAre
         data-limit={model.limits.payloadCharactersMax}
         data-over={words.problems.overLimit}
       >
-        <span data-counter-number />
+        <span data-counter-number dir="ltr" />
         <strong class="counter-over" role="status" />
       </p>
     </div>

@@ -29,7 +29,10 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
   const { nav, newPush, problems } = page.words;
   const found = Object.entries(fieldIds).flatMap(([field, fieldId]) => {
     const message = model.problems[field as NewPushField];
-    return message === undefined ? [] : [{ fieldId, message }];
+    if (message === undefined) return [];
+    return [
+      { fieldId, message: problems.of({ field: labelOf(field as NewPushField, model, page), problem: message }) },
+    ];
   });
   const title = found.length > 0 ? `${problems.heading} · ${nav.newPush}` : nav.newPush;
   return (
@@ -52,6 +55,24 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
       </div>
     </Layout>
   );
+}
+
+/** The label that stands at the field, so that the summary names it by the same words. */
+function labelOf(field: NewPushField, { kind }: NewPushModel, { words: { newPush, kinds } }: PageContext): string {
+  switch (field) {
+    case "kind":
+      return kinds.label;
+    case "payload":
+      return kind === "file" ? newPush.fileMessage : newPush[kind];
+    case "expireAfterDays":
+      return newPush.days;
+    case "expireAfterViews":
+      return newPush.views;
+    case "deletableByViewer":
+      return newPush.deletable;
+    default:
+      return newPush[field];
+  }
 }
 
 interface Props {

@@ -87,7 +87,6 @@ function PassphraseInput({ attributes, page }: PassphraseInputProps) {
         data-scripted
         data-show={attributes.id}
         data-label-hide={actions.hide}
-        aria-pressed="false"
       >
         <Icon name="eye" />
         <span data-show-label>{actions.show}</span>

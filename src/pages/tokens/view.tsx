@@ -100,8 +100,10 @@ function MadeToken({
         <label class="field-label" for="token" dir="auto">
           {made.name}
         </label>
-        <input class="input input-link" id="token" type="text" readOnly value={made.token} dir="ltr" data-select />
-        <CopyButton words={words} of="token" label={tokens.copyToken} primary />
+        <div class="input-row">
+          <input class="input input-link" id="token" type="text" readOnly value={made.token} dir="ltr" data-select />
+          <CopyButton words={words} of="token" label={tokens.copyToken} primary />
+        </div>
       </div>
     </Notice>
   );

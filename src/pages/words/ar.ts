@@ -97,6 +97,7 @@ export const ar = language(
     },
     problems: {
       heading: "يُرجى مراجعة النموذج",
+      of: "{field}: {problem}",
       payload: "أدخل ما بين 1 و{max} حرف.",
       tooLong: "أدخل {max} حرف على الأكثر.",
       url: "أدخل عنوانًا كاملًا يبدأ بـ ‎https://‎ أو ‎http://‎ ولا يزيد على {max} حرف.",

@@ -84,6 +84,7 @@ export const de = language(
     },
     problems: {
       heading: "Bitte prüfen Sie das Formular",
+      of: "{field}: {problem}",
       payload: "Geben Sie zwischen 1 und {max} Zeichen ein.",
       tooLong: "Geben Sie höchstens {max} Zeichen ein.",
       url: "Geben Sie eine vollständige Adresse ein, die mit https:// oder http:// beginnt und höchstens {max} Zeichen hat.",

@@ -81,6 +81,7 @@ const messages = {
   },
   problems: {
     heading: "Please check the form",
+    of: "{field}: {problem}",
     payload: "Enter between 1 and {max} characters.",
     tooLong: "Enter at most {max} characters.",
     url: "Enter a complete address that begins with http:// or https://, of at most {max} characters.",

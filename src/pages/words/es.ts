@@ -87,6 +87,7 @@ export const es = language(
     },
     problems: {
       heading: "Revise el formulario, por favor",
+      of: "{field}: {problem}",
       payload: "Escriba entre 1 y {max} caracteres.",
       tooLong: "Escriba como máximo {max} caracteres.",
       url: "Escriba una dirección completa que empiece por https:// o http://, de {max} caracteres como máximo.",

@@ -88,6 +88,7 @@ export const fr = language(
     },
     problems: {
       heading: "Veuillez vérifier le formulaire",
+      of: "{field} : {problem}",
       payload: "Saisissez entre 1 et {max} caractères.",
       tooLong: "Saisissez au plus {max} caractères.",
       url: "Saisissez une adresse complète commençant par https:// ou http://, de {max} caractères au plus.",

@@ -83,6 +83,7 @@ export const ja = language(
     },
     problems: {
       heading: "入力内容をご確認ください",
+      of: "{field}：{problem}",
       payload: "1～{max} 文字で入力してください。",
       tooLong: "{max} 文字以内で入力してください。",
       url: "https:// または http:// で始まる完全なアドレスを、{max} 文字以内で入力してください。",

@@ -88,6 +88,7 @@ export const ptBr = language(
     },
     problems: {
       heading: "Verifique o formulário, por favor",
+      of: "{field}: {problem}",
       payload: "Digite entre 1 e {max} caracteres.",
       tooLong: "Digite no máximo {max} caracteres.",
       url: "Digite um endereço completo que comece com https:// ou http://, com no máximo {max} caracteres.",

@@ -1,0 +1,3 @@
+import { buildAssets, buildServer } from "./bundles.ts";
+
+await Promise.all([buildServer(), buildAssets({ removeOthers: true })]);

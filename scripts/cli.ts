@@ -1,0 +1,37 @@
+import { spawn } from "node:child_process";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { buildAssets, buildServer, root, serverFile } from "./bundles.ts";
+
+async function modifiedMs(file: string): Promise<number> {
+  return (await stat(file)).mtimeMs;
+}
+
+/** The newest time among the sources, so that a command always runs what the working copy says. */
+async function sourcesModifiedMs(): Promise<number> {
+  const entries = await readdir(join(root, "src"), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const times = await Promise.all([...files, join(root, "package.json")].map(modifiedMs));
+  return Math.max(...times);
+}
+
+async function isBuilt(): Promise<boolean> {
+  try {
+    return (await modifiedMs(serverFile)) >= (await sourcesModifiedMs());
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
+    throw error;
+  }
+}
+
+// A server may be running from the same folder: what it serves stays.
+if (!(await isBuilt())) await Promise.all([buildServer(), buildAssets({ removeOthers: false })]);
+
+const command = spawn(process.execPath, [serverFile, ...process.argv.slice(2)], { stdio: "inherit" });
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+for (const signal of signals) process.on(signal, () => command.kill(signal));
+command.on("exit", (code, signal) => {
+  for (const name of signals) process.removeAllListeners(name);
+  if (signal === null) process.exitCode = code ?? 1;
+  else process.kill(process.pid, signal);
+});

@@ -1,0 +1,15 @@
+import { enableCopyButtons } from "./parts/copy.ts";
+import { enableSelectOnFocus, enableShowButtons, sendFormsOnce } from "./parts/fields.ts";
+import { localiseTimes } from "./parts/local-times.ts";
+import { enableSaveButtons } from "./parts/save.ts";
+
+// Every page is complete without this file; what only works with it is hidden until here.
+enableCopyButtons();
+enableSaveButtons();
+enableSelectOnFocus();
+enableShowButtons();
+sendFormsOnce();
+localiseTimes();
+for (const button of document.querySelectorAll("[data-print]")) button.addEventListener("click", () => print());
+for (const element of document.querySelectorAll<HTMLElement>("[data-scripted]")) element.hidden = false;
+document.querySelector<HTMLElement>("[data-focus]")?.focus();
