@@ -27,23 +27,34 @@ export function downloadUrl(baseUrl: string, ticket: string): string {
 
 /** `GET /files/:ticket`, public: the ticket is the authority. HEAD opens nothing and is not audited. */
 export function registerDownloads(server: FastifyInstance, deps: DownloadDeps): void {
-  const config = { access: "public", changesState: false } as const;
-  server.get<{ Params: { ticket: string } }>("/files/:ticket", { config }, async (request, reply) => {
-    const requested = requestedRange(request);
-    const isHead = request.raw.method === "HEAD";
-    const download = await openDownload(deps, request, request.params.ticket, isHead);
-    const range = rangeWithin(requested, download.sizeBytes);
-    describe(reply, download);
-    if (range === undefined) {
-      return reply.code(416).header("content-range", `bytes */${download.sizeBytes}`).send();
-    }
-    const bytes = range.end - range.start + 1;
-    reply.header("content-length", String(bytes));
-    if (requested.wanted !== "all") {
-      reply.code(206).header("content-range", `bytes ${range.start}-${range.end}/${download.sizeBytes}`);
-    }
-    return isHead ? reply.send() : sendBytes(download, range, request, reply, deps.events);
+  server.route<{ Params: { ticket: string } }>({
+    method: ["GET", "HEAD"],
+    url: "/files/:ticket",
+    config: { access: "public", changesState: false },
+    handler: (request, reply) => answerDownload(request, reply, request.params.ticket, deps),
   });
+}
+
+async function answerDownload(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  ticket: string,
+  deps: DownloadDeps,
+): Promise<FastifyReply> {
+  const requested = requestedRange(request);
+  const isHead = request.raw.method === "HEAD";
+  const download = await openDownload(deps, request, ticket, isHead);
+  const range = rangeWithin(requested, download.sizeBytes);
+  if (range === undefined) {
+    return reply.code(416).header("content-range", `bytes */${download.sizeBytes}`).send();
+  }
+  const stream = isHead ? undefined : await verifiedStream(download, range, request, deps.events);
+  describe(reply, download);
+  reply.header("content-length", String(range.end - range.start + 1));
+  if (requested.wanted !== "all") {
+    reply.code(206).header("content-range", `bytes ${range.start}-${range.end}/${download.sizeBytes}`);
+  }
+  return reply.send(stream);
 }
 
 /**
@@ -79,21 +90,20 @@ function describe(reply: FastifyReply, download: Download): void {
  * The first bytes are verified before the answer begins, so a broken file is an error and not a torn answer. One that
  * breaks later cuts the connection: its end must never look like a file's end.
  */
-async function sendBytes(
+async function verifiedStream(
   download: Download,
   range: ByteRange,
   request: FastifyRequest,
-  reply: FastifyReply,
   events: Events,
-): Promise<FastifyReply> {
+): Promise<Readable> {
   const bytes = download.read(range)[Symbol.asyncIterator]();
   const first = await bytes.next();
-  if (first.done === true) return reply.send("");
-  const stream = Readable.from(resumed(first.value, bytes), { objectMode: false, highWaterMark: aheadBytes });
+  const content = first.done === true ? [] : resumed(first.value, bytes);
+  const stream = Readable.from(content, { objectMode: false, highWaterMark: aheadBytes });
   stream.on("error", (error) => {
     if (!request.raw.destroyed) events.downloadBroken(request.id, error);
   });
-  return reply.send(stream);
+  return stream;
 }
 
 async function* resumed(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -1,0 +1,155 @@
+import { describe, expect, test } from "vitest";
+import { AppError } from "../../base/errors.ts";
+import { readCreatePush } from "./read-create-push.ts";
+
+const read = (fields: unknown) => readCreatePush(Object(fields)).request;
+
+function problemsOf(fields: object): unknown {
+  try {
+    readCreatePush(fields);
+  } catch (error) {
+    if (error instanceof AppError)
+      return error.code === "invalid_fields" ? Object.keys(error.fields ?? {}) : error.code;
+  }
+  return [];
+}
+
+test("all fields by their domain names", () => {
+  const fields = {
+    payload: "secret",
+    kind: "qr",
+    expire_after_days: 3,
+    expire_after_views: "7",
+    expire_after_duration: 0,
+    deletable_by_viewer: true,
+    retrieval_step: false,
+    passphrase: "p",
+    name: "n",
+    note: "o",
+    account_id: 5,
+    first_view: true,
+  };
+  expect(read(fields)).toEqual({
+    payload: "secret",
+    kind: "qr",
+    expireAfterDays: 3,
+    expireAfterViews: 7,
+    expireAfterMs: 900_000,
+    deletableByViewer: true,
+    retrievalStep: false,
+    passphrase: "p",
+    name: "n",
+    note: "o",
+  });
+});
+
+test("null is not given, an empty passphrase is none, inherited keys are no keys", () => {
+  expect(read({ payload: "a", passphrase: null, kind: null, expire_after_days: null, files: null })).toEqual({
+    payload: "a",
+  });
+  expect(read({ payload: "a", passphrase: "" })).toEqual({ payload: "a" });
+  expect(read(Object.create({ payload: "inherited" }))).toEqual({});
+  expect(read(JSON.parse('{"__proto__": {"payload": "x"}}'))).toEqual({});
+});
+
+describe("booleans", () => {
+  test.each([true, "true", "TRUE", "on", "On", "yes", "checked", "1", 1])("%j is true", (value) => {
+    expect(read({ retrieval_step: value })).toEqual({ retrievalStep: true });
+  });
+  test.each([false, "false", "off", "no", "0", 0, "", 2, "2", [], {}, " true"])("%j is false", (value) => {
+    expect(read({ retrieval_step: value })).toEqual({ retrievalStep: false });
+  });
+});
+
+describe("integers", () => {
+  test.each([
+    [5, 5],
+    ["5", 5],
+    ["007", 7],
+    ["-1", -1],
+    [0, 0],
+    [1e3, 1000],
+  ])("%j is %j", (value, expected) =>
+    expect(read({ expire_after_days: value })).toEqual({ expireAfterDays: expected }),
+  );
+  test.each([1.5, "1.5", "", " 5", "5 ", "+5", "five", "1e3", "0x5", true, [], [5], {}, 1e300, "9".repeat(20)])(
+    "%j is none",
+    (value) => expect(problemsOf({ expire_after_days: value })).toEqual(["expireAfterDays"]),
+  );
+});
+
+test("durations are an enumeration", () => {
+  const days = (code: unknown) => (read({ expire_after_duration: code }).expireAfterMs ?? 0) / 86_400_000;
+  expect([0, 1, 2, 3, 4, 5].map((code) => days(code) * 24 * 60)).toEqual([15, 30, 45, 60, 360, 720]);
+  expect([6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, "17"].map(days)).toEqual([1, 2, 3, 4, 5, 6, 7, 14, 21, 30, 60, 90]);
+  for (const code of [-1, 18, 1.5, "x"])
+    expect(problemsOf({ expire_after_duration: code })).toEqual(["expireAfterDuration"]);
+});
+
+test("texts must be texts, and made of characters", () => {
+  expect(problemsOf({ payload: 5, passphrase: true, name: [], note: {} })).toEqual([
+    "payload",
+    "passphrase",
+    "name",
+    "note",
+  ]);
+  expect(problemsOf({ payload: "\ud800" })).toEqual(["payload"]);
+  expect(problemsOf({ kind: "Text" })).toEqual(["kind"]);
+  expect(problemsOf({ kind: 0 })).toEqual(["kind"]);
+  expect(read({ payload: "\u0000\r\n😀" })).toEqual({ payload: "\u0000\r\n😀" });
+});
+
+test("files inside JSON", () => {
+  const data = Buffer.from("hello").toString("base64");
+  const { request, files } = readCreatePush({
+    files: [
+      { filename: "a", content_type: "text/plain", data },
+      { filename: "b", data: "" },
+    ],
+  });
+  expect(request).toEqual({ mentionsFiles: true });
+  expect(files).toEqual([
+    { filename: "a", contentType: "text/plain", bytes: Buffer.from("hello") },
+    { filename: "b", contentType: "application/octet-stream", bytes: Buffer.alloc(0) },
+  ]);
+  expect(readCreatePush({ files: [] })).toEqual({ request: { mentionsFiles: true }, files: [] });
+});
+
+test.each(
+  [
+    "text",
+    {},
+    ["text"],
+    [null],
+    [[]],
+    [{}],
+    [{ filename: "a" }],
+    [{ data: "" }],
+    [{ filename: 1, data: "" }],
+    [{ filename: "a", data: "aGVsbG8" }],
+    [{ filename: "a", data: "aGVs bG8=" }],
+    [{ filename: "a", data: "_-==" }],
+    [{ filename: "a", data: "aGVsbG8=aGVs" }],
+    [{ filename: "a", data: `${"A".repeat(16_382)}==AAAA` }],
+    [{ filename: "\ud800", data: "" }],
+  ].map((files) => [files]),
+)("files %j are refused", (files) => {
+  expect(problemsOf({ files })).toEqual(["files"]);
+});
+
+test("sizes", () => {
+  const mebibyte = 1024 * 1024;
+  expect(problemsOf({ payload: "😀".repeat(mebibyte) })).toEqual([]);
+  expect(problemsOf({ payload: `${"😀".repeat(mebibyte)}a` })).toBe("too_large");
+  expect(problemsOf({ payload: "a".repeat(4 * mebibyte) })).toEqual([]);
+  const data = Buffer.alloc(8 * mebibyte).toString("base64");
+  expect(problemsOf({ files: [{ filename: "a", data }] })).toEqual([]);
+  expect(
+    problemsOf({
+      files: [
+        { filename: "a", data },
+        { filename: "b", data: "AAAA" },
+      ],
+    }),
+  ).toBe("too_large");
+});

@@ -1,0 +1,144 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { type BareServer, goodSession, goodToken, owner, startBareServer } from "../../test/support/http-server.ts";
+import { sendJson } from "./headers.ts";
+import type { RouteAccess } from "./request.ts";
+
+let server: BareServer;
+afterEach(() => server.fastify.close());
+
+const accesses: readonly RouteAccess[] = ["public", "api", "api_token", "page", "page_creator", "page_session"];
+
+function start(environment: Readonly<Record<string, string>> = {}): BareServer["fastify"] {
+  server = startBareServer(environment);
+  for (const access of accesses) {
+    const answer = { access, changesState: false };
+    server.fastify.get(`/api/${access}`, { config: answer }, (request, reply) =>
+      sendJson(reply, 200, { user: request.actor.user, email: request.user?.email ?? null }),
+    );
+    server.fastify.post(`/api/${access}`, { config: { access, changesState: true } }, (_request, reply) =>
+      sendJson(reply, 200, {}),
+    );
+  }
+  return server.fastify;
+}
+
+const signedIn = { cookie: `other=1; sealpush_session=${goodSession}` };
+const bearer = { authorization: `Bearer ${goodToken}` };
+const badBearer = { authorization: "Bearer sp_bad" };
+const known = { user: { id: owner.id, admin: false }, email: owner.email };
+const nobody = { user: null, email: null };
+
+async function ask(access: RouteAccess, headers: Record<string, string>) {
+  const answer = await server.fastify.inject({ url: `/api/${access}`, headers });
+  return answer.statusCode === 200 ? answer.json() : answer.statusCode;
+}
+
+describe("with anonymous use", () => {
+  test.each<[RouteAccess, unknown, unknown, unknown, unknown]>([
+    // access, without anything, good token, bad token, session cookie
+    ["public", nobody, nobody, nobody, nobody],
+    ["api", nobody, known, 401, nobody],
+    ["api_token", 401, known, 401, 401],
+    ["page", nobody, nobody, nobody, known],
+    ["page_creator", nobody, nobody, nobody, known],
+    ["page_session", 303, 303, 303, known],
+  ])("%s", async (access, plain, good, bad, session) => {
+    start();
+    expect(await ask(access, {})).toEqual(plain);
+    expect(await ask(access, bearer)).toEqual(good);
+    expect(await ask(access, badBearer)).toEqual(bad);
+    expect(await ask(access, signedIn)).toEqual(session);
+    expect(await ask(access, { cookie: "sealpush_session=forged" })).toEqual(plain);
+  });
+});
+
+test("without anonymous use, the API and the creating pages need somebody", async () => {
+  start({ PWP__ALLOW_ANONYMOUS: "false" });
+  expect(await ask("public", {})).toEqual(nobody);
+  expect(await ask("api", {})).toBe(401);
+  expect(await ask("api", bearer)).toEqual(known);
+  expect(await ask("page", {})).toEqual(nobody);
+  expect(await ask("page_creator", {})).toBe(303);
+  expect(await ask("page_creator", signedIn)).toEqual(known);
+});
+
+test("the older pair counts only whole, then before Bearer; what is empty is not given", async () => {
+  start();
+  const pair = { "x-user-email": owner.email, "x-user-token": goodToken };
+  expect(await ask("api", pair)).toEqual(known);
+  expect(await ask("api", { ...pair, ...badBearer })).toEqual(known);
+  expect(await ask("api", { ...pair, "x-user-token": "bad", ...bearer })).toBe(401);
+  expect(await ask("api", { ...pair, "x-user-email": "else@example.com" })).toBe(401);
+  expect(await ask("api", { "x-user-token": "bad" })).toEqual(nobody);
+  expect(await ask("api", { "x-user-token": goodToken })).toEqual(nobody);
+  expect(await ask("api", { ...pair, "x-user-email": "", ...bearer })).toEqual(known);
+  expect(await ask("api", { authorization: "Bearer " })).toEqual(nobody);
+  expect(await ask("api", { authorization: "Basic dTpw" })).toEqual(nobody);
+  expect(await ask("api", { authorization: `bearer  ${goodToken}` })).toEqual(known);
+  expect(await ask("api", { authorization: `Bearer ${"x".repeat(9_000)}` })).toBe(401);
+});
+
+test("a page that needs a session sends to the sign-in and back", async () => {
+  const fastify = start();
+  const get = await fastify.inject({ url: "/api/page_session?a=b" });
+  expect(get.headers.location).toBe("/users/sign_in?next=%2Fapi%2Fpage_session%3Fa%3Db");
+  const post = await fastify.inject({ method: "POST", url: "/api/page_session" });
+  expect([post.statusCode, post.headers.location]).toEqual([303, "/users/sign_in"]);
+});
+
+describe("a page's state change", () => {
+  const https = { "x-forwarded-proto": "https", "x-forwarded-host": "push.example" };
+  const secureCookie = { cookie: `__Host-sealpush_session=${goodSession}` };
+
+  test.each<[string, Record<string, string>, number]>([
+    ["its own form", { "sec-fetch-site": "same-origin" }, 200],
+    ["typed by a person", { "sec-fetch-site": "none" }, 200],
+    ["another site", { "sec-fetch-site": "cross-site" }, 403],
+    ["a sibling", { "sec-fetch-site": "same-site" }, 403],
+    [
+      "another site, with an Origin that looks right",
+      { "sec-fetch-site": "cross-site", origin: "http://push.example" },
+      403,
+    ],
+    ["its own Origin", { origin: "http://push.example" }, 200],
+    ["a foreign Origin", { origin: "http://evil.example" }, 403],
+    ["its own host under another scheme", { origin: "https://push.example" }, 403],
+    ["its own https Origin", { ...https, origin: "https://push.example" }, 200],
+    ["its own host on another port", { origin: "http://push.example:8080" }, 403],
+    ["no word, no cookie", {}, 200],
+    ["null Origin, no cookie", { origin: "null" }, 200],
+    ["null Origin over http with a session (no-referrer makes it so)", { origin: "null", ...signedIn }, 200],
+    ["null Origin over https with a session", { ...https, origin: "null", ...secureCookie }, 403],
+    ["no word over https with a session", { ...https, ...secureCookie }, 403],
+  ])("%s", async (_, headers, status) => {
+    const answer = await start().inject({
+      method: "POST",
+      url: "/api/page",
+      headers: { host: "push.example", ...headers },
+    });
+    expect(answer.statusCode).toBe(status);
+  });
+
+  test("API routes do not ask, for they read no cookie", async () => {
+    const headers = { "sec-fetch-site": "cross-site", origin: "http://evil.example" };
+    const answer = await start().inject({ method: "POST", url: "/api/api", headers });
+    expect(answer.statusCode).toBe(200);
+  });
+});
+
+test("session cookies: names and attributes by how the request came", async () => {
+  const client = (https: boolean) => ({ address: "192.0.2.1", key: "192.0.2.1", https, host: "push.example" });
+  const cookies = (setting: string) => {
+    server = startBareServer({ PWP__SECURE_COOKIES: setting });
+    return server.sessionCookies;
+  };
+  const secure = "__Host-sealpush_session=t; Path=/; HttpOnly; SameSite=Lax; Secure";
+  const plain = "sealpush_session=t; Path=/; HttpOnly; SameSite=Lax";
+  expect(cookies("auto").made("t", client(true))).toBe(secure);
+  expect(cookies("auto").made("t", client(false))).toBe(plain);
+  expect(cookies("true").made("t", client(false))).toBe(secure);
+  expect(cookies("false").made("t", client(true))).toBe(plain);
+  expect(cookies("auto").ended(client(true))).toBe(
+    "__Host-sealpush_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure",
+  );
+});

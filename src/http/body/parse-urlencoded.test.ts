@@ -1,0 +1,46 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { AppError } from "../../base/errors.ts";
+import { parseUrlencoded } from "./parse-urlencoded.ts";
+
+const parse = (text: string) => JSON.parse(JSON.stringify(parseUrlencoded(Buffer.from(text, "latin1"))));
+
+test("bracketed names make the object that JSON would", () => {
+  expect(parse("push[payload]=a+b%26c&push%5Bname%5D=n&locale=de&push[files][]=&push[files][]=x&list[]=1")).toEqual({
+    push: { payload: "a b&c", name: "n", files: ["", "x"] },
+    locale: "de",
+    list: ["1"],
+  });
+});
+
+test("of two with one name the later counts", () => {
+  expect(parse("push[retrieval_step]=0&push[retrieval_step]=1")).toEqual({ push: { retrieval_step: "1" } });
+});
+
+test("empty pairs, names without a value and odd names", () => {
+  expect(parse("&&a&b=&=c&x[y][z]=1&[q]=2&x]=3&")).toEqual({ a: "", b: "" });
+  expect(parse("push=text&push[payload]=a")).toEqual({ push: { payload: "a" } });
+});
+
+test("no name reaches a prototype", () => {
+  const fields = parseUrlencoded(Buffer.from("__proto__[polluted]=1&constructor[prototype]=1&push[__proto__]=1"));
+  expect(Reflect.get({}, "polluted")).toBeUndefined();
+  expect(Object.getPrototypeOf(fields)).toBeNull();
+});
+
+test.each(["a=%", "a=%zz", "a=%ff", "%c3=1", "a=\xff"])("%j is refused, not repaired", (text) => {
+  expect(() => parse(text)).toThrow(AppError);
+});
+
+test("too many fields are refused", () => {
+  expect(() => parse("a=1&".repeat(257))).toThrow("256 fields");
+});
+
+test("any text survives the form", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (payload) => {
+      const body = new URLSearchParams({ "push[payload]": payload }).toString();
+      expect(parse(body)).toEqual({ push: { payload } });
+    }),
+  );
+});

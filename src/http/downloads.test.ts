@@ -1,0 +1,148 @@
+import { afterEach, expect, test } from "vitest";
+import { type BareServer, startBareServer } from "../../test/support/http-server.ts";
+import type { Actor, Download } from "../pushes/pushes.ts";
+import { createEvents } from "../telemetry/events.ts";
+import { createLogger } from "../telemetry/logger.ts";
+import { registerDownloads } from "./downloads.ts";
+
+let server: BareServer;
+afterEach(() => server.fastify.close());
+
+interface Opened {
+  readonly ticket: string;
+  readonly start: number;
+  readonly actor: Actor;
+}
+
+/** Hands out `bytes` in small pieces; throws before the piece that holds the byte `breaksAt`. */
+function start(bytes: Buffer, file: Partial<Download> = {}, breaksAt = Number.POSITIVE_INFINITY) {
+  server = startBareServer();
+  const opened: Opened[] = [];
+  const logLines: string[] = [];
+  async function* read(range: { start: number; end: number }) {
+    for (let at = range.start; at <= range.end; at += 10) {
+      const end = Math.min(at + 10, range.end + 1);
+      if (end > breaksAt) throw new Error("The segment was changed.");
+      yield bytes.subarray(at, end);
+    }
+  }
+  registerDownloads(server.fastify, {
+    pushes: {
+      async openTicket(ticket, actor, startByte) {
+        opened.push({ ticket, start: startByte, actor });
+        if (ticket !== "good") return undefined;
+        return { filename: "a.txt", contentType: "text/plain", sizeBytes: bytes.length, read, ...file };
+      },
+    },
+    events: createEvents({
+      logger: createLogger("debug", { write: (line: string) => logLines.push(line) }),
+      clock: server.clock,
+    }),
+  });
+  const get = (headers: Record<string, string> = {}, url = "/files/good") => server.fastify.inject({ url, headers });
+  return { opened, logLines, get };
+}
+
+const alphabet = Buffer.from("abcdefghijklmnopqrstuvwxyz");
+
+test("the whole file, as an attachment that runs nowhere", async () => {
+  const { get } = start(alphabet);
+  const answer = await get();
+  expect(answer.body).toBe(alphabet.toString());
+  expect(answer.statusCode).toBe(200);
+  expect(answer.headers).toMatchObject({
+    "content-type": "text/plain",
+    "content-length": "26",
+    "content-disposition": 'attachment; filename="a.txt"',
+    "accept-ranges": "bytes",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    "content-security-policy": expect.stringContaining("sandbox"),
+  });
+});
+
+test.each([
+  "text/html",
+  "image/svg+xml",
+  "application/xhtml+xml",
+  "text/xml",
+  "application/javascript",
+  "x\r\ny: z",
+  "",
+])("%j goes out as plain bytes", async (contentType) => {
+  const answer = await start(alphabet, { contentType }).get();
+  expect(answer.headers["content-type"]).toBe("application/octet-stream");
+});
+
+test.each([
+  ["bytes=0-4", 206, "abcde", "bytes 0-4/26"],
+  ["bytes=20-", 206, "uvwxyz", "bytes 20-25/26"],
+  ["bytes=20-999", 206, "uvwxyz", "bytes 20-25/26"],
+  ["bytes=-3", 206, "xyz", "bytes 23-25/26"],
+  ["bytes=-99", 206, alphabet.toString(), "bytes 0-25/26"],
+  ["bytes=26-", 416, "", "bytes */26"],
+  ["bytes=-0", 416, "", "bytes */26"],
+  ["bytes=5-2", 200, alphabet.toString(), undefined],
+  ["bytes=0-1,5-6", 200, alphabet.toString(), undefined],
+  ["bytes=x-y", 200, alphabet.toString(), undefined],
+  ["bytes=-", 200, alphabet.toString(), undefined],
+  ["lines=1-2", 200, alphabet.toString(), undefined],
+  ["bytes=99999999999999999999-", 200, alphabet.toString(), undefined],
+])("Range: %s", async (range, status, body, contentRange) => {
+  const answer = await start(alphabet).get({ range });
+  expect([answer.statusCode, answer.body, answer.headers["content-range"]]).toEqual([status, body, contentRange]);
+});
+
+test("If-Range with our tag keeps the range, with another one does not", async () => {
+  const { get } = start(alphabet);
+  const tag = String((await get()).headers.etag);
+  expect((await get({ range: "bytes=0-0", "if-range": tag })).statusCode).toBe(206);
+  expect((await get({ range: "bytes=0-0", "if-range": '"other"' })).statusCode).toBe(200);
+});
+
+test("an empty file", async () => {
+  const { get } = start(Buffer.alloc(0));
+  const answer = await get();
+  expect([answer.statusCode, answer.headers["content-length"], answer.body]).toEqual([200, "0", ""]);
+  expect((await get({ range: "bytes=0-" })).statusCode).toBe(416);
+});
+
+test("every request for bytes is audited, a range too; a look at the headers is not", async () => {
+  const { get, opened } = start(alphabet);
+  await get();
+  await get({ range: "bytes=1-" });
+  const head = await server.fastify.inject({ method: "HEAD", url: "/files/good" });
+  expect([head.statusCode, head.headers["content-length"], head.body]).toEqual([200, "26", ""]);
+  expect(opened.map(({ start: startByte }) => startByte > 0)).toEqual([false, false, true]);
+});
+
+test("what is no ticket, or one no more, is 404", async () => {
+  const { get, opened } = start(alphabet);
+  expect((await get({}, "/files/bad")).statusCode).toBe(404);
+  expect((await get({}, "/files/a%00b")).statusCode).toBe(404);
+  expect((await get({}, `/files/${"a".repeat(2_000)}`)).statusCode).toBe(404);
+  expect(opened.map(({ ticket }) => ticket)).toEqual(["bad"]);
+});
+
+test("names of any kind are safe in the header", async () => {
+  const name = 'a"b\\c\r\nd;é😀 %41.txt';
+  const header = String((await start(alphabet, { filename: name }).get()).headers["content-disposition"]);
+  expect(header).toMatch(/^attachment; filename="[\x20-\x7e]*"; filename\*=UTF-8''[A-Za-z0-9%._~-]*$/);
+  expect(decodeURIComponent(header.slice(header.indexOf("''") + 2))).toBe(name);
+});
+
+test("a file that is broken at its beginning is an error, not a torn answer", async () => {
+  const { get } = start(alphabet, {}, 5);
+  const answer = await get();
+  expect(answer.statusCode).toBe(500);
+  expect(answer.headers["content-disposition"]).toBeUndefined();
+});
+
+test("a file that breaks on its way cuts the connection", async () => {
+  const { logLines } = start(alphabet, {}, 15);
+  const origin = await server.fastify.listen({ host: "127.0.0.1", port: 0 });
+  const answer = await fetch(`${origin}/files/good`);
+  await expect(answer.text()).rejects.toThrow();
+  expect(logLines.join("")).toContain("download_broken");
+  expect(logLines.join("")).not.toContain("good");
+});

@@ -1,0 +1,43 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { User } from "../../src/accounts/accounts.ts";
+import { systemRandom } from "../../src/base/random.ts";
+import { createServer, type Server } from "../../src/http/server.ts";
+import { createEvents } from "../../src/telemetry/events.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+import { TestClock, testConfig } from "./house.ts";
+
+/** The server itself writes nothing. */
+const unusedDataDir = join(tmpdir(), "sealpush-unused");
+
+export const owner: User = { id: 7, email: "owner@example.com", admin: false, createdAt: 0 };
+export const goodToken = "sp_good";
+export const goodSession = "session-token";
+
+export interface BareServer extends Server {
+  readonly clock: TestClock;
+  readonly logLines: readonly string[];
+  readonly forwarders: readonly string[];
+}
+
+/** The server without the product behind it: one known user, who has one token and one session. */
+export function startBareServer(environment: Readonly<Record<string, string>> = {}): BareServer {
+  const clock = new TestClock();
+  const logLines: string[] = [];
+  const forwarders: string[] = [];
+  const logger = createLogger("debug", { write: (line: string) => logLines.push(line) });
+  const server = createServer({
+    config: testConfig(unusedDataDir, environment),
+    clock,
+    random: systemRandom,
+    events: createEvents({ logger, clock }),
+    accounts: {
+      authenticateToken: async (token, email) =>
+        token === goodToken && (email === undefined || email === owner.email) ? owner : undefined,
+      authenticateSession: async (token) => (token === goodSession ? owner : undefined),
+    },
+    renderError: (refusal) => `<!doctype html><title>${refusal.status}</title><p>${refusal.message}</p>`,
+    onUntrustedForwarder: (address) => forwarders.push(address),
+  });
+  return { ...server, clock, logLines, forwarders };
+}
