@@ -1,0 +1,85 @@
+import { readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import SqliteDriver from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import { createIds } from "./ids.ts";
+import { migrations } from "./migrations.ts";
+import { NewerSchemaError, openDatabase } from "./sqlite.ts";
+import { makeFolder, makeItems, makeTestDatabase } from "./test-support.ts";
+
+function reopen(path: string) {
+  return openDatabase({ path, monotonicMs: () => 0, onStorageFailure: () => undefined });
+}
+
+test("both connections are as durable and as forgetful as they must be", () => {
+  const { db } = makeTestDatabase();
+  const pragma = (name: string) =>
+    [db.writer, db.reader].map((connection) => connection.pragma(name, { simple: true }));
+  expect(pragma("journal_mode")).toEqual(["wal", "wal"]);
+  const full = 2;
+  expect(pragma("synchronous")).toEqual([full, full]);
+  expect(pragma("secure_delete")).toEqual([1, 1]);
+  expect(pragma("foreign_keys")).toEqual([1, 1]);
+  const memory = 2;
+  expect(pragma("temp_store")).toEqual([memory, memory]);
+  expect(pragma("query_only")).toEqual([0, 1]);
+  // The writer waits from a timer, never inside the driver.
+  expect(db.writer.pragma("busy_timeout", { simple: true })).toBe(0);
+  expect(() => db.reader.exec("DELETE FROM meta")).toThrow(/readonly/);
+});
+
+test("nobody but the server's own user can read the files", async () => {
+  const { db, path } = makeTestDatabase();
+  await makeItems(db).insert(1);
+  const modes = readdirSync(dirname(path)).map((name) => [name, statSync(join(dirname(path), name)).mode & 0o777]);
+  expect(modes).toEqual([
+    ["test.sqlite3", 0o600],
+    ["test.sqlite3-shm", 0o600],
+    ["test.sqlite3-wal", 0o600],
+  ]);
+});
+
+test("a database of a newer program is refused, and left as it is", async () => {
+  const path = join(makeFolder(), "newer.sqlite3");
+  await reopen(path).close();
+  const other = new SqliteDriver(path);
+  onTestFinished(() => {
+    other.close();
+  });
+  other.pragma(`user_version = ${migrations.length + 1}`);
+  expect(() => reopen(path)).toThrow(NewerSchemaError);
+  expect(() => reopen(path)).toThrow(/start a newer version/);
+  expect(other.pragma("user_version", { simple: true })).toBe(migrations.length + 1);
+});
+
+test("opening again keeps what is there", async () => {
+  const path = join(makeFolder(), "again.sqlite3");
+  const first = reopen(path);
+  await makeItems(first).insert(7);
+  await first.close();
+  const second = reopen(path);
+  expect(makeItems(second).ids()).toEqual([7]);
+  await second.close();
+});
+
+test("ids are given once, over processes and restarts", async () => {
+  const { db, path } = makeTestDatabase();
+  const other = makeTestDatabase({ path });
+  const many = (ids: { next(): Promise<number> }) => Promise.all(Array.from({ length: 1_500 }, () => ids.next()));
+  const here = createIds(db, "pushes");
+  const given = (await Promise.all([many(here), many(createIds(other.db, "pushes"))])).flat();
+  given.push(...(await many(createIds(db, "pushes"))), await here.next());
+  expect(new Set(given).size).toBe(given.length);
+  expect(Math.min(...given)).toBe(1);
+  expect(await createIds(db, "of another name").next()).toBe(1);
+});
+
+test("a failed reservation of ids is told to those who wait and tried again for the next", async () => {
+  const { db } = makeTestDatabase();
+  const ids = createIds(db, "pushes");
+  db.writer.pragma("query_only = ON");
+  const asked = await Promise.allSettled([ids.next(), ids.next()]);
+  expect(asked.map((id) => id.status)).toEqual(["rejected", "rejected"]);
+  db.writer.pragma("query_only = OFF");
+  expect(await ids.next()).toBe(1);
+});

@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { GroupCommitLimits } from "./group-commit.ts";
+import { type Database, groupCommitLimits, openDatabase } from "./sqlite.ts";
+
+export interface TestDatabase {
+  readonly db: Database;
+  readonly path: string;
+  /** Codes that were reported as failures of the storage. */
+  readonly failures: readonly string[];
+  /** Milliseconds of the monotonic clock, which moves only when told. */
+  readonly advance: (ms: number) => void;
+}
+
+/** A folder that goes with the test. */
+export function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "sealpush-db-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** @param path of a database that is there already; not given: a new one. */
+export function makeTestDatabase(options: { path?: string; limits?: Partial<GroupCommitLimits> } = {}): TestDatabase {
+  const path = options.path ?? join(makeFolder(), "test.sqlite3");
+  const failures: string[] = [];
+  let monotonicMs = 0;
+  const db = openDatabase({
+    path,
+    monotonicMs: () => monotonicMs,
+    onStorageFailure: (code) => failures.push(code),
+    limits: { ...groupCommitLimits, ...options.limits },
+  });
+  onTestFinished(() => db.close());
+  return {
+    ...{ db, path, failures },
+    advance(ms) {
+      monotonicMs += ms;
+    },
+  };
+}
+
+/** A table of the test's own with a small and a large column. */
+export function makeItems(db: Database) {
+  db.writer.exec("CREATE TABLE IF NOT EXISTS items (id INTEGER PRIMARY KEY, content BLOB NOT NULL)");
+  const insert = db.writer.prepare("INSERT INTO items (id, content) VALUES (?, zeroblob(?))");
+  const insertMany = db.writer.prepare(
+    `WITH RECURSIVE ids (id) AS (SELECT ? UNION ALL SELECT id + 1 FROM ids LIMIT ?)
+     INSERT INTO items (id, content) SELECT id, zeroblob(3000) FROM ids`,
+  );
+  const ids = db.reader.prepare<[], { id: number }>("SELECT id FROM items ORDER BY id");
+  return {
+    insert: (id: number, bytes = 10) => db.write(() => insert.run(id, bytes).changes),
+    insertNow: (id: number, bytes = 10) => insert.run(id, bytes).changes,
+    insertMany: (from: number, count: number) => db.write(() => insertMany.run(from, count).changes),
+    ids: () => ids.all().map((row) => row.id),
+  };
+}
