@@ -1,0 +1,140 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { BlobMissingError, type BlobStore } from "./blob-store.ts";
+
+const makeKey = () => randomBytes(16).toString("hex");
+
+async function* chunksOf(...chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}
+
+async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  return Buffer.concat(parts);
+}
+
+const wholeFile = { start: 0, end: 1_000_000 };
+
+/** What every store must do. `open` gives one that is empty, or at least knows none of the keys made here. */
+export function describeBlobStore(name: string, open: () => Promise<BlobStore>): void {
+  describe(name, () => {
+    test("what was written is read, whole and in ranges with both ends included", async () => {
+      const store = await open();
+      const key = makeKey();
+      const content = randomBytes(600_000);
+      const written = chunksOf(content.subarray(0, 1), content.subarray(1, 300_000), content.subarray(300_000));
+      expect(await store.write(key, written)).toBe(600_000);
+      const read = (start: number, end: number) => collect(store.read(key, { start, end }));
+      expect((await read(0, 599_999)).equals(content)).toBe(true);
+      expect((await read(0, 0)).equals(content.subarray(0, 1))).toBe(true);
+      expect((await read(599_999, 599_999)).equals(content.subarray(599_999))).toBe(true);
+      expect((await read(12_345, 412_345)).equals(content.subarray(12_345, 412_346))).toBe(true);
+      expect(await read(5, 4)).toHaveLength(0);
+    });
+
+    test("an empty blob and empty chunks are no special case", async () => {
+      const store = await open();
+      const [empty, sparse] = [makeKey(), makeKey()];
+      expect(await store.write(empty, chunksOf())).toBe(0);
+      expect(await collect(store.read(empty, wholeFile))).toHaveLength(0);
+      expect(await store.write(sparse, chunksOf(Buffer.alloc(0), Buffer.from("a"), Buffer.alloc(0)))).toBe(1);
+      expect((await collect(store.read(sparse, wholeFile))).toString()).toBe("a");
+    });
+
+    test("keys do not touch each other", async () => {
+      const store = await open();
+      const keys = Array.from({ length: 20 }, makeKey);
+      await Promise.all(keys.map((key) => store.write(key, chunksOf(Buffer.from(key)))));
+      await store.delete(keys[0] ?? "");
+      const read = keys.slice(1).map(async (key) => (await collect(store.read(key, wholeFile))).toString());
+      expect(await Promise.all(read)).toEqual(keys.slice(1));
+    });
+
+    test("nothing can be read before the write has returned", async () => {
+      const store = await open();
+      const key = makeKey();
+      const missing: boolean[] = [];
+      async function* content(): AsyncGenerator<Uint8Array> {
+        for (let chunk = 0; chunk < 3; chunk += 1) {
+          yield randomBytes(100_000);
+          missing.push(await isMissing(store, key));
+        }
+      }
+      await store.write(key, content());
+      expect(missing).toEqual([true, true, true]);
+      expect(await isMissing(store, key)).toBe(false);
+    });
+
+    test("a source that fails leaves nothing, and its own error is told", async () => {
+      const store = await open();
+      const key = makeKey();
+      const failure = new Error("the sender went away");
+      async function* content(): AsyncGenerator<Uint8Array> {
+        yield randomBytes(100_000);
+        throw failure;
+      }
+      await expect(store.write(key, content())).rejects.toBe(failure);
+      expect(await isMissing(store, key)).toBe(true);
+      // And the key can be used after all.
+      expect(await store.write(key, chunksOf(Buffer.from("again")))).toBe(5);
+      expect((await collect(store.read(key, wholeFile))).toString()).toBe("again");
+    });
+
+    test("a reader that stops early leaves the blob as it is", async () => {
+      const store = await open();
+      const key = makeKey();
+      const content = randomBytes(900_000);
+      await store.write(key, chunksOf(content));
+      for await (const chunk of store.read(key, wholeFile)) {
+        expect(chunk.length).toBeGreaterThan(0);
+        break;
+      }
+      expect((await collect(store.read(key, wholeFile))).equals(content)).toBe(true);
+    });
+
+    test("deleting is a success, also twice, also of what never was", async () => {
+      const store = await open();
+      const key = makeKey();
+      await store.write(key, chunksOf(Buffer.from("a")));
+      await store.delete(key);
+      expect(await isMissing(store, key)).toBe(true);
+      await store.delete(key);
+      await store.delete(makeKey());
+    });
+
+    test("what is not there is reported as missing", async () => {
+      const store = await open();
+      await expect(collect(store.read(makeKey(), wholeFile))).rejects.toBeInstanceOf(BlobMissingError);
+    });
+
+    test("a key of another shape is refused by every method", async () => {
+      const store = await open();
+      const key = makeKey();
+      const bad = [
+        "",
+        "a",
+        key.toUpperCase().replace(/\d/g, "A"),
+        `${key}0`,
+        `../${key.slice(3)}`,
+        `${key}\n`,
+        "g".repeat(32),
+      ];
+      for (const badKey of bad) {
+        await expect(store.write(badKey, chunksOf(Buffer.from("a")))).rejects.toThrow(/blob key/);
+        await expect(collect(store.read(badKey, wholeFile))).rejects.toThrow(/blob key/);
+        await expect(store.delete(badKey)).rejects.toThrow(/blob key/);
+      }
+    });
+  });
+}
+
+async function isMissing(store: BlobStore, key: string): Promise<boolean> {
+  try {
+    await collect(store.read(key, wholeFile));
+    return false;
+  } catch (error) {
+    if (error instanceof BlobMissingError) return true;
+    throw error;
+  }
+}

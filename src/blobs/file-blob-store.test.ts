@@ -1,0 +1,85 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { describeBlobStore } from "./blob-store.contract.ts";
+import { BlobMissingError } from "./blob-store.ts";
+import { createFileBlobStore } from "./file-blob-store.ts";
+
+const key = "0123456789abcdef0123456789abcdef";
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "sealpush-blobs-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function* content(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+async function readText(store: ReturnType<typeof createFileBlobStore>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of store.read(key, { start: 0, end: 100 })) parts.push(chunk);
+  return Buffer.concat(parts).toString();
+}
+
+const filesIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+    entry.isFile() ? [entry.name] : [],
+  );
+
+describeBlobStore("the file blob store", async () => createFileBlobStore(join(makeFolder(), "blobs")));
+
+test("what a crash between writing and renaming left cannot be read, and goes with the deletion", async () => {
+  const folder = makeFolder();
+  const store = createFileBlobStore(folder);
+  mkdirSync(join(folder, "01"));
+  writeFileSync(join(folder, "01", `${key}.part`), "half a blob");
+  await expect(readText(store)).rejects.toBeInstanceOf(BlobMissingError);
+  await store.delete(key);
+  expect(filesIn(folder)).toEqual([]);
+});
+
+test("a failed write leaves no file behind", async () => {
+  const folder = makeFolder();
+  const store = createFileBlobStore(folder);
+  async function* broken(): AsyncGenerator<Uint8Array> {
+    yield Buffer.alloc(200_000);
+    throw new Error("broken");
+  }
+  await expect(store.write(key, broken())).rejects.toThrow("broken");
+  expect(filesIn(folder)).toEqual([]);
+});
+
+test("a write that meets another of the same key fails and does the other no harm", async () => {
+  const folder = makeFolder();
+  const store = createFileBlobStore(folder);
+  const arrived = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  async function* slow(): AsyncGenerator<Uint8Array> {
+    arrived.resolve();
+    await gate.promise;
+    yield Buffer.from("first");
+  }
+  const first = store.write(key, slow());
+  await arrived.promise;
+  await expect(store.write(key, content("second"))).rejects.toMatchObject({ code: "EEXIST" });
+  gate.resolve();
+  expect(await first).toBe(5);
+  expect(await readText(store)).toBe("first");
+});
+
+test("only the server's own user can read the blobs", async () => {
+  const folder = join(makeFolder(), "blobs");
+  await createFileBlobStore(folder).write(key, content("a"));
+  expect(statSync(join(folder, "01", key)).mode & 0o777).toBe(0o600);
+  expect(statSync(join(folder, "01")).mode & 0o777).toBe(0o700);
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+});
+
+test("a folder that cannot hold blobs is told as it is", async () => {
+  const folder = makeFolder();
+  writeFileSync(join(folder, "01"), "a file where the folder should be");
+  await expect(createFileBlobStore(folder).write(key, content("a"))).rejects.toMatchObject({ code: "EEXIST" });
+});
