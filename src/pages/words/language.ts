@@ -39,7 +39,7 @@ type TranslatedForm<Original extends string, T> = T extends string
 type At<T, Key> = Key extends keyof T ? T[Key] : undefined;
 
 /** T when it says all that `Original` says with every plural form of its language and nothing more; else a type it is not. */
-type Translated<Original, T, Rule extends PluralRule> = Original extends string
+export type Translated<Original, T, Rule extends PluralRule> = Original extends string
   ? TranslatedText<Original, T>
   : Original extends { readonly other: infer Form extends string }
     ? { readonly [Key in Rule]: TranslatedForm<Form, At<T, Key>> } & {
@@ -59,7 +59,7 @@ type Compiled<Original> = Original extends string
 
 /** Every sentence of the pages in one language: plain ones are strings, those with placeholders are functions. */
 export type Words = Compiled<English> & {
-  readonly locale: { readonly tag: string; readonly name: string; readonly dir: "ltr" | "rtl" };
+  readonly locale: Pick<LanguageFacts<string, PluralRule>, "tag" | "name" | "dir" | "plurals">;
   readonly formats: Formats;
 };
 
@@ -79,5 +79,6 @@ export function language<const Tag extends string, const Rule extends PluralRule
   };
   // The signature has just proven that `messages` has the shape of the English tree; `compile` keeps that shape.
   const compiled = compile(messages) as Compiled<English>;
-  return { ...compiled, locale: { tag: facts.tag, name: facts.name, dir: facts.dir }, formats };
+  const { tag, name, dir, plurals } = facts;
+  return { ...compiled, locale: { tag, name, dir, plurals }, formats };
 }

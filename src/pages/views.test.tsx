@@ -1,0 +1,236 @@
+import { describe, expect, it } from "vitest";
+import type { KindName } from "../config/config.ts";
+import { type CreatedModel, createdView } from "./created/view.tsx";
+import { deletedView } from "./deleted/view.tsx";
+import { failureView } from "./failure/view.tsx";
+import { goneView } from "./gone/view.tsx";
+import { initialValues, type NewPushModel, newPushView } from "./new-push/view.tsx";
+import type { PageContext } from "./page-context.ts";
+import { type Page, renderPage } from "./render.ts";
+import { robotView } from "./robot/view.tsx";
+import { type SecretModel, secretView } from "./secret/view.tsx";
+import { signInView } from "./sign-in/view.tsx";
+import { type StepModel, stepView } from "./step/view.tsx";
+import { tokensView } from "./tokens/view.tsx";
+import { ar } from "./words/ar.ts";
+import { en } from "./words/en.ts";
+import { languages, type Words } from "./words/words.ts";
+
+const hostile = `"><script>alert('1')</script><b style="x" onclick="y">&amp;`;
+const expiresAt = Date.UTC(2027, 2, 3, 14, 5);
+const kinds: readonly KindName[] = ["text", "file", "url", "qr"];
+
+function contextOf(words: Words, more: Partial<PageContext> = {}): PageContext {
+  const assetUrl = (name: string) => `/assets/${name}`;
+  return { words, localeAsked: true, selfPath: "/", user: { email: hostile }, assetUrl, ...more };
+}
+
+const settings: NewPushModel["settings"] = {
+  days: { default: 7, min: 1, max: 90 },
+  views: { default: 5, min: 1, max: 100 },
+  retrievalStep: { offered: true, default: true },
+  deletableByViewer: { offered: true, default: false },
+};
+
+function newPush(kind: KindName, more: Partial<NewPushModel> = {}): NewPushModel {
+  const limits = {
+    payloadCharactersMax: 1_048_576,
+    passphraseCharactersMax: 4_096,
+    nameCharactersMax: 255,
+    noteCharactersMax: 65_536,
+    maxFileUploads: 10,
+    pushBytesMax: 2 ** 30,
+  };
+  return {
+    kind,
+    kinds,
+    settings,
+    limits,
+    values: initialValues(settings),
+    problems: {},
+    mayAttachFiles: true,
+    ...more,
+  };
+}
+
+const hostileValues = {
+  payload: hostile,
+  passphrase: hostile,
+  expireAfterDays: hostile,
+  expireAfterViews: hostile,
+  retrievalStep: true,
+  deletableByViewer: true,
+  name: hostile,
+  note: hostile,
+};
+
+const created: CreatedModel = {
+  link: `https://push.example/p/abc?${hostile}`,
+  previewPath: `/p/${hostile}/preview`,
+  recipientTag: "ar",
+  viewsRemaining: 2,
+  expiresAt,
+  passphraseRequired: true,
+  retrievalStep: true,
+  deletableByViewer: true,
+  deletePath: `/p/${hostile}/expire`,
+};
+
+const step: StepModel = {
+  action: `/p/${hostile}`,
+  passphraseRequired: true,
+  refusal: { reason: "wrong" },
+  viewsRemaining: 1,
+  expiresAt,
+  counted: true,
+};
+
+function secret(kind: KindName, more: Partial<SecretModel> = {}): SecretModel {
+  const files = [{ filename: hostile, sizeBytes: 812, href: `/files/${hostile}` }];
+  const common = { ticketTtlSeconds: 900, viewsRemaining: 3, expiresAt, counted: true, deletePath: `/p/${hostile}` };
+  return { kind, payload: hostile, files, blur: true, ...common, ...more };
+}
+
+/** Every view with hostile text in every field that takes text. */
+function allPages(page: PageContext): readonly Page[] {
+  const token = { id: 1, name: hostile, createdAt: expiresAt, lastUsedAt: null, revokedAt: null };
+  return [
+    ...kinds.map((kind) => newPushView(newPush(kind, { values: hostileValues, problems: { payload: hostile } }), page)),
+    newPushView(newPush("file", { mayAttachFiles: false }), page),
+    createdView(created, page),
+    stepView(step, page),
+    stepView({ ...step, refusal: { reason: "too_many", retryAfterSeconds: 2 }, counted: false }, page),
+    ...kinds.map((kind) => secretView(secret(kind), page)),
+    secretView(secret("url", { payload: `https://example.com/${hostile}`, viewsRemaining: 0 }), page),
+    deletedView(page),
+    goneView(page),
+    robotView(page),
+    ...[400, 403, 404, 413, 429, 500, 503].map((status) =>
+      failureView({ status, requestId: hostile, retryAfterSeconds: 2 }, page),
+    ),
+    signInView({ email: hostile, next: `/${hostile}`, refusal: { reason: "wrong" } }, page),
+    tokensView({ name: hostile, problem: hostile, made: { name: hostile, token: hostile }, tokens: [token] }, page),
+  ];
+}
+
+describe.each(languages.map((words) => [words.locale.tag, words] as const))("every view in %s", (tag, words) => {
+  const documents = allPages(contextOf(words)).map(renderPage);
+
+  it("names its language and direction", () => {
+    const opening = `<!doctype html><html lang="${tag}" dir="${words.locale.dir}">`;
+    for (const html of documents) expect(html.startsWith(opening)).toBe(true);
+  });
+
+  it("has no inline script, style or event handler, whatever its fields hold", () => {
+    for (const html of documents) {
+      const tags = html.match(/<[^>]*>/g) ?? [];
+      const scripts = tags.filter((each) => each.startsWith("<script"));
+      expect(scripts.every((each) => /^<script type="module" src="\/assets\/[a-z-]+\.js">$/.test(each))).toBe(true);
+      expect(html).not.toMatch(/<script[^>]*>[^<]/);
+      const attributes = tags.map((each) => each.replace(/"[^"]*"/g, '""'));
+      expect(attributes.filter((each) => /^<style|\sstyle=|\son[a-z]+=|javascript:/i.test(each))).toEqual([]);
+    }
+  });
+
+  it("asks for nothing from elsewhere and sends no referrer", () => {
+    for (const html of documents) {
+      expect(html).toContain('<meta name="referrer" content="no-referrer"/>');
+      expect(html.match(/(?:src|srcset)="(?!\/assets\/)[^"]*"/g)).toBeNull();
+    }
+  });
+
+  it("uses every id once and points at ids that are there", () => {
+    for (const html of documents) {
+      const ids = [...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+      const targets = [...html.matchAll(/\s(?:for|aria-describedby|aria-labelledby)="([^"]+)"/g)].flatMap(([, list]) =>
+        (list ?? "").split(" "),
+      );
+      expect(targets.filter((id) => !ids.includes(id))).toEqual([]);
+    }
+  });
+});
+
+describe("a secret link's page", () => {
+  it("is kept out of every index", () => {
+    for (const page of [
+      stepView(step, contextOf(en)),
+      secretView(secret("text"), contextOf(en)),
+      goneView(contextOf(en)),
+    ]) {
+      expect(renderPage(page)).toContain('<meta name="robots" content="noindex, nofollow, noarchive"/>');
+    }
+  });
+
+  it("says the same of every missing push", () => {
+    const render = (selfPath: string | null) => renderPage(goneView(contextOf(en, { selfPath })));
+    expect(render("/p/first")).toBe(render(null));
+  });
+
+  it("offers no change of language once the secret is shown", () => {
+    const html = renderPage(secretView(secret("text"), contextOf(en, { selfPath: "/p/abc" })));
+    expect(html).not.toContain("/p/abc?locale=");
+  });
+
+  it("links to nothing but http and https", () => {
+    for (const payload of ["javascript:alert(1)", " javascript:alert(1)", "data:text/html,x", "not an address"]) {
+      const html = renderPage(secretView(secret("url", { payload, files: [] }), contextOf(en)));
+      expect(html).not.toMatch(/<a[^>]*href="\s*(?:javascript|data):/i);
+      expect(html).not.toContain('class="destination"');
+    }
+  });
+
+  it("shows a foreign host as the browser would ask for it", () => {
+    const html = renderPage(secretView(secret("url", { payload: "https://еxample.com/", files: [] }), contextOf(en)));
+    expect(html).toContain("xn--xample-2of.com");
+  });
+
+  it("says so when there is no second look", () => {
+    expect(renderPage(secretView(secret("text", { viewsRemaining: 0, files: [] }), contextOf(en)))).toContain(
+      "This was the last view.",
+    );
+  });
+
+  it("still shows a text that no QR code can hold", () => {
+    const payload = "😀".repeat(1_000);
+    const html = renderPage(secretView(secret("qr", { payload }), contextOf(en)));
+    expect(html).toContain(en.secret.qrTooLong);
+    expect(html).toContain(payload);
+  });
+});
+
+describe("the form", () => {
+  it("tells an unchecked box from one that was not there", () => {
+    const html = renderPage(newPushView(newPush("text"), contextOf(en)));
+    expect(html).toMatch(/type="hidden" name="push\[retrieval_step\]" value="0"\/><input type="checkbox"[^>]* checked/);
+    expect(html).toMatch(
+      /type="hidden" name="push\[deletable_by_viewer\]" value="0"\/><input type="checkbox"(?![^>]*checked)/,
+    );
+  });
+
+  it("asks for labels only of those who can see them again", () => {
+    const render = (user: PageContext["user"]) => renderPage(newPushView(newPush("text"), contextOf(en, { user })));
+    expect(render(null)).not.toContain("push[note]");
+    expect(render({ email: "ada@example.com" })).toContain("push[note]");
+  });
+
+  it("keeps a first line end that a parser would drop", () => {
+    const values = { ...initialValues(settings), payload: "\nkey" };
+    expect(renderPage(newPushView(newPush("text", { values }), contextOf(en)))).toContain(">\n\nkey</textarea>");
+  });
+
+  it("ties each problem to its field and lists them first", () => {
+    const problems = { expireAfterDays: "From 1 to 90." };
+    const html = renderPage(newPushView(newPush("text", { problems }), contextOf(en)));
+    expect(html).toContain('<a href="#push_expire_after_days">After days: From 1 to 90.</a>');
+    expect(html).toContain('aria-describedby="push_expire_after_days_hint push_expire_after_days_problem"');
+  });
+});
+
+describe("the new link's page", () => {
+  it("writes link and message for the recipient's language", () => {
+    const html = renderPage(createdView({ ...created, link: "https://push.example/p/abc/r" }, contextOf(en)));
+    expect(html).toContain('value="https://push.example/p/abc/r?locale=ar"');
+    expect(html).toContain(`${ar.created.messageIntro}\n\nhttps://push.example/p/abc/r?locale=ar\n\n`);
+  });
+});
