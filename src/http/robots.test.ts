@@ -37,14 +37,6 @@ const robots = [
   "Microsoft Office/16.0 (Windows NT 10.0; Microsoft Outlook 16.0.12026; Pro)",
   "Mozilla/4.0 (compatible; ms-office; MSOffice 16)",
   "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
-  "curl/8.5.0",
-  "python-requests/2.31.0",
-  "Wget/1.21",
-  "Go-http-client/2.0",
-  "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/120.0.0.0 Safari/537.36",
-  "",
-  "  ",
-  undefined,
 ];
 
 const browsers = [
@@ -68,6 +60,22 @@ const browsers = [
 
 describe("programs that open links for somebody else", () => {
   test.each(robots.map((userAgent) => [userAgent]))("%s", (userAgent) => expect(isRobot(userAgent)).toBe(true));
+});
+
+const scripts = [
+  "curl/8.5.0",
+  "python-requests/2.31.0",
+  "Wget/1.21",
+  "Go-http-client/2.0",
+  "node",
+  "axios/1.7.2",
+  "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/120.0.0.0 Safari/537.36",
+  "",
+  undefined,
+];
+
+describe("programs that somebody runs on purpose, or that say nothing of themselves", () => {
+  test.each(scripts.map((userAgent) => [userAgent]))("%s", (userAgent) => expect(isRobot(userAgent)).toBe(false));
 });
 
 describe("people's browsers", () => {
