@@ -8,12 +8,17 @@ export const serverFile = join(root, "dist/main.js");
 const assetsDir = join(root, "dist/assets");
 const manifestFile = join(assetsDir, "manifest.json");
 
-/** The server in one file. Packages stay outside: some of them are native, and all are installed anyway. */
+/**
+ * The server: a small start file that checks the version of Node, and the program, which it loads only then. Packages
+ * stay outside: some of them are native, and all are installed anyway.
+ */
 export const serverBundle = {
   absWorkingDir: root,
   entryPoints: ["src/main.ts"],
-  outfile: serverFile,
+  outdir: dirname(serverFile),
   bundle: true,
+  splitting: true,
+  chunkNames: "[name]",
   platform: "node",
   format: "esm",
   target: "node24",
