@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { createPush, doors, everyDoor, type KnownPush, read } from "../support/doors.ts";
+import { newDataDir } from "../support/processes.ts";
+import { startServer } from "../support/server.ts";
+
+const racers = 50;
+const rounds = 40;
+
+/** Sends all requests at once, over every door and every process in turn. @returns how many got the secret. */
+async function race(baseUrls: readonly string[], push: KnownPush, count: number): Promise<number> {
+  const readings = await Promise.all(
+    Array.from({ length: count }, (_, racer) => {
+      const door = everyDoor[racer % everyDoor.length] ?? doors.apiV2;
+      const baseUrl = baseUrls[Math.floor(racer / everyDoor.length) % baseUrls.length] ?? "";
+      return read(door, baseUrl, push);
+    }),
+  );
+  return readings.filter((reading) => reading === "payload").length;
+}
+
+async function startProcesses(count: number): Promise<readonly string[]> {
+  const dataDir = newDataDir();
+  const baseUrls: string[] = [];
+  for (let at = 0; at < count; at += 1) baseUrls.push((await startServer({ dataDir })).baseUrl);
+  return baseUrls;
+}
+
+function make(baseUrl: string, views: number, more: Readonly<Record<string, unknown>> = {}): Promise<KnownPush> {
+  return createPush(baseUrl, { payload: `race-${crypto.randomUUID()}`, expire_after_views: views, ...more });
+}
+
+describe.each([
+  { name: "one process", processes: 1 },
+  { name: "two processes on one database", processes: 2 },
+])("50 retrievals at once through every door of $name", ({ processes }) => {
+  it.each([1, 5])("get a push of %i views exactly that often", async (views) => {
+    const baseUrls = await startProcesses(processes);
+    const [creator = ""] = baseUrls;
+    for (let round = 0; round < rounds; round += 1) {
+      expect(await race(baseUrls, await make(creator, views), racers), `round ${round}`).toBe(views);
+    }
+  });
+
+  it("let the one who knows the passphrase in exactly once, however many guess beside", async () => {
+    const baseUrls = await startProcesses(processes);
+    const passphrase = "the right one";
+    const push = await make(baseUrls[0] ?? "", 1, { passphrase });
+    const answers = await Promise.all(
+      Array.from({ length: racers }, async (_, racer) => {
+        const knows = racer % 10 === 0;
+        const answer = await fetch(`${baseUrls[racer % baseUrls.length] ?? ""}/api/v2/pushes/${push.urlToken}`, {
+          headers: {
+            "x-push-passphrase": knows ? passphrase : "a wrong one",
+            // The loopback is a trusted proxy: these are two clients, and the guesser's limit is not the recipient's.
+            "x-forwarded-for": knows ? "198.51.100.7" : "192.0.2.1",
+          },
+        });
+        return { knows, status: answer.status, opened: (await answer.text()).includes(push.payload) };
+      }),
+    );
+    expect(answers.filter(({ opened }) => opened)).toEqual([{ knows: true, status: 200, opened: true }]);
+    expect(answers.filter(({ knows, status }) => knows && status !== 200)).toEqual([]);
+    expect(answers.filter(({ knows, status }) => !knows && ![200, 401, 429].includes(status))).toEqual([]);
+  });
+});
+
+describe.each([
+  { name: "one process", processes: 1 },
+  { name: "two processes on one database", processes: 2 },
+])("a DELETE among retrievals, in $name", ({ processes }) => {
+  it("lets nobody in once it is acknowledged, and tells truly how the push ended", async () => {
+    const baseUrls = await startProcesses(processes);
+    const [first = "", other = baseUrls[0] ?? ""] = baseUrls;
+    let deletedFirst = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      const push = await make(first, 5, { deletable_by_viewer: true });
+      const earlier = race(baseUrls, push, round % 8);
+      // The first and the last round are no races: each side wins at least once.
+      if (round === rounds - 1) await earlier;
+      const deletion = fetch(`${first}/api/v2/pushes/${push.urlToken}`, { method: "DELETE" });
+      if (round === 0) await deletion;
+      const beside = race(baseUrls, push, racers);
+      const answer = await deletion;
+      // Acknowledged: whoever asks from here on, at either process, gets nothing.
+      const later = race([other], push, 10);
+      expect(answer.status).toBe(200);
+      const { deleted, expired } = (await answer.json()) as { deleted: boolean; expired: boolean };
+      expect(expired).toBe(true);
+      expect(await later).toBe(0);
+      const opened = (await earlier) + (await beside);
+      if (deleted) expect(opened).toBeLessThan(push.views);
+      else expect(opened).toBe(push.views);
+      if (deleted) deletedFirst += 1;
+    }
+    expect(deletedFirst).toBeGreaterThan(0);
+    expect(deletedFirst).toBeLessThan(rounds);
+  });
+});

@@ -1,0 +1,61 @@
+/** A push as a client knows it after its creation was acknowledged. */
+export interface KnownPush {
+  readonly urlToken: string;
+  readonly payload: string;
+  readonly views: number;
+}
+
+/** What an answer to a retrieval was: the secret, a refusal for good, or "not now". */
+export type Reading = "payload" | "gone" | "unavailable";
+
+const browser = "Mozilla/5.0 (X11; Linux x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36";
+
+export function postJson(url: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
+  return fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+/** @throws when the answer is not 201. */
+export async function createPush(
+  baseUrl: string,
+  push: Readonly<Record<string, unknown>> & { readonly payload: string; readonly expire_after_views: number },
+): Promise<KnownPush> {
+  const answer = await postJson(`${baseUrl}/api/v2/pushes`, { push });
+  if (answer.status !== 201) throw new Error(`Creating was answered ${answer.status}: ${await answer.text()}`);
+  const { url_token: urlToken } = (await answer.json()) as { url_token: string };
+  return { urlToken, payload: push.payload, views: push.expire_after_views };
+}
+
+/** Each way by which a recipient may take the secret, as a request. */
+export const doors = {
+  apiV2: (baseUrl: string, urlToken: string) => fetch(`${baseUrl}/api/v2/pushes/${urlToken}`),
+  apiV2Json: (baseUrl: string, urlToken: string) => fetch(`${baseUrl}/api/v2/pushes/${urlToken}.json`),
+  apiV1: (baseUrl: string, urlToken: string) => fetch(`${baseUrl}/p/${urlToken}.json`),
+  step: (baseUrl: string, urlToken: string) => postForm(`${baseUrl}/p/${urlToken}/r`),
+  page: (baseUrl: string, urlToken: string) => postForm(`${baseUrl}/p/${urlToken}`),
+};
+
+export type Door = (typeof doors)[keyof typeof doors];
+
+export const everyDoor: readonly Door[] = Object.values(doors);
+
+function postForm(url: string): Promise<Response> {
+  return fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded", "user-agent": browser },
+  });
+}
+
+/** Opens a push by one door. @throws when the answer is none that a retrieval may have, or the connection breaks. */
+export async function read(door: Door, baseUrl: string, push: KnownPush): Promise<Reading> {
+  const answer = await door(baseUrl, push.urlToken);
+  const body = await answer.text();
+  if (answer.status === 200 && body.includes(push.payload)) return "payload";
+  if (answer.status === 404 && !body.includes(push.payload)) return "gone";
+  if (answer.status === 200 && body.includes('"payload":null')) return "gone";
+  if (answer.status === 503 && answer.headers.has("retry-after")) return "unavailable";
+  throw new Error(`A retrieval was answered ${answer.status}: ${body.slice(0, 500)}`);
+}
