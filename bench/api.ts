@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startBareServer } from "./bare-process.ts";
+import { assignCores } from "./cores.ts";
+import { measureFileTransfer } from "./file-transfer.ts";
+import { LoadProcess } from "./load-process.ts";
+import { describeMachine } from "./machine.ts";
+import { readOptions } from "./options.ts";
+import { type Figure, publish } from "./report.ts";
+import { recordAnswers } from "./requests.ts";
+import { type Measured, measureRound, type Phase, phases, type Round } from "./rounds.ts";
+import { type CommitCounts, startSealpush } from "./sealpush-process.ts";
+import { median } from "./statistics.ts";
+
+/**
+ * How much of the bare framework's speed is left when a request is a whole push or a whole claim, sealed and durable.
+ * Bare and real routes take turns in one run, so that what the machine does besides weighs on both.
+ */
+
+const options = readOptions(process.argv.slice(2));
+const plan = options.short
+  ? { connections: 16, durationMs: 300, warmUpRounds: 0, rounds: 1, fileBytes: 16 * 1024 ** 2 }
+  : { connections: 64, durationMs: 4_000, warmUpRounds: 1, rounds: 5, fileBytes: 1024 ** 3 };
+
+/** A generator nearer to its own limit than this measures itself. */
+const clientShareMax = 0.8;
+
+const machine = describeMachine();
+const cores = assignCores();
+const dataDir = mkdtempSync(join(tmpdir(), "sealpush-bench-"));
+const { rounds, counts } = await measureRoutes();
+const file = await measureFileTransfer(cores.server, join(dataDir, "files"), plan.fileBytes);
+rmSync(dataDir, { recursive: true });
+
+process.exitCode = publish(
+  {
+    benchmark: "Create and claim against the bare route",
+    short: options.short,
+    machine,
+    conditions: [
+      `${cores.sentence}; ${plan.connections} connections, closed loop, ${plan.rounds} alternating rounds, medians`,
+      "full durability (WAL, synchronous=FULL), throttling off, anonymous text pushes of 40 characters, one view each",
+    ],
+    figures: [...routeFigures(rounds, counts), ...file.figures],
+    broken: [...rounds.flatMap(problemsOf), ...file.broken],
+  },
+  options.json,
+);
+
+async function measureRoutes(): Promise<{ rounds: readonly Round[]; counts: CommitCounts }> {
+  const sealpush = await startSealpush(cores.server, join(dataDir, "pushes"));
+  const bare = await startBareServer(cores.server, await recordAnswers(sealpush.port));
+  const load = new LoadProcess(cores.load);
+  const done: Round[] = [];
+  for (let round = 0; round < plan.warmUpRounds + plan.rounds; round += 1) {
+    done.push(await measureRound({ load, bare, sealpush }, plan));
+  }
+  load.close();
+  bare.close();
+  return { rounds: done.slice(plan.warmUpRounds), counts: await sealpush.stop() };
+}
+
+function routeFigures(all: readonly Round[], { commits, units }: CommitCounts): Figure[] {
+  const of = (phase: Phase, read: (measured: Measured) => number) => median(all.map((round) => read(round[phase])));
+  const ratio = (above: Phase, below: Phase, read: (measured: Measured) => number) =>
+    median(all.map((round) => read(round[above]) / read(round[below])));
+  const speed = (measured: Measured) => measured.perSecond;
+  const cpu = (measured: Measured) => measured.serverCpuMicros;
+  return [
+    {
+      name: "create: throughput against bare",
+      value: ratio("create", "bareCreate", speed),
+      unit: "x",
+      wanted: { atLeast: 0.45 },
+    },
+    {
+      name: "create: CPU per request against bare",
+      value: ratio("create", "bareCreate", cpu),
+      unit: "x",
+      wanted: { atMost: 2.2 },
+    },
+    {
+      name: "claim: throughput against bare",
+      value: ratio("claim", "bareClaim", speed),
+      unit: "x",
+      wanted: { atLeast: 0.6 },
+    },
+    {
+      name: "claim: CPU per request against bare",
+      value: ratio("claim", "bareClaim", cpu),
+      unit: "x",
+      wanted: { atMost: 1.67 },
+    },
+    { name: "commits per 1,000 writes", value: (commits / units) * 1_000, unit: "" },
+    ...phases.flatMap((phase): Figure[] => [
+      { name: `${phase}: throughput`, value: of(phase, speed), unit: "/s" },
+      { name: `${phase}: server CPU per request`, value: of(phase, cpu), unit: "us" },
+      { name: `${phase}: latency p50`, value: of(phase, (measured) => measured.p50Micros / 1_000), unit: "ms" },
+      { name: `${phase}: latency p99`, value: of(phase, (measured) => measured.p99Micros / 1_000), unit: "ms" },
+      {
+        name: `${phase}: generator's share of its core`,
+        value: of(phase, (measured) => measured.clientShare),
+        unit: "",
+      },
+    ]),
+  ];
+}
+
+function problemsOf(round: Round, at: number): string[] {
+  return phases.flatMap((phase) => {
+    const { clientShare, failures } = round[phase];
+    const where = `round ${at + 1}, ${phase}`;
+    return [
+      ...(failures > 0 ? [`${where}: ${failures} requests were not answered as they should`] : []),
+      ...(clientShare > clientShareMax && !options.short
+        ? [`${where} is void: the generator used ${Math.round(clientShare * 100)} % of its core`]
+        : []),
+    ];
+  });
+}

@@ -1,0 +1,72 @@
+import type { LoadResult } from "./load-job.ts";
+import type { LoadProcess } from "./load-process.ts";
+import { cpuMs } from "./process-figures.ts";
+import { claimRequest, createRequest } from "./requests.ts";
+
+/** In the order in which a round runs them: bare and real routes alternate. */
+export const phases = ["bareCreate", "create", "bareClaim", "claim"] as const;
+export type Phase = (typeof phases)[number];
+
+export interface Measured {
+  readonly perSecond: number;
+  /** All threads of the server's process, user and system. */
+  readonly serverCpuMicros: number;
+  readonly p50Micros: number;
+  readonly p99Micros: number;
+  /** Of one core. */
+  readonly clientShare: number;
+  /** Requests that were not answered with the status they should have had. */
+  readonly failures: number;
+}
+
+export type Round = Readonly<Record<Phase, Measured>>;
+
+interface Server {
+  readonly pid: number;
+  readonly port: number;
+}
+
+interface Parties {
+  readonly load: LoadProcess;
+  readonly bare: Server;
+  readonly sealpush: Server;
+}
+
+const madeUpTokens = Array.from({ length: 20_000 }, (_, at) => at.toString(32).padStart(26, "0"));
+
+/** Every push that is created is claimed in the same round, at a path of its own. */
+export async function measureRound(
+  { load, bare, sealpush }: Parties,
+  plan: { readonly connections: number; readonly durationMs: number },
+): Promise<Round> {
+  const run = async (server: Server, phase: Phase): Promise<Measured> => {
+    const creates = phase === "bareCreate" || phase === "create";
+    const cpuBefore = cpuMs(server.pid);
+    const result = await load.run({
+      ...plan,
+      port: server.port,
+      request: creates ? createRequest(server.port) : claimRequest(server.port),
+      each: creates ? "same" : phase === "claim" ? "kept_token" : "made_up_token",
+      madeUpTokens: phase === "bareClaim" ? madeUpTokens : [],
+      keepTokens: phase === "create",
+    });
+    return measured(result, cpuMs(server.pid) - cpuBefore, creates ? 201 : 200);
+  };
+  return {
+    bareCreate: await run(bare, "bareCreate"),
+    create: await run(sealpush, "create"),
+    bareClaim: await run(bare, "bareClaim"),
+    claim: await run(sealpush, "claim"),
+  };
+}
+
+function measured(result: LoadResult, serverCpuMs: number, status: number): Measured {
+  return {
+    perSecond: (result.requests / result.elapsedMs) * 1_000,
+    serverCpuMicros: (serverCpuMs / result.requests) * 1_000,
+    p50Micros: result.p50Micros,
+    p99Micros: result.p99Micros,
+    clientShare: result.clientShare,
+    failures: result.requests - (result.statuses[status] ?? 0),
+  };
+}

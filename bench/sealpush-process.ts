@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { nodeOn } from "./cores.ts";
+
+const program = fileURLToPath(new URL("../dist/main.js", import.meta.url));
+
+/** Only what no request of a measurement should meet: the throttle. All else is as an operator gets it. */
+const settings = { PORT: "0", PWP__THROTTLING__MINUTE: "0", PWP__THROTTLING__SECOND: "0" };
+
+/** How many units of writing were committed in how many commits, over the life of the process. */
+export interface CommitCounts {
+  readonly commits: number;
+  readonly units: number;
+}
+
+export interface SealpushProcess {
+  readonly pid: number;
+  readonly port: number;
+  stop(): Promise<CommitCounts>;
+}
+
+/** The server as it is shipped, on a data folder and a core of its own. */
+export async function startSealpush(core: number | undefined, dataDir: string): Promise<SealpushProcess> {
+  const [command, parameters] = nodeOn(core, [program, "serve"]);
+  const child = spawn(command, parameters, {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { PATH: process.env.PATH, ...settings, DATA_DIR: dataDir },
+  });
+  const closed = once(child, "close");
+  const started = logEntry(child, "server_started");
+  const stopped = logEntry(child, "server_stopped");
+  const early = closed.then((): never => {
+    throw new Error("The server ended. Was it built (npm run -s build)?");
+  });
+  const port = numberIn(await Promise.race([started, early]), "port");
+  if (child.pid === undefined) throw new Error("The server has no process id.");
+  return {
+    pid: child.pid,
+    port,
+    async stop() {
+      child.kill("SIGTERM");
+      const entry = await Promise.race([stopped, early]);
+      await closed;
+      return { commits: numberIn(entry, "commits"), units: numberIn(entry, "units") };
+    },
+  };
+}
+
+/** Runs an operator's command to its end. @returns what it printed. */
+export function runSealpush(dataDir: string, parameters: readonly string[], input: string): string {
+  const env = { PATH: process.env.PATH, DATA_DIR: dataDir };
+  const run = spawnSync(process.execPath, [program, ...parameters], { env, input, encoding: "utf8" });
+  if (run.status !== 0) throw new Error(`sealpush ${parameters.join(" ")} failed: ${run.stderr}`);
+  return run.stdout.trim();
+}
+
+function logEntry(child: ChildProcess, event: string): Promise<object> {
+  const { stdout } = child;
+  if (stdout === null) throw new Error("The server's output is not piped.");
+  return new Promise((resolve) => {
+    createInterface(stdout).on("line", (line) => {
+      const entry: unknown = JSON.parse(line);
+      if (typeof entry === "object" && entry !== null && Reflect.get(entry, "event") === event) resolve(entry);
+    });
+  });
+}
+
+function numberIn(entry: object, name: string): number {
+  const value: unknown = Reflect.get(entry, name);
+  if (typeof value !== "number") throw new Error(`The server does not log its ${name}.`);
+  return value;
+}
