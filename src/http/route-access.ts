@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from "fastify";
-import { unavailable } from "../base/errors.ts";
 import { type AuthenticationDeps, authenticationHook } from "./authentication.ts";
+import { answerRefusal, type Refusal, type RenderError } from "./errors.ts";
 import { isDeclaredPrefetch } from "./prefetch.ts";
 import type { RouteAccess } from "./request.ts";
 
@@ -14,12 +14,17 @@ export interface RouteEntry {
   readonly retrieval: boolean;
 }
 
+export interface GuardDeps extends AuthenticationDeps {
+  readonly renderError: RenderError;
+}
+
 /**
  * Gives each route registered later the hooks its declaration asks for. A route that does not say who may call it and
  * whether it changes state stops the start: the default is not "everybody".
  * @returns the inventory, which grows as routes are registered.
  */
-export function guardRoutes(server: FastifyInstance, deps: AuthenticationDeps): readonly RouteEntry[] {
+export function guardRoutes(server: FastifyInstance, deps: GuardDeps): readonly RouteEntry[] {
+  const refuseUnseen = unseenHook(deps.renderError);
   const inventory: RouteEntry[] = [];
   server.addHook("onRoute", (route) => {
     const { access, changesState, retrieval } = route.config ?? {};
@@ -39,18 +44,21 @@ function declaredHooks(route: RouteOptions) {
   return route.onRequest === undefined ? [] : [route.onRequest].flat();
 }
 
+const notYet: Refusal = {
+  status: 503,
+  message: "A push is not opened ahead of its reader.",
+  fields: undefined,
+  retryAfterSeconds: 1,
+};
+
 /**
- * Requests that no person reads the answer of. A prefetch is told to come back. HEAD is answered without looking at
- * the push, with the same 200 for every token: it tells less than GET would.
+ * For requests that no person reads the answer of. A prefetch is told to come back. HEAD is answered without looking
+ * at the push, with the same 200 for every token: it tells less than GET would.
  */
-function refuseUnseen(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
-  if (isDeclaredPrefetch(request.raw.headers)) {
-    done(unavailable("A secret is not fetched ahead of its reader.", 1));
-    return;
-  }
-  if (request.raw.method === "HEAD") {
-    reply.code(200).send();
-    return;
-  }
-  done();
+function unseenHook(renderError: RenderError) {
+  return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+    if (isDeclaredPrefetch(request.raw.headers)) answerRefusal(notYet, request, reply, renderError);
+    else if (request.raw.method === "HEAD") reply.code(200).send();
+    else done();
+  };
 }

@@ -6,6 +6,7 @@ import type { Random } from "../base/random.ts";
 import type { Config } from "../config/config.ts";
 import type { Events } from "../telemetry/events.ts";
 import { allowedMethods } from "./allowed-methods.ts";
+import { strangerAt } from "./authentication.ts";
 import { createBaseUrls } from "./base-url.ts";
 import { BodyBudget, bodyBudgetLimits } from "./body/body-budget.ts";
 import { createClientReader } from "./client.ts";
@@ -66,8 +67,14 @@ export function createServer(deps: ServerDeps): Server {
     routerOptions: { maxParamLength: paramLengthMax },
     clientErrorHandler: (error, socket) => answerClientError(error, socket, makeRequestId()),
     frameworkErrors(error, request, reply) {
-      setUnknown(request, reply);
-      answerError(error, request, reply, { events, renderError });
+      // Nothing above this catches: what is thrown here would end the process.
+      try {
+        setUnknown(request, reply);
+        answerError(error, request, reply, { events, renderError });
+      } catch (bug) {
+        events.unexpectedError({ requestId: request.id, method: request.method, route: "no route" }, bug);
+        reply.raw.writeHead(500, { ...baseHeaders, "x-request-id": request.id }).end();
+      }
     },
   });
   server.server.on("checkExpectation", (request, response) => answerExpectation(request, response, makeRequestId()));
@@ -78,9 +85,7 @@ export function createServer(deps: ServerDeps): Server {
   server.decorateRequest("user", null);
   welcomeRequests(server, deps);
   const routes = guardRoutes(server, {
-    accounts: deps.accounts,
-    allowAnonymous: config.allowAnonymous,
-    sessionCookies,
+    ...{ accounts: deps.accounts, allowAnonymous: config.allowAnonymous, sessionCookies, renderError },
   });
   readNoBodies(server);
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply, { events, renderError }));
@@ -152,9 +157,12 @@ function answerUnrouted(
   return answerRefusal(refusal, request, reply, renderError);
 }
 
-/** For answers to requests that never reached a hook. */
+/** For answers to requests that the router refused: they have neither passed a hook nor got the decorations' defaults. */
 function setUnknown(request: FastifyRequest, reply: FastifyReply): void {
   request.client = { address: "0.0.0.0", key: "0.0.0.0", https: false, host: "" };
+  request.baseUrl = "";
+  request.user = null;
+  request.actor = strangerAt(request);
   reply.headers(baseHeaders);
   reply.header("x-request-id", request.id);
 }

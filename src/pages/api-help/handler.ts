@@ -6,7 +6,7 @@ import { renderPage } from "../render.ts";
 import { apiHelpView } from "./view.tsx";
 
 /** `GET /help/api`: the description of API v2 for a reader. */
-export function registerApiHelpPage(server: FastifyInstance, deps: PageDeps): void {
+export function registerApiHelpPage(server: FastifyInstance, deps: Pick<PageDeps, "assetUrl">): void {
   const reference = apiReference();
   server.get("/help/api", { config: { access: "page", changesState: false } }, (request, reply) => {
     const page = pageContext(request, deps, "/help/api");

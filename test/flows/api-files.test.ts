@@ -1,0 +1,156 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestApp, type TestApp } from "../support/app.ts";
+
+let app: TestApp;
+let origin: string;
+let headers: { authorization: string };
+beforeAll(async () => {
+  app = await startTestApp({
+    environment: { PWP__FILES__MAX_PUSH_BYTES: "3000000", PWP__FILES__MAX_FILE_UPLOADS: "3" },
+  });
+  origin = await app.listen();
+  headers = { authorization: `Bearer ${await app.makeToken("owner@example.com")}` };
+});
+afterAll(() => app[Symbol.asyncDispose]());
+
+interface File_ {
+  readonly filename: string;
+  readonly content_type: string;
+  readonly url: string;
+}
+
+async function push(body: FormData): Promise<Response> {
+  return await fetch(`${origin}/api/v2/pushes`, { method: "POST", body, headers });
+}
+
+function formWith(files: readonly (readonly [name: string, bytes: Uint8Array<ArrayBuffer>])[]): FormData {
+  const form = new FormData();
+  for (const [name, bytes] of files)
+    form.append("push[files][]", new Blob([bytes], { type: "application/x-test" }), name);
+  return form;
+}
+
+async function filesOf(urlToken: string): Promise<readonly File_[]> {
+  return (await (await fetch(`${origin}/api/v2/pushes/${urlToken}`)).json()).files;
+}
+
+const some = (bytes: number) => Uint8Array.from(randomBytes(bytes));
+
+test("multipart files come back byte for byte, fields before and after them count", async () => {
+  const [large, small] = [some(2_000_000), some(3)];
+  const form = formWith([
+    ["größe 😀.bin", large],
+    ["b.html", small],
+  ]);
+  form.append("push[expire_after_views]", "2");
+  const created = await push(form);
+  expect(created.status).toBe(201);
+  const answer = await created.json();
+  expect(answer).toMatchObject({ kind: "file", expire_after_views: 2 });
+  const files = await filesOf(answer.url_token);
+  expect(files.map((file) => file.filename)).toEqual(["größe 😀.bin", "b.html"]);
+  const first = await fetch(files[0]?.url ?? "");
+  expect(Buffer.from(await first.arrayBuffer()).equals(large)).toBe(true);
+  expect(first.headers.get("content-type")).toBe("application/octet-stream");
+  expect(first.headers.get("content-disposition")).toContain("attachment; filename=");
+  expect(first.headers.get("content-security-policy")).toContain("sandbox");
+  const range = await fetch(files[0]?.url ?? "", { headers: { range: "bytes=65530-65545" } });
+  expect([range.status, range.headers.get("content-range")]).toEqual([206, "bytes 65530-65545/2000000"]);
+  expect(Buffer.from(await range.arrayBuffer()).equals(large.subarray(65_530, 65_546))).toBe(true);
+});
+
+test("JSON files, an empty one too", async () => {
+  const payload = {
+    push: {
+      payload: "see attached",
+      files: [
+        { filename: "../../etc/passwd", content_type: "text/plain", data: Buffer.from("hello").toString("base64") },
+        { filename: "empty", data: "" },
+      ],
+    },
+  };
+  const created = await app.server.inject({ method: "POST", url: "/api/v2/pushes", headers, payload });
+  expect(created.json().kind).toBe("file");
+  const [hello, empty] = await filesOf(created.json().url_token);
+  expect(hello?.filename).toBe("passwd");
+  expect(await (await fetch(hello?.url ?? "")).text()).toBe("hello");
+  expect((await (await fetch(empty?.url ?? "")).arrayBuffer()).byteLength).toBe(0);
+});
+
+test("a kind that is given wins, and the files stay attached", async () => {
+  const form = formWith([["a", some(5)]]);
+  form.append("push[kind]", "text");
+  form.append("push[payload]", "text");
+  const answer = await (await push(form)).json();
+  expect(answer.kind).toBe("text");
+  expect(await filesOf(answer.url_token)).toHaveLength(1);
+});
+
+describe("what is refused leaves nothing behind", () => {
+  test.each([
+    ["too many files", () => formWith([0, 1, 2, 3].map((n) => [`f${n}`, some(1)] as const)), 422],
+    [
+      "too many bytes",
+      () =>
+        formWith([
+          ["a", some(2_000_000)],
+          ["b", some(1_500_000)],
+        ]),
+      413,
+    ],
+  ] as const)("%s", async (_, form, status) => {
+    expect((await push(form())).status).toBe(status);
+  });
+
+  test("bad fields after the files", async () => {
+    const form = formWith([["a", some(100)]]);
+    form.append("push[expire_after_days]", "1000");
+    const answer = await push(form);
+    expect([answer.status, Object.keys(await answer.json())]).toEqual([422, ["expire_after_days"]]);
+  });
+
+  test("a file where a text belongs", async () => {
+    const form = new FormData();
+    form.append("push[payload]", new Blob(["x"]), "payload.txt");
+    expect((await push(form)).status).toBe(400);
+  });
+
+  test("no token", async () => {
+    const answer = await fetch(`${origin}/api/v2/pushes`, { method: "POST", body: formWith([["a", some(10)]]) });
+    expect(answer.status).toBe(401);
+  });
+});
+
+test("the empty file input of a browser's form is no file", async () => {
+  const form = formWith([["", some(0)]]);
+  form.append("push[files][]", "");
+  form.append("push[payload]", "only text");
+  const answer = await (await push(form)).json();
+  expect(answer.kind).toBe("text");
+});
+
+test("tickets end with a delete, are audited, and are not guessed", async () => {
+  const { url_token } = await (await push(formWith([["a", some(10)]]))).json();
+  const [file] = await filesOf(url_token);
+  const url = file?.url ?? "";
+  expect((await fetch(url, { method: "HEAD" })).headers.get("content-length")).toBe("10");
+  expect((await fetch(url)).status).toBe(200);
+  const flipped = `${url.slice(0, -2)}${url.at(-2) === "A" ? "B" : "A"}${url.at(-1)}`;
+  expect((await fetch(flipped)).status).toBe(404);
+  const { logs } = await (await fetch(`${origin}/api/v2/pushes/${url_token}/audit`, { headers })).json();
+  expect(logs.filter((log: { kind: string }) => log.kind === "download")).toHaveLength(1);
+  await fetch(`${origin}/api/v2/pushes/${url_token}`, { method: "DELETE", headers });
+  expect((await fetch(url)).status).toBe(404);
+});
+
+test("tickets run out", async () => {
+  const { url_token } = await (await push(formWith([["a", some(10)]]))).json();
+  const [file] = await filesOf(url_token);
+  app.clock.advance(15 * 60_000 + 1);
+  expect((await fetch(file?.url ?? "")).status).toBe(404);
+});
+
+test("no token, ticket or name of a file is in the log", () => {
+  expect(app.logLines.filter((line) => !line.includes("master_key_made"))).toEqual([]);
+});

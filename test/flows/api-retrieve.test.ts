@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestApp, type TestApp } from "../support/app.ts";
+
+let app: TestApp;
+let token: string;
+let otherToken: string;
+beforeAll(async () => {
+  app = await startTestApp();
+  token = await app.makeToken("owner@example.com");
+  otherToken = await app.makeToken("other@example.com");
+});
+afterAll(() => app[Symbol.asyncDispose]());
+
+const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
+
+async function create(push: object, headers: Record<string, string> = {}): Promise<string> {
+  const answer = await app.server.inject({ method: "POST", url: "/api/v2/pushes", headers, payload: { push } });
+  expect(answer.statusCode).toBe(201);
+  return answer.json().url_token;
+}
+
+const get = (url: string, headers: Record<string, string> = {}) => app.server.inject({ url, headers });
+const retrieve = (urlToken: string, headers: Record<string, string> = {}) => get(`/api/v2/pushes/${urlToken}`, headers);
+const viewsLeft = async (urlToken: string) => 5 - (await countedViews(urlToken));
+
+async function countedViews(urlToken: string): Promise<number> {
+  const { logs } = (await get(`/api/v2/pushes/${urlToken}/audit`, bearer(token))).json();
+  return logs.filter((log: { kind: string }) => log.kind === "view").length;
+}
+
+test("the last view still gets the payload, from then on there is none", async () => {
+  const urlToken = await create({ payload: "secret", expire_after_views: 2 });
+  expect((await retrieve(urlToken)).json()).toMatchObject({ payload: "secret", expired: false, views_remaining: 1 });
+  const last = (await retrieve(urlToken)).json();
+  expect(last).toMatchObject({ payload: "secret", expired: false, views_remaining: 0, files: [], passphrase: null });
+  const gone = await retrieve(urlToken);
+  expect(gone.statusCode).toBe(200);
+  expect(gone.json()).toMatchObject({ payload: null, files: [], expired: true, deleted: false, views_remaining: 0 });
+  expect(Object.keys(gone.json())).toEqual(Object.keys(last));
+});
+
+test("the answer has exactly the contract's keys, in v2 and in the older form", async () => {
+  const urlToken = await create({ payload: "secret", name: "n", note: "o" }, bearer(token));
+  const common = [
+    ...["expire_after_views", "expired", "url_token", "deletable_by_viewer", "retrieval_step", "expired_on"],
+    ...["passphrase", "created_at", "updated_at", "expire_after_days", "days_remaining", "views_remaining"],
+    ...["deleted", "json_url", "html_url"],
+  ];
+  const two = (await retrieve(urlToken)).json();
+  expect(Object.keys(two)).toEqual([...common, "kind", "expires_at", "payload", "files"]);
+  const one = await get(new URL(two.json_url).pathname);
+  expect(Object.keys(one.json())).toEqual([...common, "payload", "files"]);
+  expect(one.json().payload).toBe("secret");
+});
+
+test("v2 counts everyone; the older form does not count the owner", async () => {
+  const urlToken = await create({ payload: "secret" }, bearer(token));
+  expect((await retrieve(urlToken, bearer(token))).json().views_remaining).toBe(4);
+  expect((await get(`/p/${urlToken}.json`, bearer(token))).json().views_remaining).toBe(4);
+  expect((await get(`/p/${urlToken}.json`, bearer(otherToken))).json().views_remaining).toBe(3);
+  expect((await get(`/p/${urlToken}.json`)).json().views_remaining).toBe(2);
+});
+
+test("an unknown token, and what cannot be one", async () => {
+  for (const unknown of ["abc", "a".repeat(64), "a".repeat(65), "a".repeat(2_000), "%00", "a%2Fb", "..%2f..", "a.b"]) {
+    const answer = await retrieve(unknown);
+    expect([answer.statusCode, answer.body]).toEqual([404, '{"error":"not-found"}']);
+  }
+});
+
+test("time ends a push from the instant of expires_at", async () => {
+  const urlToken = await create({ payload: "secret", expire_after_duration: 0 });
+  app.clock.advance(15 * 60_000 - 1);
+  expect((await retrieve(urlToken)).json().payload).toBe("secret");
+  app.clock.advance(1);
+  expect((await retrieve(urlToken)).json()).toMatchObject({ payload: null, expired: true });
+});
+
+describe("a passphrase", () => {
+  const wrong = { error: "That passphrase is incorrect.", message: expect.any(String), status: "unauthorized" };
+
+  test("missing or wrong: 401, no view; right by query or header", async () => {
+    const urlToken = await create({ payload: "secret", passphrase: "pässphräse 😀" }, bearer(token));
+    for (const url of [
+      `/api/v2/pushes/${urlToken}`,
+      `/api/v2/pushes/${urlToken}?passphrase=`,
+      `/p/${urlToken}.json?passphrase=x`,
+    ]) {
+      const answer = await get(url);
+      expect([answer.statusCode, answer.json(), answer.headers["www-authenticate"]]).toEqual([401, wrong, "Bearer"]);
+    }
+    expect(await viewsLeft(urlToken)).toBe(5);
+    const query = encodeURIComponent("pässphräse 😀");
+    expect((await get(`/api/v2/pushes/${urlToken}?passphrase=${query}`)).json().payload).toBe("secret");
+    const header = Buffer.from("pässphräse 😀").toString("latin1");
+    expect((await retrieve(urlToken, { "x-push-passphrase": header })).json().payload).toBe("secret");
+    expect((await get(`/api/v2/pushes/${urlToken}?passphrase=a&passphrase=b`)).statusCode).toBe(400);
+  });
+
+  test("a guesser is stopped, the recipient is not", async () => {
+    const urlToken = await create({ payload: "secret", passphrase: "right" });
+    const from = (remoteAddress: string, passphrase: string) =>
+      app.server.inject({ url: `/api/v2/pushes/${urlToken}?passphrase=${passphrase}`, remoteAddress });
+    for (let i = 0; i < 5; i += 1) expect((await from("198.51.100.1", "wrong")).statusCode).toBe(401);
+    const stopped = await from("198.51.100.1", "right");
+    expect(stopped.statusCode).toBe(429);
+    expect(Number(stopped.headers["retry-after"])).toBeGreaterThan(0);
+    expect((await from("198.51.100.2", "right")).json().payload).toBe("secret");
+  });
+});
+
+describe("what never counts", () => {
+  test.each([
+    ["HEAD", "HEAD", {}, 200],
+    ["OPTIONS", "OPTIONS", {}, 204],
+    ["a prefetch", "GET", { "sec-purpose": "prefetch;prerender" }, 503],
+    ["an older prefetch", "GET", { purpose: "prefetch" }, 503],
+    ["Firefox's prefetch", "GET", { "x-moz": "prefetch" }, 503],
+  ] as const)("%s", async (_, method, headers, status) => {
+    const urlToken = await create({ payload: "hunter2" }, bearer(token));
+    for (const url of [
+      `/api/v2/pushes/${urlToken}`,
+      `/api/v2/pushes/${urlToken}.json`,
+      `/p/${urlToken}.json`,
+      `/p/${urlToken}`,
+      `/p/${urlToken}/r`,
+    ]) {
+      const answer = await app.server.inject({
+        method,
+        url,
+        headers: { ...headers, "user-agent": "Mozilla/5.0 Firefox/133.0" },
+      });
+      expect([url, answer.statusCode]).toEqual([url, status]);
+      expect(answer.headers["cache-control"]).toBe("no-store");
+      expect(answer.headers["retry-after"]).toBe(status === 503 ? "1" : undefined);
+      expect(answer.body).not.toContain("hunter2");
+    }
+    expect(await countedViews(urlToken)).toBe(0);
+  });
+
+  test("a preview", async () => {
+    const urlToken = await create({ payload: "secret" }, bearer(token));
+    const answer = await get(`/api/v2/pushes/${urlToken}/preview.json`);
+    expect([answer.statusCode, answer.json()]).toEqual([200, { url: `http://localhost/p/${urlToken}/r` }]);
+    expect(await countedViews(urlToken)).toBe(0);
+    expect((await get("/api/v2/pushes/unknown/preview")).statusCode).toBe(404);
+  });
+});
+
+test("on API paths the user agent decides nothing", async () => {
+  const urlToken = await create({ payload: "secret" });
+  for (const agent of ["curl/8.5.0", "python-requests/2.31", "Slackbot-LinkExpanding 1.0"]) {
+    expect((await retrieve(urlToken, { "user-agent": agent })).json().payload).toBe("secret");
+  }
+});
+
+test("always JSON, never stored, never a redirect", async () => {
+  const urlToken = await create({ payload: "secret" });
+  const answer = await retrieve(`${urlToken}.json`, { accept: "text/html" });
+  expect(answer.statusCode).toBe(200);
+  expect(answer.headers).toMatchObject({
+    "content-type": "application/json; charset=utf-8",
+    "cache-control": "no-store",
+  });
+});
+
+test("GET may carry a JSON type and an empty or null body", async () => {
+  const urlToken = await create({ payload: "secret" });
+  const headers = { "content-type": "application/json" };
+  expect((await app.server.inject({ url: `/api/v2/pushes/${urlToken}`, headers })).statusCode).toBe(200);
+  expect((await app.server.inject({ url: `/api/v2/pushes/${urlToken}`, headers, payload: "null" })).statusCode).toBe(
+    200,
+  );
+});

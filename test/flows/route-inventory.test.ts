@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestApp, type TestApp } from "../support/app.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app[Symbol.asyncDispose]());
+
+/** Every address of the product and who may call it. A change here is a change of the contract. */
+const inventory = `
+GET    /                                      page_creator
+GET    /api/v2/openapi.json                   api
+POST   /api/v2/pushes                         api           changes
+GET    /api/v2/pushes/:url_token              api           changes retrieval
+DELETE /api/v2/pushes/:url_token              api           changes
+GET    /api/v2/pushes/:url_token/audit        api_token
+GET    /api/v2/pushes/:url_token/preview      api
+GET    /api/v2/pushes/active                  api_token
+GET    /api/v2/pushes/expired                 api_token
+GET    /api/v2/version                        public
+GET    /assets/:name                          public
+GET    /files/:ticket                         public
+GET    /help/api                              page
+POST   /p                                     page_creator  changes
+GET    /p/:token                              page          retrieval
+POST   /p/:token                              page          changes retrieval
+POST   /p/:token/expire                       page          changes
+GET    /p/:token/preview                      page
+GET    /p/:token/r                            page          retrieval
+POST   /p/:token/r                            page          changes retrieval
+GET    /p/:token/r/preview                    page
+GET    /p/:url_token.json                     api           changes retrieval
+GET    /p/new                                 page_creator
+GET    /robots.txt                            public
+GET    /up                                    public
+GET    /users/sign_in                         page
+POST   /users/sign_in                         page          changes
+POST   /users/sign_out                        page          changes
+GET    /users/token                           page_session
+POST   /users/token                           page_session  changes
+POST   /users/token/:id/revoke                page_session  changes
+`;
+
+const line = (parts: readonly string[]) => parts.filter((part) => part !== "").join(" ");
+
+test("the routes are these and no others", () => {
+  const expected = inventory
+    .trim()
+    .split("\n")
+    .map((row) => line(row.split(/\s+/)));
+  const isTwin = (pattern: string) =>
+    pattern.startsWith("/api/v2/") && pattern.endsWith(".json") && !pattern.endsWith("openapi.json");
+  const actual = app.app.routes
+    .filter(({ method, pattern }) => method !== "HEAD" && !isTwin(pattern))
+    .map(({ method, pattern, access, changesState, retrieval }) =>
+      line([method, pattern, access, changesState ? "changes" : "", retrieval ? "retrieval" : ""]),
+    );
+  expect(actual.sort()).toEqual(expected.sort());
+});
+
+test("every v2 route has its twin with .json, under the same rules", () => {
+  const { routes } = app.app;
+  for (const route of routes.filter(({ pattern }) => /^\/api\/v2\/.*(?<!\.json)$/.test(pattern))) {
+    expect(routes).toContainEqual({ ...route, pattern: `${route.pattern}.json` });
+  }
+});
+
+test("without credentials, a route that needs them gives nothing", async () => {
+  for (const { method, pattern, access } of app.app.routes) {
+    const url = pattern.replace(/:[a-z_]+/g, "1");
+    const answer = await app.server.inject({
+      method: method as "GET",
+      url,
+      headers: { "sec-fetch-site": "same-origin" },
+    });
+    const at = `${method} ${url}`;
+    if (access === "api_token") expect([at, answer.statusCode]).toEqual([at, 401]);
+    else if (access === "page_session") expect([at, answer.statusCode]).toEqual([at, 303]);
+    else expect([at, answer.statusCode < 500]).toEqual([at, true]);
+  }
+});
+
+test("no page changes state for another site, whoever is signed in", async () => {
+  for (const { method, pattern, access, changesState } of app.app.routes) {
+    if (!access.startsWith("page") || !changesState) continue;
+    const url = pattern.replace(/:[a-z_]+/g, "1");
+    const answer = await app.server.inject({
+      method: method as "POST",
+      url,
+      headers: { "sec-fetch-site": "cross-site" },
+    });
+    expect([url, answer.statusCode]).toEqual([url, 403]);
+  }
+});
+
+test("only POST and DELETE, and the retrievals of the API, change state", () => {
+  for (const { method, pattern, access, changesState, retrieval } of app.app.routes) {
+    const reads = method === "GET" || method === "HEAD";
+    if (reads && changesState) expect([pattern, access, retrieval]).toEqual([pattern, "api", true]);
+    if (!reads) expect([pattern, changesState]).toEqual([pattern, true]);
+  }
+});
