@@ -1,0 +1,87 @@
+import { randomBytes } from "node:crypto";
+import { dirname } from "node:path";
+import { expect, test } from "vitest";
+import { NeedleFinder, readAllFiles } from "../../../test/support/raw-files.ts";
+import { SeededNumbers } from "../../../test/support/seeded-numbers.ts";
+import { makeTestDatabase } from "../../db/test-support.ts";
+import { createSqlitePushStore } from "./store.ts";
+
+/** As wide as a sealed data key. */
+const keyBytes = 98;
+
+/** The table of data keys alone, with what was ever in it. */
+function makeKeys() {
+  const { db, path } = makeTestDatabase();
+  const { upkeep } = createSqlitePushStore(db, () => undefined);
+  const insert = db.writer.prepare("INSERT INTO data_keys (sealed) VALUES (?)");
+  const overwrite = db.writer.prepare("UPDATE data_keys SET sealed = zeroblob(length(sealed)) WHERE id = ?");
+  const rowIds = db.reader.prepare<[], { id: number }>("SELECT id FROM data_keys ORDER BY id");
+  const finder = new NeedleFinder<number>();
+  const living = new Set<number>();
+  return {
+    living,
+    rowIds: () => rowIds.all().map((row) => row.id),
+    add: (count: number) =>
+      db.write(() => {
+        for (let made = 0; made < count; made += 1) {
+          const key = randomBytes(keyBytes);
+          const id = Number(insert.run(key).lastInsertRowid);
+          finder.add(id, key);
+          living.add(id);
+        }
+      }),
+    end: (ids: readonly number[]) =>
+      db.write(() => {
+        for (const id of ids) {
+          overwrite.run(id);
+          living.delete(id);
+        }
+      }),
+    async trim(limit: number) {
+      let trimmed = 0;
+      for (let done = await upkeep.trimDataKeys(limit); done > 0; done = await upkeep.trimDataKeys(limit))
+        trimmed += done;
+      return trimmed;
+    },
+    /** Ids of keys of which anything lies in any file. */
+    found() {
+      while (!db.truncateLog());
+      const files = [...readAllFiles(dirname(path)).values()];
+      return new Set(files.flatMap((bytes) => [...finder.search(bytes)]));
+    },
+  };
+}
+
+test("trimming away the overwritten rows at the head never leaves a copy of a living neighbour", async () => {
+  const numbers = new SeededNumbers(7);
+  const keys = makeKeys();
+  let trimmed = 0;
+  for (let round = 0; round < 25; round += 1) {
+    await keys.add(200 + numbers.below(400));
+    const rows = [...keys.living];
+    // A run at the head, and some further on.
+    const head = rows.slice(0, numbers.below(rows.length));
+    await keys.end([...head, ...rows.slice(head.length).filter(() => numbers.below(3) === 0)]);
+    trimmed += await keys.trim(1 + numbers.below(500));
+    expect(keys.found()).toEqual(keys.living);
+  }
+  expect(trimmed).toBeGreaterThan(1_000);
+});
+
+test("the table shrinks with its living keys, but for the rows that shield them", async () => {
+  const keys = makeKeys();
+  await keys.add(3_000);
+  const rows = [...keys.living];
+  await keys.end(rows.slice(0, 2_000));
+  await keys.trim(500);
+  expect(keys.rowIds()[0]).toBe(2_000 - 256 + 1);
+  await keys.end(rows.slice(2_000));
+  await keys.trim(500);
+  expect(keys.rowIds()).toHaveLength(256);
+  // A living key at the head holds what is behind it.
+  await keys.add(1_000);
+  await keys.end([...keys.living].slice(1));
+  await keys.trim(500);
+  expect(keys.rowIds()).toHaveLength(256 + 1_000);
+  expect(await keys.trim(500)).toBe(0);
+});

@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+
+/** Every file under the folder, as it lies there. */
+export function readAllFiles(folder: string): ReadonlyMap<string, Buffer> {
+  const files = new Map<string, Buffer>();
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    files.set(relative(folder, path), readFileSync(path));
+  }
+  return files;
+}
+
+/** @returns "file: needle" for each needle that is found in a file as it is, in UTF-16, hex or base64. */
+export function findInFiles(folder: string, needles: Readonly<Record<string, string>>): string[] {
+  const found: string[] = [];
+  for (const [name, bytes] of readAllFiles(folder)) {
+    for (const [label, needle] of Object.entries(needles)) {
+      const plain = Buffer.from(needle);
+      const forms = [plain, Buffer.from(needle, "utf16le"), plain.toString("hex"), plain.toString("base64url")];
+      if (forms.some((form) => bytes.includes(form))) found.push(`${name}: ${label}`);
+    }
+  }
+  return found;
+}
+
+/** Any run of this many bytes of a needle, at a multiple of it, counts as found. */
+const pieceBytes = 12;
+
+/**
+ * Looks for thousands of random byte strings at once, and for parts of them: a copy that lost its beginning or end to
+ * another value is still a copy.
+ */
+export class NeedleFinder<Label> {
+  readonly #byStart = new Map<number, { readonly piece: Buffer; readonly label: Label }[]>();
+  /** One bit for 22 bits of a start: most places in a file are passed over without a look into the map. */
+  readonly #starts = new Uint8Array(2 ** 19);
+
+  add(label: Label, needle: Buffer): void {
+    for (let at = 0; at + pieceBytes <= needle.length; at += pieceBytes) {
+      const piece = needle.subarray(at, at + pieceBytes);
+      const start = piece.readUInt32LE(0);
+      const bit = start & 0x3fffff;
+      this.#starts[bit >> 3] = (this.#starts[bit >> 3] ?? 0) | (1 << (bit & 7));
+      const pieces = this.#byStart.get(start) ?? [];
+      pieces.push({ piece, label });
+      this.#byStart.set(start, pieces);
+    }
+  }
+
+  /** The labels of all needles of which a piece lies in these bytes. */
+  search(bytes: Buffer): Set<Label> {
+    const found = new Set<Label>();
+    for (let at = 0; at + pieceBytes <= bytes.length; at += 1) {
+      const start = bytes.readUInt32LE(at);
+      const bit = start & 0x3fffff;
+      if (((this.#starts[bit >> 3] ?? 0) & (1 << (bit & 7))) === 0) continue;
+      for (const { piece, label } of this.#byStart.get(start) ?? []) {
+        if (piece.equals(bytes.subarray(at, at + pieceBytes))) found.add(label);
+      }
+    }
+    return found;
+  }
+}

@@ -1,0 +1,35 @@
+import { minuteMs } from "../../src/base/clock.ts";
+import { ClockTrust } from "../../src/base/clock-trust.ts";
+import { type SweepDeps, type SweepReport, sweep } from "../../src/pushes/sweep.ts";
+import type { TestHouse } from "./house.ts";
+
+/** A clock trust that has seen its ten quiet minutes. */
+export function earnedTrust(): ClockTrust {
+  let ms = 0;
+  const trust = new ClockTrust({ now: () => ms }, () => ms);
+  ms = 11 * minuteMs;
+  return trust;
+}
+
+export interface Sweeper {
+  sweep(signal?: AbortSignal): Promise<SweepReport>;
+  /** Failures of blob deletions that were reported. */
+  readonly failures: readonly unknown[];
+}
+
+/** Sweeps the house under its own clock; the clock is trusted unless the test brings another trust. */
+export function makeSweeper(world: TestHouse, overrides: Partial<SweepDeps> = {}): Sweeper {
+  const failures: unknown[] = [];
+  const deps: SweepDeps = {
+    config: world.house.config,
+    clock: world.clock,
+    clockTrust: earnedTrust(),
+    monotonicMs: () => 0,
+    upkeep: world.house.store.upkeep,
+    blobs: world.house.blobs,
+    pause: async () => undefined,
+    onBlobDeletionFailed: (error) => failures.push(error),
+    ...overrides,
+  };
+  return { failures, sweep: (signal = new AbortController().signal) => sweep(deps, signal) };
+}
