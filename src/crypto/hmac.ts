@@ -1,11 +1,31 @@
-import { createHmac, createSecretKey } from "node:crypto";
+import { hash } from "node:crypto";
+
+const blockBytes = 64;
+const digestBytes = 32;
+const innerPad = 0x36;
+const outerPad = 0x5c;
 
 /**
  * HMAC-SHA256 (RFC 2104) over the concatenation of `parts`; 32 bytes.
- * The key goes in as a key object: given as bytes, Node 24 spends 10 us on finding out what it is.
+ * Made of two one-shot digests: `createHmac` takes three times as long, nearly all of it to build its objects.
  */
 export function hmacSha256(key: Uint8Array, ...parts: readonly Uint8Array[]): Buffer {
-  const hmac = createHmac("sha256", createSecretKey(key));
-  for (const part of parts) hmac.update(part);
-  return hmac.digest();
+  const fitting = key.length > blockBytes ? hash("sha256", key, "buffer") : key;
+  let innerBytes = blockBytes;
+  for (const part of parts) innerBytes += part.length;
+  const inner = Buffer.allocUnsafe(innerBytes).fill(innerPad, 0, blockBytes);
+  const outer = Buffer.allocUnsafe(blockBytes + digestBytes).fill(outerPad, 0, blockBytes);
+  for (let at = 0; at < fitting.length; at += 1) {
+    const byte = fitting[at] ?? 0;
+    inner[at] = byte ^ innerPad;
+    outer[at] = byte ^ outerPad;
+  }
+  let at = blockBytes;
+  for (const part of parts) {
+    inner.set(part, at);
+    at += part.length;
+  }
+  // As "binary", one character a byte, a digest comes back at a third of the price of a new buffer.
+  outer.write(hash("sha256", inner, "binary"), blockBytes, "binary");
+  return Buffer.from(hash("sha256", outer, "binary"), "binary");
 }

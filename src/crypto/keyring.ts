@@ -1,6 +1,6 @@
 import type { Random } from "../base/random.ts";
 import { hkdf } from "./hkdf.ts";
-import { envelopeKeyId, open, type SealingKey, seal } from "./seal.ts";
+import { envelopeKeyId, open, type SealingKey, seal, sealingKey } from "./seal.ts";
 
 const masterKeyBytes = 32;
 const noSalt = Buffer.alloc(0);
@@ -23,11 +23,8 @@ export interface Keyring {
 }
 
 /** A master key only ever derives: its id and its sealing key tell nothing about each other. */
-function sealingKey(master: Buffer): SealingKey {
-  return {
-    id: hkdf(master, noSalt, "sealpush key id", 4),
-    bytes: hkdf(master, noSalt, "sealpush seal", 32),
-  };
+function sealingKeyOf(master: Buffer): SealingKey {
+  return sealingKey(hkdf(master, noSalt, "sealpush key id", 4), hkdf(master, noSalt, "sealpush seal", 32));
 }
 
 /**
@@ -41,7 +38,7 @@ export function createKeyring(masterKeys: readonly Buffer[], random: Random): Ke
     if (masterKeys.findIndex((other) => other.equals(master)) !== at) {
       throw new Error(`Master key ${at + 1} is given twice.`);
     }
-    const key = sealingKey(master);
+    const key = sealingKeyOf(master);
     const id = key.id.toString("hex");
     if (id === unringedId || keys.has(id)) {
       throw new Error(`Master key ${at + 1} has a key id that is taken; make another key.`);

@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { systemRandom } from "../base/random.ts";
-import { envelopeKeyId, open, type SealingKey, seal, sealOverheadBytes, unringedKey } from "./seal.ts";
+import { envelopeKeyId, open, type SealingKey, seal, sealingKey, sealOverheadBytes, unringedKey } from "./seal.ts";
 import { fixedRandom, hex, withFlippedBit } from "./test-support.ts";
 import vectors from "./vectors.json" with { type: "json" };
 
-const key: SealingKey = { id: hex("0a0b0c0d"), bytes: Buffer.alloc(32, 7) };
+const key: SealingKey = sealingKey(hex("0a0b0c0d"), Buffer.alloc(32, 7));
 const context = "push:42:payload";
 const plaintext = Buffer.from("correct horse battery staple");
 const envelope = seal(key, context, plaintext, systemRandom);
 
 describe("known answers", () => {
   test.each(vectors.seal)("key $keyId, context $context", (vector) => {
-    const vectorKey = { id: hex(vector.keyId), bytes: hex(vector.key) };
+    const vectorKey = sealingKey(hex(vector.keyId), hex(vector.key));
     const sealed = seal(vectorKey, vector.context, hex(vector.plaintext), fixedRandom(vector.nonce));
     expect(sealed.toString("hex")).toBe(vector.envelope);
     expect(open(vectorKey, vector.context, hex(vector.envelope))?.toString("hex")).toBe(vector.plaintext);
@@ -56,11 +56,11 @@ describe("misuse", () => {
   });
 
   test("another key does not open it, even under the same id", () => {
-    expect(open({ id: key.id, bytes: Buffer.alloc(32, 8) }, context, envelope)).toBeUndefined();
+    expect(open(sealingKey(key.id, Buffer.alloc(32, 8)), context, envelope)).toBeUndefined();
   });
 
   test("an envelope relabelled with another key's id does not open, even when the bytes are the same", () => {
-    const twin = { id: hex("01020304"), bytes: key.bytes };
+    const twin = { id: hex("01020304"), key: key.key };
     expect(open(twin, context, envelope)).toBeUndefined();
     const relabelled = Buffer.from(envelope);
     twin.id.copy(relabelled, 1);

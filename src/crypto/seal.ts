@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import type { Random } from "../base/random.ts";
 import { aesKey, decrypt, encrypt, nonceBytes, tagBytes } from "./aes-gcm.ts";
 
@@ -15,15 +16,19 @@ export const sealOverheadBytes = textStart + tagBytes;
 export interface SealingKey {
   /** 4 bytes, in the clear in every envelope: says which key of a ring opens it. */
   readonly id: Buffer;
-  /** 32 bytes. */
-  readonly bytes: Buffer;
+  readonly key: KeyObject;
 }
 
 const unringedId = Buffer.alloc(keyIdBytes);
 
-/** For keys that are found without an id: derived from a link, or sealed elsewhere. */
-export function unringedKey(bytes: Buffer): SealingKey {
-  return { id: unringedId, bytes };
+/** @param id 4 bytes. @param bytes 32. */
+export function sealingKey(id: Buffer, bytes: Uint8Array): SealingKey {
+  return { id, key: aesKey(bytes) };
+}
+
+/** For keys that are found without an id: derived from a link, or sealed elsewhere. @param bytes 32. */
+export function unringedKey(bytes: Uint8Array): SealingKey {
+  return sealingKey(unringedId, bytes);
 }
 
 function associatedData(keyId: Buffer, context: string): Buffer {
@@ -41,7 +46,7 @@ function associatedData(keyId: Buffer, context: string): Buffer {
 export function seal(key: SealingKey, context: string, plaintext: Uint8Array, random: Random): Buffer {
   const nonce = random.bytes(nonceBytes);
   const data = associatedData(key.id, context);
-  const { ciphertext, tag } = encrypt(aesKey(key.bytes), nonce, data, plaintext);
+  const { ciphertext, tag } = encrypt(key.key, nonce, data, plaintext);
   return Buffer.concat([data.subarray(0, headerBytes), nonce, ciphertext, tag]);
 }
 
@@ -52,7 +57,7 @@ export function open(key: SealingKey, context: string, envelope: Uint8Array): Bu
   if (envelope.length < sealOverheadBytes || envelope[0] !== version) return undefined;
   if (!key.id.equals(envelope.subarray(1, headerBytes))) return undefined;
   const nonce = envelope.subarray(headerBytes, textStart);
-  return decrypt(aesKey(key.bytes), nonce, associatedData(key.id, context), envelope.subarray(textStart));
+  return decrypt(key.key, nonce, associatedData(key.id, context), envelope.subarray(textStart));
 }
 
 /** @returns 8 hex digits, not yet verified by anything; undefined when the bytes are no envelope of this version. */
