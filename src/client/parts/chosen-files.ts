@@ -3,7 +3,12 @@ const units = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
 function size(bytes: number, tag: string): string {
   const step = bytes < 1024 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), units.length - 1);
   const unit = units[step] ?? "byte";
-  const format = new Intl.NumberFormat(tag, { style: "unit", unit, maximumFractionDigits: step === 0 ? 0 : 1 });
+  const format = new Intl.NumberFormat(tag, {
+    style: "unit",
+    unit,
+    unitDisplay: step === 0 ? "long" : "short",
+    maximumFractionDigits: 1,
+  });
   return format.format(bytes / 1024 ** step);
 }
 

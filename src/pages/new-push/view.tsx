@@ -8,7 +8,7 @@ import { Labels, Lifetime, Options, Passphrase } from "./fields.tsx";
 import type { NewPushField, NewPushModel } from "./model.ts";
 import { PayloadFields } from "./payload-fields.tsx";
 
-export type { NewPushField, NewPushLimits, NewPushModel, NewPushValues } from "./model.ts";
+export type { NewPushModel } from "./model.ts";
 export { describeProblems, filesTooLarge, initialValues } from "./model.ts";
 
 const fieldIds: Readonly<Record<NewPushField, string>> = {
