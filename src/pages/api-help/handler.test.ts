@@ -17,6 +17,6 @@ test("the page shows every endpoint, in words that need no script", async () => 
     expect(answer.body).toContain(`${method} ${path.replace(/:(\w+)/, "{$1}")}`);
   }
   expect(answer.body).toContain("curl -s http://push.example/api/v2/pushes");
-  expect(answer.body).toContain('<article class="reference" lang="en" dir="ltr">');
+  expect(answer.body).toContain('<article class="api-reference" lang="en" dir="ltr">');
   expect(answer.body).not.toMatch(/ style=|<style|<script(?![^>]* src=)/);
 });

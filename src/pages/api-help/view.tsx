@@ -13,7 +13,7 @@ export interface ApiHelpModel {
 export function apiHelpView({ reference, baseUrl }: ApiHelpModel, page: PageContext): Page {
   return (
     <Layout page={page} title={page.words.footer.apiDocs} width="wide">
-      <article class="reference" lang="en" dir="ltr">
+      <article class="api-reference" lang="en" dir="ltr">
         <div class="page-heading">
           <h1>{reference.title}</h1>
           <p class="lead">{reference.description}</p>
@@ -24,7 +24,7 @@ export function apiHelpView({ reference, baseUrl }: ApiHelpModel, page: PageCont
         </div>
         <Example baseUrl={baseUrl} />
         <nav class="card" aria-label="Endpoints">
-          <ul class="reference-index">
+          <ul class="api-index">
             {reference.endpoints.map(({ id, method, path, summary }) => (
               <li key={id}>
                 <a href={`#${id}`}>
@@ -56,7 +56,7 @@ function Example({ baseUrl }: { readonly baseUrl: string }) {
       <h2 class="section-heading" id="example">
         A first push
       </h2>
-      <pre class="reference-code">
+      <pre class="api-code">
         <code>{lines.join("\n")}</code>
       </pre>
       <p>
@@ -74,7 +74,7 @@ function Endpoint({ endpoint }: { readonly endpoint: ReferenceEndpoint }) {
         {summary}
       </h2>
       <p>
-        <code class="reference-path">
+        <code class="api-path">
           {method} {path}
         </code>
       </p>
@@ -83,7 +83,7 @@ function Endpoint({ endpoint }: { readonly endpoint: ReferenceEndpoint }) {
       {parameters.length > 0 && <Fields id={`${id}-parameters`} heading="Parameters" fields={parameters} />}
       {fields.length > 0 && <Fields id={`${id}-fields`} heading="Fields of push" fields={fields} />}
       <h3 id={`${id}-answers`}>Answers</h3>
-      <dl class="reference-list">
+      <dl class="api-list">
         {answers.map(({ status, description: meaning, keys }) => (
           <div key={status}>
             <dt>
@@ -94,7 +94,7 @@ function Endpoint({ endpoint }: { readonly endpoint: ReferenceEndpoint }) {
               {keys !== "" && (
                 <>
                   {" "}
-                  <code class="reference-keys">{keys}</code>
+                  <code class="api-keys">{keys}</code>
                 </>
               )}
             </dd>
@@ -117,11 +117,11 @@ function Fields({
   return (
     <>
       <h3 id={id}>{heading}</h3>
-      <dl class="reference-list">
+      <dl class="api-list">
         {fields.map(({ name, type, description }) => (
           <div key={name}>
             <dt>
-              <code>{name}</code> <span class="reference-type">{type}</span>
+              <code>{name}</code> <span class="api-type">{type}</span>
             </dt>
             <dd>{description}</dd>
           </div>
