@@ -21,7 +21,8 @@ const retryAfterSeconds = 2;
 /** Error codes after which nothing of the batch can be trusted, even if SQLite kept the transaction open. */
 const storageFailure = /^SQLITE_(FULL|IOERR|NOMEM|CORRUPT|NOTADB|READONLY|CANTOPEN|PROTOCOL)/;
 
-function sqliteCode(error: unknown): string {
+/** Empty when it is no error of the driver's. */
+export function sqliteCode(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 

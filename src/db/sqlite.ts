@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import SqliteDriver, { type Database as Connection } from "better-sqlite3";
-import { GroupCommit, type GroupCommitLimits } from "./group-commit.ts";
+import { GroupCommit, type GroupCommitLimits, sqliteCode } from "./group-commit.ts";
 import { migrations } from "./migrations.ts";
 
 export type { Database as Connection, Statement } from "better-sqlite3";
@@ -13,6 +13,12 @@ export interface Database {
   readonly reader: Connection;
   /** Only to prepare statements on; they run inside `write`. */
   readonly writer: Connection;
+  /**
+   * A reading of one row for the hot path: on the writer's connection, whose cache outlives its own commits, while the
+   * reader starts with an empty one after each. Batches are synchronous, so between them the writer, too, sees nothing
+   * but what is committed and durable.
+   */
+  prepareHotRead<Parameters extends unknown[], Row>(sql: string): (...parameters: Parameters) => Row | undefined;
   /** Runs `unit` in a shared, durable transaction; see GroupCommit. */
   write<T>(unit: () => T): Promise<T>;
   readonly counts: GroupCommit["counts"];
@@ -63,6 +69,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     reader,
     writer,
+    prepareHotRead: (sql) => prepareHotRead(writer, reader, sql),
     write: (unit) => commits.write(unit),
     get counts() {
       return commits.counts;
@@ -74,6 +81,25 @@ export function openDatabase(options: DatabaseOptions): Database {
       reader.close();
       writer.close();
     },
+  };
+}
+
+function prepareHotRead<Parameters extends unknown[], Row>(
+  writer: Connection,
+  reader: Connection,
+  sql: string,
+): (...parameters: Parameters) => Row | undefined {
+  const hot = writer.prepare<Parameters, Row>(sql);
+  const patient = reader.prepare<Parameters, Row>(sql);
+  return (...parameters) => {
+    if (writer.inTransaction) return patient.get(...parameters);
+    try {
+      return hot.get(...parameters);
+    } catch (error) {
+      // The writer waits for nobody, so a log that another process is recovering turns even its readings away.
+      if (!sqliteCode(error).startsWith("SQLITE_BUSY")) throw error;
+      return patient.get(...parameters);
+    }
   };
 }
 

@@ -95,7 +95,7 @@ async function open(
       throw new Error(`The data key of push ${row.id} does not open under any given master key.`);
   }
   passphrase.refund();
-  const files = await deps.store.files(row.id);
+  const files = sealed.hasFiles ? await deps.store.files(row.id) : [];
   const place = { ...row, fileIds: files.map((file) => file.id) };
   const payload = openPayload(opened.dataKey, place, payloadSealed);
   if (payload === undefined) return { outcome: "broken" };

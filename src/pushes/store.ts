@@ -31,6 +31,8 @@ export interface SealedPush {
   readonly row: PushRow;
   readonly dataKeySealed: Buffer | null;
   readonly payloadSealed: Buffer | null;
+  /** Most pushes have none, and need not be asked for them. */
+  readonly hasFiles: boolean;
 }
 
 export interface FileRow {

@@ -4,7 +4,7 @@ import { auditColumns, pushColumns, type RawAuditEntry, type RawPush, toAuditEnt
 import { prepareUpkeep } from "./upkeep.ts";
 import { prepareSteps, UploadSweptError } from "./writing.ts";
 
-type RawSealed = RawPush & Pick<SealedPush, "dataKeySealed" | "payloadSealed">;
+type RawSealed = RawPush & Pick<SealedPush, "dataKeySealed" | "payloadSealed"> & { readonly hasFiles: number };
 
 /** `onKeyOverwritten`: called inside the transaction that overwrites a data key; the log should be cut soon after. */
 export function createSqlitePushStore(db: Database, onKeyOverwritten: () => void): PushStore {
@@ -14,10 +14,11 @@ export function createSqlitePushStore(db: Database, onKeyOverwritten: () => void
   const byId = reader.prepare<[number], RawPush>(`SELECT ${pushColumns} FROM pushes WHERE id = ?`);
   // Looked up apart, not joined: with a joined table SQLite plans the whole statement anew at every execution, since the
   // bound digest might make a partial index fit. That cost seven times as much as the reading.
-  const sealedByDigest = reader.prepare<[Buffer], RawSealed>(
+  const sealedByDigest = db.prepareHotRead<[Buffer], RawSealed>(
     `SELECT ${pushColumns},
        (SELECT sealed FROM data_keys WHERE id = pushes.data_key_id AND pushes.ended_at IS NULL) AS dataKeySealed,
-       (SELECT sealed FROM payloads WHERE push_id = pushes.id) AS payloadSealed
+       (SELECT sealed FROM payloads WHERE push_id = pushes.id) AS payloadSealed,
+       EXISTS (SELECT 1 FROM files WHERE push_id = pushes.id) AS hasFiles
      FROM pushes WHERE token_digest = ?`,
   );
   const files = reader.prepare<[number], FileRow>(
@@ -63,9 +64,10 @@ export function createSqlitePushStore(db: Database, onKeyOverwritten: () => void
       return raw === undefined ? undefined : toPushRow(raw);
     },
     async findSealed(tokenDigest) {
-      const raw = sealedByDigest.get(tokenDigest);
+      const raw = sealedByDigest(tokenDigest);
       if (raw === undefined) return undefined;
-      return { row: toPushRow(raw), dataKeySealed: raw.dataKeySealed, payloadSealed: raw.payloadSealed };
+      const { dataKeySealed, payloadSealed, hasFiles } = raw;
+      return { row: toPushRow(raw), dataKeySealed, payloadSealed, hasFiles: hasFiles === 1 };
     },
     files: async (pushId) => files.all(pushId),
     claimView: (claim) => db.write(() => steps.claimView(claim)),
