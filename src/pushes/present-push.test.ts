@@ -1,0 +1,103 @@
+import { expect, test } from "vitest";
+import { signedIn, stranger } from "../../test/support/house.ts";
+import { dayMs } from "../base/clock.ts";
+import { hasEnded, isForgotten, isOwner, tombstoneMs, toPush } from "./present-push.ts";
+import type { PushRow } from "./store.ts";
+
+const created = 1_000_000;
+const salt = Buffer.alloc(16);
+
+function row(changes: Partial<PushRow> = {}): PushRow {
+  return {
+    id: 1,
+    kind: "text",
+    ownerId: null,
+    createdAt: created,
+    updatedAt: created,
+    expiresAt: created + 7 * dayMs,
+    endedAt: null,
+    endReason: null,
+    expireAfterDays: 7,
+    expireAfterViews: 5,
+    views: 0,
+    refusals: 0,
+    deletableByViewer: true,
+    retrievalStep: true,
+    sealGeneration: 1,
+    linkSalt: salt,
+    passphraseSalt: null,
+    tokenSealed: null,
+    nameSealed: null,
+    noteSealed: null,
+    ...changes,
+  };
+}
+
+test("days remaining count whole days down to none, also under a clock that was set back", () => {
+  const days = (now: number) => toPush(row(), "t", now).daysRemaining;
+  expect(days(created)).toBe(7);
+  expect(days(created + dayMs - 1)).toBe(7);
+  expect(days(created + dayMs)).toBe(6);
+  expect(days(created + 6 * dayMs)).toBe(1);
+  expect(days(created + 7 * dayMs)).toBe(0);
+  expect(days(created + 700 * dayMs)).toBe(0);
+  expect(days(created - 30 * dayMs)).toBe(7);
+});
+
+test("views remaining are the limit less views and refusals, never below none", () => {
+  const views = (changes: Partial<PushRow>) => toPush(row(changes), "t", created).viewsRemaining;
+  expect(views({})).toBe(5);
+  expect(views({ views: 2 })).toBe(3);
+  expect(views({ views: 2, refusals: 2 })).toBe(1);
+  expect(views({ views: 5, refusals: 5 })).toBe(0);
+});
+
+test("the end by time holds from its instant, and reads the same before and after it is written down", () => {
+  const end = created + 7 * dayMs;
+  expect(hasEnded(row(), end - 1)).toBe(false);
+  expect(toPush(row(), "t", end - 1)).toMatchObject({ expired: false, expiredOn: null });
+  expect(hasEnded(row(), end)).toBe(true);
+  const written = row({ endedAt: end, endReason: "time", updatedAt: end });
+  for (const now of [end, end + 1, end + 20 * dayMs]) {
+    const told = toPush(row(), "t", now);
+    expect(told).toMatchObject({ expired: true, expiredOn: end, deleted: false });
+    expect(toPush(written, "t", now)).toEqual(told);
+  }
+});
+
+test("deleted is what a person ended, not what a limit ended", () => {
+  const deleted = (endReason: PushRow["endReason"]) =>
+    toPush(row({ endedAt: created + 1, endReason }), "t", created + 2).deleted;
+  expect([deleted("owner"), deleted("viewer"), deleted("views"), deleted("time")]).toEqual([true, true, false, false]);
+});
+
+test("an anonymous push is forgotten 30 days after its end, whoever wrote that end down and whether or not", () => {
+  const end = created + 7 * dayMs;
+  const forgottenAt = (push: PushRow) => [
+    isForgotten(push, end + tombstoneMs - 1),
+    isForgotten(push, end + tombstoneMs),
+  ];
+  expect(forgottenAt(row())).toEqual([false, true]);
+  expect(forgottenAt(row({ endedAt: end, endReason: "time" }))).toEqual([false, true]);
+  expect(isForgotten(row({ endedAt: created, endReason: "viewer" }), created + tombstoneMs - 1)).toBe(false);
+  expect(isForgotten(row({ endedAt: created, endReason: "viewer" }), created + tombstoneMs)).toBe(true);
+  expect(isForgotten(row({ ownerId: 7 }), end + 100 * tombstoneMs)).toBe(false);
+});
+
+test("nobody owns an anonymous push, and only its owner owns another", () => {
+  expect(isOwner(row(), stranger)).toBe(false);
+  expect(isOwner(row(), signedIn(7))).toBe(false);
+  expect(isOwner(row({ ownerId: 7 }), stranger)).toBe(false);
+  expect(isOwner(row({ ownerId: 7 }), signedIn(8, true))).toBe(false);
+  expect(isOwner(row({ ownerId: 7 }), signedIn(7))).toBe(true);
+});
+
+test("the labels are for the owner alone", () => {
+  const sealed = Buffer.from("sealed");
+  expect(toPush(row({ ownerId: 7, nameSealed: sealed, noteSealed: sealed }), "t", created)).toMatchObject({
+    name: null,
+    note: null,
+  });
+  expect(toPush(row(), "t", created).passphraseRequired).toBe(false);
+  expect(toPush(row({ passphraseSalt: salt }), "t", created).passphraseRequired).toBe(true);
+});
