@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestApp, type TestApp } from "../support/app.ts";
 
@@ -120,6 +121,27 @@ describe("what is refused leaves nothing behind", () => {
     const answer = await fetch(`${origin}/api/v2/pushes`, { method: "POST", body: formWith([["a", some(10)]]) });
     expect(answer.status).toBe(401);
   });
+});
+
+test("an upload that is cut off leaves nothing behind", async () => {
+  const { db } = app.app.house;
+  const uploads = db.reader.prepare<[], { count: number }>("SELECT count(*) AS count FROM uploads");
+  const { hostname, port } = new URL(origin);
+  const socket = connect(Number(port), hostname);
+  const head = [
+    ...[
+      "POST /api/v2/pushes HTTP/1.1",
+      "Host: a",
+      `Authorization: ${headers.authorization}`,
+      "Content-Length: 1000000",
+    ],
+    ...["Content-Type: multipart/form-data; boundary=b", "", "--b"],
+    ...['Content-Disposition: form-data; name="push[files][]"; filename="a"', "", ""],
+  ];
+  socket.write(`${head.join("\r\n")}${"x".repeat(200_000)}`);
+  await expect.poll(() => uploads.get()?.count).toBe(1);
+  socket.destroy();
+  await expect.poll(() => uploads.get()?.count).toBe(0);
 });
 
 test("the empty file input of a browser's form is no file", async () => {
