@@ -116,5 +116,6 @@ function pendingUpload(request: CreatePush, actor: Actor): PendingUpload | undef
   if (upload === undefined) return undefined;
   if (!(upload instanceof PendingUpload)) throw new Error("The upload was not begun here.");
   if (upload.ownerId !== (actor.user?.id ?? null)) throw new Error("The upload was begun by somebody else.");
+  if (upload.failed) throw new Error("A file of the upload failed.");
   return upload;
 }

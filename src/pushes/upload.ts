@@ -26,6 +26,7 @@ export class PendingUpload implements Upload {
   readonly #files: FileRow[] = [];
   #lastRenewal: number;
   #adding = false;
+  #failed = false;
   #closed = false;
 
   constructor(deps: UploadDeps, actor: Actor) {
@@ -51,13 +52,22 @@ export class PendingUpload implements Upload {
     return this.#actor.user?.id ?? null;
   }
 
+  /** A file failed, so a push with this upload would lack what its sender believes to be in it. */
+  get failed(): boolean {
+    return this.#failed;
+  }
+
   async addFile(file: IncomingFile): Promise<void> {
-    if (this.#closed || this.#adding) throw new Error("An upload takes one file after another, until it ends.");
+    if (this.#closed || this.#adding || this.#failed)
+      throw new Error("An upload takes one file after another, until it ends.");
     const { maxFileUploads } = this.#deps.config.files;
     if (this.#files.length >= maxFileUploads) throw invalidFields({ files: [`can't be more than ${maxFileUploads}.`] });
     this.#adding = true;
     try {
       this.#files.push(await this.#storeFile(file));
+    } catch (error) {
+      this.#failed = true;
+      throw error;
     } finally {
       this.#adding = false;
     }

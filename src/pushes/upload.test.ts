@@ -1,0 +1,281 @@
+import { readdirSync } from "node:fs";
+import { expect, test } from "vitest";
+import { claimFiles, makeFile, pushFiles, readDownload } from "../../test/support/files.ts";
+import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
+import { pushDepsOf } from "../../test/support/push-deps.ts";
+import { makeSweeper } from "../../test/support/sweeper.ts";
+import { minuteMs } from "../base/clock.ts";
+import type { BlobStore } from "../blobs/blob-store.ts";
+import { cleanFilename, PendingUpload } from "./upload.ts";
+
+const owner = signedIn(7);
+
+/** Names of the files under the blobs folder. */
+function blobFiles(world: TestHouse): string[] {
+  const entries = readdirSync(world.dataDir, { recursive: true, withFileTypes: true });
+  return entries.flatMap((entry) => (entry.isFile() && entry.parentPath.includes("blobs") ? [entry.name] : []));
+}
+
+const count = (world: TestHouse, table: string) =>
+  world.house.db.reader.prepare<[], { count: number }>(`SELECT count(*) AS count FROM ${table}`).get()?.count;
+
+/** A sender that has to be told to go on. */
+function slowFile(filename: string) {
+  const reached = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  async function* content(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from("first ");
+    reached.resolve();
+    await gate.promise;
+    yield Buffer.from("second");
+  }
+  return {
+    file: { filename, contentType: "text/plain", content: content() },
+    reached: reached.promise,
+    goOn: gate.resolve,
+  };
+}
+
+test("files come back as they went in, in their order", async () => {
+  await using world = await openTestHouse();
+  const { pushes } = world.house;
+  const files = ["a", "b", "c"].map((name) => makeFile(`${name}.txt`, name, "-", name.repeat(100_000)));
+  const { urlToken } = await pushFiles(pushes, owner, files, { payload: "three files" });
+  const claimed = await claimFiles(pushes, urlToken, stranger);
+  expect(claimed.map((file) => [file.filename, file.sizeBytes])).toEqual([
+    ["a.txt", 100_002],
+    ["b.txt", 100_002],
+    ["c.txt", 100_002],
+  ]);
+  for (const [at, { ticket }] of claimed.entries()) {
+    const download = await pushes.openTicket(ticket, stranger, 0);
+    if (download === undefined) throw new Error("The ticket does not open.");
+    const name = "abc".charAt(at);
+    expect((await readDownload(download)).toString()).toBe(`${name}-${name.repeat(100_000)}`);
+  }
+});
+
+test("one file more than allowed is refused, what is there can still be pushed", async () => {
+  await using world = await openTestHouse({ environment: { PWP__FILES__MAX_FILE_UPLOADS: "2" } });
+  const { pushes } = world.house;
+  const upload = await pushes.beginUpload(owner);
+  await upload.addFile(makeFile("a.txt", "a"));
+  await upload.addFile(makeFile("b.txt", "b"));
+  await expect(upload.addFile(makeFile("c.txt", "c"))).rejects.toMatchObject({
+    code: "invalid_fields",
+    fields: { files: ["can't be more than 2."] },
+  });
+  expect(upload.fileCount).toBe(2);
+  await upload.abandon();
+});
+
+test("more bytes than one push may have, in one file or in all, are refused while they come", async () => {
+  await using world = await openTestHouse({ environment: { PWP__FILES__MAX_PUSH_BYTES: "1000" } });
+  const { pushes } = world.house;
+  const upload = await pushes.beginUpload(owner);
+  await upload.addFile(makeFile("a.txt", "a".repeat(1_000)));
+  await expect(upload.addFile(makeFile("b.txt", "b"))).rejects.toMatchObject({ code: "too_large" });
+  await upload.abandon();
+
+  const endless = await pushes.beginUpload(owner);
+  let asked = 0;
+  async function* content(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      asked += 1;
+      yield Buffer.alloc(100);
+    }
+  }
+  const file = { filename: "endless", contentType: "text/plain", content: content() };
+  await expect(endless.addFile(file)).rejects.toMatchObject({ code: "too_large" });
+  expect(asked).toBe(11);
+  await endless.abandon();
+  await makeSweeper(world).sweep();
+  expect(blobFiles(world)).toEqual([]);
+});
+
+test("an abandoned upload is gone with the next sweep, also under a clock that is not trusted", async () => {
+  await using world = await openTestHouse();
+  const upload = await world.house.pushes.beginUpload(owner);
+  await upload.addFile(makeFile("a.txt", "a"));
+  await upload.addFile(makeFile("b.txt", "b"));
+  expect(blobFiles(world)).toHaveLength(2);
+  await upload.abandon();
+  await upload.abandon();
+  await expect(upload.addFile(makeFile("c.txt", "c"))).rejects.toThrow(/until it ends/);
+  expect(await makeSweeper(world).sweep()).toMatchObject({ blobsDeleted: 2 });
+  expect(blobFiles(world)).toEqual([]);
+  expect([count(world, "uploads"), count(world, "blob_deletions")]).toEqual([0, 0]);
+});
+
+test("abandoned in the middle of a file, nothing stays, whichever is first: the sweep or the last byte", async () => {
+  for (const sweepFirst of [true, false]) {
+    await using world = await openTestHouse();
+    const upload = await world.house.pushes.beginUpload(owner);
+    const slow = slowFile("a.txt");
+    const adding = upload.addFile(slow.file);
+    await slow.reached;
+    await upload.abandon();
+    const sweeper = makeSweeper(world);
+    if (sweepFirst) await sweeper.sweep();
+    slow.goOn();
+    await expect(adding).rejects.toMatchObject({ code: "unavailable" });
+    await sweeper.sweep();
+    expect(blobFiles(world)).toEqual([]);
+    expect([count(world, "uploads"), count(world, "blob_deletions")]).toEqual([0, 0]);
+  }
+});
+
+test("an upload that is swept while its last byte is written is told so and leaves nothing", async () => {
+  await using world = await openTestHouse();
+  const { blobs } = world.house;
+  const sweeper = makeSweeper(world);
+  let sweeping = true;
+  const lateSweep: BlobStore = {
+    ...blobs,
+    async write(key, content) {
+      const bytes = await blobs.write(key, content);
+      if (sweeping) {
+        world.clock.advance(16 * minuteMs);
+        await sweeper.sweep();
+      }
+      return bytes;
+    },
+  };
+  const deps = pushDepsOf(world, { blobs: lateSweep });
+  const upload = new PendingUpload(deps, owner);
+  await expect(upload.addFile(makeFile("a.txt", "a"))).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringMatching(/took too long/),
+  });
+  await upload.abandon();
+  expect(blobFiles(world)).toEqual([]);
+  sweeping = false;
+  const again = new PendingUpload(deps, owner);
+  await again.addFile(makeFile("a.txt", "a"));
+  expect(blobFiles(world)).toHaveLength(1);
+});
+
+test("a file that pauses for too long is swept and refused; one that flows renews its record and stays", async () => {
+  await using world = await openTestHouse();
+  const { pushes } = world.house;
+  const sweeper = makeSweeper(world);
+  const stalled = await pushes.beginUpload(owner);
+  const slow = slowFile("a.txt");
+  const adding = stalled.addFile(slow.file);
+  await slow.reached;
+  world.clock.advance(15 * minuteMs + 1);
+  expect(await sweeper.sweep()).toMatchObject({ orphansAbandoned: 1, blobsDeleted: 1 });
+  slow.goOn();
+  await expect(adding).rejects.toMatchObject({ code: "unavailable", message: expect.stringMatching(/took too long/) });
+  // Not even with a payload: its sender believes the file to be in it.
+  await expect(pushes.create({ upload: stalled, payload: "x" }, owner)).rejects.toThrow(/A file of the upload failed/);
+  expect(blobFiles(world)).toEqual([]);
+
+  const alive = await pushes.beginUpload(owner);
+  await alive.addFile(makeFile("first.txt", "first"));
+  async function* flowing(): AsyncGenerator<Uint8Array> {
+    for (let minute = 0; minute < 60; minute += 1) {
+      world.clock.advance(minuteMs);
+      if (minute % 5 === 4) expect(await sweeper.sweep()).toMatchObject({ orphansAbandoned: 0 });
+      yield Buffer.from("x");
+    }
+  }
+  await alive.addFile({ filename: "long.txt", contentType: "text/plain", content: flowing() });
+  const { urlToken } = await pushes.create({ upload: alive }, owner);
+  expect((await claimFiles(pushes, urlToken, stranger)).map((file) => file.sizeBytes)).toEqual([5, 60]);
+});
+
+test("an upload swept before its push is made is a clear refusal, and nothing half-made stays", async () => {
+  await using world = await openTestHouse();
+  const { pushes } = world.house;
+  const upload = await pushes.beginUpload(owner);
+  await upload.addFile(makeFile("a.txt", "a"));
+  world.clock.advance(15 * minuteMs + 1);
+  await makeSweeper(world).sweep();
+  await expect(pushes.create({ upload }, owner)).rejects.toMatchObject({ code: "unavailable" });
+  expect([count(world, "pushes"), count(world, "payloads"), count(world, "files"), count(world, "data_keys")]).toEqual([
+    0, 0, 0, 0,
+  ]);
+  expect(blobFiles(world)).toEqual([]);
+});
+
+test("orphans of a process that died go, after a while", async () => {
+  await using world = await openTestHouse();
+  const upload = await world.house.pushes.beginUpload(owner);
+  await upload.addFile(makeFile("a.txt", "a"));
+  const sweeper = makeSweeper(world);
+  expect(await sweeper.sweep()).toMatchObject({ orphansAbandoned: 0 });
+  world.clock.advance(15 * minuteMs + 1);
+  expect(await sweeper.sweep()).toMatchObject({ orphansAbandoned: 1, blobsDeleted: 1 });
+  expect(blobFiles(world)).toEqual([]);
+});
+
+test("a disk that is full or read-only is a state of the server; another failure is a bug", async () => {
+  await using world = await openTestHouse();
+  const failing = (error: Error): BlobStore => ({
+    ...world.house.blobs,
+    write: async () => {
+      throw error;
+    },
+  });
+  for (const code of ["ENOSPC", "EDQUOT", "EROFS", "EIO", "EACCES"]) {
+    const blobs = failing(Object.assign(new Error(code), { code }));
+    const upload = new PendingUpload(pushDepsOf(world, { blobs }), owner);
+    await expect(upload.addFile(makeFile("a.txt", "a"))).rejects.toMatchObject({ code: "unavailable" });
+    await upload.abandon();
+  }
+  const bug = new TypeError("x is not a function");
+  const upload = new PendingUpload(pushDepsOf(world, { blobs: failing(bug) }), owner);
+  await expect(upload.addFile(makeFile("a.txt", "a"))).rejects.toBe(bug);
+  expect(upload.fileCount).toBe(0);
+});
+
+test("one file after another: two at once are a mistake of the program", async () => {
+  await using world = await openTestHouse();
+  const upload = await world.house.pushes.beginUpload(owner);
+  const slow = slowFile("a.txt");
+  const first = upload.addFile(slow.file);
+  await slow.reached;
+  await expect(upload.addFile(makeFile("b.txt", "b"))).rejects.toThrow(/one file after another/);
+  slow.goOn();
+  await first;
+  await upload.addFile(makeFile("b.txt", "b"));
+  expect(upload.fileCount).toBe(2);
+});
+
+test.each([
+  ["plan.txt", "plan.txt"],
+  ["/etc/passwd", "passwd"],
+  ["..\\..\\boot.ini", "boot.ini"],
+  ["a/", "file"],
+  ["..", "file"],
+  [".", "file"],
+  ["", "file"],
+  ["  spaced name .txt  ", "spaced name .txt"],
+  ["line\r\nbreak\u0000.txt", "linebreak.txt"],
+  ["invoice\u202Excod.exe", "invoicexcod.exe"],
+  ["\u2066a\u2069.txt", "a.txt"],
+  ["half \ud83d.txt", "half \ufffd.txt"],
+  ["<img src=x onerror=alert(1)>.txt", "<img src=x onerror=alert(1)>.txt"],
+])("the filename %j is kept as %j", (given, kept) => {
+  expect(cleanFilename(given)).toBe(kept);
+});
+
+test("a filename is cut at 255 characters, never through one", () => {
+  expect(cleanFilename("\u{1F511}".repeat(300))).toBe("\u{1F511}".repeat(255));
+});
+
+test.each([
+  ["text/plain", "text/plain"],
+  ["TEXT/HTML; charset=utf-8", "text/html"],
+  ["application/vnd.oasis.opendocument.text", "application/vnd.oasis.opendocument.text"],
+  ["image/svg+xml", "image/svg+xml"],
+  ["", "application/octet-stream"],
+  ["text", "application/octet-stream"],
+  ["text/plain\r\nX-Evil: 1", "application/octet-stream"],
+])("the content type %j is kept as %j", async (given, kept) => {
+  await using world = await openTestHouse();
+  const { pushes } = world.house;
+  const { urlToken } = await pushFiles(pushes, owner, [{ ...makeFile("a", "a"), contentType: given }]);
+  expect(await claimFiles(pushes, urlToken, stranger)).toMatchObject([{ contentType: kept }]);
+});
