@@ -92,7 +92,6 @@ function prepareHotRead<Parameters extends unknown[], Row>(
   const hot = writer.prepare<Parameters, Row>(sql);
   const patient = reader.prepare<Parameters, Row>(sql);
   return (...parameters) => {
-    if (writer.inTransaction) return patient.get(...parameters);
     try {
       return hot.get(...parameters);
     } catch (error) {
