@@ -1,11 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { openApiDocument } from "../src/api/v2/openapi.ts";
 import { configurationDoc } from "../src/config/configuration-doc.ts";
 import { systemErrorCode } from "../src/config/system-error.ts";
 
 /** Files that are made from the code. `path` starts at the root of the repository. */
 const generatedFiles: readonly { path: string; render: () => string | Promise<string> }[] = [
   { path: "docs/configuration.md", render: configurationDoc },
+  { path: "docs/openapi.json", render: () => `${JSON.stringify(openApiDocument(), null, 2)}\n` },
 ];
 
 const usage = `Usage: node scripts/docs.ts [--check]

@@ -66,10 +66,14 @@ function problemsOf(file: string): string[] {
       problems.push(`${from}: imports ${relative(source, target)} past the door ${door}`);
     }
   }
-  if (/\bprocess\.(argv|env|exit|exitCode|stdin|stdout|stderr|cwd|on|pid|umask)\b/.test(text) && !["main", "program", "client"].includes(room)) {
+  if (
+    /\bprocess\.(argv|env|exit|exitCode|stdin|stdout|stderr|cwd|on|pid|umask)\b/.test(text) &&
+    !["main", "program", "client"].includes(room)
+  ) {
     problems.push(`${from}: only main.ts and program.ts touch process.*`);
   }
-  const speaksSql = /"(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE TABLE)\s|`\s*(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE)\s/;
+  const speaksSql =
+    /"(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE TABLE)\s|`\s*(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE)\s/;
   if (speaksSql.test(text) && !mayHoldSql(from)) problems.push(`${from}: only db and the stores hold SQL`);
   return problems;
 }

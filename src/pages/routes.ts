@@ -1,6 +1,7 @@
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
 import { immutableFor } from "../http/headers.ts";
+import { registerApiHelpPage } from "./api-help/handler.ts";
 import { registerCreatedPage } from "./created/handler.ts";
 import { registerDeletedPage } from "./deleted/handler.ts";
 import { registerNewPushPages } from "./new-push/handler.ts";
@@ -20,6 +21,7 @@ export async function registerPages(
   registerDeletedPage(server, deps);
   registerSignInPages(server, deps);
   registerTokenPages(server, deps);
+  registerApiHelpPage(server, deps);
   await server.register(fastifyStatic, { root: deps.assetsDir, serve: false, cacheControl: false });
   server.get<{ Params: { name: string } }>(
     "/assets/:name",

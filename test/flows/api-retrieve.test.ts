@@ -53,6 +53,12 @@ test("the answer has exactly the contract's keys, in v2 and in the older form", 
   expect(one.json().payload).toBe("secret");
 });
 
+test("a url push has no deletable_by_viewer in the older form", async () => {
+  const urlToken = await create({ payload: "https://example.com/", kind: "url", deletable_by_viewer: true });
+  expect((await get(`/p/${urlToken}.json`)).json().deletable_by_viewer).toBeNull();
+  expect((await retrieve(urlToken)).json().deletable_by_viewer).toBe(true);
+});
+
 test("v2 counts everyone; the older form does not count the owner", async () => {
   const urlToken = await create({ payload: "secret" }, bearer(token));
   expect((await retrieve(urlToken, bearer(token))).json().views_remaining).toBe(4);

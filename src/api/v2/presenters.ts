@@ -65,11 +65,17 @@ export function presentGone(push: Push, baseUrl: string): RetrievedPushAnswer {
 }
 
 export function presentEarlierRevealed(push: Push, revealed: Revealed, baseUrl: string): EarlierRetrievedAnswer {
-  return { ...presentEarlierPush(push, baseUrl, null), ...presentSecret(revealed, baseUrl) };
+  return { ...presentEarlierRetrieved(push, baseUrl), ...presentSecret(revealed, baseUrl) };
 }
 
 export function presentEarlierGone(push: Push, baseUrl: string): EarlierRetrievedAnswer {
-  return { ...presentEarlierPush(push, baseUrl, null), payload: null, files: [] };
+  return { ...presentEarlierRetrieved(push, baseUrl), payload: null, files: [] };
+}
+
+/** The older API does not know the option for url pushes. */
+function presentEarlierRetrieved(push: Push, baseUrl: string) {
+  const answer = presentEarlierPush(push, baseUrl, null);
+  return push.kind === "url" ? { ...answer, deletable_by_viewer: null } : answer;
 }
 
 function presentSecret({ payload, files }: Revealed, baseUrl: string) {

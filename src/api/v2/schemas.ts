@@ -99,7 +99,11 @@ const secret = {
 };
 
 export const EarlierPushAnswer = Type.Object({ ...common });
-export const EarlierRetrievedAnswer = Type.Object({ ...common, ...secret });
+export const EarlierRetrievedAnswer = Type.Object({
+  ...common,
+  ...secret,
+  deletable_by_viewer: nullable(Type.Boolean({ description: "Null for a url push." })),
+});
 export const PushAnswer = Type.Object({ ...common, ...onlyV2 });
 export const OwnedPushAnswer = Type.Object({ ...common, ...onlyV2, ...labels });
 export const RetrievedPushAnswer = Type.Object({ ...common, ...onlyV2, ...secret });
