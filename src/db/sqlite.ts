@@ -3,7 +3,7 @@ import SqliteDriver, { type Database as Connection } from "better-sqlite3";
 import { GroupCommit, type GroupCommitLimits, sqliteCode } from "./group-commit.ts";
 import { migrations } from "./migrations.ts";
 
-export type { Database as Connection, Statement } from "better-sqlite3";
+export type { Database as Connection } from "better-sqlite3";
 
 export interface Database {
   /**
