@@ -31,7 +31,11 @@ async function observe(preload: readonly string[]): Promise<Verdict> {
     {
       cwd: folder,
       stdio: ["ignore", "pipe", "inherit"],
-      env: { ...process.env, PORT: "0", DATA_DIR: join(folder, "data"), PWP__DISK__FREE_MIN_BYTES: "0" },
+      env: {
+        ...process.env,
+        ...{ PORT: "0", DATA_DIR: join(folder, "data"), PWP__DISK__FREE_MIN_BYTES: "0" },
+        ...{ PWP__THROTTLING__MINUTE: "0", PWP__THROTTLING__SECOND: "0" },
+      },
     },
   );
   try {
