@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Accounts, createAccounts } from "./accounts/accounts.ts";
 import type { Clock } from "./base/clock.ts";
@@ -7,6 +7,7 @@ import type { BlobStore } from "./blobs/blob-store.ts";
 import { diskSpaceOf } from "./blobs/disk.ts";
 import { createFileBlobStore } from "./blobs/file-blob-store.ts";
 import type { Config } from "./config/config.ts";
+import { makeDataFolder } from "./config/data-folder.ts";
 import { readOrMakeMasterKeyFile } from "./config/master-key-file.ts";
 import { createKeyring, type Keyring } from "./crypto/keyring.ts";
 import { createArgon2Queue } from "./crypto/passphrase.ts";
@@ -52,7 +53,7 @@ const argon2Limits = { runningMax: 2, waitingMax: 256, waitingPerClientMax: 16 }
  * @throws WrongMasterKeyError, NewerSchemaError, or an Error with a sentence for the operator.
  */
 export async function openHouse(config: Config, effects: Effects, events: Events): Promise<House> {
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  makeDataFolder(config.dataDir);
   const keyring = createKeyring(masterKeys(config, effects, events), effects.random);
   const db = openDatabase({
     path: config.databasePath,

@@ -1,4 +1,5 @@
 import { AppError } from "../base/errors.ts";
+import { systemErrorCode } from "../config/system-error.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
 
 /** The command cannot be done; the message is one sentence for the operator. */
@@ -33,8 +34,23 @@ export function sentenceOf(error: unknown): string {
   if (error instanceof AppError && error.fields !== undefined) return Object.values(error.fields).flat().join(" ");
   const code = driverCode(error);
   if (code !== undefined) return `The database cannot be used (${code}): ${oneLine(error.message)}.`;
+  const refusal = systemRefusal(error);
+  if (refusal !== undefined) return refusal;
   const cause = driverCode(error.cause);
   return cause === undefined ? oneLine(error.message) : `${oneLine(error.message)} (${cause})`;
+}
+
+/** The operating system's own words name a system call first; an operator wants to know the place. */
+function systemRefusal(error: Error): string | undefined {
+  const code = systemErrorCode(error);
+  if (code === undefined) return undefined;
+  const { syscall, path, address, port } = { ...error } as Readonly<Record<string, unknown>>;
+  if (syscall === "listen") {
+    const place = port === undefined ? `${address}` : `${address} port ${port}`;
+    const reason = code === "EADDRINUSE" ? "another process listens there already" : code;
+    return `The server cannot listen on ${place} (${reason}): check HOST and PORT.`;
+  }
+  return typeof path === "string" ? `${oneLine(path)} cannot be used (${code}).` : undefined;
 }
 
 function driverCode(error: unknown): string | undefined {

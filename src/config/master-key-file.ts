@@ -4,7 +4,6 @@ import {
   fstatSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readSync,
   unlinkSync,
@@ -12,6 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Random } from "../base/random.ts";
+import { makeDataFolder } from "./data-folder.ts";
 import { systemErrorCode } from "./system-error.ts";
 
 export interface MasterKeyFile {
@@ -83,7 +83,7 @@ function makeKey(dataDir: string, path: string, random: Random): boolean {
   const draft = join(dataDir, `.${fileName}.${random.bytes(8).toString("hex")}`);
   let drafted = false;
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeDataFolder(dataDir);
     const descriptor = openSync(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
     drafted = true;
     try {

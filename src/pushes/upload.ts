@@ -147,13 +147,19 @@ export function gaveUp(): AppError {
   return unavailable("The upload took too long and was given up. Send it again.", 1);
 }
 
+const storageStates: ReadonlySet<string> = new Set([
+  ...["ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES", "EPERM", "EIO"],
+  // Too many open files, here or on the whole machine.
+  ...["EMFILE", "ENFILE"],
+]);
+
 /** A full or read-only disk is a state of the server, not a bug. */
 async function storing<T>(write: Promise<T>): Promise<T> {
   try {
     return await write;
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "ENOSPC" || code === "EDQUOT" || code === "EROFS" || code === "EIO" || code === "EACCES") {
+    const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+    if (storageStates.has(code)) {
       throw unavailable("The storage cannot take files now.", 60, error);
     }
     throw error;

@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { makeDataFolder } from "./data-folder.ts";
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "sealpush-folder-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+describe("the data folder", () => {
+  it("is made with the folders above it, for its user alone, and made once", () => {
+    const path = join(newFolder(), "srv", "sealpush");
+    makeDataFolder(path);
+    makeDataFolder(path);
+    expect(statSync(path).mode & 0o777).toBe(0o700);
+  });
+
+  it("is refused with one sentence where a file stands", () => {
+    const file = join(newFolder(), "file");
+    writeFileSync(file, "");
+    expect(() => makeDataFolder(file)).toThrow(`${file} is not a folder: check DATA_DIR.`);
+    expect(() => makeDataFolder(join(file, "data"))).toThrow(/cannot be made \(ENOTDIR\): check DATA_DIR\.$/);
+  });
+
+  it.runIf(process.platform === "linux")("is refused at once in a folder that takes none", () => {
+    expect(() => makeDataFolder("/proc/sealpush/data")).toThrow(/cannot be made \(ENOENT\): check DATA_DIR\.$/);
+  });
+});
