@@ -1,0 +1,98 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { makeDataDir, openTestHouse, stranger } from "../../test/support/house.ts";
+import { keyEnvironment, masterKeyNamed } from "../../test/support/master-keys.ts";
+import { indexKeyName, keysInUse, WrongMasterKeyError } from "./vault.ts";
+
+function makeFolder(): string {
+  const folder = makeDataDir();
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const open = (dataDir: string, ...keys: [string, ...string[]]) =>
+  openTestHouse({ dataDir, environment: keyEnvironment(...keys) });
+
+test("a database opens under the key that sealed it, and its links go on working", async () => {
+  const dataDir = makeFolder();
+  let urlToken = "";
+  {
+    await using world = await open(dataDir, "first");
+    urlToken = (await world.house.pushes.create({ payload: "x" }, stranger)).urlToken;
+  }
+  await using world = await open(dataDir, "first");
+  expect(await world.house.pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({
+    outcome: "revealed",
+    payload: "x",
+  });
+});
+
+test("another key stops the start, says which key is wanted, and repeats none", async () => {
+  const dataDir = makeFolder();
+  let wanted = "";
+  {
+    await using world = await open(dataDir, "first");
+    wanted = world.house.keyring.ids[0] ?? "?";
+  }
+  const refused = await open(dataDir, "second").catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(WrongMasterKeyError);
+  const { message } = refused as WrongMasterKeyError;
+  expect(message).toContain(`the master key with id ${wanted}`);
+  expect(message).toMatch(/PWPUSH_MASTER_KEY_PREVIOUS/);
+  for (const name of ["first", "second"]) expect(message).not.toContain(masterKeyNamed(name));
+  // And it has left no mark of the wrong key.
+  await using world = await open(dataDir, "first");
+  expect(keysInUse(world.house.db)).toEqual([wanted]);
+});
+
+test("a lost master.key stops the start instead of being made anew", async () => {
+  const dataDir = makeFolder();
+  await (await openTestHouse({ dataDir })).house.close();
+  rmSync(join(dataDir, "master.key"));
+  await expect(openTestHouse({ dataDir })).rejects.toThrow(/restore it to the data folder/);
+});
+
+test("a new key in front of the old one opens what is there, and from then on both are needed", async () => {
+  const dataDir = makeFolder();
+  let urlToken = "";
+  {
+    await using world = await open(dataDir, "first");
+    urlToken = (await world.house.pushes.create({ payload: "x" }, stranger)).urlToken;
+  }
+  {
+    await using world = await open(dataDir, "second", "first");
+    expect(await world.house.pushes.find(urlToken, stranger)).toBeDefined();
+    expect([...keysInUse(world.house.db)].sort()).toEqual([...world.house.keyring.ids].sort());
+  }
+  await expect(open(dataDir, "first")).rejects.toBeInstanceOf(WrongMasterKeyError);
+  await expect(open(dataDir, "second")).rejects.toBeInstanceOf(WrongMasterKeyError);
+  await using world = await open(dataDir, "first", "second");
+  expect(await world.house.pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({
+    outcome: "revealed",
+  });
+});
+
+test("of two that make a new database at once with different keys, one is told that it is not its own", async () => {
+  const dataDir = makeFolder();
+  const opened = await Promise.allSettled([open(dataDir, "first"), open(dataDir, "second")]);
+  expect(opened.map((one) => one.status).sort()).toEqual(["fulfilled", "rejected"]);
+  for (const one of opened) {
+    if (one.status === "fulfilled") await one.value.house.close();
+    else expect(one.reason).toBeInstanceOf(WrongMasterKeyError);
+  }
+});
+
+test("the same link has another digest in another house, and the index key lies sealed", async () => {
+  await using first = await openTestHouse();
+  await using second = await openTestHouse();
+  const digest = first.house.vault.tokenDigest("a-link");
+  expect(first.house.vault.tokenDigest("a-link").equals(digest)).toBe(true);
+  expect(second.house.vault.tokenDigest("a-link").equals(digest)).toBe(false);
+  const { db, keyring } = first.house;
+  const sealed = db.reader
+    .prepare<[string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?")
+    .get(indexKeyName)?.value;
+  expect(sealed && keyring.open("meta:index-key", sealed)).toHaveLength(32);
+  expect(sealed && keyring.open("meta:other", sealed)).toBeUndefined();
+});
