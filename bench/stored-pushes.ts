@@ -1,0 +1,50 @@
+import type { House } from "../src/house.ts";
+import { inParallel, stranger } from "./bench-house.ts";
+import { type ClaimPattern, chooseClaims } from "./claim-choice.ts";
+import { TokenShelf } from "./token-shelf.ts";
+
+const payload = "correct horse battery staple 4711 $%&/()";
+const width = 64;
+
+/** A database that is kept at about one size while its pushes are claimed. */
+export class StoredPushes {
+  readonly #house: House;
+  readonly #shelf: TokenShelf;
+
+  constructor(house: House, capacity: number) {
+    this.#house = house;
+    this.#shelf = new TokenShelf(capacity);
+  }
+
+  get count(): number {
+    return this.#shelf.count;
+  }
+
+  /** Adds one-view pushes until there are `count`. */
+  async fillTo(count: number): Promise<void> {
+    await inParallel(count - this.#shelf.count, width, async () => {
+      const push = await this.#house.pushes.create({ payload, expireAfterViews: 1 }, stranger);
+      this.#shelf.add(push.urlToken);
+    });
+  }
+
+  /** Takes tokens off the shelf, for claims to come. */
+  take(pattern: ClaimPattern, claims: number, random: () => number): string[] {
+    const indexes = chooseClaims(pattern, this.#shelf.count, claims, random);
+    const tokens = indexes.map((index) => this.#shelf.at(index));
+    this.#shelf.remove(new Set(indexes));
+    return tokens;
+  }
+
+  /** Claims all of them, in a closed loop of 64. @returns milliseconds. */
+  async claimAll(tokens: readonly string[]): Promise<number> {
+    const startedAt = performance.now();
+    await inParallel(tokens.length, width, (at) => claimOnce(this.#house, tokens[at] ?? ""));
+    return performance.now() - startedAt;
+  }
+}
+
+export async function claimOnce(house: House, token: string): Promise<void> {
+  const claimed = await house.pushes.claimView(token, { counting: "everyone" }, stranger);
+  if (claimed.outcome !== "revealed") throw new Error(`A live push was answered with ${claimed.outcome}.`);
+}

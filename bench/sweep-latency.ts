@@ -1,0 +1,89 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { dayMs, hourMs } from "../src/base/clock.ts";
+import { ClockTrust } from "../src/base/clock-trust.ts";
+import type { House } from "../src/house.ts";
+import { sweep } from "../src/pushes/sweep.ts";
+import { inParallel, openBenchHouse, ShiftedClock, stranger } from "./bench-house.ts";
+import { seededRandom } from "./claim-choice.ts";
+import { Latencies } from "./latencies.ts";
+import { claimOnce, StoredPushes } from "./stored-pushes.ts";
+
+export interface SweepPlan {
+  readonly expired: number;
+  readonly claimsPerSecond: number;
+  /** How long claims are measured before the sweep begins. */
+  readonly calmMs: number;
+  /** More is not claimed while the sweep runs. */
+  readonly claimsMax: number;
+}
+
+export interface SweepLatencies {
+  readonly calm: Latencies;
+  readonly sweeping: Latencies;
+  readonly sweepMs: number;
+  readonly ended: number;
+}
+
+const tickMs = 5;
+
+/**
+ * Claims arrive at a steady rate, whether or not earlier ones were answered, and are timed from when they were due:
+ * first with many expired pushes lying there, then while the sweeper ends them.
+ */
+export async function measureSweepLatencies(folder: string, plan: SweepPlan): Promise<SweepLatencies> {
+  const clock = new ShiftedClock();
+  let monotonicShiftMs = 0;
+  const clockTrust = new ClockTrust(clock, () => performance.now() + monotonicShiftMs);
+  const house = await openBenchHouse(join(folder, "sweep"), clock);
+  const short = { payload: "soon over", expireAfterMs: hourMs, expireAfterViews: 5 };
+  await inParallel(plan.expired, 64, async () => {
+    await house.pushes.create(short, stranger);
+  });
+  const calmClaims = Math.ceil((plan.calmMs / 1_000) * plan.claimsPerSecond);
+  const stored = new StoredPushes(house, calmClaims + plan.claimsMax);
+  await stored.fillTo(calmClaims + plan.claimsMax);
+  const tokens = stored.take("uniform", calmClaims + plan.claimsMax, seededRandom(plan.expired));
+  clock.shift(dayMs);
+  monotonicShiftMs = dayMs;
+
+  const calm = await claimSteadily(house, tokens.splice(0, calmClaims), plan.claimsPerSecond, () => false);
+  let swept = false;
+  const startedAt = performance.now();
+  const { config, blobs, store } = house;
+  const monotonicMs = () => performance.now();
+  const pause = (ms: number) => sleep(ms);
+  const onBlobDeletionFailed = (error: unknown) => console.error(error);
+  const deps = { config, blobs, upkeep: store.upkeep, clock, clockTrust, monotonicMs, pause, onBlobDeletionFailed };
+  const sweeping = sweep(deps, new AbortController().signal).finally(() => {
+    swept = true;
+  });
+  const during = await claimSteadily(house, tokens, plan.claimsPerSecond, () => swept);
+  const report = await sweeping;
+  const sweepMs = performance.now() - startedAt;
+  await house.close();
+  return { calm, sweeping: during, sweepMs, ended: report.ended };
+}
+
+async function claimSteadily(
+  house: House,
+  tokens: readonly string[],
+  perSecond: number,
+  done: () => boolean,
+): Promise<Latencies> {
+  const latencies = new Latencies();
+  const running: Promise<void>[] = [];
+  const startedAt = performance.now();
+  let sent = 0;
+  while (sent < tokens.length && !done()) {
+    const due = Math.min(tokens.length, Math.floor(((performance.now() - startedAt) / 1_000) * perSecond));
+    for (; sent < due; sent += 1) {
+      const dueAt = startedAt + (sent / perSecond) * 1_000;
+      const claim = claimOnce(house, tokens[sent] ?? "");
+      running.push(claim.then(() => latencies.record((performance.now() - dueAt) * 1_000)));
+    }
+    await sleep(tickMs);
+  }
+  await Promise.all(running);
+  return latencies;
+}
