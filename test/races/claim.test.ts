@@ -1,0 +1,165 @@
+import { rmSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import type { Actor } from "../../src/pushes/pushes.ts";
+import { makeDataDir, openTestHouse, stranger, type TestHouse } from "../support/house.ts";
+import { keyEnvironment } from "../support/master-keys.ts";
+import { soon, spawnHouse, spawnOpenHouses } from "../support/spawn-house.ts";
+
+const racers = 50;
+const rounds = 60;
+
+function makeFolder(): string {
+  const folder = makeDataDir();
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const claim = async (world: TestHouse, urlToken: string, actor: Actor = stranger) =>
+  (await world.house.pushes.claimView(urlToken, { counting: "everyone" }, actor)).outcome;
+
+const claimMany = (world: TestHouse, urlToken: string, times: number) =>
+  Promise.all(Array.from({ length: times }, () => claim(world, urlToken)));
+
+const revealed = (outcomes: readonly string[]) => outcomes.filter((outcome) => outcome === "revealed").length;
+
+function viewsOf(world: TestHouse, urlToken: string): number | undefined {
+  const { db, vault } = world.house;
+  return db.reader
+    .prepare<[Buffer], { views: number }>("SELECT views FROM pushes WHERE token_digest = ?")
+    .get(vault.tokenDigest(urlToken))?.views;
+}
+
+test.each([1, 5])(
+  "one process: of 50 that ask at once for a push of %i views, exactly so many get it",
+  async (views) => {
+    await using world = await openTestHouse();
+    for (let round = 0; round < rounds; round += 1) {
+      const { urlToken } = await world.house.pushes.create({ payload: "x", expireAfterViews: views }, stranger);
+      const outcomes = await claimMany(world, urlToken, racers);
+      expect([round, revealed(outcomes)]).toEqual([round, views]);
+      expect(outcomes.filter((outcome) => outcome === "gone")).toHaveLength(racers - views);
+      expect(viewsOf(world, urlToken)).toBe(views);
+    }
+  },
+);
+
+test.each([1, 5])(
+  "two processes: of 50 that ask at once for a push of %i views, exactly so many get it",
+  async (views) => {
+    const houses = await spawnOpenHouses(2, makeFolder());
+    const tokens = await houses[0]?.ask({ do: "create", count: rounds, views });
+    expect(tokens).toHaveLength(rounds);
+    for (const urlToken of tokens ?? []) {
+      const at = soon();
+      const asked = houses.map((house) => house.ask({ do: "claim", urlToken, times: racers / 2 }, at));
+      const outcomes = (await Promise.all(asked)).flat();
+      expect(revealed(outcomes)).toBe(views);
+      expect(outcomes.filter((outcome) => outcome === "gone")).toHaveLength(racers - views);
+    }
+  },
+);
+
+test("fewer askers than views all get it, in two processes", async () => {
+  const dataDir = makeFolder();
+  const houses = await spawnOpenHouses(2, dataDir);
+  const [urlToken = ""] = (await houses[0]?.ask({ do: "create", count: 1, views: 100 })) ?? [];
+  const at = soon();
+  const asked = houses.map((house) => house.ask({ do: "claim", urlToken, times: 40 }, at));
+  expect(revealed((await Promise.all(asked)).flat())).toBe(80);
+  await using world = await openTestHouse({ dataDir });
+  expect(viewsOf(world, urlToken)).toBe(80);
+});
+
+test("after an acknowledged deletion nobody gets the secret, and before it each is counted", async () => {
+  await using world = await openTestHouse();
+  const { pushes } = world.house;
+  let cutShort = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    const { urlToken } = await pushes.create(
+      { payload: "x", expireAfterViews: 100, deletableByViewer: true },
+      stranger,
+    );
+    let acknowledged = false;
+    let late = 0;
+    const ask = async () => {
+      const asksAfter = acknowledged;
+      const outcome = await claim(world, urlToken);
+      if (asksAfter && outcome === "revealed") late += 1;
+      return outcome;
+    };
+    const claims = Array.from({ length: round % 20 }, ask);
+    const deletion = pushes.expire(urlToken, stranger).then(() => {
+      acknowledged = true;
+      return Promise.all(Array.from({ length: 10 }, ask));
+    });
+    claims.push(...Array.from({ length: 20 }, ask));
+    const after = await deletion;
+    const before = await Promise.all(claims);
+    expect(after).toEqual(Array(10).fill("gone"));
+    expect(late).toBe(0);
+    expect(viewsOf(world, urlToken)).toBe(revealed(before));
+    if (revealed(before) < before.length) cutShort += 1;
+  }
+  expect(cutShort).toBeGreaterThan(0);
+});
+
+test("a deletion in another process: the last view or the deletion, never both, and nothing after it", async () => {
+  const dataDir = makeFolder();
+  const [claiming, deleting] = await spawnOpenHouses(2, dataDir);
+  if (claiming === undefined || deleting === undefined) throw new Error("There are not two processes.");
+  const tokens = await claiming.ask({ do: "create", count: rounds, views: 1 });
+  for (const urlToken of tokens) {
+    const at = soon();
+    const [outcomes, deletion] = await Promise.all([
+      claiming.ask({ do: "claim", urlToken, times: 5 }, at),
+      deleting.ask({ do: "expire", urlToken }, at),
+    ]);
+    expect([revealed(outcomes), deletion[0]]).toEqual(revealed(outcomes) === 0 ? [0, "deleted"] : [1, "ended before"]);
+    expect(await claiming.ask({ do: "claim", urlToken, times: 3 })).toEqual(["gone", "gone", "gone"]);
+  }
+});
+
+test("50 guesses at once are five tries, and the recipient beside them gets in", async () => {
+  await using world = await openTestHouse();
+  const { pushes } = world.house;
+  const passphrase = "the right one";
+  const { urlToken } = await pushes.create({ payload: "x", passphrase, expireAfterViews: 1 }, stranger);
+  const guess = (word: string, client: string) =>
+    pushes.claimView(urlToken, { passphrase: word, counting: "everyone" }, { ...stranger, client });
+  const guesses = Array.from({ length: racers }, (_, at) => guess(`wrong ${at}`, "guesser"));
+  const recipients = Array.from({ length: 5 }, () => guess(passphrase, "recipient"));
+  const outcomes = (await Promise.all(guesses)).map((one) => one.outcome);
+  expect(outcomes.filter((outcome) => outcome === "wrong_passphrase").length).toBeLessThanOrEqual(5);
+  expect(outcomes.filter((outcome) => outcome === "too_many_attempts")).toHaveLength(racers - 5);
+  expect(revealed((await Promise.all(recipients)).map((one) => one.outcome))).toBe(1);
+});
+
+test("ten processes that open the same new folder at once agree on everything", async () => {
+  const dataDir = makeFolder();
+  const houses = Array.from({ length: 10 }, spawnHouse);
+  // Whoever answers is up; only then can all begin together.
+  await Promise.all(houses.map((house) => house.ask({ do: "create", count: 0, views: 1 })));
+  const at = soon();
+  await Promise.all(houses.map((house) => house.ask({ do: "open", dataDir, environment: {} }, at)));
+  const made = await Promise.all(houses.map((house) => house.ask({ do: "create", count: 20, views: 1 })));
+  const tokens = made.flat();
+  expect(new Set(tokens).size).toBe(200);
+  await using world = await openTestHouse({ dataDir });
+  expect(new Set(await Promise.all(tokens.map((urlToken) => claim(world, urlToken))))).toEqual(new Set(["revealed"]));
+  expect(world.house.db.reader.pragma("integrity_check", { simple: true })).toBe("ok");
+});
+
+test("while another process rotates the keys, every claim opens and is counted once", async () => {
+  const dataDir = makeFolder();
+  const [old] = await spawnOpenHouses(1, dataDir, keyEnvironment("first"));
+  const tokens = (await old?.ask({ do: "create", count: 1_000, views: 1 })) ?? [];
+  await old?.ask({ do: "close" }).catch(() => undefined);
+  const houses = await spawnOpenHouses(2, dataDir, keyEnvironment("second", "first"));
+  const [rotating, claiming] = houses;
+  if (rotating === undefined || claiming === undefined) throw new Error("There are not two processes.");
+  const at = soon();
+  const rotation = rotating.ask({ do: "rotate" }, at);
+  const asked = tokens.map((urlToken) => claiming.ask({ do: "claim", urlToken, times: 2 }, at));
+  for (const outcomes of await Promise.all(asked)) expect([...outcomes].sort()).toEqual(["gone", "revealed"]);
+  expect(await rotation).toHaveLength(1);
+});

@@ -1,0 +1,97 @@
+/**
+ * A house in a process of its own, which does what it is told over the channel to its parent: run by
+ * `spawnHouse`. Everything in it is real: clock, randomness, disk.
+ */
+import { systemClock } from "../../src/base/clock.ts";
+import { systemRandom } from "../../src/base/random.ts";
+import { type Effects, type House, openHouse } from "../../src/house.ts";
+import { rotateKeys } from "../../src/pushes/rotate.ts";
+import { createEvents } from "../../src/telemetry/events.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+import { stranger, testConfig } from "./house.ts";
+
+export type Command =
+  | { readonly do: "open"; readonly dataDir: string; readonly environment: Readonly<Record<string, string>> }
+  | { readonly do: "create"; readonly count: number; readonly views: number }
+  | { readonly do: "claim"; readonly urlToken: string; readonly times: number }
+  | { readonly do: "expire"; readonly urlToken: string }
+  | { readonly do: "rotate" }
+  | { readonly do: "close" };
+
+/** What the parent sends. `at`: the instant of the start, ms since the epoch, so that several begin together. */
+export interface Order {
+  readonly number: number;
+  readonly at: number;
+  readonly command: Command;
+}
+
+export interface Report {
+  readonly number: number;
+  readonly answer?: readonly string[];
+  readonly error?: string;
+}
+
+const effects: Effects = {
+  clock: systemClock,
+  random: systemRandom,
+  monotonicMs: () => performance.now(),
+  pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+};
+
+let opened: House | undefined;
+
+function house(): House {
+  if (opened === undefined) throw new Error("The house is not open.");
+  return opened;
+}
+
+async function obey(command: Command): Promise<readonly string[]> {
+  switch (command.do) {
+    case "open": {
+      const events = createEvents({ logger: createLogger("silent", process.stderr), clock: effects.clock });
+      opened = await openHouse(testConfig(command.dataDir, command.environment), effects, events);
+      return [];
+    }
+    case "create": {
+      const request = { payload: "x", expireAfterViews: command.views };
+      const made = Array.from({ length: command.count }, () => house().pushes.create(request, stranger));
+      return (await Promise.all(made)).map((push) => push.urlToken);
+    }
+    case "claim": {
+      const ask = () => house().pushes.claimView(command.urlToken, { counting: "everyone" }, stranger);
+      return (await Promise.all(Array.from({ length: command.times }, ask))).map((claim) => claim.outcome);
+    }
+    case "expire": {
+      const push = await house().pushes.expire(command.urlToken, stranger);
+      return [push.deleted ? "deleted" : "ended before"];
+    }
+    case "rotate": {
+      const { db, keyring } = house();
+      const report = await rotateKeys({ db, keyring, now: () => effects.clock.now() });
+      return report.retiredKeyIds;
+    }
+    case "close":
+      await house().close();
+      process.disconnect();
+      return [];
+  }
+}
+
+/** Sleeps, and watches the clock for the last milliseconds: timers alone are too coarse to start together. */
+async function waitUntil(at: number): Promise<void> {
+  const watchMs = 3;
+  const left = at - Date.now() - watchMs;
+  if (left > 0) await effects.pause(left);
+  while (Date.now() < at);
+}
+
+process.on("message", (order: Order) => {
+  void (async () => {
+    await waitUntil(order.at);
+    const report: Report = await obey(order.command).then(
+      (answer) => ({ number: order.number, answer }),
+      (error: unknown) => ({ number: order.number, error: String(error) }),
+    );
+    if (process.connected) process.send?.(report);
+  })();
+});

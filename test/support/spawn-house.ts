@@ -1,0 +1,59 @@
+import { fork } from "node:child_process";
+import { resolve } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Command, Order, Report } from "./house-process.ts";
+
+const program = resolve(import.meta.dirname, "house-process.ts");
+
+export interface HouseProcess {
+  /** @param at when to begin, ms since the epoch; not given: at once. @throws what the other process threw. */
+  ask(command: Command, at?: number): Promise<readonly string[]>;
+}
+
+/** Starts a process that can open a house; it ends with the test. */
+export function spawnHouse(): HouseProcess {
+  const child = fork(program, { env: { PATH: process.env.PATH } });
+  const waiting = new Map<number, { resolve: (answer: readonly string[]) => void; reject: (error: Error) => void }>();
+  let orders = 0;
+  child.on("message", (report: Report) => {
+    const asked = waiting.get(report.number);
+    waiting.delete(report.number);
+    if (report.error === undefined) asked?.resolve(report.answer ?? []);
+    else asked?.reject(new Error(report.error));
+  });
+  const ended = new Promise<void>((done) => {
+    child.on("exit", (code) => {
+      for (const { reject } of waiting.values()) reject(new Error(`The process ended with ${code}.`));
+      done();
+    });
+  });
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  return {
+    ask: (command, at = 0) =>
+      new Promise((resolve, reject) => {
+        orders += 1;
+        const order: Order = { number: orders, at, command };
+        waiting.set(order.number, { resolve, reject });
+        child.send(order);
+      }),
+  };
+}
+
+/** @returns that many processes with a house open on the folder. */
+export async function spawnOpenHouses(
+  count: number,
+  dataDir: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<readonly HouseProcess[]> {
+  const houses = Array.from({ length: count }, spawnHouse);
+  await Promise.all(houses.map((house) => house.ask({ do: "open", dataDir, environment })));
+  return houses;
+}
+
+/** A moment that all processes can still be told of before it comes. */
+export function soon(): number {
+  return Date.now() + 15;
+}
