@@ -10,6 +10,8 @@ import type { Effects } from "./house.ts";
 import { startServer } from "./serve.ts";
 
 const drainMsMax = 30_000;
+const oneWishMs = 1_000;
+const stopSignals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 const effects: Effects = {
   clock: systemClock,
@@ -18,24 +20,61 @@ const effects: Effects = {
   pause: (ms) => sleep(ms),
 };
 
-/** Runs until SIGTERM or SIGINT; then running requests finish, new connections are refused and the database closes. */
+/**
+ * Runs until SIGTERM or SIGINT; then running requests finish, new connections are refused and the database closes. A
+ * signal that comes while the server still starts lets it start, and then stops it.
+ */
 async function serve(config: Config, warnings: readonly string[]): Promise<number> {
-  const app = await startServer(config, warnings, {
+  let askedBy: string | undefined;
+  const ended = Promise.withResolvers<number>();
+  const starting = startServer(config, warnings, {
     effects,
     logDestination: process.stdout,
     assetsDir: join(import.meta.dirname, "assets"),
     version: packageJson.version,
   });
-  return await new Promise<number>((resolve) => {
-    closeWithGrace({ delay: drainMsMax, logger: false }, async ({ signal, err }) => {
+  const ending = closeWithGrace(
+    { delay: drainMsMax, logger: false, skip: [...stopSignals] },
+    async ({ signal, err }) => {
+      const app = await starting;
       if (err !== undefined) app.events.jobFailed("process", err);
-      app.events.serverStopping(signal ?? "error");
-      const { commits, units } = app.house.db.counts;
+      app.events.serverStopping(askedBy ?? signal ?? "error");
       await app.close();
+      const { commits, units } = app.house.db.counts;
       app.events.serverStopped({ commits, units });
-      resolve(err === undefined ? 0 : 1);
-    });
+      ended.resolve(err === undefined ? 0 : 1);
+    },
+  );
+  onStopSignal((signal) => {
+    askedBy = signal;
+    ending.close();
   });
+  try {
+    await starting;
+  } catch (error) {
+    ending.uninstall();
+    throw error;
+  }
+  return await ended.promise;
+}
+
+/**
+ * A second signal ends the process at once, for whoever does not want to wait. But npm passes on to the server what a
+ * terminal or a supervisor has sent to the whole group already: close together, two signals are one wish.
+ */
+function onStopSignal(stop: (signal: string) => void): void {
+  let firstAt: number | undefined;
+  for (const name of stopSignals) {
+    process.on(name, () => {
+      const now = effects.monotonicMs();
+      if (firstAt === undefined) {
+        firstAt = now;
+        stop(name);
+      } else if (now - firstAt > oneWishMs) {
+        process.exit(1);
+      }
+    });
+  }
 }
 
 // Files that this process makes are its user's alone.
