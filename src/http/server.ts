@@ -12,6 +12,7 @@ import { BodyBudget, bodyBudgetLimits } from "./body/body-budget.ts";
 import { createClientReader } from "./client.ts";
 import { answerClientError, answerExpectation } from "./client-errors.ts";
 import { discardRest } from "./discard-rest.ts";
+import { drainOnClose } from "./drain.ts";
 import { answerError, answerRefusal, type RenderError, refusalOf } from "./errors.ts";
 import { baseHeaders, secureHeaders } from "./headers.ts";
 import { guardRoutes, type RouteEntry } from "./route-access.ts";
@@ -79,6 +80,7 @@ export function createServer(deps: ServerDeps): Server {
   });
   server.server.on("checkExpectation", (request, response) => answerExpectation(request, response, makeRequestId()));
 
+  drainOnClose(server);
   server.decorateRequest("client");
   server.decorateRequest("actor");
   server.decorateRequest("baseUrl", "");

@@ -1,4 +1,5 @@
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { resolve as resolvePath } from "node:path";
 import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
 import { spawnProgram } from "./processes.ts";
@@ -19,6 +20,8 @@ export interface ServerProcess {
   readonly logLines: readonly string[];
   /** Settles when the process has ended and its outputs are read to their end. */
   readonly ended: Promise<Ending>;
+  /** Settles once a line with this event has been written. */
+  logged(event: string): Promise<void>;
   /** SIGTERM, and waits for the end. */
   stop(): Promise<Ending>;
   /** SIGKILL, and waits for the end. */
@@ -32,6 +35,8 @@ export interface ServerOptions {
   readonly launcher?: readonly string[];
 }
 
+type AtTheEnd = (end: () => Promise<void>) => void;
+
 /** Room on any disk and no throttle: what is not the test's subject must not decide it. */
 const testEnvironment = {
   PORT: "0",
@@ -41,17 +46,37 @@ const testEnvironment = {
 };
 
 /** Returns when the server has said that it listens. It ends with the test at the latest. */
-export async function startServer(options: ServerOptions): Promise<ServerProcess> {
+export function startServer(options: ServerOptions): Promise<ServerProcess> {
+  return launchServer(options, onTestFinished);
+}
+
+/** @param atTheEnd takes what ends the server, whatever has become of it. */
+export function launchServer(options: ServerOptions, atTheEnd: AtTheEnd): Promise<ServerProcess> {
   const environment = { ...testEnvironment, ...options.environment, DATA_DIR: options.dataDir };
+  return watchServer(spawnProgram(["serve"], environment, options.launcher), atTheEnd);
+}
+
+/** The same by the README's command, in a process group of its own; `stop` and `kill` reach npm alone. */
+export function startServerByNpm(options: Omit<ServerOptions, "launcher">): Promise<ServerProcess> {
+  const { PATH, HOME } = process.env;
+  // Without the build before the start, which the test run has done and which would exchange files under other servers.
+  const child = spawn("npm", ["start", "--ignore-scripts"], {
+    cwd: resolvePath(import.meta.dirname, "../.."),
+    detached: true,
+    env: { PATH, HOME, ...testEnvironment, ...options.environment, DATA_DIR: options.dataDir },
+  });
+  return watchServer(child, onTestFinished);
+}
+
+async function watchServer(child: ChildProcess, atTheEnd: AtTheEnd): Promise<ServerProcess> {
   const spawnedAt = performance.now();
-  const child = spawnProgram(["serve"], environment, options.launcher);
-  const logLines: string[] = [];
   const ended = endOf(child);
-  onTestFinished(async () => {
+  atTheEnd(async () => {
     child.kill("SIGKILL");
     await ended;
   });
-  const port = await listeningPort(child, logLines, ended);
+  const log = new Log(child);
+  const port = await log.first(portIn, ended);
   const startMs = performance.now() - spawnedAt;
   const { pid } = child;
   if (pid === undefined) throw new Error("The server has no process id.");
@@ -60,8 +85,12 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
     return ended;
   };
   return {
-    ...{ port, pid, startMs, logLines, ended },
+    ...{ port, pid, startMs, ended },
+    logLines: log.lines,
     baseUrl: `http://127.0.0.1:${port}`,
+    async logged(event) {
+      await log.first((line) => (line.includes(`"event":"${event}"`) ? true : undefined), ended);
+    },
     stop: () => end("SIGTERM"),
     kill: () => end("SIGKILL"),
   };
@@ -73,19 +102,34 @@ function endOf(child: ChildProcess): Promise<Ending> {
   });
 }
 
-function listeningPort(child: ChildProcess, logLines: string[], ended: Promise<Ending>): Promise<number> {
-  return new Promise((resolve, reject) => {
+class Log {
+  readonly lines: string[] = [];
+  readonly #onLine = new Set<(line: string) => void>();
+
+  constructor(child: ChildProcess) {
     for (const output of [child.stdout, child.stderr]) {
       if (output === null) throw new Error("The server's outputs are not piped.");
       createInterface(output).on("line", (line) => {
-        logLines.push(line);
-        const port = portIn(line);
-        if (port !== undefined) resolve(port);
+        this.lines.push(line);
+        for (const look of this.#onLine) look(line);
       });
     }
-    const refused = () => reject(new Error(`The server did not start: ${logLines.join("\n")}`));
-    ended.then(refused, reject);
-  });
+  }
+
+  /** What `find` makes of the first line in which it finds something. Rejects when the process ends without it. */
+  first<T>(find: (line: string) => T | undefined, ended: Promise<Ending>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const look = (line: string) => {
+        const found = find(line);
+        if (found === undefined) return;
+        this.#onLine.delete(look);
+        resolve(found);
+      };
+      this.#onLine.add(look);
+      for (const line of this.lines) look(line);
+      ended.then(() => reject(new Error(`The server has ended: ${this.lines.join("\n")}`)), reject);
+    });
+  }
 }
 
 function portIn(line: string): number | undefined {

@@ -1,0 +1,127 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { type ClientRequest, type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
+import { describe, expect, it } from "vitest";
+import { databaseFile, integrityOf } from "../support/database-file.ts";
+import { createPush, doors, read } from "../support/doors.ts";
+import { newDataDir } from "../support/processes.ts";
+import { type ServerProcess, startServer, startServerByNpm } from "../support/server.ts";
+
+const payload = "sent in two halves";
+const body = JSON.stringify({ push: { payload, expire_after_views: 1 } });
+
+/** A creation of which the server has taken the headers and waits for the body. */
+async function beginCreation(server: ServerProcess): Promise<ClientRequest> {
+  const creation = request(`${server.baseUrl}/api/v2/pushes`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "content-length": body.length, expect: "100-continue" },
+  });
+  creation.flushHeaders();
+  // The server says "continue" when it has begun with the request.
+  await once(creation, "continue");
+  creation.write(body.slice(0, 20));
+  return creation;
+}
+
+async function finishCreation(creation: ClientRequest) {
+  creation.end(body.slice(20));
+  const [answer] = (await once(creation, "response")) as [IncomingMessage];
+  let text = "";
+  for await (const chunk of answer) text += String(chunk);
+  expect(answer.statusCode, text).toBe(201);
+  const { url_token: urlToken } = JSON.parse(text) as { url_token: string };
+  return { urlToken, payload, views: 1 };
+}
+
+/** Returns when nobody listens any more. */
+async function refusesConnections(port: number): Promise<void> {
+  for (;;) {
+    const socket = connect(port, "127.0.0.1");
+    const accepted = await new Promise<boolean>((resolve, reject) => {
+      socket.once("connect", () => resolve(true));
+      socket.once("error", (error: Error & { code?: string }) => {
+        if (error.code === "ECONNREFUSED") resolve(false);
+        else if (error.code === "ECONNRESET") resolve(true);
+        else reject(error);
+      });
+    });
+    socket.destroy();
+    if (!accepted) return;
+  }
+}
+
+/** The database was closed: its log is merged and gone. */
+function expectClosed(dataDir: string): void {
+  for (const ending of ["-wal", "-shm"]) expect(existsSync(`${databaseFile(dataDir)}${ending}`)).toBe(false);
+  expect(integrityOf(dataDir)).toEqual(["ok"]);
+}
+
+async function expectOpensOnce(dataDir: string, push: Awaited<ReturnType<typeof finishCreation>>): Promise<void> {
+  const restarted = await startServer({ dataDir });
+  expect(await read(doors.apiV2, restarted.baseUrl, push)).toBe("payload");
+  expect(await read(doors.apiV2, restarted.baseUrl, push)).toBe("gone");
+}
+
+describe("a server that is told to stop", () => {
+  it.each(["SIGTERM", "SIGINT"] as const)("by %s finishes what runs, takes nothing new and closes", async (signal) => {
+    const dataDir = newDataDir();
+    const server = await startServer({ dataDir });
+    const creation = await beginCreation(server);
+    process.kill(server.pid, signal);
+    await server.logged("server_stopping");
+    await refusesConnections(server.port);
+    const push = await finishCreation(creation);
+    expect(await server.ended).toEqual({ exitCode: 0, signal: null });
+    expect(server.logLines.at(-1)).toContain('"event":"server_stopped"');
+    expectClosed(dataDir);
+    await expectOpensOnce(dataDir, push);
+  });
+
+  it("is not held up by connections without a request", async () => {
+    const dataDir = newDataDir();
+    const server = await startServer({ dataDir });
+    await createPush(server.baseUrl, { payload: "kept alive", expire_after_views: 1 });
+    const silent = connect(server.port, "127.0.0.1");
+    await once(silent, "connect");
+    expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
+    silent.destroy();
+    expectClosed(dataDir);
+  });
+
+  it("takes two signals close together for one", async () => {
+    const dataDir = newDataDir();
+    const server = await startServer({ dataDir });
+    const creation = await beginCreation(server);
+    process.kill(server.pid, "SIGTERM");
+    process.kill(server.pid, "SIGINT");
+    await server.logged("server_stopping");
+    await finishCreation(creation);
+    expect(await server.ended).toEqual({ exitCode: 0, signal: null });
+    expectClosed(dataDir);
+  });
+
+  it("as soon as it says that it listens, or before, closes too", async () => {
+    const dataDir = newDataDir();
+    for (let round = 0; round < 3; round += 1) {
+      const server = await startServer({ dataDir });
+      expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
+      expectClosed(dataDir);
+    }
+  });
+
+  it.each(["SIGTERM", "SIGINT"] as const)("as a group with npm, by %s, drains the same way", async (signal) => {
+    const dataDir = newDataDir();
+    const server = await startServerByNpm({ dataDir });
+    const creation = await beginCreation(server);
+    // What a terminal's Ctrl-C and a supervisor do: everybody in the group gets it.
+    process.kill(-server.pid, signal);
+    await server.logged("server_stopping");
+    await refusesConnections(server.port);
+    const push = await finishCreation(creation);
+    await server.ended;
+    expect(server.logLines.some((line) => line.includes('"event":"server_stopped"'))).toBe(true);
+    expectClosed(dataDir);
+    await expectOpensOnce(dataDir, push);
+  });
+});
