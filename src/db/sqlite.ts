@@ -46,6 +46,7 @@ export const groupCommitLimits: GroupCommitLimits = {
 };
 
 const startLockWaitMs = 15_000;
+const startRetryMs = 5;
 const cacheKibibytes = 32 * 1024;
 /** 16 MiB of log between checkpoints: a page that changes often is copied into the database once, not each time. */
 const checkpointPages = 4_000;
@@ -121,7 +122,17 @@ function openConnections(path: string): { writer: Connection; reader: Connection
 
 function openConnection(path: string, role: "reader" | "writer"): Connection {
   const connection = new SqliteDriver(path, { timeout: startLockWaitMs });
-  connection.pragma("journal_mode = WAL");
+  try {
+    configure(connection, role);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+function configure(connection: Connection, role: "reader" | "writer"): void {
+  useWriteAheadLog(connection);
   connection.pragma("synchronous = FULL");
   connection.pragma("secure_delete = ON");
   connection.pragma("foreign_keys = ON");
@@ -129,7 +140,24 @@ function openConnection(path: string, role: "reader" | "writer"): Connection {
   connection.pragma(`cache_size = -${cacheKibibytes}`);
   connection.pragma(`wal_autocheckpoint = ${checkpointPages}`);
   if (role === "reader") connection.pragma("query_only = ON");
-  return connection;
+}
+
+/**
+ * The switch of a new database does not wait for others that make the same one: it fails at once. Before anything is
+ * served, waiting here stops nobody.
+ */
+function useWriteAheadLog(connection: Connection): void {
+  for (let waitedMs = 0; ; waitedMs += startRetryMs) {
+    try {
+      const mode = connection.pragma("journal_mode = WAL", { simple: true });
+      if (mode === "wal") return;
+      throw new Error(`The database cannot have a write-ahead log where it lies (it has "${String(mode)}").`);
+    } catch (error) {
+      const busy = error instanceof SqliteDriver.SqliteError && error.code.startsWith("SQLITE_BUSY");
+      if (!busy || waitedMs >= startLockWaitMs) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, startRetryMs);
+    }
+  }
 }
 
 /** Under the write lock, so that processes starting together migrate once. */
@@ -142,6 +170,8 @@ function migrate(writer: Connection): void {
           `The database has schema version ${version}, this program knows ${migrations.length}: start a newer version.`,
         );
       }
+      // Writing the same version again would still change the file, also for a start that is refused afterwards.
+      if (version === migrations.length) return;
       for (const statements of migrations.slice(version)) writer.exec(statements);
       writer.pragma(`user_version = ${migrations.length}`);
     })
