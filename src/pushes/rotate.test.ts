@@ -21,8 +21,9 @@ const clock = new TestClock();
 const open = (dataDir: string, ...keys: [string, ...string[]]) =>
   openTestHouse({ dataDir, clock, environment: keyEnvironment(...keys) });
 
-const rotate = (world: TestHouse) =>
-  rotateKeys({ db: world.house.db, keyring: world.house.keyring, now: () => clock.now() });
+/** `db`: in place of the house's own. */
+const rotate = (world: TestHouse, db = world.house.db) =>
+  rotateKeys({ db, keyring: world.house.keyring, clock, pause: async () => undefined });
 
 const activeId = (world: TestHouse) => world.house.keyring.ids[0] ?? "?";
 
@@ -125,8 +126,7 @@ test("a rotation that was interrupted is finished by the next, which then retire
       return writes > 2 ? Promise.reject(new Error("killed")) : db.write(unit);
     },
   };
-  const interrupted = rotateKeys({ db: dying, keyring: world.house.keyring, now: () => clock.now() });
-  await expect(interrupted).rejects.toThrow("killed");
+  await expect(rotate(world, dying)).rejects.toThrow("killed");
   expect(Object.keys(keyIdsInDatabase(world))).toHaveLength(2);
   expect(keysInUse(db)).toHaveLength(2);
   const report = await rotate(world);
@@ -192,7 +192,7 @@ test("a process that comes and goes during a rotation with the old key keeps tha
       const done = await db.write(unit);
       batches += 1;
       // After the last batch has looked at every row there was.
-      if (batches === 4) {
+      if (batches === 5) {
         clock.advance(1);
         await registryOf(old).beat(asProcess(old, "old"), clock.now());
         late = (await old.house.pushes.create({ payload: "sealed behind" }, stranger)).urlToken;
@@ -201,8 +201,7 @@ test("a process that comes and goes during a rotation with the old key keeps tha
       return done;
     },
   };
-  const rotation = rotateKeys({ db: visited, keyring: world.house.keyring, now: () => clock.now() });
-  await expect(rotation).rejects.toMatchObject({
+  await expect(rotate(world, visited)).rejects.toMatchObject({
     code: "invalid_request",
     message: expect.stringMatching(/once more/),
   });

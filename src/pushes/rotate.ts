@@ -1,3 +1,4 @@
+import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { readKeyMarks } from "../db/keys-in-use.ts";
@@ -12,18 +13,28 @@ export interface RotationReport {
   readonly retiredKeyIds: readonly string[];
 }
 
-const batchRows = 200;
+const batchRows = 100;
+/** Several times as long as a batch holds the write lock: it belongs to the claims of the servers. */
+const restMs = 15;
+
+export interface RotationDeps {
+  readonly db: Database;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  /** Resolves after `ms`. */
+  readonly pause: (ms: number) => Promise<void>;
+}
 
 /**
  * Seals everything that is sealed under an older master key anew under the active one, live and in batches: outer seals
  * only, so no link is needed and anonymous pushes are included. Safe to interrupt and repeat.
  * @throws AppError invalid_request while a running process does not know the active key or still seals under another.
  */
-export async function rotateKeys(deps: { db: Database; keyring: Keyring; now: () => number }): Promise<RotationReport> {
+export async function rotateKeys(deps: RotationDeps): Promise<RotationReport> {
   const { db, keyring } = deps;
   const activeId = keyring.ids[0] ?? "";
   const registry = createProcessRegistry(db);
-  const assertUnused = () => assertAllUse(activeId, registry.running(deps.now()));
+  const assertUnused = () => assertAllUse(activeId, registry.running(deps.clock.now()));
   const older = readKeyMarks(db.reader).filter((mark) => mark.keyId !== activeId);
   assertUnused();
   const resealer = createResealer(db, keyring);
@@ -35,6 +46,7 @@ export async function rotateKeys(deps: { db: Database; keyring: Keyring; now: ()
     pushes += batch.pushes;
     resealed += batch.resealed;
     afterId = batch.lastId;
+    await deps.pause(restMs);
   }
   // A process that came meanwhile with another key may have sealed rows behind us, even if it has left again.
   if (!(await resealer.retire(older, assertUnused))) {

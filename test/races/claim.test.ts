@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Actor } from "../../src/pushes/pushes.ts";
 import { makeDataDir, openTestHouse, stranger, type TestHouse } from "../support/house.ts";
 import { keyEnvironment } from "../support/master-keys.ts";
-import { soon, spawnHouse, spawnOpenHouses } from "../support/spawn-house.ts";
+import { soon, spawnOpenHouses } from "../support/spawn-house.ts";
 
 const racers = 50;
 const rounds = 60;
@@ -58,6 +58,17 @@ test.each([1, 5])(
     }
   },
 );
+
+test("two processes that ask again and again share the views, and none is given twice", async () => {
+  const dataDir = makeFolder();
+  const houses = await spawnOpenHouses(2, dataDir);
+  const [urlToken = ""] = (await houses[0]?.ask({ do: "create", count: 1, views: 100 })) ?? [];
+  const at = soon();
+  const asked = houses.map((house) => house.ask({ do: "claim", urlToken, times: 90, oneByOne: true }, at));
+  const outcomes = (await Promise.all(asked)).flat();
+  expect(revealed(outcomes)).toBe(100);
+  expect(outcomes.filter((outcome) => outcome === "gone")).toHaveLength(80);
+});
 
 test("fewer askers than views all get it, in two processes", async () => {
   const dataDir = makeFolder();
@@ -135,18 +146,19 @@ test("50 guesses at once are five tries, and the recipient beside them gets in",
 });
 
 test("ten processes that open the same new folder at once agree on everything", async () => {
-  const dataDir = makeFolder();
-  const houses = Array.from({ length: 10 }, spawnHouse);
-  // Whoever answers is up; only then can all begin together.
-  await Promise.all(houses.map((house) => house.ask({ do: "create", count: 0, views: 1 })));
-  const at = soon();
-  await Promise.all(houses.map((house) => house.ask({ do: "open", dataDir, environment: {} }, at)));
-  const made = await Promise.all(houses.map((house) => house.ask({ do: "create", count: 20, views: 1 })));
-  const tokens = made.flat();
-  expect(new Set(tokens).size).toBe(200);
-  await using world = await openTestHouse({ dataDir });
-  expect(new Set(await Promise.all(tokens.map((urlToken) => claim(world, urlToken))))).toEqual(new Set(["revealed"]));
-  expect(world.house.db.reader.pragma("integrity_check", { simple: true })).toBe("ok");
+  const houses = await spawnOpenHouses(10, makeFolder());
+  for (let round = 0; round < 8; round += 1) {
+    const dataDir = makeFolder();
+    const at = soon();
+    await Promise.all(houses.map((house) => house.ask({ do: "open", dataDir, environment: {} }, at)));
+    const made = await Promise.all(houses.map((house) => house.ask({ do: "create", count: 10, views: 1 })));
+    const tokens = made.flat();
+    expect(new Set(tokens).size).toBe(100);
+    await using world = await openTestHouse({ dataDir });
+    const outcomes = await Promise.all(tokens.map((urlToken) => claim(world, urlToken)));
+    expect(revealed(outcomes)).toBe(100);
+    expect(world.house.db.reader.pragma("integrity_check", { simple: true })).toBe("ok");
+  }
 });
 
 test("while another process rotates the keys, every claim opens and is counted once", async () => {

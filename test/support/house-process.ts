@@ -13,7 +13,7 @@ import { stranger, testConfig } from "./house.ts";
 export type Command =
   | { readonly do: "open"; readonly dataDir: string; readonly environment: Readonly<Record<string, string>> }
   | { readonly do: "create"; readonly count: number; readonly views: number }
-  | { readonly do: "claim"; readonly urlToken: string; readonly times: number }
+  | { readonly do: "claim"; readonly urlToken: string; readonly times: number; readonly oneByOne?: boolean }
   | { readonly do: "expire"; readonly urlToken: string }
   | { readonly do: "rotate" }
   | { readonly do: "close" };
@@ -48,6 +48,7 @@ function house(): House {
 async function obey(command: Command): Promise<readonly string[]> {
   switch (command.do) {
     case "open": {
+      await opened?.close();
       const events = createEvents({ logger: createLogger("silent", process.stderr), clock: effects.clock });
       opened = await openHouse(testConfig(command.dataDir, command.environment), effects, events);
       return [];
@@ -58,8 +59,12 @@ async function obey(command: Command): Promise<readonly string[]> {
       return (await Promise.all(made)).map((push) => push.urlToken);
     }
     case "claim": {
-      const ask = () => house().pushes.claimView(command.urlToken, { counting: "everyone" }, stranger);
-      return (await Promise.all(Array.from({ length: command.times }, ask))).map((claim) => claim.outcome);
+      const ask = async () =>
+        (await house().pushes.claimView(command.urlToken, { counting: "everyone" }, stranger)).outcome;
+      if (command.oneByOne !== true) return await Promise.all(Array.from({ length: command.times }, ask));
+      const outcomes: string[] = [];
+      while (outcomes.length < command.times) outcomes.push(await ask());
+      return outcomes;
     }
     case "expire": {
       const push = await house().pushes.expire(command.urlToken, stranger);
@@ -67,7 +72,7 @@ async function obey(command: Command): Promise<readonly string[]> {
     }
     case "rotate": {
       const { db, keyring } = house();
-      const report = await rotateKeys({ db, keyring, now: () => effects.clock.now() });
+      const report = await rotateKeys({ db, keyring, ...effects });
       return report.retiredKeyIds;
     }
     case "close":

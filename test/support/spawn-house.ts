@@ -11,7 +11,7 @@ export interface HouseProcess {
 }
 
 /** Starts a process that can open a house; it ends with the test. */
-export function spawnHouse(): HouseProcess {
+function spawnHouse(): HouseProcess {
   const child = fork(program, { env: { PATH: process.env.PATH } });
   const waiting = new Map<number, { resolve: (answer: readonly string[]) => void; reject: (error: Error) => void }>();
   let orders = 0;
