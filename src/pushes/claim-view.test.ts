@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { openTestHouse, signedIn, stranger } from "../../test/support/house.ts";
+import { makeFile, pushFiles } from "../../test/support/files.ts";
+import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
+import { pushDepsOf } from "../../test/support/push-deps.ts";
+import { minuteMs } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import { claimView } from "./claim-view.ts";
 
 test("a text push opens exactly as often as allowed, then it is gone", async () => {
   await using world = await openTestHouse();
@@ -60,4 +65,158 @@ test("an owner's look on a page is not counted, and the trail tells who came", a
   expect(kinds).toEqual(["failed_view", "view", "owner_view", "creation"]);
   expect(await pushes.list(7, "expired", 1)).toMatchObject([{ urlToken: push.urlToken, name: "VPN", note: "for Jo" }]);
   expect(await pushes.list(7, "active", 1)).toEqual([]);
+});
+
+const retrieve = (world: TestHouse, urlToken: string, actor = stranger) =>
+  world.house.pushes.claimView(urlToken, { counting: "everyone" }, actor);
+
+test("the end by time holds from its instant: the refusal ends the push and destroys the secret", async () => {
+  await using world = await openTestHouse();
+  const { pushes, db } = world.house;
+  const push = await pushes.create({ payload: "x", expireAfterMs: 15 * minuteMs, expireAfterViews: 3 }, stranger);
+  world.clock.advance(15 * minuteMs - 1);
+  expect(await retrieve(world, push.urlToken)).toMatchObject({ outcome: "revealed" });
+  expect(db.reader.prepare("SELECT count(*) AS count FROM payloads").get()).toEqual({ count: 1 });
+  world.clock.advance(1);
+  expect(await retrieve(world, push.urlToken)).toMatchObject({
+    outcome: "gone",
+    push: { expired: true, deleted: false, expiredOn: push.expiresAt, viewsRemaining: 1 },
+  });
+  expect(db.reader.prepare("SELECT count(*) AS count FROM payloads").get()).toEqual({ count: 0 });
+  const left = db.reader.prepare("SELECT sealed = zeroblob(length(sealed)) AS overwritten FROM data_keys").all();
+  expect(left).toEqual([{ overwritten: 1 }]);
+  // A clock that is set back afterwards brings nothing back.
+  world.clock.advance(-10 * minuteMs);
+  expect(await retrieve(world, push.urlToken)).toMatchObject({ outcome: "gone" });
+});
+
+test("an owner's views count on the API, and do not count where counting is for strangers", async () => {
+  await using world = await openTestHouse();
+  const { pushes } = world.house;
+  const owner = signedIn(7);
+  const admin = signedIn(9, true);
+  const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 2 }, owner);
+  for (const actor of [owner, admin]) {
+    expect(await pushes.claimView(urlToken, { counting: "strangers" }, actor)).toMatchObject({
+      outcome: "revealed",
+      push: { viewsRemaining: 2 },
+    });
+  }
+  expect(await retrieve(world, urlToken, owner)).toMatchObject({ outcome: "revealed", push: { viewsRemaining: 1 } });
+  expect(await retrieve(world, urlToken, admin)).toMatchObject({ outcome: "revealed", push: { viewsRemaining: 0 } });
+  expect(await pushes.claimView(urlToken, { counting: "strangers" }, owner)).toMatchObject({ outcome: "gone" });
+  const kinds = (await pushes.audit(urlToken, owner, 1)).map((entry) => entry.kind);
+  expect(kinds.sort()).toEqual(["admin_view", "creation", "failed_view", "owner_view", "view", "view"]);
+});
+
+test("somebody signed in who owns nothing is a stranger, at an anonymous push everybody is", async () => {
+  await using world = await openTestHouse();
+  const { pushes } = world.house;
+  const owned = await pushes.create({ payload: "x", expireAfterViews: 1 }, signedIn(7));
+  const anonymous = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
+  for (const { urlToken } of [owned, anonymous]) {
+    expect(await pushes.claimView(urlToken, { counting: "strangers" }, signedIn(8))).toMatchObject({
+      push: { viewsRemaining: 0 },
+    });
+    expect(await pushes.claimView(urlToken, { counting: "strangers" }, signedIn(7))).toMatchObject({ outcome: "gone" });
+  }
+});
+
+test("a claim that cannot be written is not answered with the secret, and costs no view", async () => {
+  await using world = await openTestHouse();
+  const { pushes, db } = world.house;
+  const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
+  db.writer.pragma("query_only = ON");
+  await expect(retrieve(world, urlToken)).rejects.toMatchObject({ code: "unavailable" });
+  db.writer.pragma("query_only = OFF");
+  expect(await retrieve(world, urlToken)).toMatchObject({ outcome: "revealed", push: { viewsRemaining: 0 } });
+});
+
+test("a wrong passphrase that cannot be recorded is no answer either, but stays charged", async () => {
+  await using world = await openTestHouse();
+  const { pushes, db } = world.house;
+  const { urlToken } = await pushes.create({ payload: "x", passphrase: "open sesame" }, stranger);
+  const guess = () => pushes.claimView(urlToken, { passphrase: "wrong", counting: "everyone" }, stranger);
+  db.writer.pragma("query_only = ON");
+  for (let asked = 0; asked < 5; asked += 1) await expect(guess()).rejects.toMatchObject({ code: "unavailable" });
+  expect(await guess()).toMatchObject({ outcome: "too_many_attempts" });
+  db.writer.pragma("query_only = OFF");
+});
+
+test("a passphrase that could not be tried is not charged", async () => {
+  await using world = await openTestHouse();
+  const full = new AppError("unavailable", "Too many.", { retryAfterSeconds: 1 });
+  let refuses = true;
+  const { argon2 } = pushDepsOf(world);
+  const deps = pushDepsOf(world, {
+    argon2: {
+      ...argon2,
+      deriveKey: (...given) => (refuses ? Promise.reject(full) : argon2.deriveKey(...given)),
+    },
+  });
+  const { urlToken } = await world.house.pushes.create({ payload: "x", passphrase: "open sesame" }, stranger);
+  const ask = () => claimView(deps, urlToken, { passphrase: "open sesame", counting: "everyone" }, stranger);
+  for (let asked = 0; asked < 20; asked += 1) await expect(ask()).rejects.toBe(full);
+  refuses = false;
+  expect(await ask()).toMatchObject({ outcome: "revealed" });
+});
+
+test("a push that was sealed anew between reading and writing is read again, not opened with the old seal", async () => {
+  await using world = await openTestHouse();
+  const { store, db } = world.house;
+  const { urlToken } = await world.house.pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
+  let claims = 0;
+  const raise = db.writer.prepare("UPDATE pushes SET seal_generation = seal_generation + ?");
+  const deps = pushDepsOf(world, {
+    store: {
+      ...store,
+      async claimView(claim) {
+        claims += 1;
+        // What an edit does, and undone before the next reading.
+        if (claims === 1) await db.write(() => raise.run(1));
+        const claimed = await store.claimView(claim);
+        if (claims === 1) await db.write(() => raise.run(-1));
+        return claimed;
+      },
+    },
+  });
+  expect(await claimView(deps, urlToken, { counting: "everyone" }, stranger)).toMatchObject({ outcome: "revealed" });
+  expect(claims).toBe(2);
+});
+
+test("a push that ends and loses its files between two readings is gone, not broken", async () => {
+  await using world = await openTestHouse();
+  const { store } = world.house;
+  const owner = signedIn(7);
+  const { urlToken } = await pushFiles(world.house.pushes, owner, [makeFile("a.txt", "a")]);
+  let readings = 0;
+  const deps = pushDepsOf(world, {
+    store: {
+      ...store,
+      async files(pushId) {
+        readings += 1;
+        await world.house.pushes.expire(urlToken, owner);
+        return (await store.files(pushId)).slice(1);
+      },
+    },
+  });
+  expect(await claimView(deps, urlToken, { counting: "everyone" }, stranger)).toMatchObject({ outcome: "gone" });
+  expect(readings).toBe(1);
+});
+
+test("payloads come back byte for byte", async () => {
+  await using world = await openTestHouse();
+  const { pushes } = world.house;
+  for (const payload of [
+    "\r\n \t",
+    "\u0000",
+    "\ufeffbom",
+    "e\u0301\u00e9",
+    "\u{1F511}".repeat(1_000),
+    "x".repeat(1_048_576),
+  ]) {
+    const { urlToken } = await pushes.create({ payload }, stranger);
+    const claim = await retrieve(world, urlToken);
+    expect(claim.outcome === "revealed" && claim.payload === payload).toBe(true);
+  }
 });
