@@ -1,7 +1,7 @@
 import { unavailable } from "../base/errors.ts";
 import { fileKey } from "../crypto/link-key.ts";
 import { auditRecord } from "./audit-trail.ts";
-import { blobsGraceMs, type PushDeps } from "./deps.ts";
+import { blobsGraceMs, type PushDeps, ticketTtlMs } from "./deps.ts";
 import { hasEnded, isForgotten, isOwner, toPush } from "./present-push.ts";
 import type { Actor, AuditKind, ClaimOutcome, RevealedFile } from "./push.ts";
 import { openDataKey, openFileDetails, openPayload } from "./seals.ts";
@@ -138,7 +138,7 @@ function reveal(deps: PushDeps, row: PushRow, file: FileRow, dataKey: Buffer, no
   const key = fileKey(dataKey, file.id);
   const details = openFileDetails(deps.vault.keyring, { ...file, ownerId: row.ownerId, key });
   if (details === undefined) throw new Error(`The details of file ${file.id} do not open.`);
-  const expiresAt = now + deps.config.files.ticketTtlSeconds * 1_000;
+  const expiresAt = now + ticketTtlMs(deps.config);
   const ticket = makeTicket(deps.vault.keyring, { pushId: row.id, fileId: file.id, expiresAt, fileKey: key });
   return { ...details, sizeBytes: file.sizeBytes, ticket };
 }

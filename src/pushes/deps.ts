@@ -1,4 +1,4 @@
-import type { Clock } from "../base/clock.ts";
+import { type Clock, hourMs, secondMs } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import type { Config } from "../config/config.ts";
@@ -23,7 +23,11 @@ export interface PushDeps {
   readonly capacity: Capacity;
 }
 
+export function ticketTtlMs(config: Config): number {
+  return config.files.ticketTtlSeconds * secondMs;
+}
+
 /** How long the blobs of a push that reached a limit stay: its tickets run out, and a started download may finish. */
 export function blobsGraceMs(config: Config): number {
-  return config.files.ticketTtlSeconds * 1_000 + 60 * 60 * 1_000;
+  return ticketTtlMs(config) + hourMs;
 }

@@ -47,7 +47,10 @@ export interface Pushes {
   /** Newest first, 50 a page. @throws AppError not_authenticated, forbidden, not_found. */
   audit(urlToken: string, actor: Actor, page: number): Promise<readonly AuditEntry[]>;
 
-  /** undefined: forged, run out, or the push was deleted. Audits the download unless it continues one (`start` > 0). */
+  /**
+   * undefined: forged, run out, or the push was deleted. Audits the download, unless `start` > 0 and the same address
+   * has begun one with this push's tickets.
+   */
   openTicket(ticket: string, actor: Actor, start: number): Promise<Download | undefined>;
 }
 

@@ -1,5 +1,5 @@
-import { rmSync } from "node:fs";
-import { expect, onTestFinished, test } from "vitest";
+import { cpSync, rmSync } from "node:fs";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { makeDataDir, openTestHouse, signedIn, stranger, TestClock, type TestHouse } from "../../test/support/house.ts";
 import { NeedleFinder, readAllFiles } from "../../test/support/raw-files.ts";
 import { SeededNumbers } from "../../test/support/seeded-numbers.ts";
@@ -141,4 +141,23 @@ test("of the sealed keys of ended pushes nothing is left in any file, of the liv
     .map((push) => pushes.claimView(push.urlToken, { counting: "everyone" }, stranger));
   expect(new Set((await Promise.all(claims)).map((claim) => claim.outcome))).toEqual(new Set(["revealed"]));
   for (const { house } of world.houses) await house.close();
+});
+
+test("what a killed process left in the log is cut away after the next start", async () => {
+  await using world = await openTestHouse();
+  const { pushes, db } = world.house;
+  const finder = new NeedleFinder<string>();
+  const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
+  const key = db.reader.prepare<[], { sealed: Buffer }>("SELECT sealed FROM data_keys").get()?.sealed;
+  finder.add("the key", key ?? Buffer.alloc(0));
+  await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  // The files as they lie at this moment are what a kill would leave.
+  const dataDir = makeDataDir();
+  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+  cpSync(world.dataDir, dataDir, { recursive: true });
+  const found = () => [...readAllFiles(dataDir).values()].some((bytes) => finder.search(bytes).size > 0);
+  expect(found()).toBe(true);
+  await using started = await openTestHouse({ dataDir });
+  expect(await started.house.pushes.find(urlToken, stranger)).toMatchObject({ expired: true });
+  await vi.waitUntil(() => !found(), { timeout: 30_000 });
 });

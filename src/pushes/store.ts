@@ -99,6 +99,8 @@ export interface PushStore {
   /** Counts and logs a retrieval of a push that has ended. @returns the push as it stands after it. */
   recordRefusal(pushId: number, audit: AuditRecord): Promise<PushRow | undefined>;
   record(pushId: number, audit: AuditRecord): Promise<void>;
+  /** Whether the trail has a download by this address since then. */
+  hasDownload(pushId: number, address: string, since: number): Promise<boolean>;
 
   list(
     ownerId: number,

@@ -143,14 +143,20 @@ test("an empty file can be pushed and downloaded", async () => {
   expect(await readDownload(download)).toHaveLength(0);
 });
 
-test("each download is audited, the continuation of one is not", async () => {
+test("each download is audited, the continuation of one is not, a pretended continuation is", async () => {
   await using world = await openTestHouse();
-  const { urlToken, open } = await retrieveOne(world);
+  const { urlToken, file, open } = await retrieveOne(world);
   await open();
   await open(5);
   await open();
-  const kinds = (await world.house.pushes.audit(urlToken, owner, 1)).map((entry) => entry.kind);
-  expect(kinds.sort()).toEqual(["creation", "download", "download", "view"]);
+  const addresses = async () => {
+    const trail = await world.house.pushes.audit(urlToken, owner, 1);
+    return trail.filter((entry) => entry.kind === "download").map((entry) => entry.address);
+  };
+  expect(await addresses()).toEqual([stranger.address, stranger.address]);
+  const other = { ...stranger, address: "198.51.100.9" };
+  for (const start of [1, 2]) await world.house.pushes.openTicket(file.ticket, other, start);
+  expect(await addresses()).toEqual([other.address, stranger.address, stranger.address]);
 });
 
 test("when the blobs are gone with the tickets' time, nothing opens and nothing breaks", async () => {

@@ -1,7 +1,7 @@
 import type { Keyring } from "../crypto/keyring.ts";
 import { openStream, sealedLength } from "../crypto/stream-seal.ts";
 import { auditRecord } from "./audit-trail.ts";
-import type { PushDeps } from "./deps.ts";
+import { type PushDeps, ticketTtlMs } from "./deps.ts";
 import { toPush } from "./present-push.ts";
 import type { Actor, Download } from "./push.ts";
 import { openFileDetails, sealContexts } from "./seals.ts";
@@ -44,7 +44,8 @@ function readTicket(keyring: Keyring, text: string): Ticket | undefined {
 
 /**
  * The row decides at each request: once a person has deleted the push its tickets are void; one that reached a limit
- * lets its tickets run out. A request that continues a download (`start` > 0) is not audited again.
+ * lets its tickets run out. A request that continues a download (`start` > 0) is not audited again, but one that only
+ * pretends to - from the second byte on, say - is.
  */
 export async function openTicket(
   deps: PushDeps,
@@ -63,7 +64,10 @@ export async function openTicket(
   const key = Buffer.from(ticket.fileKey);
   const details = openFileDetails(keyring, { ...file, ownerId: row.ownerId, key });
   if (details === undefined) return undefined;
-  if (start === 0) await deps.store.record(row.id, auditRecord("download", actor, now));
+  const since = ticket.expiresAt - ticketTtlMs(deps.config);
+  if (start === 0 || !(await deps.store.hasDownload(row.id, actor.address, since))) {
+    await deps.store.record(row.id, auditRecord("download", actor, now));
+  }
   const read = (range: { start: number; end: number }) => deps.blobs.read(file.blobKey, clamp(range, file.sizeBytes));
   return {
     ...details,

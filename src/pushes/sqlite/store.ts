@@ -1,4 +1,5 @@
 import type { Database } from "../../db/sqlite.ts";
+import { auditKinds } from "../audit-trail.ts";
 import type { FileRow, PushStore, SealedPush } from "../store.ts";
 import { auditColumns, pushColumns, type RawAuditEntry, type RawPush, toAuditEntry, toPushRow } from "./rows.ts";
 import { prepareUpkeep } from "./upkeep.ts";
@@ -38,6 +39,9 @@ export function createSqlitePushStore(db: Database, onKeyOverwritten: () => void
     `SELECT ${auditColumns} FROM audit_entries WHERE push_id = ?
      ORDER BY updated_at DESC, sequence DESC LIMIT ? OFFSET ?`,
   );
+  const download = reader.prepare<[number, number, string, number], { sequence: number }>(
+    "SELECT sequence FROM audit_entries WHERE push_id = ? AND kind = ? AND address = ? AND updated_at >= ? LIMIT 1",
+  );
   const addUpload = writer.prepare("INSERT INTO uploads (blob_key, anonymous_bytes, renewed_at) VALUES (?, 0, ?)");
   const renewUpload = writer.prepare("UPDATE uploads SET anonymous_bytes = ?, renewed_at = ? WHERE blob_key = ?");
   const takeUpload = writer.prepare("DELETE FROM uploads WHERE blob_key = ?");
@@ -74,6 +78,8 @@ export function createSqlitePushStore(db: Database, onKeyOverwritten: () => void
     end: (request) => db.write(() => steps.end(request)),
     recordRefusal: (pushId, audit) => db.write(() => steps.recordRefusal(pushId, audit)),
     record: (pushId, audit) => db.write(() => steps.record(pushId, audit)),
+    hasDownload: async (pushId, address, since) =>
+      download.get(pushId, auditKinds.indexOf("download"), address, since) !== undefined,
     list: async (ownerId, state, now, limit, offset) => lists[state].all(ownerId, now, limit, offset).map(toPushRow),
     audit: async (pushId, limit, offset) => auditOf.all(pushId, limit, offset).map(toAuditEntry),
     addUpload: (blobKey, now) =>
