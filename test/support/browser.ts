@@ -1,0 +1,66 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { inflate } from "@sparticuz/chromium";
+import { type Browser, chromium } from "playwright-core";
+
+const packageDir = resolve(dirname(fileURLToPath(import.meta.resolve("@sparticuz/chromium"))), "..");
+/** Inside the package, so that it goes with the version it came from. */
+const unpackedDir = join(packageDir, "unpacked");
+/** The browser, its font, and the libraries of a system that may lack them. */
+const archives = ["chromium.br", "fonts.tar.br", "al2023.tar.br"] as const;
+
+/**
+ * The Chromium that comes from npm. Fonts and libraries are its own before those of the system, so that it starts, and
+ * draws alike, wherever it runs.
+ */
+export async function launchBrowser(): Promise<Browser> {
+  await unpackOnce();
+  return chromium.launch({
+    executablePath: join(unpackedDir, "chromium"),
+    args: ["--no-sandbox", "--headless=new", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
+    env: {
+      ...process.env,
+      FONTCONFIG_FILE: join(unpackedDir, "fonts.conf"),
+      LD_LIBRARY_PATH: join(unpackedDir, "al2023/lib"),
+    },
+  });
+}
+
+/** Several test processes may come here at once: each unpacks aside, the first one's folder stays. */
+async function unpackOnce(): Promise<void> {
+  if (existsSync(unpackedDir)) return;
+  const ownDir = await mkdtemp(`${unpackedDir}-`);
+  try {
+    await unpackInto(ownDir);
+    await rename(ownDir, unpackedDir);
+  } catch (error) {
+    if (!existsSync(unpackedDir)) throw error;
+  } finally {
+    await rm(ownDir, { recursive: true, force: true });
+  }
+}
+
+async function unpackInto(folder: string): Promise<void> {
+  const outer = process.env.TMPDIR;
+  // The package unpacks below the folder for temporary files, which it asks for as soon as it is called.
+  process.env.TMPDIR = folder;
+  const unpacked = archives.map((name) => inflate(join(packageDir, "bin", name)));
+  if (outer === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = outer;
+  await Promise.all(unpacked);
+  await mkdir(join(folder, "fonts-cache"));
+  await writeFile(join(folder, "fonts.conf"), fontsConfiguration());
+}
+
+function fontsConfiguration(): string {
+  return `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <include ignore_missing="yes">/etc/fonts/fonts.conf</include>
+  <dir>${join(unpackedDir, "fonts")}</dir>
+  <cachedir>${join(unpackedDir, "fonts-cache")}</cachedir>
+</fontconfig>
+`;
+}

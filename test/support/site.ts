@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll } from "vitest";
+import { launchBrowser } from "./browser.ts";
+import { runProgram } from "./processes.ts";
+import { launchServer } from "./server.ts";
+import { startVisit, type Visit, type VisitOptions } from "./visit.ts";
+
+export const email = "ada@example.com";
+export const password = "a long enough password";
+
+/** The built server and a browser, for all tests of one file. */
+export interface Site {
+  readonly baseUrl: string;
+  readonly logLines: readonly string[];
+  /** A person with a browser of their own: nothing is kept from one visit to the next. */
+  visit(options?: VisitOptions): Promise<Visit>;
+  /** A push made by API v2, by the user when `owned`. */
+  push(fields: Readonly<Record<string, unknown>>, owned?: "owned"): Promise<SitePush>;
+  /** The state of a push as API v2 tells its owner; costs no view. */
+  ownPush(urlToken: string): Promise<Readonly<Record<string, unknown>>>;
+  /** Kinds of the audit entries of an owned push, newest first. */
+  auditKinds(urlToken: string): Promise<readonly string[]>;
+  /** `fetch` against the server, which follows no redirect. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+}
+
+export interface SitePush {
+  readonly urlToken: string;
+  /** What is handed out: `html_url` without its origin. */
+  readonly path: string;
+}
+
+interface Running {
+  readonly baseUrl: string;
+  readonly logLines: readonly string[];
+  readonly apiToken: string;
+  readonly browser: Browser;
+}
+
+/** Call at the top of a test file: the site opens before its tests and closes after them. It knows one user. */
+export function openSite(environment: Readonly<Record<string, string>> = {}): Site {
+  let running: Running | undefined;
+  beforeAll(async () => {
+    running = await run(environment);
+  });
+  const site = (): Running => {
+    if (running === undefined) throw new Error("The site is there only while tests run.");
+    return running;
+  };
+  const request = (path: string, init: RequestInit = {}) =>
+    fetch(`${site().baseUrl}${path}`, { redirect: "manual", ...init });
+  const bearer = () => ({ authorization: `Bearer ${site().apiToken}` });
+  const ownJson = async (path: string) => bodyOf(await request(path, { headers: bearer() }));
+  return {
+    get baseUrl() {
+      return site().baseUrl;
+    },
+    get logLines() {
+      return site().logLines;
+    },
+    visit: (options = {}) => startVisit(site().browser, site().baseUrl, options),
+    async push(fields, owned) {
+      const answer = await request("/api/v2/pushes", {
+        method: "POST",
+        headers: { "content-type": "application/json", ...(owned === undefined ? {} : bearer()) },
+        body: JSON.stringify({ push: fields }),
+      });
+      const { url_token: urlToken, html_url: link } = await bodyOf(answer);
+      return { urlToken: String(urlToken), path: new URL(String(link)).pathname };
+    },
+    async ownPush(urlToken) {
+      for (const list of ["active", "expired"]) {
+        const pushes = await ownJson(`/api/v2/pushes/${list}`);
+        if (!Array.isArray(pushes)) throw new Error("The list is no array.");
+        const found: unknown = pushes.find((push) => push.url_token === urlToken);
+        if (typeof found === "object" && found !== null) return { ...found };
+      }
+      throw new Error("The user has no such push.");
+    },
+    async auditKinds(urlToken) {
+      const { logs } = await ownJson(`/api/v2/pushes/${urlToken}/audit`);
+      if (!Array.isArray(logs)) throw new Error("The audit trail is no array.");
+      return logs.map((entry) => String(entry.kind));
+    },
+    fetch: request,
+  };
+}
+
+async function run(environment: Readonly<Record<string, string>>): Promise<Running> {
+  const folder = mkdtempSync(join(tmpdir(), "sealpush-site-"));
+  const ends: (() => Promise<unknown>)[] = [async () => rmSync(folder, { recursive: true, force: true })];
+  afterAll(async () => {
+    for (const end of ends.reverse()) await end();
+  });
+  const dataDir = join(folder, "data");
+  const commands = { DATA_DIR: dataDir };
+  const [browser, server] = await Promise.all([
+    launchBrowser(),
+    launchServer({ dataDir, environment }, (end) => ends.push(end)),
+  ]);
+  ends.push(() => browser.close());
+  await succeed(runProgram(["user", "create", "--email", email, "--password-stdin"], commands, password));
+  const apiToken = await succeed(runProgram(["token", "create", "--email", email, "--name", "test"], commands));
+  return { baseUrl: server.baseUrl, logLines: server.logLines, apiToken: apiToken.trim(), browser };
+}
+
+async function succeed(running: ReturnType<typeof runProgram>): Promise<string> {
+  const { exitCode, stdout, stderr } = await running;
+  if (exitCode !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+async function bodyOf(response: Response): Promise<Record<string, unknown>> {
+  const body = await response.json();
+  if (!response.ok) throw new Error(`${response.status}: ${JSON.stringify(body)}`);
+  return body;
+}

@@ -1,0 +1,83 @@
+import { URL } from "node:url";
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Response } from "playwright-core";
+import { expect, onTestFinished } from "vitest";
+import { email, password } from "./site.ts";
+
+export interface VisitOptions extends BrowserContextOptions {
+  readonly signedIn?: boolean;
+  /** Origins beside the server's own that this visit is meant to reach. */
+  readonly elsewhere?: readonly string[];
+  /** What this visit is meant to provoke, as it would be reported. */
+  readonly expectedErrors?: RegExp;
+}
+
+export interface Visit {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly baseUrl: string;
+}
+
+/** Far beyond what any page takes: only a failing test waits this long. */
+const waitMsMax = 15_000;
+
+/**
+ * A visit that watches all it sees and fails the test for what no page of ours may ever do: ask another origin, break
+ * its own policy, open a dialog, throw, show a missing file, give a cookie to somebody who has not signed in.
+ */
+export async function startVisit(browser: Browser, baseUrl: string, options: VisitOptions): Promise<Visit> {
+  const { signedIn = false, elsewhere = [], expectedErrors, ...contextOptions } = options;
+  const context = await browser.newContext({ baseURL: baseUrl, locale: "en-GB", ...contextOptions });
+  context.setDefaultTimeout(waitMsMax);
+  const found: string[] = [];
+  watch(context, [baseUrl, ...elsewhere], found);
+  onTestFinished(async () => {
+    const cookies = await context.cookies();
+    await context.close();
+    expect(found.filter((problem) => expectedErrors?.test(problem) !== true)).toEqual([]);
+    if (!signedIn) expect(cookies).toEqual([]);
+  });
+  if (signedIn) await signIn(context);
+  return { context, page: await context.newPage(), baseUrl };
+}
+
+async function signIn(context: BrowserContext): Promise<void> {
+  const form = { email, password };
+  const answer = await context.request.post("/users/sign_in", { form, maxRedirects: 0 });
+  if (answer.status() !== 303) throw new Error(`Signing in was answered by ${answer.status()}.`);
+}
+
+function watch(context: BrowserContext, origins: readonly string[], found: string[]): void {
+  context.on("request", (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol !== "blob:" && protocol !== "data:" && !origins.includes(origin)) found.push(`asked ${request.url()}`);
+  });
+  context.on("response", (response) => {
+    if (new URL(response.url()).origin === origins[0]) found.push(...faultsOf(response));
+  });
+  context.on("console", (message) => {
+    // The browser's own note on any answer of 400 and more; `faultsOf` says which of them are faults.
+    const isStatusNote = message.text().startsWith("Failed to load resource: the server responded with a status of");
+    if (message.type() === "error" && !isStatusNote) found.push(`console: ${message.text()}`);
+  });
+  context.on("weberror", (error) => found.push(`thrown: ${error.error().message}`));
+  context.on("dialog", (dialog) => {
+    found.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+}
+
+/** What an answer of the server must not be, whatever it was asked. */
+function faultsOf(response: Response): readonly string[] {
+  const path = new URL(response.url()).pathname;
+  const type = response.request().resourceType();
+  const headers = response.headers();
+  const faults: string[] = [];
+  if (response.status() >= 500 || (type !== "document" && type !== "fetch" && response.status() >= 400)) {
+    faults.push(`${path} answered ${response.status()}`);
+  }
+  if (headers["referrer-policy"] !== "no-referrer") faults.push(`${path} lets referrers out`);
+  if (!/^default-src 'none'/.test(headers["content-security-policy"] ?? "")) faults.push(`${path} has no policy`);
+  if (/unsafe-/.test(headers["content-security-policy"] ?? "")) faults.push(`${path} has an unsafe policy`);
+  if (type === "document" && headers["cache-control"] !== "no-store") faults.push(`${path} may be cached`);
+  return faults;
+}
