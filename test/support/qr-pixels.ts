@@ -1,12 +1,22 @@
 import type { BrowserContext, Locator } from "playwright-core";
+import { encode } from "uqr";
+
+/** What is compared of the quiet zone; the fourth module around it is rounded off at its corners. */
+const quietModules = 3;
+
+/** The code that `text` should be: for each row which modules are dark. */
+export function modulesOf(text: string): readonly (readonly boolean[])[] {
+  return encode([...Buffer.from(text)], { ecc: "L", boostEcc: true, border: quietModules }).data;
+}
 
 /**
- * Looks at a QR code as it stands on the screen, its quiet zone included.
- * @param side modules along one side, the quiet zone's too.
- * @returns for each row of modules which of them are dark in their middle.
+ * Looks at a QR code as it stands on the screen.
+ * @param side modules along one side of `modulesOf`.
+ * @returns the same as `modulesOf`, by the colour in the middle of each module.
  */
-export async function darkModules(code: Locator, side: number, context: BrowserContext): Promise<unknown> {
+export async function modulesSeen(code: Locator, side: number, context: BrowserContext): Promise<unknown> {
   const picture = (await code.screenshot()).toString("base64");
+  const whole = side + 2;
   const eye = await context.browser()?.newContext();
   if (eye === undefined) throw new Error("The visit has no browser.");
   try {
@@ -16,9 +26,9 @@ export async function darkModules(code: Locator, side: number, context: BrowserC
       const canvas = new OffscreenCanvas(picture.width, picture.height).getContext("2d");
       canvas.drawImage(picture, 0, 0);
       const at = (row, column) => canvas.getImageData(
-        Math.floor((column + 0.5) * picture.width / ${side}),
-        Math.floor((row + 0.5) * picture.height / ${side}), 1, 1).data;
-      const numbers = [...Array(${side}).keys()];
+        Math.floor((column + 0.5) * picture.width / ${whole}),
+        Math.floor((row + 0.5) * picture.height / ${whole}), 1, 1).data;
+      const numbers = [...Array(${side}).keys()].map((number) => number + 1);
       return numbers.map((row) => numbers.map((column) => {
         const [red, green, blue] = at(row, column);
         return red + green + blue < 384;
