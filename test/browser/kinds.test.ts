@@ -1,0 +1,114 @@
+import { readFile } from "node:fs/promises";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { en } from "../../src/pages/words/en.ts";
+import { startElsewhere } from "../support/elsewhere.ts";
+import { modulesOf, modulesSeen } from "../support/qr-pixels.ts";
+import { openSite } from "../support/site.ts";
+
+const site = openSite();
+const { secret, step } = en;
+
+async function openPush(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await page.getByRole("button", { name: step.open }).click();
+  await page.locator("#payload, #files").first().waitFor({ state: "attached" });
+}
+
+describe.each([
+  ["with scripts", { javaScriptEnabled: true }],
+  ["without scripts", { javaScriptEnabled: false }],
+])("opening %s", (_how, options) => {
+  it("an address shows its host and leads there, telling that site nothing of the link", async () => {
+    const elsewhere = await startElsewhere();
+    const { page } = await site.visit({ ...options, elsewhere: [elsewhere.origin] });
+    const payload = `${elsewhere.origin}/landing?a=1#part`;
+    await openPush(page, (await site.push({ kind: "url", payload })).path);
+    expect(await page.locator(".destination").textContent()).toBe(new URL(payload).host);
+    expect(await page.locator("#payload").textContent()).toBe(payload);
+
+    await page.getByRole("link", { name: secret.follow({ host: new URL(payload).host }) }).click();
+    await page.waitForURL(payload);
+    expect(elsewhere.requests).toMatchObject([{ url: "/landing?a=1", method: "GET" }]);
+    expect(elsewhere.requests[0]?.headers).not.toHaveProperty("referer");
+    expect(elsewhere.requests[0]?.headers).not.toHaveProperty("cookie");
+  });
+
+  it("an address without a step goes there directly, and counts", async () => {
+    const elsewhere = await startElsewhere();
+    const { page } = await site.visit({ ...options, elsewhere: [elsewhere.origin] });
+    const payload = `${elsewhere.origin}/landing`;
+    const push = await site.push({ kind: "url", payload, retrieval_step: false, expire_after_views: 2 }, "owned");
+    await page.goto(push.path);
+    expect(page.url()).toBe(payload);
+    expect(elsewhere.requests[0]?.headers).not.toHaveProperty("referer");
+    expect(await site.ownPush(push.urlToken)).toMatchObject({ views_remaining: 1 });
+  });
+
+  it("an address behind a passphrase is shown and not redirected to", async () => {
+    const { page } = await site.visit(options);
+    const fields = { kind: "url", payload: "https://example.com/", passphrase: "open", retrieval_step: false };
+    await page.goto((await site.push(fields)).path);
+    await page.getByLabel(step.passphrase, { exact: true }).fill("open");
+    await page.getByRole("button", { name: step.open }).click();
+    expect(await page.locator(".destination").textContent()).toBe("example.com");
+  });
+
+  it("a QR push draws its text for a camera, and shows it on request", async () => {
+    const { page, context } = await site.visit({ ...options, colorScheme: "dark" });
+    const payload = "WIFI:T:WPA;S:naïve 🔑;P:geheim;;";
+    await openPush(page, (await site.push({ kind: "qr", payload })).path);
+    const code = page.getByRole("img", { name: secret.qrLabel });
+    await page.locator("label", { hasText: secret.reveal }).click();
+    const expected = modulesOf(payload);
+    await expect.poll(() => modulesSeen(code, expected.length, context)).toEqual(expected);
+
+    expect(await page.locator("#payload").isVisible()).toBe(false);
+    await page.getByText(secret.qrText).click();
+    expect(await page.locator("#payload").isVisible()).toBe(true);
+    expect(await page.locator("#payload").textContent()).toBe(payload);
+  });
+
+  it("files lists names and sizes and downloads every byte", async () => {
+    const { page } = await site.visit(options);
+    const bytes = Buffer.from(Uint8Array.from({ length: 200_000 }, (_, index) => (index * 31) % 256));
+    const files = [
+      { filename: "ключ “a” & b.bin", content_type: "application/octet-stream", data: bytes.toString("base64") },
+      { filename: "empty", content_type: "text/plain", data: "" },
+    ];
+    const push = await site.push({ files, payload: "", expire_after_views: 1 }, "owned");
+    await openPush(page, push.path);
+    expect(await page.getByText(secret.lastViewFiles).isVisible()).toBe(true);
+    expect(await page.getByRole("listitem").filter({ hasText: "ключ" }).textContent()).toContain("195.3 kB");
+    for (const { filename, data } of files) {
+      const started = page.waitForEvent("download");
+      await page.getByRole("link", { name: secret.download({ filename }) }).click();
+      const download = await started;
+      // The browser itself replaces what its file system may not like.
+      expect(download.suggestedFilename().slice(0, 5)).toBe(filename.slice(0, 5));
+      expect((await readFile(await download.path())).toString("base64")).toBe(data);
+    }
+    expect(await site.auditKinds(push.urlToken)).toEqual(["download", "download", "view", "creation"]);
+  });
+
+  it.each([
+    ["page.html", "text/html"],
+    ["picture.svg", "image/svg+xml"],
+    ["page.xhtml", "application/xhtml+xml"],
+  ])("%s saves it and never shows it as a page of ours", async (filename, contentType) => {
+    const { page } = await site.visit(options);
+    const markup = `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(document.domain)</script></svg>`;
+    const files = [{ filename, content_type: contentType, data: Buffer.from(markup).toString("base64") }];
+    await openPush(page, (await site.push({ files }, "owned")).path);
+    const address = await page.getByRole("link", { name: secret.download({ filename }) }).getAttribute("href");
+    const answer = await site.fetch(address ?? "");
+    expect(answer.headers.get("content-type")).toBe("application/octet-stream");
+    expect(answer.headers.get("content-disposition")).toMatch(/^attachment/);
+    expect(answer.headers.get("content-security-policy")).toMatch(/sandbox/);
+
+    // Opened as an address of its own it is a download too: the page that stands there stays.
+    const started = page.waitForEvent("download");
+    await expect(page.goto(address ?? "")).rejects.toThrow(/Download is starting/);
+    expect((await readFile(await (await started).path())).toString()).toBe(markup);
+  });
+});
