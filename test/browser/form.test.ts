@@ -1,0 +1,160 @@
+import { describe, expect, it } from "vitest";
+import { en } from "../../src/pages/words/en.ts";
+import { createLink, newPushForm, urlTokenOf } from "../support/form.ts";
+import { openSite } from "../support/site.ts";
+
+const site = openSite({ PWP__FILES__MAX_FILE_UPLOADS: "2", PWP__FILES__MAX_PUSH_BYTES: "1000" });
+const { newPush, problems } = en;
+
+/** What the browser itself would refuse must come back from the server all the same: it may be asked by anything. */
+const untilServer = "for (const form of document.forms) form.noValidate = true;";
+
+describe.each([
+  ["with scripts", { javaScriptEnabled: true }],
+  ["without scripts", { javaScriptEnabled: false }],
+])("a form with mistakes %s", (_how, options) => {
+  it("comes back with each mistake at its field and all that was typed", async () => {
+    const { page } = await site.visit({ ...options, signedIn: true });
+    await page.goto("/");
+    await page.evaluate(untilServer);
+    const form = newPushForm(page);
+    const typed = '\n\tkeep\n "me" <b>&amp;</b> 🔑 \n';
+    await form.payload.fill(typed);
+    await form.days.fill("91");
+    await form.views.fill("0");
+    await form.passphrase.fill(' a "passphrase" ');
+    await form.retrievalStep.uncheck();
+    await form.name.fill("n".repeat(300));
+    await form.note.fill("\nnote\n");
+    const [answer] = await Promise.all([
+      page.waitForResponse((response) => response.request().method() === "POST"),
+      form.submit.click(),
+    ]);
+    expect(answer.status()).toBe(422);
+
+    const summary = page.getByRole("alert");
+    await summary.getByRole("heading", { name: problems.heading }).waitFor();
+    const range = { days: problems.range({ min: 1, max: 90 }), views: problems.range({ min: 1, max: 100 }) };
+    expect(await summary.getByRole("link").allTextContents()).toEqual([
+      `${newPush.days}: ${range.days}`,
+      `${newPush.views}: ${range.views}`,
+      `${newPush.name}: ${problems.tooLong({ max: 255 })}`,
+    ]);
+    expect(await form.days.getAttribute("aria-invalid")).toBe("true");
+    expect(await page.locator("#push_expire_after_days_problem").textContent()).toBe(range.days);
+    expect(await form.payload.getAttribute("aria-invalid")).toBe(null);
+    if (options.javaScriptEnabled)
+      expect(await page.evaluate("document.activeElement.getAttribute('role')")).toBe("alert");
+    await summary.getByRole("link").first().click();
+    expect(await page.evaluate("document.activeElement.id")).toBe("push_expire_after_days");
+
+    expect(await form.payload.inputValue()).toBe(typed);
+    expect(await form.days.inputValue()).toBe("91");
+    expect(await form.views.inputValue()).toBe("0");
+    expect(await form.passphrase.inputValue()).toBe(' a "passphrase" ');
+    expect(await form.retrievalStep.isChecked()).toBe(false);
+    expect(await form.deletable.isChecked()).toBe(true);
+    expect(await form.name.inputValue()).toBe("n".repeat(300));
+    expect(await form.note.inputValue()).toBe("\nnote\n");
+
+    await form.days.fill("3");
+    await form.views.fill("4");
+    await form.name.fill("right");
+    const urlToken = urlTokenOf(await createLink(page));
+    expect(await site.ownPush(urlToken)).toMatchObject({ name: "right", note: "\nnote\n", expire_after_days: 3 });
+    const query = `?passphrase=${encodeURIComponent(' a "passphrase" ')}`;
+    expect(await (await site.fetch(`/api/v2/pushes/${urlToken}${query}`)).json()).toMatchObject({ payload: typed });
+  });
+
+  it.each([
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "example.com/no-scheme",
+    " https://example.com",
+    "ftp://example.com",
+  ])("refuses the address %j and shows it again", async (address) => {
+    const { page } = await site.visit(options);
+    await page.goto("/?kind=url");
+    // As text: a field for addresses takes blanks off, and no browser has to be asked.
+    await page.evaluate(`document.querySelector("#push_payload").type = "text"; ${untilServer}`);
+    await newPushForm(page).payload.fill(address);
+    await newPushForm(page).submit.click();
+    await page.getByRole("alert").waitFor();
+    expect(await page.locator("#push_payload_problem").textContent()).toBe(problems.url({ max: 8192 }));
+    expect(await page.locator("#push_payload").getAttribute("value")).toBe(address);
+    expect(await page.locator("[name='push[kind]']").inputValue()).toBe("url");
+  });
+
+  it("takes no more files than allowed, and asks for them again", async () => {
+    const { page } = await site.visit({ ...options, signedIn: true });
+    await page.goto("/?kind=file");
+    const form = newPushForm(page);
+    const file = (name: string, size = 3) => ({ name, mimeType: "text/plain", buffer: Buffer.alloc(size) });
+    await form.files.setInputFiles([file("a"), file("b"), file("c")]);
+    await form.payload.fill("a message");
+    await form.submit.click();
+    await page.getByRole("alert").waitFor();
+    expect(await page.locator("#push_files_problem").textContent()).toBe(problems.files({ count: 2 }));
+    expect(await form.payload.inputValue()).toBe("a message");
+
+    await form.files.setInputFiles([file("big", 1_001)]);
+    await form.submit.click();
+    await page
+      .getByText(problems.filesTooLarge({ size: "1,000 bytes" }))
+      .first()
+      .waitFor();
+    expect(await form.payload.inputValue()).toBe("a message");
+    await form.files.setInputFiles([file("a"), file("b")]);
+    const { files } = await (await site.fetch(`/api/v2/pushes/${urlTokenOf(await createLink(page))}`)).json();
+    expect(files).toHaveLength(2);
+  });
+});
+
+describe("the browser's own checks", () => {
+  it("stop an empty form before it is sent", async () => {
+    const { page } = await site.visit();
+    await page.goto("/");
+    await newPushForm(page).submit.click();
+    expect(await page.evaluate("document.activeElement.id")).toBe("push_payload");
+    expect(new URL(page.url()).pathname).toBe("/");
+  });
+});
+
+describe("the live count", () => {
+  it("counts characters as the server does and says when there are too many", async () => {
+    const { page } = await site.visit();
+    await page.goto("/?kind=qr");
+    const { payload } = newPushForm(page);
+    const counter = page.locator("[data-counter-number]");
+    await payload.fill("naïve 🔑\n👩‍👩‍👧");
+    expect(await counter.textContent()).toBe("13 / 1,024");
+    await payload.fill("🔑".repeat(1_024));
+    expect(await counter.textContent()).toBe("1,024 / 1,024");
+    expect(await page.getByText(problems.overLimit).count()).toBe(0);
+    await payload.fill("🔑".repeat(1_025));
+    await page.getByText(problems.overLimit).waitFor();
+    expect(await payload.inputValue()).toBe("🔑".repeat(1_025));
+  });
+});
+
+describe("the passphrase of a new push", () => {
+  it("can be shown, hidden and suggested, and is hidden again before it is sent", async () => {
+    const { page } = await site.visit();
+    await page.goto("/");
+    const { passphrase, payload } = newPushForm(page);
+    await payload.fill("secret");
+    await passphrase.fill("phrase");
+    expect(await passphrase.getAttribute("type")).toBe("password");
+    await page.getByRole("button", { name: en.actions.show }).click();
+    expect(await passphrase.getAttribute("type")).toBe("text");
+    await page.getByRole("button", { name: en.actions.hide }).click();
+    expect(await passphrase.getAttribute("type")).toBe("password");
+
+    await page.getByRole("button", { name: newPush.suggestPassphrase }).click();
+    const suggested = await passphrase.inputValue();
+    expect(suggested).toMatch(/^[a-z]+(-[a-z]+){4}$/);
+    expect(await passphrase.getAttribute("type")).toBe("text");
+    const urlToken = urlTokenOf(await createLink(page));
+    expect((await site.fetch(`/api/v2/pushes/${urlToken}?passphrase=${suggested}`)).status).toBe(200);
+  });
+});
