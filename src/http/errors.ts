@@ -80,6 +80,8 @@ export function answerRefusal(
   reply: FastifyReply,
   renderError: RenderError,
 ): FastifyReply {
+  // Whatever the handler had in mind for its answer: a refusal may be over in a moment.
+  reply.header("cache-control", "no-store");
   if (refusal.retryAfterSeconds !== undefined) reply.header("retry-after", String(refusal.retryAfterSeconds));
   if (isProgramAddress(request.raw.url ?? "")) {
     if (refusal.status === 401) reply.header("www-authenticate", "Bearer");

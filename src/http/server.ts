@@ -147,7 +147,9 @@ function answerUnrouted(
 ): FastifyReply {
   discardRest(request.raw);
   const path = (request.raw.url ?? "").split("?", 1)[0] ?? "";
-  const methods = allowedMethods(path, routes);
+  const standing = allowedMethods(path, routes);
+  // A route that stands for this method and still ended here has not found its file.
+  const methods = standing.includes(request.method) ? [] : standing;
   if (methods.length > 0) reply.header("allow", methods.join(", "));
   if (methods.length > 0 && request.method === "OPTIONS") return reply.code(204).send();
   const error =
