@@ -1,0 +1,80 @@
+import { randomBytes } from "node:crypto";
+
+const coreBytes = 16;
+/** What is looked for is this much of a secret's beginning and of its end: one that was cut is found too. */
+const partCharacters = 16;
+
+interface Needle {
+  readonly name: string;
+  readonly form: string;
+  readonly bytes: Buffer;
+}
+
+/** Secrets that can be told from anything else, and the search for them in every form in which bytes may turn up. */
+export class Canaries {
+  readonly #needles: Needle[] = [];
+
+  /** A new one, with characters around its core that JSON, HTML, URLs and forms write differently. */
+  make(name: string): string {
+    const core = this.makeCore(name);
+    return `"<${core}> & +%/=;`;
+  }
+
+  /** A new one of hex digits alone. */
+  makeCore(name: string): string {
+    const core = randomBytes(coreBytes).toString("hex");
+    this.add(name, core);
+    return core;
+  }
+
+  /** One that the server made: a token, a ticket, a session. */
+  add(name: string, value: string): void {
+    if (value.length < partCharacters) throw new Error(`${name} is too short to be told from chance.`);
+    for (const part of new Set([value.slice(0, partCharacters), value.slice(-partCharacters)])) {
+      for (const [form, bytes] of formsOf(part)) this.#needles.push({ name, form, bytes });
+    }
+  }
+
+  /** Names of those that occur in any form. */
+  namesIn(bytes: Buffer): readonly string[] {
+    return [...new Set(this.#in(bytes).map(({ name }) => name))].sort();
+  }
+
+  /** As `name (form)`, for a message that says what to look for. */
+  findingsIn(bytes: Buffer): readonly string[] {
+    return [...new Set(this.#in(bytes).map(({ name, form }) => `${name} (${form})`))].sort();
+  }
+
+  #in(bytes: Buffer): readonly Needle[] {
+    return this.#needles.filter((needle) => bytes.includes(needle.bytes));
+  }
+}
+
+function formsOf(part: string): ReadonlyMap<string, Buffer> {
+  const bytes = Buffer.from(part, "utf8");
+  const hex = bytes.toString("hex");
+  const forms = new Map<string, Buffer>([
+    ["plain", bytes],
+    ["upper case", Buffer.from(part.toUpperCase())],
+    ["UTF-16", Buffer.from(part, "utf16le")],
+    ["hex", Buffer.from(hex)],
+    ["upper hex", Buffer.from(hex.toUpperCase())],
+    ["percent-encoded", Buffer.from(hex.toUpperCase().replace(/../g, "%$&"))],
+    ["escaped", Buffer.from([...bytes].map((byte) => `\\u00${byte.toString(16).padStart(2, "0")}`).join(""))],
+    ["list of bytes", Buffer.from([...bytes].join(","))],
+  ]);
+  for (const before of [0, 1, 2]) {
+    const base64 = base64Within(bytes, before);
+    forms.set(`base64 after ${before}`, Buffer.from(base64));
+    forms.set(`base64url after ${before}`, Buffer.from(base64.replaceAll("+", "-").replaceAll("/", "_")));
+  }
+  return forms;
+}
+
+/** The base64 digits that `bytes` alone decide when they stand `before` bytes after a multiple of three. */
+function base64Within(bytes: Buffer, before: number): string {
+  const digits = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64url");
+  const decidedFrom = Math.ceil((before * 8) / 6);
+  const decidedTo = Math.floor(((before + bytes.length) * 8) / 6);
+  return digits.slice(decidedFrom, decidedTo).replaceAll("-", "+").replaceAll("_", "/");
+}
