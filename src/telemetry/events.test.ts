@@ -63,3 +63,14 @@ test("a storm of refusals is one line a second with a count", () => {
   events.refusedUnavailable(where, new AppError("unavailable", "x"));
   expect(lines.map((line) => line.unsaid)).toEqual([0, 49]);
 });
+
+test("a storm of storage failures is one line a second with a count", () => {
+  const { lines, time, events } = listen();
+  for (let i = 0; i < 50; i += 1) events.storageFailed("SQLITE_FULL");
+  time.now += 1_000;
+  events.storageFailed("SQLITE_FULL");
+  expect(lines).toMatchObject([
+    { event: "storage_failed", code: "SQLITE_FULL", unsaid: 0 },
+    { event: "storage_failed", unsaid: 49 },
+  ]);
+});

@@ -1,6 +1,7 @@
-import { type Clock, secondMs } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { describeError } from "./describe-error.ts";
 import type { Logger } from "./logger.ts";
+import { seldom } from "./seldom.ts";
 
 /**
  * Everything the server says about itself, one function per thing that happens. None takes a url, token, query,
@@ -15,7 +16,7 @@ export interface Events {
   masterKeyMade(path: string): void;
   /** A sentence of the settings table, which never quotes a secret. */
   settingWarning(sentence: string): void;
-  /** `code`: the database driver's, e.g. SQLITE_FULL. */
+  /** `code`: the database driver's, e.g. SQLITE_FULL. At most one line a second; `unsaid` counts the ones between. */
   storageFailed(code: string): void;
   /** A peer that is not in PWP__TRUSTED_PROXIES sends X-Forwarded-*. Said once per address, for few addresses. */
   untrustedForwarder(address: string): void;
@@ -45,8 +46,6 @@ const untrustedForwardersMax = 16;
 export function createEvents(deps: { readonly logger: Logger; readonly clock: Clock }): Events {
   const { logger, clock } = deps;
   const untrustedForwarders = new Set<string>();
-  let unavailableSaidAt = Number.NEGATIVE_INFINITY;
-  let unsaid = 0;
   return {
     serverStarted: (where) => logger.info({ event: "server_started", ...where }),
     serverStopping: (signal) => logger.info({ event: "server_stopping", signal }),
@@ -54,7 +53,7 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     masterKeyMade: (path) =>
       logger.warn({ event: "master_key_made", path }, "No master key was given, so one was made. Keep a copy of it."),
     settingWarning: (sentence) => logger.warn({ event: "setting_warning" }, sentence),
-    storageFailed: (code) => logger.error({ event: "storage_failed", code }),
+    storageFailed: seldom(clock, (unsaid, code) => logger.error({ event: "storage_failed", code, unsaid })),
     untrustedForwarder(address) {
       if (untrustedForwarders.size >= untrustedForwardersMax || untrustedForwarders.has(address)) return;
       untrustedForwarders.add(address);
@@ -65,16 +64,9 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     },
     unexpectedError: (where, error) =>
       logger.error({ event: "unexpected_error", ...where, error: describeError(error) }),
-    refusedUnavailable(where, error) {
-      const now = clock.now();
-      if (Math.abs(now - unavailableSaidAt) < secondMs) {
-        unsaid += 1;
-        return;
-      }
-      unavailableSaidAt = now;
-      logger.warn({ event: "refused_unavailable", ...where, unsaid, error: describeError(error) });
-      unsaid = 0;
-    },
+    refusedUnavailable: seldom(clock, (unsaid, where, error) =>
+      logger.warn({ event: "refused_unavailable", ...where, unsaid, error: describeError(error) }),
+    ),
     downloadBroken: (requestId, error) =>
       logger.error({ event: "download_broken", requestId, error: describeError(error) }),
     jobFailed: (job, error) => logger.error({ event: "job_failed", job, error: describeError(error) }),

@@ -5,14 +5,17 @@ import { execFileSync } from "node:child_process";
  * stands for a full disk (writes fail with EFBIG, and the process lives on), and permission bits hold for root too.
  */
 
+/** Of util-linux, which every Linux distribution for servers brings. */
+const limiter = "prlimit";
+
 /** A launcher for `startServer`. Only the soft limit, so that `limitFileBytes` may raise it again. */
 export function withFileBytesMax(bytes: number): readonly string[] {
-  return ["prlimit", `--fsize=${bytes}:unlimited`];
+  return [limiter, `--fsize=${bytes}:unlimited`];
 }
 
 /** Of a process that runs. */
 export function limitFileBytes(pid: number, bytes: number | "unlimited"): void {
-  execFileSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:unlimited`]);
+  execFileSync(limiter, ["--pid", String(pid), `--fsize=${bytes}:unlimited`]);
 }
 
 /** Root passes over permission bits unless it gives that power away. */
