@@ -30,7 +30,7 @@ function enableGenerator(box: HTMLDetailsElement, target: HTMLTextAreaElement, r
       choices.hidden = choices.dataset.choices !== mode;
     }
     for (const range of box.querySelectorAll<HTMLInputElement>('input[type="range"]')) {
-      const shown = range.parentElement?.querySelector("output");
+      const shown = range.parentElement?.querySelector(".range-value");
       if (shown) shown.textContent = range.value;
     }
     const { text, bits } = suggest();

@@ -33,22 +33,42 @@ export function Generator({ words }: { readonly words: Words }) {
           </label>
         </fieldset>
         <div class="generator-choices" data-choices="characters">
-          <label class="range">
-            <span>{generator.length}</span>
-            <output form="">{charactersDefault}</output>
-            <input type="range" name="generator_length" min={8} max={64} value={charactersDefault} form="" />
-          </label>
+          <div class="range">
+            <label for="generator_length">{generator.length}</label>
+            <span class="range-value" aria-hidden="true">
+              {charactersDefault}
+            </span>
+            <input
+              type="range"
+              id="generator_length"
+              name="generator_length"
+              min={8}
+              max={64}
+              value={charactersDefault}
+              form=""
+            />
+          </div>
           <label class="tick">
             <input type="checkbox" name="generator_symbols" form="" checked />
             <span>{generator.symbols}</span>
           </label>
         </div>
         <div class="generator-choices" data-choices="words" hidden>
-          <label class="range">
-            <span>{generator.wordCount}</span>
-            <output form="">{wordsDefault}</output>
-            <input type="range" name="generator_words" min={3} max={10} value={wordsDefault} form="" />
-          </label>
+          <div class="range">
+            <label for="generator_words">{generator.wordCount}</label>
+            <span class="range-value" aria-hidden="true">
+              {wordsDefault}
+            </span>
+            <input
+              type="range"
+              id="generator_words"
+              name="generator_words"
+              min={3}
+              max={10}
+              value={wordsDefault}
+              form=""
+            />
+          </div>
           <label class="tick">
             <input type="checkbox" name="generator_embellish" form="" />
             <span>{generator.numberAndCapitals}</span>
