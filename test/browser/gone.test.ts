@@ -75,6 +75,7 @@ describe("an opened secret", () => {
     await page.goto("/");
     // The answer to a form is kept nowhere, and the browser asks before it sends a form again.
     await expect(page.goBack()).rejects.toThrow("ERR_CACHE_MISS");
+    await page.waitForURL("chrome-error://chromewebdata/");
     await page.goto(path);
     await page.getByRole("heading", { name: gone.heading }).waitFor();
     expect(await site.ownPush(urlToken)).toMatchObject({ expired: true });

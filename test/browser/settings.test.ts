@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import { en } from "../../src/pages/words/en.ts";
+import { newPushForm } from "../support/form.ts";
+import { email, openSite, password } from "../support/site.ts";
+
+describe("with anonymous pushes off", () => {
+  const site = openSite({ PWP__ALLOW_ANONYMOUS: "false" });
+
+  it("the form asks for signing in, and comes back", async () => {
+    const { page } = await site.visit({ signedIn: "by hand" });
+    await page.goto("/?kind=qr");
+    expect(new URL(page.url()).pathname).toBe("/users/sign_in");
+    await page.getByLabel(en.signIn.email).fill(email);
+    await page.getByLabel(en.signIn.password).fill(password);
+    await page.getByRole("button", { name: en.signIn.submit }).click();
+    await page.waitForURL("/?kind=qr");
+    expect(await newPushForm(page).payload.isVisible()).toBe(true);
+  });
+
+  it("a stranger makes nothing, but opens what was sent", async () => {
+    const { page } = await site.visit();
+    const body = new URLSearchParams({ "push[payload]": "secret" });
+    const refused = await site.fetch("/p", { method: "POST", body });
+    expect(refused.status).toBe(303);
+    expect(refused.headers.get("location")).toMatch(/^\/users\/sign_in/);
+    await page.goto((await site.push({ payload: "secret" }, "owned")).path);
+    await page.getByRole("button", { name: en.step.open }).click();
+    expect(await page.locator("#payload").textContent()).toBe("secret");
+  });
+});
+
+describe("with kinds switched off and limits set", () => {
+  const site = openSite({
+    PWP__ENABLE_FILE_PUSHES: "false",
+    PWP__ENABLE_URL_PUSHES: "false",
+    PWP__PW__EXPIRE_AFTER_DAYS_MAX: "10",
+    PWP__PW__EXPIRE_AFTER_DAYS_DEFAULT: "3",
+    PWP__PW__ENABLE_RETRIEVAL_STEP: "false",
+    PWP__PW__DELETABLE_PUSHES_DEFAULT: "false",
+  });
+
+  it("the form offers what there is", async () => {
+    const { page } = await site.visit();
+    await page.goto("/?kind=url");
+    const tabs = page.getByRole("navigation", { name: en.kinds.label }).getByRole("link");
+    expect(await tabs.allTextContents()).toEqual([en.kinds.text, en.kinds.qr]);
+    const form = newPushForm(page);
+    expect(await form.days.inputValue()).toBe("3");
+    expect(await page.getByText(en.newPush.range({ min: 1, max: 10 }), { exact: true }).isVisible()).toBe(true);
+    expect(await form.retrievalStep.count()).toBe(0);
+    expect(await form.deletable.isChecked()).toBe(false);
+  });
+
+  it("a form for a kind that is off comes back and loses nothing", async () => {
+    const body = new URLSearchParams({ "push[kind]": "url", "push[payload]": "https://example.com/?kept" });
+    const answer = await site.fetch("/p", { method: "POST", body });
+    expect(answer.status).toBe(422);
+    const html = await answer.text();
+    expect(html).toContain("https://example.com/?kept");
+  });
+});
+
+describe("with files for everybody", () => {
+  const site = openSite({ PWP__FILES__ALLOW_ANONYMOUS: "true" });
+
+  it("a stranger sends files too", async () => {
+    const { page } = await site.visit();
+    await page.goto("/?kind=file");
+    const form = newPushForm(page);
+    await form.files.setInputFiles({ name: "a.txt", mimeType: "text/plain", buffer: Buffer.from("content") });
+    await form.submit.click();
+    await page.getByRole("heading", { name: en.created.heading }).waitFor();
+  });
+});
