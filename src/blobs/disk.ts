@@ -9,3 +9,11 @@ export function diskSpaceOf(path: string): StatFs {
     return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
   };
 }
+
+const freeBytesFloor = 1024 ** 3;
+const freeShareFloor = 0.05;
+
+/** Below this much free disk no new push is taken, so that what ends pushes still has room to write. */
+export function freeDiskFloorBytes(setting: number | "auto", totalBytes: number): number {
+  return setting === "auto" ? Math.max(freeBytesFloor, totalBytes * freeShareFloor) : setting;
+}

@@ -1,5 +1,5 @@
 import { unavailable } from "../base/errors.ts";
-import type { StatFs } from "../blobs/disk.ts";
+import { freeDiskFloorBytes, type StatFs } from "../blobs/disk.ts";
 import type { Config } from "../config/config.ts";
 import type { Actor } from "./push.ts";
 
@@ -17,8 +17,6 @@ interface Measured {
 
 const remeasureMs = 5_000;
 const retryAfterSeconds = 60;
-const freeBytesFloor = 1024 ** 3;
-const freeShareFloor = 0.05;
 
 /**
  * Creating stops while there is still room, so that claims, endings and sweeps - which need a little to write - go on.
@@ -56,10 +54,7 @@ export function createCapacity(deps: {
   return {
     async assertRoomFor(actor, bytes) {
       const now = await current();
-      const floor =
-        config.freeDiskBytesMin === "auto"
-          ? Math.max(freeBytesFloor, now.totalBytes * freeShareFloor)
-          : config.freeDiskBytesMin;
+      const floor = freeDiskFloorBytes(config.freeDiskBytesMin, now.totalBytes);
       if (now.freeBytes - takenSince - bytes < floor) {
         throw unavailable("The server's disk is nearly full: no new pushes are taken for now.", retryAfterSeconds);
       }

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, unlinkSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Random } from "../../base/random.ts";
-import type { StatFs } from "../../blobs/disk.ts";
+import { freeDiskFloorBytes, type StatFs } from "../../blobs/disk.ts";
 import type { Config } from "../../config/config.ts";
 import { systemErrorCode } from "../../config/system-error.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
@@ -42,7 +42,7 @@ function writeProbe(path: string, random: Random): void {
 /** Is there room above the floor at which the server takes no new pushes? Warns below twice the floor. */
 export async function checkSpace(config: Config, diskSpace: StatFs): Promise<Finding[]> {
   const { freeBytes, totalBytes } = await diskSpace();
-  const floor = config.freeDiskBytesMin === "auto" ? Math.max(gibibyte, totalBytes * 0.05) : config.freeDiskBytesMin;
+  const floor = freeDiskFloorBytes(config.freeDiskBytesMin, totalBytes);
   const sentence = `${inGibibytes(freeBytes)} free of ${inGibibytes(totalBytes)}; below ${inGibibytes(floor)} no new push is taken.`;
   if (freeBytes < floor) return [fail("disk space", sentence)];
   return [freeBytes < 2 * floor ? warn("disk space", sentence) : ok("disk space", sentence)];
