@@ -43,8 +43,13 @@ interface Running {
 /** Call at the top of a test file: the site opens before its tests and closes after them. It knows one user. */
 export function openSite(environment: Readonly<Record<string, string>> = {}): Site {
   let running: Running | undefined;
+  const ends: (() => Promise<unknown>)[] = [];
   beforeAll(async () => {
-    running = await run(environment);
+    running = await run(environment, ends);
+  });
+  // Here and not beside what it ends: a hook that is registered by a running hook is never called.
+  afterAll(async () => {
+    for (const end of ends.reverse()) await end();
   });
   const site = (): Running => {
     if (running === undefined) throw new Error("The site is there only while tests run.");
@@ -89,12 +94,10 @@ export function openSite(environment: Readonly<Record<string, string>> = {}): Si
   };
 }
 
-async function run(environment: Readonly<Record<string, string>>): Promise<Running> {
+/** @param ends what undoes each step, in order of the steps. */
+async function run(environment: Readonly<Record<string, string>>, ends: (() => Promise<unknown>)[]): Promise<Running> {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-site-"));
-  const ends: (() => Promise<unknown>)[] = [async () => rmSync(folder, { recursive: true, force: true })];
-  afterAll(async () => {
-    for (const end of ends.reverse()) await end();
-  });
+  ends.push(async () => rmSync(folder, { recursive: true, force: true }));
   const dataDir = join(folder, "data");
   const commands = { DATA_DIR: dataDir };
   const [browser, server] = await Promise.all([
