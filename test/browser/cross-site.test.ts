@@ -1,0 +1,120 @@
+import { describe, expect, it } from "vitest";
+import { en } from "../../src/pages/words/en.ts";
+import { startElsewhere } from "../support/elsewhere.ts";
+import { email, openSite, password } from "../support/site.ts";
+
+const site = openSite();
+
+interface Attack {
+  readonly name: string;
+  readonly path: (urlToken: string) => string;
+  readonly fields?: Readonly<Record<string, string>>;
+}
+
+/** What a form elsewhere may try with the session of a signed-in visitor. */
+const attacks: readonly Attack[] = [
+  { name: "make a push", path: () => "/p", fields: { "push[payload]": "planted", "push[kind]": "text" } },
+  { name: "delete a push", path: (urlToken) => `/p/${urlToken}/expire` },
+  { name: "open a push", path: (urlToken) => `/p/${urlToken}` },
+  { name: "open a push at its step", path: (urlToken) => `/p/${urlToken}/r` },
+  { name: "make a token", path: () => "/users/token", fields: { name: "planted" } },
+  { name: "revoke a token", path: () => "/users/token/1/revoke" },
+  { name: "sign out", path: () => "/users/sign_out" },
+  { name: "sign in as somebody else", path: () => "/users/sign_in", fields: { email, password } },
+];
+const encodings = ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"];
+
+/** One form for every attack in every encoding. */
+function attackingPage(urlToken: string): string {
+  const forms = attacks.flatMap(({ name, path, fields = {} }) =>
+    encodings.map((encoding) => {
+      const inputs = Object.entries(fields).map(([field, value]) => `<input name="${field}" value="${value}">`);
+      return `<form method="post" action="${site.baseUrl}${path(urlToken)}" enctype="${encoding}">
+        ${inputs.join("")}<button>${name} by ${encoding}</button></form>`;
+    }),
+  );
+  return `<!doctype html><title>Elsewhere</title>${forms.join("")}`;
+}
+
+describe.each(["foreignOrigin", "origin"] as const)("a page of another origin (%s)", (origin) => {
+  it("changes nothing with the session of its visitor", async () => {
+    const { urlToken } = await site.push({ payload: "secret", deletable_by_viewer: true }, "owned");
+    const elsewhere = await startElsewhere(attackingPage(urlToken));
+    const { page, context } = await site.visit({ signedIn: true, elsewhere: [elsewhere[origin]] });
+    const session = await context.cookies(site.baseUrl);
+    for (const { name } of attacks) {
+      for (const encoding of encodings) {
+        await page.goto(`${elsewhere[origin]}/`);
+        const [answer] = await Promise.all([
+          page.waitForResponse((response) => response.request().method() === "POST"),
+          page.getByRole("button", { name: `${name} by ${encoding}`, exact: true }).click(),
+        ]);
+        expect({ name, encoding, status: answer.status() }).toEqual({ name, encoding, status: 403 });
+        await page.getByRole("heading", { name: en.failure.forbidden }).waitFor();
+      }
+    }
+    expect(await context.cookies(site.baseUrl)).toEqual(session);
+    await page.goto("/users/token");
+    expect(await page.getByRole("heading", { level: 3 }).allTextContents()).toEqual(["test"]);
+    expect(await page.getByText(en.tokens.active, { exact: true }).count()).toBe(1);
+    expect(await site.auditKinds(urlToken)).toEqual(["creation"]);
+    expect(await site.ownPush(urlToken)).toMatchObject({ expired: false, deleted: false });
+  });
+
+  it("reads nothing of ours", async () => {
+    const elsewhere = await startElsewhere();
+    const { page } = await site.visit({
+      ...{ signedIn: true, elsewhere: [elsewhere[origin]] },
+      expectedErrors: /CORS policy|ERR_FAILED|ERR_BLOCKED_BY_RESPONSE/,
+    });
+    await page.goto(`${elsewhere[origin]}/`);
+    for (const path of ["/api/v2/pushes/active", "/users/token", "/"]) {
+      for (const mode of ["cors", "no-cors"]) {
+        const outcome = await page.evaluate(
+          `fetch("${site.baseUrl}${path}", { credentials: "include", mode: "${mode}" })
+            .then(() => "answered", () => "refused")`,
+        );
+        expect({ path, mode, outcome }).toEqual({ path, mode, outcome: "refused" });
+      }
+    }
+  });
+
+  it("cannot frame our pages or take hold of a window that shows them", async () => {
+    const frame = `<!doctype html><title>Elsewhere</title><iframe src="${site.baseUrl}/"></iframe>`;
+    const elsewhere = await startElsewhere(frame);
+    const { page } = await site.visit({
+      elsewhere: [elsewhere[origin]],
+      expectedErrors: /frame-ancestors|X-Frame-Options|ERR_BLOCKED/,
+    });
+    await page.goto(`${elsewhere[origin]}/`);
+    expect(page.frames()).toHaveLength(2);
+    expect(await page.frames()[1]?.content()).not.toContain(en.newPush.heading);
+    const [opened] = await Promise.all([
+      page.waitForEvent("popup"),
+      page.evaluate(`(() => { window.held = open("${site.baseUrl}/"); })()`),
+    ]);
+    await opened.getByRole("heading", { level: 1 }).waitFor();
+    expect(await page.evaluate("held.closed")).toBe(true);
+    expect(await opened.evaluate("window.opener")).toBe(null);
+  });
+});
+
+describe("a session cookie", () => {
+  it("is no authority at the API", async () => {
+    const { context } = await site.visit({ signedIn: true });
+    const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
+    const { urlToken } = await site.push({ payload: "secret", deletable_by_viewer: false }, "owned");
+    const asked = (path: string, method: string, push?: object) =>
+      site.fetch(`/api/v2/pushes${path}`, {
+        method,
+        headers: { cookie, "content-type": "application/json" },
+        ...(push === undefined ? {} : { body: JSON.stringify({ push }) }),
+      });
+    expect((await asked("/active", "GET")).status).toBe(401);
+    expect((await asked(`/${urlToken}/audit`, "GET")).status).toBe(401);
+    expect((await asked(`/${urlToken}`, "DELETE")).status).toBe(401);
+    expect((await asked("", "POST", { files: [] })).status).toBe(401);
+    const anonymous = await (await asked("", "POST", { payload: "nobody's" })).json();
+    await expect(site.ownPush(anonymous.url_token)).rejects.toThrow("no such push");
+  });
+});

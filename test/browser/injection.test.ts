@@ -1,0 +1,107 @@
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { en } from "../../src/pages/words/en.ts";
+import { createLink, newPushForm, urlTokenOf } from "../support/form.ts";
+import { openSite } from "../support/site.ts";
+
+// A visit fails by itself when a dialog opens, a script is refused or anything is asked of elsewhere.
+const site = openSite();
+const hostile = [
+  `"><script>alert(1)</script>'"><img src=x onerror=alert(1)><svg onload=alert(1)>`,
+  `</textarea></pre></title><script src="https://evil.example/x.js"></script><link rel=stylesheet href=//evil.example>`,
+  `{{constructor.constructor('alert(1)')()}}\${alert(1)}\u2028\u2029<!--`,
+  `javascript:alert(1)//<base href="https://evil.example/"><style>@import "https://evil.example/x.css";</style>`,
+];
+
+/** Every handler that slipped through would get its chance: the page is loaded, and its controls are touched. */
+async function provoke(page: Page): Promise<void> {
+  await page.waitForLoadState("load");
+  expect(await page.locator("[onerror], [onload], base, style, script:not([src^='/assets/'])").count()).toBe(0);
+  for (const summary of await page.locator("main summary:visible").all()) await summary.click();
+}
+
+async function signedIn() {
+  const { page } = await site.visit({ signedIn: true });
+  return page;
+}
+
+describe.each(hostile)("markup in what people type: %j", (text) => {
+  it("stays text in a form that is sent back, and in its link's page", async () => {
+    const page = await signedIn();
+    await page.goto("/");
+    await page.evaluate("document.forms[1].noValidate = true");
+    const form = newPushForm(page);
+    for (const field of [form.payload, form.passphrase, form.name, form.note]) await field.fill(text);
+    await form.views.fill("1000");
+    await form.submit.click();
+    await page.getByRole("alert").waitFor();
+    for (const field of [form.payload, form.passphrase, form.name, form.note]) {
+      expect(await field.inputValue()).toBe(text);
+    }
+    await provoke(page);
+    await form.views.fill("2");
+    const urlToken = urlTokenOf(await createLink(page));
+    await provoke(page);
+    expect(await site.ownPush(urlToken)).toMatchObject({ name: text, note: text });
+  });
+
+  it("stays text in every kind of opened push", async () => {
+    const { page } = await site.visit();
+    const url = `https://example.com/?q=${encodeURIComponent(text)}#${text.replaceAll(/[\s\p{C}]/gu, "")}`;
+    const files = [{ filename: `${text}.html`, content_type: "text/html", data: "PGI+" }];
+    for (const push of [
+      await site.push({ payload: text }),
+      await site.push({ kind: "qr", payload: text }),
+      await site.push({ kind: "url", payload: url }),
+      await site.push({ payload: text, files }, "owned"),
+    ]) {
+      await page.goto(push.path);
+      await page.getByRole("button", { name: en.step.open }).click();
+      const payload = page.locator("#payload");
+      await payload.waitFor({ state: "attached" });
+      expect([text, url]).toContain(await payload.textContent());
+      await provoke(page);
+    }
+    // A file's name loses its folders and its line ends, nothing else.
+    const name = await page.locator(".file-name").textContent();
+    expect(`${text}.html`.replaceAll(/[\u2028\u2029]/g, "").endsWith(name ?? "none")).toBe(true);
+  });
+
+  it("stays text in a token's name", async () => {
+    const page = await signedIn();
+    await page.goto("/users/token");
+    await page.locator("#name").fill(text);
+    await page.getByRole("button", { name: en.tokens.submit }).click();
+    await page.getByRole("heading", { name: en.tokens.made }).waitFor();
+    expect(await page.locator(".row-title").allTextContents()).toContain(text);
+    await provoke(page);
+    await page.goto("/users/token");
+    await provoke(page);
+  });
+
+  it("stays text in an e-mail address and a way back", async () => {
+    const { page } = await site.visit();
+    await page.goto(`/users/sign_in?next=/${encodeURIComponent(text)}`);
+    await page.evaluate("email.type = 'text'; email.form.noValidate = true;");
+    await page.locator("#email").fill(text);
+    await page.locator("#password").fill("wrong");
+    await page.getByRole("button", { name: en.signIn.submit }).click();
+    await page.getByRole("alert").waitFor();
+    expect(await page.locator("#email").getAttribute("value")).toBe(text);
+    await provoke(page);
+  });
+
+  it("stays text in addresses, languages and user agents", async () => {
+    const printable = text.replaceAll(/[^\x20-\x7e]/g, "");
+    const { page } = await site.visit({ userAgent: printable });
+    const query = encodeURIComponent(text);
+    const { urlToken } = await site.push({ payload: "secret" });
+    for (const path of [
+      ...[`/?kind=${query}`, `/?locale=${query}`, `/${query}`, `/p/${query}`, `/p/${query}/r`],
+      ...[`/p/${urlToken}/preview?recipient=${query}`, `/p/${urlToken}/r?locale=${query}`, `/help/api?${query}`],
+    ]) {
+      await page.goto(path);
+      await provoke(page);
+    }
+  });
+});
