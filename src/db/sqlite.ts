@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import SqliteDriver, { type Database as Connection } from "better-sqlite3";
-import { GroupCommit, type GroupCommitLimits, sqliteCode } from "./group-commit.ts";
+import { GroupCommit, type GroupCommitLimits } from "./group-commit.ts";
+import { HotReads } from "./hot-reads.ts";
 import { migrations } from "./migrations.ts";
 
 export type { Database as Connection } from "better-sqlite3";
@@ -13,12 +14,10 @@ export interface Database {
   readonly reader: Connection;
   /** Only to prepare statements on; they run inside `write`. */
   readonly writer: Connection;
-  /**
-   * A reading of one row for the hot path: on the writer's connection, whose cache outlives its own commits, while the
-   * reader starts with an empty one after each. Batches are synchronous, so between them the writer, too, sees nothing
-   * but what is committed and durable.
-   */
-  prepareHotRead<Parameters extends unknown[], Row>(sql: string): (...parameters: Parameters) => Row | undefined;
+  /** A reading of one row for the hot path; see HotReads. */
+  prepareHotRead<Parameters extends unknown[], Row>(
+    sql: string,
+  ): (...parameters: Parameters) => Promise<Row | undefined>;
   /** Runs `unit` in a shared, durable transaction; see GroupCommit. */
   write<T>(unit: () => T): Promise<T>;
   readonly counts: GroupCommit["counts"];
@@ -65,12 +64,13 @@ export function openDatabase(options: DatabaseOptions): Database {
     options.monotonicMs,
     options.onStorageFailure,
   );
+  const hotReads = new HotReads(writer, reader);
   const truncate = writer.prepare<[], { busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)");
   const probe = reader.prepare("PRAGMA user_version");
   return {
     reader,
     writer,
-    prepareHotRead: (sql) => prepareHotRead(writer, reader, sql),
+    prepareHotRead: (sql) => hotReads.prepare(sql),
     write: (unit) => commits.write(unit),
     get counts() {
       return commits.counts;
@@ -79,27 +79,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     answers: () => probe.get() !== undefined,
     async close() {
       await commits.close();
+      hotReads.close();
       reader.close();
       writer.close();
     },
-  };
-}
-
-function prepareHotRead<Parameters extends unknown[], Row>(
-  writer: Connection,
-  reader: Connection,
-  sql: string,
-): (...parameters: Parameters) => Row | undefined {
-  const hot = writer.prepare<Parameters, Row>(sql);
-  const patient = reader.prepare<Parameters, Row>(sql);
-  return (...parameters) => {
-    try {
-      return hot.get(...parameters);
-    } catch (error) {
-      // The writer waits for nobody, so a log that another process is recovering turns even its readings away.
-      if (!sqliteCode(error).startsWith("SQLITE_BUSY")) throw error;
-      return patient.get(...parameters);
-    }
   };
 }
 

@@ -68,7 +68,7 @@ export function createSqlitePushStore(db: Database, onKeyOverwritten: () => void
       return raw === undefined ? undefined : toPushRow(raw);
     },
     async findSealed(tokenDigest) {
-      const raw = sealedByDigest(tokenDigest);
+      const raw = await sealedByDigest(tokenDigest);
       if (raw === undefined) return undefined;
       const { dataKeySealed, payloadSealed, hasFiles } = raw;
       return { row: toPushRow(raw), dataKeySealed, payloadSealed, hasFiles: hasFiles === 1 };
