@@ -110,6 +110,15 @@ describe("a server that is told to stop", () => {
     }
   });
 
+  it("by way of npm alone, as a container's stop sends it, drains the same way", async () => {
+    const dataDir = newDataDir();
+    const server = await startServerByNpm({ dataDir });
+    process.kill(server.pid, "SIGTERM");
+    await server.logged("server_stopped");
+    await server.ended;
+    expectClosed(dataDir);
+  });
+
   it.each(["SIGTERM", "SIGINT"] as const)("as a group with npm, by %s, drains the same way", async (signal) => {
     const dataDir = newDataDir();
     const server = await startServerByNpm({ dataDir });
