@@ -1,47 +1,105 @@
 import { join } from "node:path";
 import { systemClock } from "../src/base/clock.ts";
+import type { House } from "../src/house.ts";
 import { openBenchHouse } from "./bench-house.ts";
 import { type ClaimPattern, seededRandom } from "./claim-choice.ts";
 import { median } from "./statistics.ts";
 import { StoredPushes } from "./stored-pushes.ts";
 
 export interface RatePlan {
-  /** How many pushes are stored, on average over a segment. */
-  readonly stored: number;
+  /** How many pushes each of the two houses stores, on average over a segment. */
+  readonly sizes: { readonly small: number; readonly large: number };
   readonly segmentClaims: number;
+  readonly warmUpSegments: number;
   readonly segments: number;
 }
 
-export type ClaimRates = Readonly<Record<ClaimPattern, number>>;
+interface Speed {
+  readonly perSecond: number;
+  readonly cpuMicros: number;
+}
+
+/** Medians over the segments. */
+export interface ClaimRates {
+  readonly small: Speed;
+  readonly large: Speed;
+  /** Of the large house's rate to the small one's, segment by segment. */
+  readonly ratio: number;
+  readonly cpuRatio: number;
+}
 
 const seed = 20_240_517;
 
 /**
- * Claims a second at one size of the database. A segment claims, then copies the log into the database: its checkpoint
- * is part of its time. Between segments the claimed pushes are replaced, outside of the time.
+ * Claims a second in a small and in a large house. Their segments take turns, so that what the machine does besides
+ * weighs on both. A segment claims, then copies the log into the database: its checkpoint is part of its time. Between
+ * segments the claimed pushes are replaced, outside of the time.
  */
-export async function measureClaimRates(folder: string, plan: RatePlan): Promise<ClaimRates> {
-  const house = await openBenchHouse(join(folder, `stored-${plan.stored}`), systemClock);
-  const atMost = plan.stored + Math.ceil(plan.segmentClaims / 2);
-  const stored = new StoredPushes(house, atMost);
-  const random = seededRandom(seed);
-
-  const segment = async (pattern: ClaimPattern) => {
-    await stored.fillTo(atMost);
-    house.db.truncateLog();
-    const tokens = stored.take(pattern, plan.segmentClaims, random);
-    const claimMs = await stored.claimAll(tokens);
-    const startedAt = performance.now();
-    house.db.truncateLog();
-    return (tokens.length / (claimMs + performance.now() - startedAt)) * 1_000;
+export async function measureClaimRates(
+  folder: string,
+  plan: RatePlan,
+): Promise<Readonly<Record<ClaimPattern, ClaimRates>>> {
+  const houses = {
+    small: await openBenchHouse(join(folder, "small"), systemClock),
+    large: await openBenchHouse(join(folder, "large"), systemClock),
   };
+  const extra = Math.ceil(plan.segmentClaims / 2);
+  const stored = {
+    small: new StoredPushes(houses.small, plan.sizes.small + extra),
+    large: new StoredPushes(houses.large, plan.sizes.large + extra),
+  };
+  const random = seededRandom(seed);
+  const segment = (size: "small" | "large", pattern: ClaimPattern) =>
+    measureSegment(houses[size], stored[size], plan.sizes[size] + extra, pattern, plan.segmentClaims, random);
 
-  const rates = { recent: [] as number[], uniform: [] as number[] };
-  await segment("recent");
-  for (let at = 0; at < plan.segments; at += 1) {
-    rates.recent.push(await segment("recent"));
-    rates.uniform.push(await segment("uniform"));
-  }
-  await house.close();
-  return { recent: median(rates.recent), uniform: median(rates.uniform) };
+  const measure = async (pattern: ClaimPattern): Promise<ClaimRates> => {
+    const small: Speed[] = [];
+    const large: Speed[] = [];
+    for (let at = 0; at < plan.warmUpSegments + plan.segments; at += 1) {
+      small.push(await segment("small", pattern));
+      large.push(await segment("large", pattern));
+    }
+    return compare(small.slice(plan.warmUpSegments), large.slice(plan.warmUpSegments));
+  };
+  const rates = { recent: await measure("recent"), uniform: await measure("uniform") };
+  await houses.small.close();
+  await houses.large.close();
+  return rates;
+}
+
+async function measureSegment(
+  house: House,
+  stored: StoredPushes,
+  fullCount: number,
+  pattern: ClaimPattern,
+  claims: number,
+  random: () => number,
+): Promise<Speed> {
+  await stored.fillTo(fullCount);
+  house.db.truncateLog();
+  const tokens = stored.take(pattern, claims, random);
+  const cpuBefore = process.cpuUsage();
+  const startedAt = performance.now();
+  await stored.claimAll(tokens);
+  house.db.truncateLog();
+  const elapsedMs = performance.now() - startedAt;
+  const cpu = process.cpuUsage(cpuBefore);
+  return { perSecond: (claims / elapsedMs) * 1_000, cpuMicros: (cpu.user + cpu.system) / claims };
+}
+
+function compare(small: readonly Speed[], large: readonly Speed[]): ClaimRates {
+  const pairs = small.flatMap((speed, at) => {
+    const other = large[at];
+    return other === undefined ? [] : [{ small: speed, large: other }];
+  });
+  const middle = (speeds: readonly Speed[]): Speed => ({
+    perSecond: median(speeds.map((speed) => speed.perSecond)),
+    cpuMicros: median(speeds.map((speed) => speed.cpuMicros)),
+  });
+  return {
+    small: middle(small),
+    large: middle(large),
+    ratio: median(pairs.map((pair) => pair.large.perSecond / pair.small.perSecond)),
+    cpuRatio: median(pairs.map((pair) => pair.large.cpuMicros / pair.small.cpuMicros)),
+  };
 }
