@@ -26,9 +26,12 @@ export async function startTimetable(house: House, effects: Effects, events: Eve
   const { clock, monotonicMs, pause } = effects;
   const onBlobDeletionFailed = (error: unknown) => events.jobFailed("blob deletion", error);
   const { upkeep } = house.store;
+  let clockWasTrusted = false;
   const sweepOnce = async () => {
     const deps = { config: house.config, blobs: house.blobs, upkeep, clock, clockTrust, monotonicMs, pause };
     const { clockTrusted, ...counts } = await sweep({ ...deps, onBlobDeletionFailed }, abort.signal);
+    if (clockWasTrusted && !clockTrusted) events.sweepPaused("The clock jumped. Nothing is removed for 10 minutes.");
+    clockWasTrusted = clockTrusted;
     events.jobDone("sweep", { ...counts, clockTrusted: clockTrusted ? 1 : 0 });
   };
 

@@ -1,0 +1,51 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { openTestHouse } from "../../test/support/house.ts";
+import { hourMs, minuteMs } from "../base/clock.ts";
+import { createEvents, type Events } from "../telemetry/events.ts";
+import { createLogger } from "../telemetry/logger.ts";
+import { startTimetable } from "./timetable.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Events as they are, but for the end of a sweep, which the test waits for. */
+function watchSweeps(events: Events) {
+  let tell: (() => void) | undefined;
+  const jobDone: Events["jobDone"] = (job, counts) => {
+    events.jobDone(job, counts);
+    if (job === "sweep") tell?.();
+  };
+  const nextSweep = () =>
+    new Promise<void>((resolve) => {
+      tell = resolve;
+    });
+  return { events: { ...events, jobDone }, nextSweep };
+}
+
+test("says that it removes nothing when a trusted clock jumps", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  await using world = await openTestHouse();
+  const lines: string[] = [];
+  let monotonic = 0;
+  const logger = createLogger("info", { write: (line: string) => lines.push(line) });
+  const { events, nextSweep } = watchSweeps(createEvents({ logger, clock: world.clock }));
+  const first = nextSweep();
+  const timetable = await startTimetable(world.house, { ...world.effects, monotonicMs: () => monotonic }, events);
+  await first;
+
+  const sweepAfter = async (realMs: number, clockMs: number) => {
+    monotonic += realMs;
+    world.clock.advance(clockMs);
+    const swept = nextSweep();
+    // The job tells that it is done just before it makes way for its next run.
+    await new Promise(setImmediate);
+    vi.advanceTimersByTime(minuteMs);
+    await swept;
+  };
+  await sweepAfter(11 * minuteMs, 11 * minuteMs);
+  expect(lines.join("")).not.toContain("sweep_paused");
+  await sweepAfter(minuteMs, 5 * hourMs);
+  expect(lines.filter((line) => line.includes("sweep_paused"))).toHaveLength(1);
+  await timetable.stop();
+});

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
+import { open, unringedKey } from "../crypto/seal.ts";
+import { openDataKey, openPayload, sealContexts } from "./seals.ts";
+import type { SealedPush } from "./store.ts";
+
+/** The thief has the database and the master key, and reads this code. The house stands for both. */
+async function stolen(world: TestHouse, urlToken: string): Promise<SealedPush> {
+  const push = await world.house.store.findSealed(world.house.vault.tokenDigest(urlToken));
+  if (push === undefined) throw new Error("The push is not there.");
+  return push;
+}
+
+/** Every stored value that could be a link, or a key in its place. */
+function candidates(world: TestHouse, { row, dataKeySealed, payloadSealed }: SealedPush): readonly Buffer[] {
+  const { keyring } = world.house;
+  const digest = world.house.db.reader
+    .prepare<[number], { digest: Buffer }>("SELECT token_digest AS digest FROM pushes WHERE id = ?")
+    .get(row.id)?.digest;
+  const inner = keyring.open(sealContexts.dataKey(row.id), dataKeySealed ?? Buffer.alloc(0));
+  return [row.linkSalt, row.passphraseSalt, digest, inner, dataKeySealed, payloadSealed].filter(
+    (value) => value !== undefined && value !== null,
+  );
+}
+
+test("database and master key together open no anonymous push", async () => {
+  await using world = await openTestHouse();
+  const { pushes, keyring } = world.house;
+  const { urlToken } = await pushes.create({ payload: "hunter2" }, stranger);
+  const push = await stolen(world, urlToken);
+  expect(push.row).toMatchObject({ tokenSealed: null, nameSealed: null, noteSealed: null });
+  const inner = keyring.open(sealContexts.dataKey(push.row.id), push.dataKeySealed ?? Buffer.alloc(0));
+  if (inner === undefined) throw new Error("The outer seal is the master key's.");
+  const context = sealContexts.link(push.row.id, push.row.sealGeneration);
+  for (const value of candidates(world, push)) {
+    for (const text of [value.toString("latin1"), value.toString("hex"), value.toString("base64url")]) {
+      const secrets = { urlToken: text, passphraseHash: undefined };
+      expect(openDataKey(keyring, push.row, push.dataKeySealed ?? Buffer.alloc(0), secrets).outcome).toBe("wrong_link");
+    }
+    if (value.length >= 32) expect(open(unringedKey(value.subarray(0, 32)), context, inner)).toBeUndefined();
+  }
+});
+
+test("they open a push that has an owner and no passphrase, and with a passphrase only its labels", async () => {
+  await using world = await openTestHouse();
+  const { pushes, keyring } = world.house;
+  const owner = signedIn(7);
+  const { urlToken: plain } = await pushes.create({ payload: "hunter2" }, owner);
+  const { urlToken: guarded } = await pushes.create({ payload: "hunter3", passphrase: "p", name: "VPN" }, owner);
+  const readToken = (push: SealedPush) =>
+    keyring.open(sealContexts.token(push.row.id), push.row.tokenSealed ?? Buffer.alloc(0))?.toString("utf8") ?? "";
+
+  const first = await stolen(world, plain);
+  const secrets = { urlToken: readToken(first), passphraseHash: undefined };
+  const opened = openDataKey(keyring, first.row, first.dataKeySealed ?? Buffer.alloc(0), secrets);
+  if (opened.outcome !== "opened") throw new Error("The threat model says that this opens.");
+  const place = { ...first.row, fileIds: [] };
+  expect(openPayload(opened.dataKey, place, first.payloadSealed ?? Buffer.alloc(0))).toBe("hunter2");
+
+  const second = await stolen(world, guarded);
+  expect(readToken(second)).toBe(guarded);
+  const withoutPassphrase = { urlToken: guarded, passphraseHash: undefined };
+  const refused = openDataKey(keyring, second.row, second.dataKeySealed ?? Buffer.alloc(0), withoutPassphrase);
+  expect(refused.outcome).toBe("wrong_link");
+});
