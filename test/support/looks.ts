@@ -1,0 +1,48 @@
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { shownPages } from "./shown-pages.ts";
+import type { Site } from "./site.ts";
+
+const widths = [360, 1280] as const;
+const schemes = ["light", "dark"] as const;
+
+/** One test for each page: in light and dark, narrow and wide, nothing that axe or a narrow screen objects to. */
+export function testLooks(site: Site, locale: string): void {
+  it.each(shownPages)("$name", async ({ show, signedIn, userAgent }) => {
+    const { page } = await site.visit({
+      ...{ locale, reducedMotion: "reduce" },
+      ...(signedIn === undefined ? {} : { signedIn }),
+      ...(userAgent === undefined ? {} : { userAgent }),
+    });
+    await show(page, site);
+    expect(await page.locator("html").getAttribute("lang")).toBe(locale);
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 800 });
+      expect({ width, sticksOut: await sticksOut(page) }).toEqual({ width, sticksOut: [] });
+      for (const colorScheme of schemes) {
+        await page.emulateMedia({ colorScheme });
+        expect({ width, colorScheme, violations: await violationsOn(page) }).toEqual({
+          ...{ width, colorScheme, violations: [] },
+        });
+      }
+    }
+  });
+}
+
+async function violationsOn(page: Page): Promise<readonly string[]> {
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze();
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html, any }) => `${id}: ${html} ${any[0]?.message ?? ""}`));
+}
+
+/** What makes the page scroll sideways, should it. */
+async function sticksOut(page: Page): Promise<unknown> {
+  return page.evaluate(`(() => {
+    const root = document.scrollingElement;
+    if (root.scrollWidth <= root.clientWidth) return [];
+    return [...document.querySelectorAll("body *")].filter((element) => {
+      const { left, right } = element.getBoundingClientRect();
+      return right > root.clientWidth + 1 || left < -1;
+    }).slice(0, 5).map((element) => element.outerHTML.slice(0, 120));
+  })()`);
+}

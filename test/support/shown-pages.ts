@@ -1,0 +1,139 @@
+import type { Page } from "playwright-core";
+import type { Site } from "./site.ts";
+
+export interface ShownPage {
+  readonly name: string;
+  readonly signedIn?: true;
+  readonly userAgent?: string;
+  /** Leads to the page, in whatever language the browser asks for. */
+  show(page: Page, site: Site): Promise<unknown>;
+}
+
+const submit = "main form[method=post] button[type=submit]";
+
+async function sendForm(page: Page): Promise<void> {
+  await Promise.all([
+    page.waitForResponse((response) => response.request().method() === "POST"),
+    page.locator(submit).first().click(),
+  ]);
+  await page.waitForLoadState();
+}
+
+async function openPush(page: Page, site: Site, fields: Readonly<Record<string, unknown>>): Promise<void> {
+  await page.goto((await site.push(fields, "owned")).path);
+  await sendForm(page);
+}
+
+async function sendMistakes(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await page.evaluate("for (const form of document.forms) form.noValidate = true");
+  await page.locator("#push_expire_after_days").fill("0");
+  await page.locator("#push_expire_after_views").fill("1000");
+  await sendForm(page);
+}
+
+/** Longer than any line, without a place to break it. */
+const unbroken = "https://example.com/".concat("averylongpathwithoutanyplacetobreakit".repeat(8));
+const text = `Postgres, production\nuser: reporting\npassword: ${"quartz-lantern-willow-93".repeat(4)}`;
+const files = [
+  { filename: `${"a-long-name-of-a-file-".repeat(6)}.tar.gz`, content_type: "application/gzip", data: "YQ==" },
+  { filename: "b.txt", content_type: "text/plain", data: "" },
+];
+
+/** Every page in every state that looks different, with what is hardest to lay out. */
+export const shownPages: readonly ShownPage[] = [
+  {
+    name: "form for a text, with the generator",
+    async show(page) {
+      await page.goto("/");
+      await page.locator("details.generator summary").click();
+    },
+  },
+  { name: "form for an address", show: (page) => page.goto("/?kind=url") },
+  { name: "form for a QR code", show: (page) => page.goto("/?kind=qr") },
+  { name: "form for files, signed out", show: (page) => page.goto("/?kind=file") },
+  {
+    name: "form for files, chosen",
+    signedIn: true,
+    async show(page) {
+      await page.goto("/?kind=file");
+      const chosen = files.map(({ filename: name }) => ({ name, mimeType: "text/plain", buffer: Buffer.from("a") }));
+      await page.locator("#push_files").setInputFiles(chosen);
+    },
+  },
+  { name: "form with mistakes", show: (page) => sendMistakes(page, "/") },
+  { name: "form for files with mistakes", signedIn: true, show: (page) => sendMistakes(page, "/?kind=file") },
+  {
+    name: "link",
+    async show(page, site) {
+      const { urlToken } = await site.push({ payload: "secret", passphrase: "phrase", deletable_by_viewer: true });
+      await page.goto(`/p/${urlToken}/preview?recipient=ar`);
+      await page.locator("details.confirm summary").click();
+    },
+  },
+  { name: "step", show: async (page, site) => page.goto((await site.push({ payload: "secret" })).path) },
+  { name: "wrong passphrase", show: (page, site) => openWrongly(page, site, 1) },
+  { name: "too many passphrases", show: (page, site) => openWrongly(page, site, 6) },
+  {
+    name: "text, veiled",
+    show: (page, site) => openPush(page, site, { payload: text, deletable_by_viewer: true }),
+  },
+  {
+    name: "text, shown on the last view",
+    async show(page, site) {
+      await openPush(page, site, { payload: text, expire_after_views: 1 });
+      await page.locator("label[for=reveal]").click();
+    },
+  },
+  { name: "address", show: (page, site) => openPush(page, site, { kind: "url", payload: unbroken }) },
+  {
+    name: "QR code",
+    async show(page, site) {
+      await openPush(page, site, { kind: "qr", payload: unbroken, deletable_by_viewer: true });
+      await page.locator("label[for=reveal]").click();
+      await page.locator("details.disclosure summary").click();
+      await page.locator("details.confirm summary").click();
+    },
+  },
+  { name: "files", show: (page, site) => openPush(page, site, { payload: text, files }) },
+  {
+    name: "deleted",
+    async show(page, site) {
+      await openPush(page, site, { payload: "secret", deletable_by_viewer: true });
+      await page.locator("details.confirm summary").click();
+      await sendForm(page);
+    },
+  },
+  { name: "gone", show: (page) => page.goto("/p/unknown") },
+  { name: "for a robot", userAgent: "Slackbot-LinkExpanding 1.0", show: (page) => page.goto("/p/unknown") },
+  { name: "failure", show: (page) => page.goto("/there/is/no/such/page") },
+  {
+    name: "sign-in, refused",
+    async show(page) {
+      await page.goto("/users/sign_in");
+      await page.locator("#email").fill("nobody@example.com");
+      await page.locator("#password").fill("wrong");
+      await sendForm(page);
+    },
+  },
+  {
+    name: "tokens",
+    signedIn: true,
+    async show(page) {
+      await page.goto("/users/token");
+      await page.locator("#name").fill("averylongnamewithoutaplacetobreak".repeat(4));
+      await sendForm(page);
+      await page.locator("details.confirm summary").first().click();
+    },
+  },
+  { name: "API reference", show: (page) => page.goto("/help/api") },
+];
+
+async function openWrongly(page: Page, site: Site, attempts: number): Promise<void> {
+  const { path } = await site.push({ payload: "secret", passphrase: "phrase" });
+  await page.goto(path);
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    await page.locator("#passphrase").fill("wrong");
+    await sendForm(page);
+  }
+}
