@@ -6,6 +6,7 @@ export function localiseTimes(): void {
     day: "numeric",
     hour: "2-digit",
     minute: "2-digit",
+    hourCycle: "h23",
     timeZoneName: "short",
   });
   for (const time of document.querySelectorAll<HTMLTimeElement>("time[data-local-time]")) {

@@ -55,7 +55,7 @@ export function stepView(model: StepModel, page: PageContext): Page {
             <span>{step.open}</span>
           </button>
         </form>
-        <Facts model={model} page={page} />
+        {model.refusal?.reason !== "too_many" && <Facts model={model} page={page} />}
       </div>
     </Layout>
   );

@@ -1,0 +1,120 @@
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { en } from "../../src/pages/words/en.ts";
+import { pathOf } from "../support/form.ts";
+import { openSite } from "../support/site.ts";
+
+const site = openSite();
+const stopsMax = 60;
+
+/** What has the focus, by the words that a screen reader would say, and whether it can be seen that it has it. */
+interface Stop {
+  readonly name: string;
+  readonly seen: boolean;
+}
+
+/** Outlines stand at the control itself, or at the label that stands for a control nobody sees. */
+function focusOf(page: Page): Promise<Stop> {
+  return page.evaluate(`(() => {
+    const focused = document.activeElement;
+    const labels = [...(focused.labels ?? [])];
+    const names = [focused.getAttribute("aria-label"), ...labels.map((label) => label.textContent), focused.textContent];
+    const outlined = (element) => {
+      const { outlineStyle, outlineWidth } = getComputedStyle(element);
+      return outlineStyle !== "none" && parseFloat(outlineWidth) >= 2;
+    };
+    const name = names.map((each) => each?.trim()).find((each) => each) ?? focused.tagName;
+    return { name, seen: [focused, ...labels].some(outlined) };
+  })()`);
+}
+
+/** Presses Tab until the control of that name has the focus. Every stop on the way must be seen. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  const passed: string[] = [];
+  while (passed.length < stopsMax) {
+    await page.keyboard.press("Tab");
+    const stop = await focusOf(page);
+    expect(stop).toEqual({ name: stop.name, seen: true });
+    if (stop.name.startsWith(name)) return;
+    passed.push(stop.name);
+  }
+  throw new Error(`Tab never comes to "${name}", but to: ${passed.join(", ")}`);
+}
+
+const headingOf = (page: Page, name: string) => page.getByRole("heading", { name, level: 1 });
+
+describe("with the keyboard alone", () => {
+  it("a secret is pushed, its link copied, opened, shown and deleted", async () => {
+    const { page, context } = await site.visit({ reducedMotion: "reduce" });
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.goto("/");
+    await tabTo(page, en.newPush.text);
+    await page.keyboard.type("typed by hand");
+    await tabTo(page, en.newPush.days);
+    await page.keyboard.press("ArrowUp");
+    await tabTo(page, en.newPush.passphrase);
+    await tabTo(page, en.newPush.retrievalStep);
+    await tabTo(page, en.newPush.submit);
+    await page.keyboard.press("Enter");
+
+    await headingOf(page, en.created.heading).waitFor();
+    await tabTo(page, en.created.copyLink);
+    await page.keyboard.press("Enter");
+    await page.getByRole("status").filter({ hasText: en.actions.copied }).waitFor();
+    const link = String(await page.evaluate("navigator.clipboard.readText()"));
+    await tabTo(page, en.created.another);
+
+    await page.goto(pathOf(link));
+    await tabTo(page, en.step.open);
+    await page.keyboard.press("Enter");
+    await headingOf(page, en.secret.text).waitFor();
+    await tabTo(page, en.secret.reveal);
+    await page.keyboard.press("Space");
+    expect(await page.evaluate("getComputedStyle(document.querySelector('.veil-content')).filter")).toBe("none");
+    await tabTo(page, en.actions.copy);
+    await tabTo(page, en.secret.delete);
+    await page.keyboard.press("Enter");
+    await tabTo(page, en.secret.deleteConfirm);
+    await page.keyboard.press("Enter");
+    await headingOf(page, en.deleted.heading).waitFor();
+    expect((await page.goto(pathOf(link)))?.status()).toBe(404);
+  });
+
+  it("a password is generated and put in", async () => {
+    const { page } = await site.visit();
+    await page.goto("/");
+    await tabTo(page, en.generator.heading);
+    await page.keyboard.press("Enter");
+    await tabTo(page, en.generator.password);
+    await page.keyboard.press("ArrowDown");
+    await tabTo(page, en.generator.wordCount);
+    await page.keyboard.press("ArrowRight");
+    await tabTo(page, en.generator.another);
+    await page.keyboard.press("Space");
+    await page.keyboard.press("Shift+Tab");
+    expect(await focusOf(page)).toEqual({ name: en.generator.use, seen: true });
+    await page.keyboard.press("Enter");
+    expect(await page.locator("#push_payload").inputValue()).toMatch(/^[a-z]+(-[a-z]+){5}$/);
+    expect(await page.evaluate("document.activeElement.id")).toBe("push_payload");
+  });
+
+  it("the header can be skipped", async () => {
+    const { page } = await site.visit();
+    await page.goto("/p/unknown");
+    await tabTo(page, en.nav.skip);
+    expect(await page.getByRole("link", { name: en.nav.skip }).isVisible()).toBe(true);
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate("document.activeElement.id")).toBe("content");
+  });
+
+  it("every stop of a signed-in person's pages can be seen", async () => {
+    const { page } = await site.visit({ signedIn: true, colorScheme: "dark" });
+    await page.goto("/users/token");
+    await tabTo(page, en.nav.signOut);
+    await tabTo(page, en.tokens.submit);
+    await tabTo(page, en.tokens.revokeOne({ name: "test" }));
+    await page.goto("/?kind=file");
+    await tabTo(page, en.newPush.files);
+    await tabTo(page, en.newPush.submit);
+  });
+});
