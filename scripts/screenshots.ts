@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import chromium from "@sparticuz/chromium";
-import { type Browser, chromium as launcher, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import { launchBrowser } from "../test/support/browser.ts";
 import { buildAssets, buildServer, root, serverFile } from "./bundles.ts";
 
 const outDir = join(root, "docs/screenshots");
@@ -70,26 +70,6 @@ async function startServer(dataDir: string): Promise<{ server: ChildProcess; ori
   throw new Error("The server ended before it was ready.");
 }
 
-/** The fonts that come with the browser beside those of the system, so that pictures look alike wherever they are made. */
-async function launch(workDir: string): Promise<Browser> {
-  const executablePath = await chromium.executablePath();
-  const fontsFile = join(workDir, "fonts.conf");
-  const fonts = `<?xml version="1.0"?>
-<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
-<fontconfig>
-  <include ignore_missing="yes">/etc/fonts/fonts.conf</include>
-  <dir>${join(tmpdir(), "fonts")}</dir>
-  <cachedir>${join(workDir, "fonts-cache")}</cachedir>
-</fontconfig>
-`;
-  await writeFile(fontsFile, fonts);
-  return launcher.launch({
-    executablePath,
-    args: ["--no-sandbox", "--headless=new", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
-    env: { ...process.env, FONTCONFIG_FILE: fontsFile },
-  });
-}
-
 async function takeAll(browser: Browser, origin: string): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
     for (const width of [360, 1280]) {
@@ -114,7 +94,7 @@ await Promise.all([buildServer(), buildAssets({ removeOthers: false }), mkdir(ou
 const workDir = await mkdtemp(join(tmpdir(), "sealpush-screenshots-"));
 const { server, origin } = await startServer(join(workDir, "data"));
 try {
-  const browser = await launch(workDir);
+  const browser = await launchBrowser();
   try {
     await takeAll(browser, origin);
   } finally {
