@@ -29,9 +29,9 @@ export function sqliteCode(error: unknown): string {
 /**
  * Units of writing that arrive together share one commit, so one sync of the log serves all of them. A unit's promise
  * settles only after COMMIT returned: what is acknowledged is durable. A unit that throws is undone alone: the batch is
- * then undone and run once more, each unit in a savepoint of its own. To give every unit one from the start would cost
- * a tenth of the server's time for what hardly ever happens. A failure that ends the transaction itself (SQLITE_FULL rolls the whole batch back, and
- * whatever ran next would autocommit) or that concerns the storage fails every member, as 503.
+ * rolled back and run once more, each unit in a savepoint of its own. To give every unit one from the start would cost a
+ * tenth of the server's time for what hardly ever happens. A failure that ends the transaction itself (SQLITE_FULL rolls
+ * the whole batch back, and whatever ran next would autocommit) or that concerns the storage fails every member, as 503.
  *
  * The lock is never waited for inside the driver, which would stop the event loop: a busy database is tried again
  * from a timer.
@@ -44,13 +44,13 @@ export class GroupCommit {
   readonly #begin: Statement;
   readonly #commit: Statement;
   readonly #rollback: Statement;
-  readonly #beginBatch: Statement;
-  readonly #undoBatch: Statement;
   readonly #beginUnit: Statement;
   readonly #releaseUnit: Statement;
   readonly #undoUnit: Statement;
   #waiting: WaitingUnit[] = [];
   #scheduled = false;
+  /** The next batch holds a unit that threw. */
+  #apart = false;
   #closed = false;
   #commits = 0;
   #units = 0;
@@ -68,8 +68,6 @@ export class GroupCommit {
     this.#begin = writer.prepare("BEGIN IMMEDIATE");
     this.#commit = writer.prepare("COMMIT");
     this.#rollback = writer.prepare("ROLLBACK");
-    this.#beginBatch = writer.prepare("SAVEPOINT batch");
-    this.#undoBatch = writer.prepare("ROLLBACK TO batch");
     this.#beginUnit = writer.prepare("SAVEPOINT unit");
     this.#releaseUnit = writer.prepare("RELEASE unit");
     this.#undoUnit = writer.prepare("ROLLBACK TO unit");
@@ -138,10 +136,17 @@ export class GroupCommit {
   }
 
   #commitBatch(batch: readonly WaitingUnit[]): void {
-    let settle: readonly (() => void)[];
+    const apart = this.#apart;
+    this.#apart = false;
+    let settle: readonly (() => void)[] | undefined;
     try {
-      this.#beginBatch.run();
-      settle = this.#runTogether(batch) ?? batch.map((unit) => this.#runApart(unit));
+      settle = apart ? batch.map((unit) => this.#runApart(unit)) : this.#runTogether(batch);
+      if (settle === undefined) {
+        this.#apart = true;
+        this.#waiting.unshift(...batch);
+        this.#schedule();
+        return;
+      }
       this.#commit.run();
     } catch (error) {
       if (this.#writer.inTransaction) this.#rollback.run();
@@ -154,7 +159,7 @@ export class GroupCommit {
   }
 
   /**
-   * @returns how to settle the units once the batch is durable; undefined when one of them threw and all are undone.
+   * @returns how to settle the units once the batch is durable; undefined when one of them threw and all is rolled back.
    * Throws only when the batch as a whole is lost.
    */
   #runTogether(batch: readonly WaitingUnit[]): (() => void)[] | undefined {
@@ -168,7 +173,7 @@ export class GroupCommit {
       return settle;
     } catch (error) {
       this.#throwIfLost(error);
-      this.#undoBatch.run();
+      this.#rollback.run();
       return undefined;
     }
   }
