@@ -1,5 +1,6 @@
 import { enableCopyButtons } from "./parts/copy.ts";
 import { enableSelectOnFocus, enableShowButtons, sendFormsOnce } from "./parts/fields.ts";
+import { forgetSecretWhenLeft } from "./parts/forget-secret.ts";
 import { localiseTimes } from "./parts/local-times.ts";
 import { enableSaveButtons } from "./parts/save.ts";
 
@@ -10,6 +11,7 @@ enableSelectOnFocus();
 enableShowButtons();
 sendFormsOnce();
 localiseTimes();
+forgetSecretWhenLeft();
 for (const button of document.querySelectorAll("[data-print]")) button.addEventListener("click", () => print());
 for (const element of document.querySelectorAll<HTMLElement>("[data-scripted]")) element.hidden = false;
 document.querySelector<HTMLElement>("[data-focus]")?.focus();

@@ -81,6 +81,21 @@ describe("an opened secret", () => {
     expect(await site.ownPush(urlToken)).toMatchObject({ expired: true });
   });
 
+  it("leaves a page that the browser keeps in memory, and is asked for anew by coming back to it", async () => {
+    const { page } = await site.visit();
+    const { path } = await site.push({ payload: "canary", expire_after_views: 5 });
+    await page.goto(path);
+    await page.getByRole("button", { name: step.open }).click();
+    await page.locator("#payload").waitFor();
+    // A browser under remote control keeps no pages: its events stand for it.
+    const happens = (event: string) =>
+      page.evaluate(`void dispatchEvent(new PageTransitionEvent("${event}", { persisted: true }))`);
+    await happens("pagehide");
+    expect(await page.content()).not.toContain("canary");
+    await happens("pageshow");
+    await page.getByRole("heading", { name: step.heading }).waitFor();
+  });
+
   it("that a GET opened is not shown again from a cache, and going back does not count in silence", async () => {
     const { page } = await site.visit();
     const fields = { payload: "canary", retrieval_step: false, expire_after_views: 5 };

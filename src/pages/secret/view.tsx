@@ -43,7 +43,7 @@ export function secretView(model: SecretModel, page: PageContext): Page {
         <h1>{secret[model.kind]}</h1>
       </div>
       <Remaining model={model} page={page} />
-      <div class="card stack">
+      <div class="card stack" data-secret>
         <Payload model={model} page={page} />
         {model.files.length > 0 && <Files files={model.files} ttlSeconds={model.ticketTtlSeconds} words={page.words} />}
       </div>
