@@ -19,6 +19,12 @@ export interface Pushes {
    */
   create(request: CreatePush, actor: Actor): Promise<Push>;
 
+  /**
+   * For before anything of a request is read: a stranger learns that a token is needed, not what is wrong with files.
+   * @throws AppError not_authenticated when the actor may not make pushes, or not with files.
+   */
+  assertMayCreate(withFiles: boolean, actor: Actor): void;
+
   /** @throws AppError not_authenticated, invalid_fields on `kind` (file pushes disabled), unavailable. */
   beginUpload(actor: Actor): Promise<Upload>;
 
@@ -49,14 +55,15 @@ export interface Pushes {
 
   /**
    * undefined: forged, run out, or the push was deleted. Audits the download, unless `start` > 0 and the same address
-   * has begun one with this push's tickets.
+   * has begun one with this push's tickets. "look": nothing will be read, so nothing is audited.
    */
-  openTicket(ticket: string, actor: Actor, start: number): Promise<Download | undefined>;
+  openTicket(ticket: string, actor: Actor, start: number | "look"): Promise<Download | undefined>;
 }
 
 export function createPushes(deps: PushDeps): Pushes {
   return {
     create: (request, actor) => createPush(deps, request, actor),
+    assertMayCreate: (withFiles, actor) => assertMayCreate(deps, withFiles, actor),
     async beginUpload(actor) {
       assertMayCreate(deps, true, actor);
       if (!deps.config.kinds.file.enabled) {

@@ -155,6 +155,7 @@ test("each download is audited, the continuation of one is not, a pretended cont
   };
   expect(await addresses()).toEqual([stranger.address, stranger.address]);
   const other = { ...stranger, address: "198.51.100.9" };
+  await world.house.pushes.openTicket(file.ticket, other, "look");
   for (const start of [1, 2]) await world.house.pushes.openTicket(file.ticket, other, start);
   expect(await addresses()).toEqual([other.address, stranger.address, stranger.address]);
 });

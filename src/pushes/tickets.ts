@@ -45,13 +45,13 @@ function readTicket(keyring: Keyring, text: string): Ticket | undefined {
 /**
  * The row decides at each request: once a person has deleted the push its tickets are void; one that reached a limit
  * lets its tickets run out. A request that continues a download (`start` > 0) is not audited again, but one that only
- * pretends to - from the second byte on, say - is.
+ * pretends to - from the second byte on, say - is. A look takes no byte and leaves no trace.
  */
 export async function openTicket(
   deps: PushDeps,
   text: string,
   actor: Actor,
-  start: number,
+  start: number | "look",
 ): Promise<Download | undefined> {
   const now = deps.clock.now();
   const { keyring } = deps.vault;
@@ -65,7 +65,7 @@ export async function openTicket(
   const details = openFileDetails(keyring, { ...file, ownerId: row.ownerId, key });
   if (details === undefined) return undefined;
   const since = ticket.expiresAt - ticketTtlMs(deps.config);
-  if (start === 0 || !(await deps.store.hasDownload(row.id, actor.address, since))) {
+  if (start !== "look" && (start === 0 || !(await deps.store.hasDownload(row.id, actor.address, since)))) {
     await deps.store.record(row.id, auditRecord("download", actor, now));
   }
   const read = (range: { start: number; end: number }) => deps.blobs.read(file.blobKey, clamp(range, file.sizeBytes));
