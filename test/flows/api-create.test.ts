@@ -214,6 +214,9 @@ describe("who may", () => {
     [{ payload: "x", files: [] }],
     [{ payload: "x", files: [{ filename: "a", data: "" }] }],
     [{ payload: "x", kind: "file" }],
+    [{ payload: "x", files: "misshapen" }],
+    [{ payload: "x", files: { "0": { filename: "a", data: "" } } }],
+    [{ payload: 1, kind: "file", expire_after_days: 1_000 }],
   ])("%j needs a token", async (push) => {
     const answer = await create(push);
     expect([answer.statusCode, answer.headers["www-authenticate"]]).toEqual([401, "Bearer"]);

@@ -79,6 +79,13 @@ test("JSON files, an empty one too", async () => {
   expect((await (await fetch(empty?.url ?? "")).arrayBuffer()).byteLength).toBe(0);
 });
 
+test.each(["push[files][]", "push[files]", "push[files][0]"])("files may be named %s", async (field) => {
+  const form = new FormData();
+  form.append(field, new Blob([some(5)]), "a");
+  const answer = await (await push(form)).json();
+  expect(await filesOf(answer.url_token)).toHaveLength(1);
+});
+
 test("a kind that is given wins, and the files stay attached", async () => {
   const form = formWith([["a", some(5)]]);
   form.append("push[kind]", "text");

@@ -8,11 +8,12 @@ import { readCreatePush } from "./read-create-push.ts";
 import { CreatePushFields } from "./schemas.ts";
 
 export interface ReceiveDeps {
-  readonly pushes: Pick<Pushes, "beginUpload">;
+  readonly pushes: Pick<Pushes, "assertMayCreate" | "beginUpload">;
   readonly bodyBudget: BodyBudget;
 }
 
-const filesFields: ReadonlySet<string> = new Set(["push[files][]", "push[files]"]);
+/** `push[files][]`; some clients send it without brackets or numbered. */
+const filesField = /^push\[files\](?:\[\d{0,3}\])?$/;
 const textFields: ReadonlySet<string> = new Set(
   Object.keys(CreatePushFields.properties)
     .filter((name) => name !== "files")
@@ -22,13 +23,15 @@ const textFields: ReadonlySet<string> = new Set(
 /**
  * Reads `{"push": {...}}` from JSON or a form. Files of a multipart form are sealed and stored as they arrive; the
  * upload in the result must go to `pushes.create` or be abandoned.
- * @throws AppError as `receiveBody`, `readCreatePush` and `pushes.beginUpload` do; nothing is left behind then.
+ * @throws AppError as `receiveBody`, `readCreatePush`, `pushes.assertMayCreate` and `pushes.beginUpload` do; nothing is left behind then.
  */
 export async function receiveCreatePush(request: FastifyRequest, deps: ReceiveDeps): Promise<CreatePush> {
   const files = new LazyUpload(deps.pushes, request.actor);
   try {
     const body = await receiveBody(request, deps.bodyBudget, (file) => takeFile(file, files));
-    const read = readCreatePush(pushFields(body, files.begun !== undefined));
+    const fields = pushFields(body, files.begun !== undefined);
+    deps.pushes.assertMayCreate(asksForFiles(fields), request.actor);
+    const read = readCreatePush(fields);
     for (const file of read.files) await files.add({ ...file, content: once(file.bytes) });
     return files.begun === undefined ? read.request : { ...read.request, upload: files.begun, mentionsFiles: true };
   } catch (error) {
@@ -60,7 +63,7 @@ class LazyUpload {
 
 async function takeFile(file: FormFile, files: LazyUpload): Promise<void> {
   if (textFields.has(file.field)) throw new AppError("invalid_request", `${file.field} must be text, not a file.`);
-  if (filesFields.has(file.field)) await files.add(file);
+  if (filesField.test(file.field)) await files.add(file);
 }
 
 function pushFields({ encoding, value }: ReceivedBody, hasUpload: boolean): object {
@@ -68,6 +71,12 @@ function pushFields({ encoding, value }: ReceivedBody, hasUpload: boolean): obje
   if (isObject(push)) return encoding === "form" ? withoutEmptyFiles(push) : push;
   if (push === undefined && hasUpload) return {};
   throw new AppError("invalid_request", 'The body must have an object named "push".');
+}
+
+/** By name alone, whatever stands there: a misshapen list of files still asks for a token. */
+function asksForFiles(push: object): boolean {
+  const own = (name: string): unknown => (Object.hasOwn(push, name) ? Reflect.get(push, name) : undefined);
+  return (own("files") ?? null) !== null || own("kind") === "file";
 }
 
 /** Form builders put an empty text beside a file input, so that the field is named even without a file. */
