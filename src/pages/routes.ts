@@ -1,5 +1,6 @@
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
+import { AppError } from "../base/errors.ts";
 import { immutableFor } from "../http/headers.ts";
 import { registerApiHelpPage } from "./api-help/handler.ts";
 import { registerCreatedPage } from "./created/handler.ts";
@@ -9,6 +10,9 @@ import type { PageDeps } from "./page-scope.ts";
 import { registerSecretPages } from "./secret/handler.ts";
 import { registerSignInPages } from "./sign-in/handler.ts";
 import { registerTokenPages } from "./tokens/handler.ts";
+
+/** Names a build gives. What else stands there - dots, slashes, a zero byte - is not worth a look at the disk. */
+const assetName = /^[\w-]+\.[a-z]+$/i;
 
 /** Everything that people look at, and the files that browsers load for it. */
 export async function registerPages(
@@ -26,7 +30,11 @@ export async function registerPages(
   server.get<{ Params: { name: string } }>(
     "/assets/:name",
     { config: { access: "public", changesState: false } },
-    (request, reply) => immutableFor(reply).sendFile(request.params.name),
+    (request, reply) => {
+      const { name } = request.params;
+      if (!assetName.test(name)) throw new AppError("not_found", "not-found");
+      return immutableFor(reply).sendFile(name);
+    },
   );
   server.get("/robots.txt", { config: { access: "public", changesState: false } }, (_request, reply) =>
     reply.type("text/plain; charset=utf-8").send("User-agent: *\nDisallow: /\n"),

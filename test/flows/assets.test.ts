@@ -16,4 +16,13 @@ describe("a file for browsers", () => {
     expect(answer.headers["cache-control"]).toBe("no-store");
     expect(answer.headers.allow).toBeUndefined();
   });
+
+  it.each(["..%2fmain.js", "%2e%2e%2fmain.js", "%00", "%5c..%5cmain.js", ".hidden"])(
+    "that no build could name is unknown: %s",
+    async (name) => {
+      await using app = await startTestApp();
+      const answer = await app.server.inject(`/assets/${name}`);
+      expect([answer.statusCode, answer.headers["cache-control"]]).toEqual([404, "no-store"]);
+    },
+  );
 });
