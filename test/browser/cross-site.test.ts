@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/pages/words/en.ts";
 import { startElsewhere } from "../support/elsewhere.ts";
-import { email, openSite, password } from "../support/site.ts";
+import { openSite } from "../support/site.ts";
+import { email, password } from "../support/visit.ts";
 
 const site = openSite();
 

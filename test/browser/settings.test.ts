@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/pages/words/en.ts";
 import { newPushForm } from "../support/form.ts";
-import { email, openSite, password } from "../support/site.ts";
+import { openSite } from "../support/site.ts";
+import { email, password } from "../support/visit.ts";
 
 describe("with anonymous pushes off", () => {
   const site = openSite({ PWP__ALLOW_ANONYMOUS: "false" });

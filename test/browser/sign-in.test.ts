@@ -1,7 +1,8 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/pages/words/en.ts";
-import { email, openSite, password } from "../support/site.ts";
+import { openSite } from "../support/site.ts";
+import { email, password } from "../support/visit.ts";
 
 const site = openSite();
 const { signIn, nav } = en;

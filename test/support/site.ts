@@ -6,10 +6,7 @@ import { afterAll, beforeAll } from "vitest";
 import { launchBrowser } from "./browser.ts";
 import { runProgram } from "./processes.ts";
 import { launchServer } from "./server.ts";
-import { startVisit, type Visit, type VisitOptions } from "./visit.ts";
-
-export const email = "ada@example.com";
-export const password = "a long enough password";
+import { email, password, startVisit, type Visit, type VisitOptions } from "./visit.ts";
 
 /** The built server and a browser, for all tests of one file. */
 export interface Site {

@@ -1,7 +1,10 @@
 import { URL } from "node:url";
 import type { Browser, BrowserContext, BrowserContextOptions, Page, Response } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
-import { email, password } from "./site.ts";
+
+/** The site's one user. */
+export const email = "ada@example.com";
+export const password = "a long enough password";
 
 export interface VisitOptions extends BrowserContextOptions {
   /** True: as the site's user from the start. By hand: the test signs in, so that a cookie is no fault. */
