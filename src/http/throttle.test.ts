@@ -16,9 +16,27 @@ test("so many a second, then wait one", () => {
 
 test("so many a minute, then wait for the rest of it", () => {
   const { time, charge } = throttleAt({ minute: 2, second: 0 });
+  expect(charge("a")).toBe(0);
   time.now += 15_500;
-  expect([1, 2, 3].map(() => charge("a"))).toEqual([0, 0, 45]);
+  expect([2, 3].map(() => charge("a"))).toEqual([0, 45]);
   time.now += 44_500;
+  expect(charge("a")).toBe(0);
+});
+
+test("a limit does not double where two seconds or minutes of the clock meet", () => {
+  const { time, charge } = throttleAt({ minute: 4, second: 3 });
+  time.now += 59_900;
+  expect([1, 2].map(() => charge("a"))).toEqual([0, 0]);
+  time.now += 200;
+  expect([3, 4].map(() => charge("a"))).toEqual([0, 1]);
+  time.now += 1_000;
+  expect([4, 5].map(() => charge("a"))).toEqual([0, 59]);
+});
+
+test("a clock that is set back holds nobody up", () => {
+  const { time, charge } = throttleAt({ minute: 1, second: 0 });
+  expect(charge("a")).toBe(0);
+  time.now -= 3_600_000;
   expect(charge("a")).toBe(0);
 });
 

@@ -6,55 +6,58 @@ export interface ThrottleLimits {
   readonly second: number;
 }
 
+interface Window {
+  startedAt: number;
+  count: number;
+}
+
 interface Usage {
-  minute: number;
-  minuteCount: number;
-  second: number;
-  secondCount: number;
+  readonly minute: Window;
+  readonly second: Window;
 }
 
 /** Clients remembered at once, about 10 MB. Beyond it the one that has been known longest is forgotten. */
 const clientsMax = 50_000;
 
 /**
- * Fixed windows per client key.
+ * Windows per client key; each begins with the first request after the one before it, so that a client's limit does not
+ * double where two minutes of the clock meet.
  * @returns a function that charges one request: 0 when it may pass, else the seconds until it may.
  */
 export function createThrottle(limits: ThrottleLimits, clock: Clock): (clientKey: string) => number {
   if (limits.minute === 0 && limits.second === 0) return () => 0;
   const usages = new Map<string, Usage>();
 
-  function usageOf(key: string, minute: number): Usage {
+  function usageOf(key: string, now: number): Usage {
     const known = usages.get(key);
     if (known !== undefined) return known;
     if (usages.size >= clientsMax) {
       const oldest = usages.keys().next();
       if (oldest.done !== true) usages.delete(oldest.value);
     }
-    const usage = { minute, minuteCount: 0, second: 0, secondCount: 0 };
+    const usage = { minute: { startedAt: now, count: 0 }, second: { startedAt: now, count: 0 } };
     usages.set(key, usage);
     return usage;
   }
 
   return (key) => {
     const now = clock.now();
-    const second = Math.floor(now / secondMs);
-    const minute = Math.floor(now / minuteMs);
-    const usage = usageOf(key, minute);
-    if (usage.minute !== minute) {
-      usage.minute = minute;
-      usage.minuteCount = 0;
+    const { minute, second } = usageOf(key, now);
+    renew(minute, minuteMs, now);
+    renew(second, secondMs, now);
+    if (limits.minute !== 0 && minute.count >= limits.minute) {
+      return Math.max(1, Math.ceil((minute.startedAt + minuteMs - now) / secondMs));
     }
-    if (usage.second !== second) {
-      usage.second = second;
-      usage.secondCount = 0;
-    }
-    if (limits.minute !== 0 && usage.minuteCount >= limits.minute) {
-      return Math.ceil(((minute + 1) * minuteMs - now) / secondMs);
-    }
-    if (limits.second !== 0 && usage.secondCount >= limits.second) return 1;
-    usage.minuteCount += 1;
-    usage.secondCount += 1;
+    if (limits.second !== 0 && second.count >= limits.second) return 1;
+    minute.count += 1;
+    second.count += 1;
     return 0;
   };
+}
+
+/** A window from the future means that the clock was set back: it must not hold anybody up until then. */
+function renew(window: Window, lengthMs: number, now: number): void {
+  if (now >= window.startedAt && now < window.startedAt + lengthMs) return;
+  window.startedAt = now;
+  window.count = 0;
 }
