@@ -78,6 +78,8 @@ test("the user agent and the referrer are cut at 255 characters, never through o
   expect(record(`a${wide.repeat(300)}`).userAgent).toBe(`a${wide.repeat(254)}`);
   expect([...record(`a${wide.repeat(300)}`).userAgent]).toHaveLength(255);
   expect(record("x").referrer).toHaveLength(255);
+  const long = { ...stranger, referrer: `https://example.org/${"a".repeat(400)}` };
+  expect(auditRecord("view", long, 0).referrer).toBe(`https://example.org/${"a".repeat(235)}`);
 });
 
 test("only what anybody can repeat at will is folded, and only beyond the cap", () => {

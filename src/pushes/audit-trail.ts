@@ -59,8 +59,15 @@ function cut(text: string): string {
     : [...text.slice(0, textCharactersMax * 2)].slice(0, textCharactersMax).join("");
 }
 
+const tokenShaped = /[a-z0-9_-]{16,}/gi;
+/** A random run of 16 with fewer does not occur: what repeats a letter or two is padding and no token. */
+const tokenVarietyMin = 4;
+
 /** Long unbroken runs of token characters, or the paths that this field's servers give to links. */
-const secretShaped = /[a-z0-9_-]{16,}|\/(?:p|f|r)\/|[?#]/i;
+function isSecretShaped(path: string): boolean {
+  if (/\/(?:p|f|r)\/|[?#]/i.test(path)) return true;
+  return (path.match(tokenShaped) ?? []).some((run) => new Set(run).size >= tokenVarietyMin);
+}
 
 /**
  * A referrer may itself be a secret link - ours or another server's - and a stored one would outlive the push.
@@ -72,5 +79,5 @@ export function cleanReferrer(referrer: string, ownOrigin: string): string {
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return "";
   const address = `${parsed.origin}${parsed.pathname}${parsed.search}${parsed.hash}`;
   const rest = address.slice(parsed.origin.length);
-  return parsed.origin === ownOrigin || secretShaped.test(rest) ? parsed.origin : address;
+  return parsed.origin === ownOrigin || isSecretShaped(rest) ? parsed.origin : address;
 }
