@@ -46,7 +46,8 @@ export interface House {
   close(): Promise<void>;
 }
 
-const argon2Limits = { runningMax: 2, waitingMax: 256, waitingPerClientMax: 16 };
+/** One takes some 10 ms, so whoever waits waits two seconds at most; many people can stand behind one address. */
+const argon2Limits = { runningMax: 2, waitingMax: 256, waitingPerClientMax: 64 };
 
 /**
  * Opens the data folder, making what a first start needs (folder, database, master key).

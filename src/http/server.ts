@@ -42,7 +42,8 @@ export interface Server {
 
 const requestIdBytes = 8;
 const headerBytesMax = 16 * 1024;
-const paramLengthMax = 1_024;
+/** Any that fits into the headers: handlers check a parameter's shape, and an endless token must look like an unknown one. */
+const paramLengthMax = headerBytesMax;
 const headersMsMax = 20_000;
 /** Without a byte in either direction; an upload that goes on may take long, one that stalls may not. */
 const idleMsMax = 75_000;

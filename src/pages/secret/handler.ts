@@ -11,6 +11,9 @@ import { robotView } from "../robot/view.tsx";
 import { type StepModel, stepView } from "../step/view.tsx";
 import { type SecretModel, secretView } from "./view.tsx";
 
+/** Such an address goes into the header as it was handed in; another one as a browser would write it. */
+const headerSafe = /^[!-~]+$/;
+
 type Revealed = Extract<ClaimOutcome, { outcome: "revealed" }>;
 
 /**
@@ -118,7 +121,7 @@ function sendSecret(
 ): FastifyReply {
   // A form's POST that redirects elsewhere would be stopped by the content security policy, so only a GET does.
   if (push.kind === "url" && files.length === 0 && request.method === "GET") {
-    return reply.redirect(new URL(payload).href, 303);
+    return reply.redirect(headerSafe.test(payload) ? payload : new URL(payload).href, 303);
   }
   const counted = isCounted(push, request.actor);
   const ended = counted && push.viewsRemaining === 0;

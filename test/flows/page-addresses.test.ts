@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestApp, type TestApp } from "../support/app.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app[Symbol.asyncDispose]());
+
+async function push(fields: object): Promise<string> {
+  const answer = await app.server.inject({ method: "POST", url: "/api/v2/pushes", payload: { push: fields } });
+  expect(answer.statusCode).toBe(201);
+  return answer.json().url_token;
+}
+
+test.each([
+  ["https://example.com", "https://example.com"],
+  ["HTTPS://Example.com/a?b=%20#c", "HTTPS://Example.com/a?b=%20#c"],
+  ["https://example.com/two words", "https://example.com/two%20words"],
+  ["https://example.com/naïve", "https://example.com/na%C3%AFve"],
+])("%s without a step leads to %s", async (payload, location) => {
+  const token = await push({ kind: "url", payload, retrieval_step: false });
+  const answer = await app.server.inject(`/p/${token}`);
+  expect([answer.statusCode, answer.headers.location]).toEqual([303, location]);
+});
+
+test("an ended, an unknown, a misshapen and an endless token get the same answer", async () => {
+  const ended = await push({ payload: "x" });
+  await app.server.inject({ method: "DELETE", url: `/api/v2/pushes/${ended}` });
+  const answers = await Promise.all(
+    [ended, "unknown", "a%20b", "%F0%9F%98%80", "x".repeat(65), "x".repeat(10_000)].map((token) =>
+      app.server.inject(`/p/${token}`),
+    ),
+  );
+  expect(answers.map((answer) => answer.statusCode)).toEqual(answers.map(() => 404));
+  expect(new Set(answers.map((answer) => answer.body)).size).toBe(1);
+});
+
+test("thirty people behind one address can set passphrases at the same time", async () => {
+  const made = await Promise.all(
+    Array.from({ length: 30 }, () =>
+      app.server.inject({
+        method: "POST",
+        url: "/api/v2/pushes",
+        payload: { push: { payload: "x", passphrase: "open sesame" } },
+      }),
+    ),
+  );
+  expect(made.map((answer) => answer.statusCode)).toEqual(made.map(() => 201));
+});
