@@ -70,7 +70,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     reply.raw.destroy();
     return;
   }
-  discardRest(request.raw);
+  discardRest(request.raw, reply.raw);
   answerRefusal(refusal, request, reply, deps.renderError);
 }
 

@@ -112,7 +112,7 @@ function welcomeRequests(server: FastifyInstance, deps: ServerDeps): void {
     request.client = client;
     reply.headers(client.https || overHttps ? secureHeaders : baseHeaders);
     reply.header("x-request-id", request.id);
-    if (request.raw.method !== "POST") discardRest(request.raw);
+    if (request.raw.method !== "POST") discardRest(request.raw, reply.raw);
     if (isExempt(request.raw.url ?? "")) {
       done();
       return;
@@ -146,7 +146,7 @@ function answerUnrouted(
   routes: readonly RouteEntry[],
   renderError: RenderError,
 ): FastifyReply {
-  discardRest(request.raw);
+  discardRest(request.raw, reply.raw);
   const path = (request.raw.url ?? "").split("?", 1)[0] ?? "";
   const standing = allowedMethods(path, routes);
   // A route that stands for this method and still ended here has not found its file.
