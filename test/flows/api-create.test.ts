@@ -222,6 +222,16 @@ describe("who may", () => {
     expect([answer.statusCode, answer.headers["www-authenticate"]]).toEqual([401, "Bearer"]);
   });
 
+  test.each(["push[files][]=", "push[files]=a", "push[files][0]=a", "push[files][0][filename]=a"])(
+    "a form with %s needs a token",
+    async (field) => {
+      const headers = { "content-type": "application/x-www-form-urlencoded" };
+      const payload = `push[payload]=x&${field}`;
+      const answer = await app.server.inject({ method: "POST", url: "/api/v2/pushes", headers, payload });
+      expect(answer.statusCode).toBe(401);
+    },
+  );
+
   test("a bad token is 401, though none is needed", async () => {
     expect((await create({ payload: "x" }, { authorization: "Bearer nonsense" })).statusCode).toBe(401);
   });

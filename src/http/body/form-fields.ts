@@ -8,12 +8,13 @@ export const formPairsMax = 256;
 
 type Level = Record<string, unknown>;
 
-/** `name`, `name[]`, `name[key]` or `name[key][]`. */
-const fieldName = /^([^[\]]{1,64})(?:\[([^[\]]{1,64})\])?(\[\])?$/;
+/** `name`, `name[]`, `name[key]`, `name[key][]` and, deeper, `name[key][0][more]`. */
+const fieldName = /^([^[\]]{1,64})(?:\[([^[\]]{1,64})\])?((?:\[[^[\]]{0,64}\]){0,4})$/;
 
 /**
  * Gathers pairs in the order they came: of two with one name the later counts (a checkbox after its hidden companion),
- * those with `[]` make a list. Names of another shape are ignored like any unknown key.
+ * those with `[]` make a list. What is nested deeper than anything we take counts as an element of such a list, so that
+ * it is refused where a field of ours is misspelled; names of another shape are ignored like any unknown key.
  */
 export class FormFieldCollector {
   readonly #fields: Level = emptyLevel();
@@ -26,7 +27,7 @@ export class FormFieldCollector {
     const first = parts?.[1];
     if (first === undefined) return;
     const second = parts?.[2];
-    const isList = parts?.[3] !== undefined;
+    const isList = parts?.[3] !== "";
     if (second === undefined) put(this.#fields, first, value, isList);
     else put(levelIn(this.#fields, first), second, value, isList);
   }

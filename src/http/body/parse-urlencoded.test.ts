@@ -18,7 +18,7 @@ test("of two with one name the later counts", () => {
 });
 
 test("empty pairs, names without a value and odd names", () => {
-  expect(parse("&&a&b=&=c&x[y][z]=1&[q]=2&x]=3&")).toEqual({ a: "", b: "" });
+  expect(parse("&&a&b=&=c&x[y][z]=1&x[y][0][w]=2&[q]=2&x]=3&")).toEqual({ a: "", b: "", x: { y: ["1", "2"] } });
   expect(parse("push=text&push[payload]=a")).toEqual({ push: { payload: "a" } });
 });
 
