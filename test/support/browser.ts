@@ -22,6 +22,8 @@ export async function launchBrowser(): Promise<Browser> {
     args: ["--no-sandbox", "--headless=new", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
     env: {
       ...process.env,
+      // Without a locale it takes file names for ASCII and suggests "download" for all others.
+      LC_ALL: "C.UTF-8",
       FONTCONFIG_FILE: join(unpackedDir, "fonts.conf"),
       LD_LIBRARY_PATH: join(unpackedDir, "al2023/lib"),
     },
