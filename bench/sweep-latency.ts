@@ -25,7 +25,7 @@ export interface SweepLatencies {
   readonly ended: number;
 }
 
-const tickMs = 5;
+const tickMs = 1;
 
 /**
  * Claims arrive at a steady rate, whether or not earlier ones were answered, and are timed from when they were due:
