@@ -31,6 +31,9 @@ const linkFetchers = [
   "mastodon",
   "pleroma",
   "akkoma",
+  "misskey",
+  "summaly",
+  "tumblr/",
   "bluesky cardyb",
   "viber",
   "line-poker",
@@ -66,6 +69,10 @@ const linkFetchers = [
   "url preview",
   "urlpreview",
   "unfurl",
+  // Assistants that read a link somebody pasted.
+  "claude-user",
+  "perplexity-user",
+  "mistralai-user",
   // Mail and web filters that open links before their reader does.
   "barracuda",
   "mimecast",
