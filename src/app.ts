@@ -83,6 +83,7 @@ async function composeServer(config: Config, options: AppOptions, house: House, 
     sessionCookies,
     bodyBudget,
     assetUrl,
+    events,
     assetsDir: options.assetsDir,
   });
   return server;

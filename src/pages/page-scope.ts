@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import type { BodyBudget } from "../http/body/body-budget.ts";
 import type { SessionCookies } from "../http/session-cookie.ts";
 import type { Pushes } from "../pushes/pushes.ts";
+import type { Events } from "../telemetry/events.ts";
 import type { AssetUrl } from "./assets.ts";
 import type { PageContext } from "./page-context.ts";
 import { chooseLocale } from "./words/words.ts";
@@ -16,6 +17,7 @@ export interface PageDeps {
   readonly sessionCookies: SessionCookies;
   readonly bodyBudget: BodyBudget;
   readonly assetUrl: AssetUrl;
+  readonly events: Pick<Events, "refusedUnavailable">;
 }
 
 /** @param selfPath see PageContext: null where following a link back to this address would lose or cost something. */

@@ -48,6 +48,7 @@ function newPush(kind: KindName, more: Partial<NewPushModel> = {}): NewPushModel
     limits,
     values: initialValues(settings),
     problems: {},
+    unavailable: false,
     mayAttachFiles: true,
     ...more,
   };
@@ -97,6 +98,7 @@ function allPages(page: PageContext): readonly Page[] {
   return [
     ...kinds.map((kind) => newPushView(newPush(kind, { values: hostileValues, problems: { payload: hostile } }), page)),
     newPushView(newPush("file", { mayAttachFiles: false }), page),
+    newPushView(newPush("text", { unavailable: true }), page),
     createdView(created, page),
     stepView(step, page),
     stepView({ ...step, refusal: { reason: "too_many", retryAfterSeconds: 2 }, counted: false }, page),

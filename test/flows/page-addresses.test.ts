@@ -48,3 +48,17 @@ test("thirty people behind one address can set passphrases at the same time", as
   );
   expect(made.map((answer) => answer.statusCode)).toEqual(made.map(() => 201));
 });
+
+test("a form that the server cannot take now comes back with all that was typed", async () => {
+  await using full = await startTestApp({ environment: { PWP__ANONYMOUS_BYTES_MAX: "5" } });
+  const answer = await full.server.inject({
+    method: "POST",
+    url: "/p",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    payload: "push[kind]=text&push[payload]=typed+with+care&push[expire_after_days]=3",
+  });
+  expect([answer.statusCode, answer.headers["retry-after"]]).toEqual([503, "60"]);
+  expect(answer.body).toContain("typed with care");
+  expect(full.logLines.join("")).toMatch(/unavailable/);
+  expect(full.logLines.join("")).not.toContain("typed with care");
+});

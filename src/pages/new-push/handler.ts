@@ -29,7 +29,14 @@ function showForm(request: FastifyRequest, reply: FastifyReply, deps: PageDeps):
   const kind = kindOf(queryOf(request, "kind"), deps);
   const values = initialValues(deps.config.kinds[kind]);
   const path = kind === enabledKinds(deps)[0] ? "/" : `/?kind=${kind}`;
-  return sendForm(request, reply, deps, { kind, values, problems: {}, status: 200, selfPath: path });
+  return sendForm(request, reply, deps, {
+    kind,
+    values,
+    problems: {},
+    unavailable: false,
+    status: 200,
+    selfPath: path,
+  });
 }
 
 async function makePush(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
@@ -66,18 +73,25 @@ async function refuse(
   if (error.code === "not_authenticated") {
     return reply.redirect(`${signInPath}?next=${encodeURIComponent("/?kind=file")}`, 303);
   }
+  const values = valuesOf(fields, kind, deps);
+  if (error.code === "unavailable") {
+    deps.events.refusedUnavailable({ requestId: request.id, method: request.method, route: "/p" }, error);
+    reply.header("retry-after", String(error.retryAfterSeconds ?? 1));
+    return sendForm(request, reply, deps, {
+      kind,
+      values,
+      problems: {},
+      unavailable: true,
+      status: 503,
+      selfPath: null,
+    });
+  }
   const { words } = pageContext(request, deps, null);
   const form = { kind, settings: deps.config.kinds[kind], limits: limitsOf(kind, deps.config) };
   const problems =
     error.code === "too_large" ? filesTooLarge(form, words) : describeProblems(fieldProblems(error), form, words);
   const status = error.code === "too_large" ? 413 : 422;
-  return sendForm(request, reply, deps, {
-    kind,
-    values: valuesOf(fields, kind, deps),
-    problems,
-    status,
-    selfPath: null,
-  });
+  return sendForm(request, reply, deps, { kind, values, problems, unavailable: false, status, selfPath: null });
 }
 
 function fieldProblems(error: AppError): FieldProblems {
@@ -89,11 +103,14 @@ function sendForm(
   request: FastifyRequest,
   reply: FastifyReply,
   deps: PageDeps,
-  shown: Pick<NewPushModel, "kind" | "values" | "problems"> & { status: number; selfPath: string | null },
+  shown: Pick<NewPushModel, "kind" | "values" | "problems" | "unavailable"> & {
+    status: number;
+    selfPath: string | null;
+  },
 ): FastifyReply {
-  const { kind, values, problems, status, selfPath } = shown;
+  const { kind, values, problems, unavailable, status, selfPath } = shown;
   const model: NewPushModel = {
-    ...{ kind, values, problems },
+    ...{ kind, values, problems, unavailable },
     kinds: enabledKinds(deps),
     settings: deps.config.kinds[kind],
     limits: limitsOf(kind, deps.config),

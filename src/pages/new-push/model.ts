@@ -35,6 +35,8 @@ export interface NewPushModel {
   readonly values: NewPushValues;
   /** One sentence a field, in the language of the page (`describeProblems`). */
   readonly problems: Readonly<Partial<Record<NewPushField, string>>>;
+  /** The server could not take the push just now; everything typed is here for another try. */
+  readonly unavailable: boolean;
   /** False: a file push needs an account that nobody is signed in to. */
   readonly mayAttachFiles: boolean;
 }

@@ -26,7 +26,7 @@ const fieldIds: Readonly<Record<NewPushField, string>> = {
 
 /** The form that makes a push. It works by itself; scripts add the generator and the live count. */
 export function newPushView(model: NewPushModel, page: PageContext): Page {
-  const { nav, newPush, problems } = page.words;
+  const { nav, newPush, problems, failure } = page.words;
   const found = Object.entries(fieldIds).flatMap(([field, fieldId]) => {
     const message = model.problems[field as NewPushField];
     if (message === undefined) return [];
@@ -44,6 +44,11 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
       <div class="columns">
         <div class="card">
           <KindTabs model={model} page={page} />
+          {model.unavailable && (
+            <Notice tone="danger" icon="clock" alert>
+              <p>{failure.unavailableText}</p>
+            </Notice>
+          )}
           {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
           {model.kind === "file" && !model.mayAttachFiles ? (
             <SignInForFiles page={page} />
