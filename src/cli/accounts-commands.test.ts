@@ -67,6 +67,20 @@ describe("token", () => {
     });
   });
 
+  it("revoke takes a name for all tokens in use that carry it", async () => {
+    const cli = makeTestCli();
+    await makeCliUser(cli);
+    await cli.run(createToken);
+    await cli.run(["token", "create", "--email", email, "--name", "other"]);
+    await cli.run(createToken);
+    const revoke = ["token", "revoke", "--email", email, "--name", "deploy"];
+    const run = await cli.run(revoke);
+    expect(run).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(run.stdout.trimEnd().split("\n").sort()).toEqual(["Revoked token 1.", "Revoked token 3."]);
+    expect(await cli.run(revoke)).toMatchObject({ exitCode: 1 });
+    expect(await cli.run(["token", "revoke", "--email", email])).toMatchObject({ exitCode: 2, stdout: "" });
+  });
+
   it("is for users there are", async () => {
     const cli = makeTestCli();
     await makeCliUser(cli);

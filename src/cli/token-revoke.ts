@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Accounts } from "../accounts/accounts.ts";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
 import { getUser } from "./get-user.ts";
@@ -7,25 +8,36 @@ import { getConfig } from "./settings.ts";
 
 interface Options {
   readonly email: string;
-  readonly id: number;
+  readonly id?: number;
+  readonly name?: string;
 }
 
 export function addTokenRevoke(token: Command, { io }: CommandDeps): void {
-  token
+  const command = token
     .command("revoke")
-    .description("Revoke an API token: a running server refuses it from that moment.")
+    .description("Revoke API tokens: a running server refuses them from that moment.")
     .requiredOption("--email <address>", "the user whose token it is")
-    .requiredOption("--id <number>", 'its number, as "token list" shows it', parseId)
-    .addHelpText("after", exitCodesHelp)
-    .action(async ({ email, id }: Options) => {
-      await withAccounts(getConfig(io), io, "refuse", async (accounts) => {
-        const user = await getUser(accounts, email);
-        if (!(await accounts.revokeToken(user.id, id))) {
-          throw new CommandRefused(`This user has no token ${id} that is in use.`);
-        }
-        io.stdout(`Revoked token ${id}.\n`);
-      });
+    .addOption(new Option("--id <number>", 'its number, as "token list" shows it').argParser(parseId).conflicts("name"))
+    .option("--name <name>", "its name; all of the user's tokens of that name that are in use")
+    .addHelpText("after", exitCodesHelp);
+  command.action(async ({ email, id, name }: Options) => {
+    if (id === undefined && name === undefined) command.error("error: give --id or --name");
+    await withAccounts(getConfig(io), io, "refuse", async (accounts) => {
+      const user = await getUser(accounts, email);
+      const wanted = id === undefined ? await idsNamed(accounts, user.id, name) : [id];
+      const revoked: number[] = [];
+      for (const tokenId of wanted) {
+        if (await accounts.revokeToken(user.id, tokenId)) revoked.push(tokenId);
+      }
+      if (revoked.length === 0) throw new CommandRefused(`This user has no token ${id ?? name} that is in use.`);
+      for (const tokenId of revoked) io.stdout(`Revoked token ${tokenId}.\n`);
     });
+  });
+}
+
+async function idsNamed(accounts: Accounts, userId: number, name: string | undefined): Promise<readonly number[]> {
+  const tokens = await accounts.listTokens(userId);
+  return tokens.filter((token) => token.name === name && token.revokedAt === null).map((token) => token.id);
 }
 
 function parseId(text: string): number {
