@@ -35,6 +35,16 @@ test("without a proxy the connection's own address counts", () => {
   expect(read(requestFrom("2001:db8:1:2:bbbb::9", {})).key).toBe(six.key);
 });
 
+test("a forwarded address may come with the client's port", () => {
+  const { read } = reader(loopback);
+  const addressOf = (hop: string) => read(requestFrom("127.0.0.1", { "x-forwarded-for": hop })).address;
+  expect(addressOf("203.0.113.9:49152")).toBe("203.0.113.9");
+  expect(addressOf("[2001:db8::9]:49152")).toBe("2001:db8::9");
+  expect(addressOf("[2001:db8::9]")).toBe("2001:db8::9");
+  expect(addressOf("2001:db8::9")).toBe("2001:db8::9");
+  expect(addressOf("nonsense:80")).toBe("127.0.0.1");
+});
+
 test("forwarded headers of an untrusted peer are ignored and reported", () => {
   const { read, warned } = reader(loopback);
   const headers = { "x-forwarded-for": "1.2.3.4", "x-forwarded-proto": "https", "x-forwarded-host": "evil.example" };

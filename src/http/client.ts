@@ -57,7 +57,7 @@ export function createClientReader(deps: ClientReaderDeps): (request: IncomingMe
     const hops = forwardedFor.split(",").slice(-hopsMax);
     for (const hop of hops.reverse()) {
       if (!client.trusted) break;
-      const before = peerOf(hop.trim());
+      const before = peerOf(withoutPort(hop.trim()));
       if (before === undefined) break;
       client = before;
     }
@@ -86,6 +86,12 @@ export function createClientReader(deps: ClientReaderDeps): (request: IncomingMe
       host: forwardedHost === undefined ? host : lastOf(asText(forwardedHost)),
     };
   };
+}
+
+/** Some proxies add the client's port: `192.0.2.1:49152`, `[2001:db8::1]:49152`. A bare IPv6 address has none. */
+function withoutPort(hop: string): string {
+  const [, bracketed, plain] = /^\[([^\]]*)\](?::\d+)?$|^([^:]*):\d+$/.exec(hop) ?? [];
+  return bracketed ?? plain ?? hop;
 }
 
 /** IPv4-mapped IPv6 addresses must be unmapped before (`ipaddr.process`). */
