@@ -27,15 +27,15 @@ export function editDistance(from: string, to: string): number {
 }
 
 /**
- * The known name with the smallest edit distance, the first of several; case counts for nothing. undefined when even
- * that one differs in more than two fifths of its letters: a guess so far off would mislead.
+ * The known name with the smallest edit distance, the first of several; case counts for nothing. undefined only when
+ * there is none, or for a name longer than any setting's could be.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > nameLengthMax) return undefined;
   const wanted = name.toUpperCase();
   let nearest: { name: string; distance: number } | undefined;
   for (const candidate of known) {
-    const bound = Math.min(nearest?.distance ?? Number.POSITIVE_INFINITY, Math.floor(candidate.length * 0.4) + 1);
+    const bound = nearest?.distance ?? Number.POSITIVE_INFINITY;
     if (Math.abs(candidate.length - wanted.length) >= bound) continue;
     const distance = editDistance(wanted, candidate.toUpperCase());
     if (distance < bound) nearest = { name: candidate, distance };

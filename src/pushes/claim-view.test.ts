@@ -161,6 +161,24 @@ test("a passphrase that could not be tried is not charged", async () => {
   expect(await ask()).toMatchObject({ outcome: "revealed" });
 });
 
+test("a push that runs out while its passphrase waits to be tried is gone", async () => {
+  await using world = await openTestHouse();
+  const { argon2 } = pushDepsOf(world);
+  const deps = pushDepsOf(world, {
+    argon2: {
+      ...argon2,
+      async deriveKey(...given) {
+        world.clock.advance(minuteMs);
+        return await argon2.deriveKey(...given);
+      },
+    },
+  });
+  const request = { payload: "x", passphrase: "open sesame", expireAfterMs: minuteMs };
+  const { urlToken } = await world.house.pushes.create(request, stranger);
+  const claimed = await claimView(deps, urlToken, { passphrase: "open sesame", counting: "everyone" }, stranger);
+  expect(claimed).toMatchObject({ outcome: "gone", push: { expired: true } });
+});
+
 test("a push that was sealed anew between reading and writing is read again, not opened with the old seal", async () => {
   await using world = await openTestHouse();
   const { store, db } = world.house;

@@ -32,9 +32,9 @@ export async function claimView(
   request: ClaimRequest,
   actor: Actor,
 ): Promise<ClaimOutcome> {
-  const now = deps.clock.now();
   const tokenDigest = deps.vault.tokenDigest(urlToken);
   for (let reading = 1; reading <= readingsMax; reading += 1) {
+    const now = deps.clock.now();
     const sealed = await deps.store.findSealed(tokenDigest);
     if (sealed === undefined || isForgotten(sealed.row, now)) return { outcome: "unknown" };
     if (hasEnded(sealed.row, now)) return await refuse(deps, sealed.row, urlToken, now, actor);
@@ -46,17 +46,19 @@ export async function claimView(
     }
     if (opened.outcome !== "opened") return opened;
     const { kind, counted } = viewKind(sealed.row, request, actor);
+    // Read anew: trying a passphrase may have waited in a queue, past the end of the push.
+    const claimedAt = deps.clock.now();
     const claimed = await deps.store.claimView({
       pushId: sealed.row.id,
       sealGeneration: sealed.row.sealGeneration,
-      now,
+      now: claimedAt,
       counted,
-      audit: auditRecord(kind, actor, now),
-      blobsDueAt: now + blobsGraceMs(deps.config),
+      audit: auditRecord(kind, actor, claimedAt),
+      blobsDueAt: claimedAt + blobsGraceMs(deps.config),
     });
     if (claimed === undefined) continue;
     // The view that reaches the limit still gets the payload, and is told that none is left.
-    const push = { ...toPush(claimed, urlToken, now), expired: false, expiredOn: null };
+    const push = { ...toPush(claimed, urlToken, claimedAt), expired: false, expiredOn: null };
     return { outcome: "revealed", push, payload: opened.payload, files: opened.files };
   }
   throw unavailable("The push is being changed. Try again.", 1);
