@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { AssetName } from "./assets.ts";
 import { type PageContext, pageHref, withLocale } from "./page-context.ts";
 import { Wordmark } from "./parts/logo.tsx";
-import { languages } from "./words/words.ts";
+import { languages } from "../words/words.ts";
 
 export interface LayoutProps {
   readonly page: PageContext;

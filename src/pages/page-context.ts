@@ -1,5 +1,5 @@
 import type { AssetUrl } from "./assets.ts";
-import type { Words } from "./words/words.ts";
+import type { Words } from "../words/words.ts";
 
 /** What every page is told, whatever it shows. */
 export interface PageContext {

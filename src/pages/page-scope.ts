@@ -7,7 +7,7 @@ import type { Pushes } from "../pushes/pushes.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { AssetUrl } from "./assets.ts";
 import type { PageContext } from "./page-context.ts";
-import { chooseLocale } from "./words/words.ts";
+import { chooseLocale } from "../words/words.ts";
 
 /** What the pages' handlers work with. */
 export interface PageDeps {

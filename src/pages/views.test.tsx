@@ -12,9 +12,9 @@ import { type SecretModel, secretView } from "./secret/view.tsx";
 import { signInView } from "./sign-in/view.tsx";
 import { type StepModel, stepView } from "./step/view.tsx";
 import { tokensView } from "./tokens/view.tsx";
-import { ar } from "./words/ar.ts";
-import { en } from "./words/en.ts";
-import { languages, type Words } from "./words/words.ts";
+import { ar } from "../words/ar.ts";
+import { en } from "../words/en.ts";
+import { languages, type Words } from "../words/words.ts";
 
 const hostile = `"><script>alert('1')</script><b style="x" onclick="y">&amp;`;
 const expiresAt = Date.UTC(2027, 2, 3, 14, 5);

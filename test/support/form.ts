@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
-import { en } from "../../src/pages/words/en.ts";
-import type { Words } from "../../src/pages/words/words.ts";
+import { en } from "../../src/words/en.ts";
+import type { Words } from "../../src/words/words.ts";
 
 /** What the form of a new push shows a person; each by what the person sees of it. */
 export function newPushForm(page: Page, { newPush: words }: Pick<Words, "newPush"> = en) {

@@ -4,7 +4,7 @@ import { sendGone } from "../gone/handler.ts";
 import { type PageDeps, pageContext, queryOf, tokenOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { mayDelete } from "../secret/handler.ts";
-import { findWords } from "../words/words.ts";
+import { findWords } from "../../words/words.ts";
 import { createdView } from "./view.tsx";
 
 /** `/p/:token/preview`: the link to hand out, for whoever has it already. It opens nothing and counts nothing. */

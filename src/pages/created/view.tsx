@@ -6,7 +6,7 @@ import { Icon, type IconName } from "../parts/icon.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { QrCode } from "../parts/qr-code.tsx";
 import type { Page } from "../render.ts";
-import { findWords, languages, type Words } from "../words/words.ts";
+import { findWords, languages, type Words } from "../../words/words.ts";
 
 export interface CreatedModel {
   /** Absolute address to hand out, without a language. */

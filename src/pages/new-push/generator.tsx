@@ -1,5 +1,5 @@
 import { Icon } from "../parts/icon.tsx";
-import type { Words } from "../words/words.ts";
+import type { Words } from "../../words/words.ts";
 
 const charactersDefault = 20;
 const wordsDefault = 5;

@@ -1,6 +1,6 @@
 import type { FieldProblems } from "../../base/errors.ts";
 import type { KindName, KindSettings } from "../../config/config.ts";
-import type { Words } from "../words/words.ts";
+import type { Words } from "../../words/words.ts";
 
 /** What a person typed, as it was typed: a form sent back shows all of it again. */
 export interface NewPushValues {

@@ -1,4 +1,4 @@
-import type { Words } from "../words/words.ts";
+import type { Words } from "../../words/words.ts";
 
 /** A time in UTC that says so; a script rewrites it in the reader's own zone. */
 export function LocalTime({ timeMs, words }: { readonly timeMs: number; readonly words: Words }) {

@@ -6,7 +6,7 @@ import { Field } from "../parts/field.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { Notice } from "../parts/notice.tsx";
 import type { Page } from "../render.ts";
-import type { Words } from "../words/words.ts";
+import type { Words } from "../../words/words.ts";
 
 /** Times in milliseconds since the epoch. */
 export interface TokenRow {

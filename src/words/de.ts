@@ -1,4 +1,12 @@
+import { admin } from "./admin/de.ts";
+import { dashboard } from "./dashboard/de.ts";
+import { edit } from "./edit/de.ts";
+import { entry } from "./entry/de.ts";
+import { factors } from "./factors/de.ts";
 import { language } from "./language.ts";
+import { mail } from "./mail/de.ts";
+import { profile } from "./profile/de.ts";
+import { singleSignOn } from "./single-sign-on/de.ts";
 
 export const de = language(
   { tag: "de", name: "Deutsch", dir: "ltr", plurals: ["one", "other"] },
@@ -251,5 +259,13 @@ export const de = language(
       revokeText: "Programme, die es benutzen, werden sofort abgewiesen.",
       revokeConfirm: "Ja, widerrufen",
     },
+    entry,
+    profile,
+    factors,
+    singleSignOn,
+    dashboard,
+    edit,
+    admin,
+    mail,
   },
 );

@@ -1,4 +1,12 @@
+import { admin } from "./admin/es.ts";
+import { dashboard } from "./dashboard/es.ts";
+import { edit } from "./edit/es.ts";
+import { entry } from "./entry/es.ts";
+import { factors } from "./factors/es.ts";
 import { language } from "./language.ts";
+import { mail } from "./mail/es.ts";
+import { profile } from "./profile/es.ts";
+import { singleSignOn } from "./single-sign-on/es.ts";
 
 export const es = language(
   { tag: "es", name: "Español", dir: "ltr", plurals: ["one", "many", "other"] },
@@ -264,5 +272,13 @@ export const es = language(
       revokeText: "Los programas que lo usan serán rechazados de inmediato.",
       revokeConfirm: "Sí, revocar",
     },
+    entry,
+    profile,
+    factors,
+    singleSignOn,
+    dashboard,
+    edit,
+    admin,
+    mail,
   },
 );

@@ -1,4 +1,12 @@
+import { admin } from "./admin/ja.ts";
+import { dashboard } from "./dashboard/ja.ts";
+import { edit } from "./edit/ja.ts";
+import { entry } from "./entry/ja.ts";
+import { factors } from "./factors/ja.ts";
 import { language } from "./language.ts";
+import { mail } from "./mail/ja.ts";
+import { profile } from "./profile/ja.ts";
+import { singleSignOn } from "./single-sign-on/ja.ts";
 
 export const ja = language(
   { tag: "ja", name: "日本語", dir: "ltr", plurals: ["other"] },
@@ -227,5 +235,13 @@ export const ja = language(
       revokeText: "使用中のプログラムは直ちに拒否されます。",
       revokeConfirm: "はい、失効させます",
     },
+    entry,
+    profile,
+    factors,
+    singleSignOn,
+    dashboard,
+    edit,
+    admin,
+    mail,
   },
 );

@@ -1,4 +1,12 @@
+import { admin } from "./admin/ar.ts";
+import { dashboard } from "./dashboard/ar.ts";
+import { edit } from "./edit/ar.ts";
+import { entry } from "./entry/ar.ts";
+import { factors } from "./factors/ar.ts";
 import { language } from "./language.ts";
+import { mail } from "./mail/ar.ts";
+import { profile } from "./profile/ar.ts";
+import { singleSignOn } from "./single-sign-on/ar.ts";
 
 // Digits as in the number fields of the forms, so that a page does not show one number in two scripts.
 export const ar = language(
@@ -296,5 +304,13 @@ export const ar = language(
       revokeText: "تُرفض البرامج التي تستخدمه فورًا.",
       revokeConfirm: "نعم، ألغِه",
     },
+    entry,
+    profile,
+    factors,
+    singleSignOn,
+    dashboard,
+    edit,
+    admin,
+    mail,
   },
 );

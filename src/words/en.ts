@@ -1,4 +1,12 @@
+import { admin } from "./admin/en.ts";
+import { dashboard } from "./dashboard/en.ts";
+import { edit } from "./edit/en.ts";
+import { entry } from "./entry/en.ts";
+import { factors } from "./factors/en.ts";
 import { language } from "./language.ts";
+import { mail } from "./mail/en.ts";
+import { profile } from "./profile/en.ts";
+import { singleSignOn } from "./single-sign-on/en.ts";
 
 const messages = {
   nav: {
@@ -239,6 +247,14 @@ const messages = {
     revokeText: "Programs that use it are refused at once.",
     revokeConfirm: "Yes, revoke it",
   },
+  entry,
+  profile,
+  factors,
+  singleSignOn,
+  dashboard,
+  edit,
+  admin,
+  mail,
 } as const;
 
 export type English = typeof messages;

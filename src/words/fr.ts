@@ -1,4 +1,12 @@
+import { admin } from "./admin/fr.ts";
+import { dashboard } from "./dashboard/fr.ts";
+import { edit } from "./edit/fr.ts";
+import { entry } from "./entry/fr.ts";
+import { factors } from "./factors/fr.ts";
 import { language } from "./language.ts";
+import { mail } from "./mail/fr.ts";
+import { profile } from "./profile/fr.ts";
+import { singleSignOn } from "./single-sign-on/fr.ts";
 
 export const fr = language(
   { tag: "fr", name: "Français", dir: "ltr", plurals: ["one", "many", "other"] },
@@ -266,5 +274,13 @@ export const fr = language(
       revokeText: "Les programmes qui l’utilisent sont refusés aussitôt.",
       revokeConfirm: "Oui, révoquer",
     },
+    entry,
+    profile,
+    factors,
+    singleSignOn,
+    dashboard,
+    edit,
+    admin,
+    mail,
   },
 );

@@ -1,4 +1,12 @@
+import { admin } from "./admin/pt-br.ts";
+import { dashboard } from "./dashboard/pt-br.ts";
+import { edit } from "./edit/pt-br.ts";
+import { entry } from "./entry/pt-br.ts";
+import { factors } from "./factors/pt-br.ts";
 import { language } from "./language.ts";
+import { mail } from "./mail/pt-br.ts";
+import { profile } from "./profile/pt-br.ts";
+import { singleSignOn } from "./single-sign-on/pt-br.ts";
 
 export const ptBr = language(
   { tag: "pt-BR", name: "Português (Brasil)", dir: "ltr", plurals: ["one", "many", "other"] },
@@ -264,5 +272,13 @@ export const ptBr = language(
       revokeText: "Os programas que o usam serão recusados imediatamente.",
       revokeConfirm: "Sim, revogar",
     },
+    entry,
+    profile,
+    factors,
+    singleSignOn,
+    dashboard,
+    edit,
+    admin,
+    mail,
   },
 );
