@@ -14,6 +14,7 @@ import { createArgon2Queue } from "./crypto/passphrase.ts";
 import { createIds } from "./db/ids.ts";
 import { LogTruncation } from "./db/log-truncation.ts";
 import { type Database, openDatabase } from "./db/sqlite.ts";
+import { createOutbox } from "./mail/outbox.ts";
 import { Attempts } from "./pushes/attempts.ts";
 import { createCapacity } from "./pushes/capacity.ts";
 import { createPushes, type Pushes } from "./pushes/pushes.ts";
@@ -55,7 +56,7 @@ const argon2Limits = { runningMax: 2, waitingMax: 256, waitingPerClientMax: 64 }
  */
 export async function openHouse(config: Config, effects: Effects, events: Events): Promise<House> {
   makeDataFolder(config.dataDir);
-  const keyring = createKeyring(masterKeys(config, effects, events), effects.random);
+  const keyring = openKeyring(config, effects, events);
   const db = openDatabase({
     path: config.databasePath,
     monotonicMs: effects.monotonicMs,
@@ -83,9 +84,11 @@ export async function openHouse(config: Config, effects: Effects, events: Events
       ids: createIds(db, "pushes"),
       attempts: new Attempts(),
     });
+    const outbox = createOutbox({ db, keyring: () => keyring, open: config.accounts.emails });
     const accounts = createAccounts({
-      ...{ db, clock, random, argon2 },
-      sessionTimeoutSeconds: config.loginSessionTimeoutSeconds,
+      ...{ db, clock, random, argon2, outbox },
+      settings: config.accounts,
+      keyring: () => keyring,
       onUseNotRecorded: events.usageNotRecorded,
     });
     const canServe = () => db.answers();
@@ -96,7 +99,20 @@ export async function openHouse(config: Config, effects: Effects, events: Events
   }
 }
 
-function masterKeys(config: Config, effects: Effects, events: Events): readonly Buffer[] {
+/** The master keys given, or the one of the data folder, which is made there at a first start. */
+export function openKeyring(
+  config: Config,
+  effects: Pick<Effects, "random">,
+  events: Pick<Events, "settingWarning" | "masterKeyMade">,
+): Keyring {
+  return createKeyring(masterKeys(config, effects, events), effects.random);
+}
+
+function masterKeys(
+  config: Config,
+  effects: Pick<Effects, "random">,
+  events: Pick<Events, "settingWarning" | "masterKeyMade">,
+): readonly Buffer[] {
   if (config.masterKeys.length > 0) return config.masterKeys;
   // In this order: a first start makes the key before the database, so a database without a key has lost it.
   if (existsSync(config.databasePath) && !existsSync(join(config.dataDir, "master.key"))) {

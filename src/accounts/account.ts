@@ -5,6 +5,33 @@ export interface User {
   readonly admin: boolean;
   /** Milliseconds since the epoch, like every time here. */
   readonly createdAt: number;
+  /** When the e-mail was proven; null: not yet. */
+  readonly confirmedAt: number | null;
+  readonly disabledAt: number | null;
+  /** The tag of the language that pages and mails use; null: the browser's. */
+  readonly language: string | null;
+  /** False: an account that signs in elsewhere only. */
+  readonly hasPassword: boolean;
+  /** An authenticator app or a passkey stands: a password alone does not sign in. */
+  readonly hasSecondFactor: boolean;
+}
+
+/** Where somebody asks from. */
+export interface Place {
+  /** Throttle key: the IPv4 address, or the IPv6 /64 network. */
+  readonly client: string;
+  readonly address: string;
+  readonly userAgent: string;
+}
+
+export interface Session {
+  readonly id: number;
+  readonly user: User;
+  /** Half signed in: the password was right, the second factor has not come. It may do nothing else. */
+  readonly waitsForFactor: boolean;
+  readonly createdAt: number;
+  /** Derived from the session's token: only a page made for this session can hold it. */
+  readonly formToken: string;
 }
 
 export interface ApiToken {

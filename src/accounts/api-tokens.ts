@@ -3,11 +3,12 @@ import { invalidFields } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import { digest, equalDigests } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
-import type { Accounts, AccountsDeps } from "./accounts.ts";
+import type { ApiToken, User } from "./account.ts";
+import type { AccountsDeps } from "./accounts.ts";
 import { hasCharacters } from "./character-count.ts";
 import { normalizeEmail } from "./email.ts";
 import { createLastUse } from "./last-use.ts";
-import type { AccountStore } from "./store-sqlite.ts";
+import type { TokenStore } from "./sqlite/tokens.ts";
 
 /** Says what it is to people and to scanners that look for secrets in code. */
 const prefix = "sp_";
@@ -17,15 +18,24 @@ const inUseMax = 200;
 const revokedKeptMax = 200;
 
 interface Deps {
-  readonly store: AccountStore;
+  readonly store: TokenStore;
   readonly clock: Clock;
   readonly random: Random;
   readonly onUseNotRecorded: AccountsDeps["onUseNotRecorded"];
 }
 
-type Door = Pick<Accounts, "createToken" | "listTokens" | "revokeToken" | "authenticateToken">;
+export interface ApiTokens {
+  /** @throws AppError invalid_fields on `name` (1 to 255 characters, or too many tokens are in use). */
+  createToken(userId: number, name: string): Promise<{ token: string; apiToken: ApiToken }>;
+  /** Newest first; revoked ones stay listed, the newest 200 of them. */
+  listTokens(userId: number): Promise<readonly ApiToken[]>;
+  /** false: no such token of that user, or revoked already. */
+  revokeToken(userId: number, tokenId: number): Promise<boolean>;
+  /** `email`: when given (X-User-Email), the token must be that user's. */
+  authenticateToken(token: string, email?: string): Promise<User | undefined>;
+}
 
-export function createApiTokens({ store, clock, random, onUseNotRecorded }: Deps): Door {
+export function createApiTokens({ store, clock, random, onUseNotRecorded }: Deps): ApiTokens {
   const lastUse = createLastUse<number>({
     intervalMs: minuteMs,
     record: (tokenId, now) => store.recordTokenUse(tokenId, now),

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { makeTestAccounts, makeUser, password } from "../../test/support/accounts.ts";
+import { makeTestAccounts, makeUser, openSettings, password, placeAt } from "../../test/support/accounts.ts";
 import { dayMs, minuteMs } from "../base/clock.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Accounts } from "./accounts.ts";
 
 async function startSession(accounts: Accounts, email = "ada@example.com"): Promise<string> {
-  const signedIn = await accounts.signIn({ email, password, client: "c" });
+  const signedIn = await accounts.signIn({ email, password, place: placeAt("c") });
   if (signedIn === undefined) throw new Error("Not signed in.");
   return signedIn.sessionToken;
 }
@@ -59,7 +59,7 @@ describe("sessions", () => {
   });
 
   it("end after 14 days however busy they are", async () => {
-    const { accounts, advance } = makeTestAccounts({ sessionTimeoutSeconds: 86_400 });
+    const { accounts, advance } = makeTestAccounts({ settings: { ...openSettings, sessionTimeoutSeconds: 86_400 } });
     await makeUser(accounts);
     const token = await startSession(accounts);
     for (let halfDays = 0; halfDays < 27; halfDays += 1) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { makeTestAccounts, makeUser, password, startOfTests } from "../../test/support/accounts.ts";
+import { makeTestAccounts, makeUser, password, placeAt, startOfTests } from "../../test/support/accounts.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
 
 describe("createUser", () => {
@@ -53,6 +53,6 @@ describe("createUser", () => {
     const row = db.reader.prepare<[], Record<string, unknown>>("SELECT * FROM users").get();
     expect(row?.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(JSON.stringify(row)).not.toContain(password);
-    await expect(accounts.signIn({ email: "ada@example.com", password, client: "c" })).resolves.toBeDefined();
+    await expect(accounts.signIn({ email: "ada@example.com", password, place: placeAt("c") })).resolves.toBeDefined();
   });
 });

@@ -1,10 +1,10 @@
 import type { Clock } from "../base/clock.ts";
 import { invalidFields } from "../base/errors.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
-import type { Accounts } from "./accounts.ts";
+import type { User } from "./account.ts";
 import { hasCharacters } from "./character-count.ts";
 import { normalizeEmail } from "./email.ts";
-import type { AccountStore } from "./store-sqlite.ts";
+import type { UserStore } from "./sqlite/users.ts";
 
 const passwordCharactersMin = 12;
 export const passwordCharactersMax = 1_024;
@@ -13,12 +13,21 @@ export const passwordCharactersMax = 1_024;
 const operator = "operator";
 
 interface Deps {
-  readonly store: AccountStore;
+  readonly store: UserStore;
   readonly clock: Clock;
   readonly argon2: Pick<Argon2Queue, "hashPassword">;
 }
 
-export function createUsers({ store, clock, argon2 }: Deps): Pick<Accounts, "createUser" | "findUserByEmail"> {
+export interface Users {
+  /**
+   * For operators: the address counts as confirmed.
+   * @throws AppError invalid_fields on `email` (malformed, taken) or `password` (12 to 1024 characters).
+   */
+  createUser(request: { email: string; password: string; admin: boolean }): Promise<User>;
+  findUserByEmail(email: string): Promise<User | undefined>;
+}
+
+export function createUsers({ store, clock, argon2 }: Deps): Users {
   return {
     async createUser(request) {
       const now = clock.now();

@@ -3,8 +3,9 @@ import { type Accounts, createAccounts } from "../accounts/accounts.ts";
 import type { Config } from "../config/config.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
 import { type Database, openDatabase } from "../db/sqlite.ts";
-import { type House, openHouse } from "../house.ts";
-import { createEvents } from "../telemetry/events.ts";
+import { type House, openHouse, openKeyring } from "../house.ts";
+import { createOutbox } from "../mail/outbox.ts";
+import { createEvents, type Events } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import type { CliIo } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
@@ -33,15 +34,19 @@ export async function withAccounts(
 
 /** Opens everything, master key included, for one command. @throws what `openHouse` throws. */
 export async function withHouse(config: Config, io: CliIo, work: (house: House) => Promise<void>): Promise<void> {
-  const house = await openHouse(config, io, {
-    ...createEvents({ logger: createLogger("silent", { write: io.stderr }), clock: io.clock }),
-    masterKeyMade: (path) => io.stderr(`Made the master key ${path}: keep a copy of it, apart from the data.\n`),
-  });
+  const house = await openHouse(config, io, eventsFor(io));
   try {
     await work(house);
   } finally {
     await house.close();
   }
+}
+
+function eventsFor(io: CliIo): Events {
+  return {
+    ...createEvents({ logger: createLogger("silent", { write: io.stderr }), clock: io.clock }),
+    masterKeyMade: (path) => io.stderr(`Made the master key ${path}: keep a copy of it, apart from the data.\n`),
+  };
 }
 
 /** @throws CommandRefused: a command for what is in the database must not make an empty one in the wrong place. */
@@ -62,12 +67,15 @@ export function openDatabaseOf(config: Config, io: Pick<CliIo, "monotonicMs">): 
 }
 
 function openAccounts(config: Config, db: Database, io: CliIo): Accounts {
+  const keyring = () => openKeyring(config, io, eventsFor(io));
   return createAccounts({
     db,
     clock: io.clock,
     random: io.random,
     argon2: createArgon2Queue({ runningMax: 1, waitingMax: 1, waitingPerClientMax: 1 }),
-    sessionTimeoutSeconds: config.loginSessionTimeoutSeconds,
+    settings: config.accounts,
+    keyring,
+    outbox: createOutbox({ db, keyring, open: config.accounts.emails }),
     onUseNotRecorded: (of) => io.stderr(`The use of a ${of} could not be recorded.\n`),
   });
 }

@@ -18,6 +18,28 @@ export interface KindSettings {
   readonly blur: boolean;
 }
 
+export interface MailSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly startTls: "required" | "auto" | "off";
+  readonly signIn: { readonly userName: string; readonly password: string } | undefined;
+  /** `Name <address>` or an address. */
+  readonly sender: string;
+  /** What links in mails begin with: never taken from a request. */
+  readonly baseUrl: string;
+}
+
+export interface SingleSignOnSettings {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** undefined: a public client. */
+  readonly clientSecret: string | undefined;
+  /** What the button calls the provider. */
+  readonly name: string;
+  /** Where the provider sends people back to begins with it. */
+  readonly baseUrl: string;
+}
+
 export interface Config {
   readonly host: string;
   readonly port: number;
@@ -51,7 +73,20 @@ export interface Config {
   readonly freeDiskBytesMin: number | "auto";
   /** Stored bytes (payloads and files) of live anonymous pushes above which anonymous creation answers 503. */
   readonly anonymousBytesMax: number | undefined;
-  readonly loginSessionTimeoutSeconds: number;
+  readonly accounts: {
+    readonly signupsDisabled: boolean;
+    readonly loginsDisabled: boolean;
+    /** Which e-mail addresses may sign up; undefined: any. */
+    readonly signupEmailPattern: RegExp | undefined;
+    /** Accounts are confirmed, reset and told of changes by mail. Never true without `mail`. */
+    readonly emails: boolean;
+    readonly requireSecondFactor: boolean;
+    readonly sessionTimeoutSeconds: number;
+  };
+  /** undefined: no mail leaves. */
+  readonly mail: MailSettings | undefined;
+  /** undefined: nobody signs in elsewhere. */
+  readonly singleSignOn: SingleSignOnSettings | undefined;
   /** Cookie `Secure` and `__Host-`: on, off, or as the request came ("auto"). */
   readonly secureCookies: boolean | "auto";
 }

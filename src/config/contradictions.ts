@@ -2,7 +2,8 @@ import type { Readings } from "./read-settings.ts";
 import type { SettingGroups } from "./settings.ts";
 
 /** Settings that are each allowed but hardly meant together: one warning each. Nothing here stops the start. */
-export function contradictions({ access, network, uploads }: Readings<SettingGroups>): readonly string[] {
+export function contradictions(readings: Readings<SettingGroups>): readonly string[] {
+  const { access, accounts, mail, singleSignOn, network, uploads } = readings;
   const { overrideBaseUrl, allowedHosts, trustedProxies, secureCookies } = network;
   const warnings: string[] = [];
 
@@ -24,6 +25,22 @@ export function contradictions({ access, network, uploads }: Readings<SettingGro
     }
     if (secureCookies.value === false && base.protocol === "https:") {
       warnings.push(`${secureCookies.env} is off, but ${overrideBaseUrl.env} is HTTPS: leave it on auto.`);
+    }
+  }
+  if (mail.smtpAddress.given && overrideBaseUrl.value === undefined) {
+    warnings.push(
+      `No mail is sent: ${mail.smtpAddress.env} needs ${overrideBaseUrl.env}, which links in mails begin with.`,
+    );
+  }
+  if (accounts.accountEmails.value && !mail.smtpAddress.given) {
+    warnings.push(`No mail is sent: ${accounts.accountEmails.env} needs ${mail.smtpAddress.env}.`);
+  }
+  if (mail.smtpPassword.given && !mail.smtpUserName.given) {
+    warnings.push(`${mail.smtpPassword.env} has no effect without ${mail.smtpUserName.env}.`);
+  }
+  for (const missing of [singleSignOn.clientId, overrideBaseUrl]) {
+    if (singleSignOn.issuer.given && !missing.given) {
+      warnings.push(`Single sign-on is off: ${singleSignOn.issuer.env} needs ${missing.env}.`);
     }
   }
   return warnings;

@@ -79,11 +79,12 @@ export function loadConfig(environment: Environment, readFile: (path: string) =>
 }
 
 function configOf(
-  { server, access, network, protection, uploads }: Readings<SettingGroups>,
+  { server, access, accounts, mail, singleSignOn, network, protection, uploads }: Readings<SettingGroups>,
   masterKeys: readonly Buffer[],
   kinds: Config["kinds"],
 ): Config {
   const dataDir = resolve(server.dataDir.value);
+  const mailSettings = mailSettingsOf(mail, network.overrideBaseUrl.value);
   return {
     host: server.host.value,
     port: server.port.value,
@@ -106,7 +107,44 @@ function configOf(
     purgeAfterMs: protection.purgeAfter.value,
     freeDiskBytesMin: protection.freeDiskBytesMin.value,
     anonymousBytesMax: protection.anonymousBytesMax.value,
-    loginSessionTimeoutSeconds: access.loginSessionTimeout.value / secondMs,
+    accounts: {
+      signupsDisabled: accounts.disableSignups.value,
+      loginsDisabled: accounts.disableLogins.value,
+      signupEmailPattern: accounts.signupEmailRegexp.value,
+      emails: accounts.accountEmails.value && mailSettings !== undefined,
+      requireSecondFactor: accounts.requireMfa.value,
+      sessionTimeoutSeconds: accounts.loginSessionTimeout.value / secondMs,
+    },
+    mail: mailSettings,
+    singleSignOn: singleSignOnOf(singleSignOn, network.overrideBaseUrl.value),
     secureCookies: network.secureCookies.value,
+  };
+}
+
+function mailSettingsOf(mail: Readings<SettingGroups>["mail"], baseUrl: string | undefined): Config["mail"] {
+  const host = mail.smtpAddress.value;
+  if (host === undefined || baseUrl === undefined) return undefined;
+  const userName = mail.smtpUserName.value;
+  return {
+    host,
+    port: mail.smtpPort.value,
+    startTls: mail.smtpStartTls.value,
+    signIn: userName === undefined ? undefined : { userName, password: mail.smtpPassword.value ?? "" },
+    sender: mail.sender.value ?? `sealpush@${new URL(baseUrl).hostname}`,
+    baseUrl,
+  };
+}
+
+function singleSignOnOf(
+  { issuer, clientId, clientSecret, name }: Readings<SettingGroups>["singleSignOn"],
+  baseUrl: string | undefined,
+): Config["singleSignOn"] {
+  if (issuer.value === undefined || clientId.value === undefined || baseUrl === undefined) return undefined;
+  return {
+    issuer: issuer.value,
+    clientId: clientId.value,
+    clientSecret: clientSecret.value,
+    name: name.value,
+    baseUrl,
   };
 }

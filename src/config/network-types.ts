@@ -81,3 +81,30 @@ export const webOrigin: ValueType<string> = {
     return bare ? accepted(url.origin) : refused;
   },
 };
+
+export const hostName: ValueType<string> = {
+  allowed: "a host name or an IP address, without a port",
+  parse: listenAddress.parse,
+};
+
+/** OpenID Connect Discovery 1.0, section 3: an address without query and fragment. Plain http only on this machine. */
+export const issuerUrl: ValueType<string> = {
+  allowed: "an https address without query, such as https://id.example.com/realm (http only for this machine)",
+  parse(text) {
+    const url = /[\s\p{Cc}\\]/u.test(text) ? null : URL.parse(text);
+    if (url === null || url.username !== "" || url.password !== "" || url.search + url.hash !== "") return refused;
+    const local = url.hostname === "localhost" || url.hostname === "[::1]" || /^127\./.test(url.hostname);
+    return url.protocol === "https:" || (url.protocol === "http:" && local) ? accepted(text) : refused;
+  },
+};
+
+/** One sender. A line end here would be a header of its own. */
+export const mailbox: ValueType<string> = {
+  allowed: "an e-mail address, or a name with an address: Sealpush <push@example.com>",
+  parse: (text) =>
+    /^(?:[^\p{C}<>"]{1,100} <[^\s\p{C}@<>,;"]{1,64}@[^\s\p{C}@<>,;"]{1,253}>|[^\s\p{C}@<>,;"]{1,64}@[^\s\p{C}@<>,;"]{1,253})$/u.test(
+      text,
+    )
+      ? accepted(text)
+      : refused,
+};

@@ -79,3 +79,21 @@ export const filePath: ValueType<string> = {
   allowed: "a path",
   parse: (text) => (/\p{Cc}/u.test(text) ? refused : accepted(text)),
 };
+
+const patternCharactersMax = 1_000;
+
+/** Ruby's anchors of the whole text are read as ours, since instances of the field's servers bring their patterns along. */
+export const regularExpression: ValueType<RegExp> = {
+  allowed: `a regular expression of at most ${patternCharactersMax} characters`,
+  parse(text) {
+    const bare = /^\/(.*)\/$/s.exec(text)?.[1] ?? text;
+    const pattern = bare.replaceAll("\\A", "^").replace(/\\[zZ]/g, "$");
+    if (pattern.length > patternCharactersMax) return refused;
+    try {
+      return accepted(new RegExp(pattern, "u"));
+    } catch (error) {
+      if (error instanceof SyntaxError) return refused;
+      throw error;
+    }
+  },
+};

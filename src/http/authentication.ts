@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from "fastify";
-import type { Accounts, User } from "../accounts/accounts.ts";
+import type { Accounts, Session, User } from "../accounts/accounts.ts";
 import { AppError } from "../base/errors.ts";
 import type { Actor } from "../pushes/pushes.ts";
 import { refuseCrossSite } from "./cross-site.ts";
@@ -10,10 +10,15 @@ import type { SessionCookies } from "./session-cookie.ts";
 const tokenLengthMax = 512;
 const emailLengthMax = 254;
 export const signInPath = "/users/sign_in";
+/** Where a sign-in gives its second factor. */
+export const secondFactorPath = "/users/second_factor";
+/** Where people set their second factors up. */
+export const factorsPath = "/users/factors";
 
 export interface AuthenticationDeps {
   readonly accounts: Pick<Accounts, "authenticateToken" | "authenticateSession">;
   readonly allowAnonymous: boolean;
+  readonly requireSecondFactor: boolean;
   readonly sessionCookies: SessionCookies;
 }
 
@@ -31,14 +36,20 @@ export function strangerAt(request: FastifyRequest): Actor {
   };
 }
 
-/** @returns the hook that sets `request.actor` or refuses, for a route of this access. */
-export function authenticationHook(access: RouteAccess, changesState: boolean, deps: AuthenticationDeps): Hook {
+export interface Declared {
+  readonly access: RouteAccess;
+  readonly changesState: boolean;
+  readonly beforeFactor: boolean;
+}
+
+/** @returns the hook that sets `request.actor` or refuses, for a route that declares this. */
+export function authenticationHook(declared: Declared, deps: AuthenticationDeps): Hook {
+  const { access } = declared;
   if (access === "public") return rememberStranger;
   if (access === "api" || access === "api_token") {
-    return tokenHook(access === "api_token" || !deps.allowAnonymous, deps.accounts);
+    return tokenHook(access === "api_token" || !deps.allowAnonymous, deps);
   }
-  const needsSession = access === "page_session" || (access === "page_creator" && !deps.allowAnonymous);
-  return sessionHook(needsSession, changesState, deps);
+  return sessionHook(declared, deps);
 }
 
 const rememberStranger: Hook = (request, _reply, done) => {
@@ -47,7 +58,7 @@ const rememberStranger: Hook = (request, _reply, done) => {
 };
 
 /** Never reads a cookie: a form body needs no preflight, so a session that counted here could be borrowed by any site. */
-function tokenHook(needsToken: boolean, accounts: AuthenticationDeps["accounts"]): Hook {
+function tokenHook(needsToken: boolean, deps: AuthenticationDeps): Hook {
   return (request, _reply, done) => {
     request.actor = strangerAt(request);
     const given = givenCredentials(request.raw.headers);
@@ -55,29 +66,72 @@ function tokenHook(needsToken: boolean, accounts: AuthenticationDeps["accounts"]
       done(needsToken ? new AppError("not_authenticated", "This needs an API token.") : undefined);
       return;
     }
-    findUser(given, accounts).then((user) => {
-      if (user !== undefined) identify(request, user);
-      done(user === undefined ? new AppError("not_authenticated", "That API token is not valid.") : undefined);
+    findUser(given, deps.accounts).then((user) => {
+      if (user === undefined) {
+        done(new AppError("not_authenticated", "That API token is not valid."));
+      } else if (lacksFactor(user, deps)) {
+        done(new AppError("forbidden", `This server asks for a second factor: set one up at ${factorsPath} first.`));
+      } else {
+        identify(request, user);
+        done();
+      }
     }, done);
   };
 }
 
-function sessionHook(needsSession: boolean, changesState: boolean, deps: AuthenticationDeps): Hook {
+type Standing =
+  | { readonly is: "stranger" }
+  | { readonly is: "waiting" | "lacking_factor" | "signed_in"; readonly session: Session };
+
+function sessionHook(declared: Declared, deps: AuthenticationDeps): Hook {
+  const { access, changesState } = declared;
   return (request, reply, done) => {
     request.actor = strangerAt(request);
     const sessionToken = deps.sessionCookies.find(request.raw, request.client);
     if (changesState) refuseCrossSite(request, sessionToken !== undefined);
-    if (sessionToken === undefined) {
-      if (needsSession) redirectToSignIn(request, reply);
-      else done();
-      return;
-    }
-    deps.accounts.authenticateSession(sessionToken).then((user) => {
-      if (user !== undefined) identify(request, user);
-      if (user === undefined && needsSession) redirectToSignIn(request, reply);
+    standingOf(sessionToken, declared, deps).then((standing) => {
+      if (standing.is === "signed_in") {
+        request.session = standing.session;
+        identify(request, standing.session.user);
+      }
+      if (access === "page_waiting" && standing.is === "waiting") request.session = standing.session;
+      const elsewhere = needsMore(access, standing, deps);
+      if (elsewhere !== undefined) redirectTo(elsewhere, request, reply);
+      else if (access === "page_admin" && request.user?.admin !== true) done(new AppError("not_found", "not-found"));
       else done();
     }, done);
   };
+}
+
+async function standingOf(
+  sessionToken: string | undefined,
+  { beforeFactor }: Declared,
+  deps: AuthenticationDeps,
+): Promise<Standing> {
+  const session = sessionToken === undefined ? undefined : await deps.accounts.authenticateSession(sessionToken);
+  if (session === undefined) return { is: "stranger" };
+  if (session.waitsForFactor) return { is: "waiting", session };
+  return { is: lacksFactor(session.user, deps) && !beforeFactor ? "lacking_factor" : "signed_in", session };
+}
+
+/** Where somebody has to go before this page; undefined: nowhere. On open pages the half signed in are strangers. */
+function needsMore(access: RouteAccess, standing: Standing, deps: AuthenticationDeps): string | undefined {
+  if (access === "page") return undefined;
+  if (access === "page_waiting") return standing.is === "waiting" ? undefined : signInPath;
+  switch (standing.is) {
+    case "signed_in":
+      return undefined;
+    case "waiting":
+      return secondFactorPath;
+    case "lacking_factor":
+      return factorsPath;
+    case "stranger":
+      return access === "page_creator" && deps.allowAnonymous ? undefined : signInPath;
+  }
+}
+
+function lacksFactor(user: User, deps: AuthenticationDeps): boolean {
+  return deps.requireSecondFactor && !user.hasSecondFactor;
 }
 
 function identify(request: FastifyRequest, user: User): void {
@@ -85,9 +139,10 @@ function identify(request: FastifyRequest, user: User): void {
   request.actor = { ...request.actor, user: { id: user.id, admin: user.admin } };
 }
 
-function redirectToSignIn(request: FastifyRequest, reply: FastifyReply): void {
-  const back = request.method === "GET" ? `?next=${encodeURIComponent(request.raw.url ?? "/")}` : "";
-  reply.redirect(`${signInPath}${back}`, 303);
+function redirectTo(path: string, request: FastifyRequest, reply: FastifyReply): void {
+  const returns = request.method === "GET" && path !== factorsPath;
+  const back = returns ? `?next=${encodeURIComponent(request.raw.url ?? "/")}` : "";
+  reply.redirect(`${path}${back}`, 303);
 }
 
 interface Credentials {

@@ -1,4 +1,4 @@
-import type { User } from "../accounts/accounts.ts";
+import type { Session, User } from "../accounts/accounts.ts";
 import type { Actor } from "../pushes/pushes.ts";
 import type { Client } from "./client.ts";
 
@@ -8,9 +8,18 @@ import type { Client } from "./client.ts";
  * - `api`: API credentials are checked when present, and needed when anonymous use is off; cookies are never read;
  * - `api_token`: API credentials are needed;
  * - `page`: a session cookie is looked at; - `page_creator`: as `page`, and a session is needed when anonymous use is off;
- * - `page_session`: a session is needed.
+ * - `page_session`: a session is needed; - `page_admin`: an administrator's; others find no such page;
+ * - `page_waiting`: a session that waits for its second factor, which counts nowhere else.
  */
-export type RouteAccess = "public" | "api" | "api_token" | "page" | "page_creator" | "page_session";
+export type RouteAccess =
+  | "public"
+  | "api"
+  | "api_token"
+  | "page"
+  | "page_creator"
+  | "page_session"
+  | "page_admin"
+  | "page_waiting";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -21,11 +30,15 @@ declare module "fastify" {
     actor: Actor;
     /** The account behind `actor.user`. */
     user: User | null;
+    /** The session behind `user` on pages; on `page_waiting`, the one that waits, of a user who is not `user` yet. */
+    session: Session | null;
   }
   interface FastifyContextConfig {
     access?: RouteAccess;
     /** Page routes that change state refuse requests that come from another site. */
     changesState?: boolean;
+    /** Where second factors are required: open to people who have none yet, so that they can set one up or leave. */
+    beforeFactor?: boolean;
     /** A secret may leave here: declared prefetches and HEAD requests never reach the handler. */
     retrieval?: boolean;
   }

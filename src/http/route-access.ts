@@ -27,14 +27,17 @@ export function guardRoutes(server: FastifyInstance, deps: GuardDeps): readonly 
   const refuseUnseen = unseenHook(deps.renderError);
   const inventory: RouteEntry[] = [];
   server.addHook("onRoute", (route) => {
-    const { access, changesState, retrieval } = route.config ?? {};
+    const { access, changesState, retrieval, beforeFactor = false } = route.config ?? {};
     if (access === undefined || changesState === undefined) {
       throw new Error(`The route ${String(route.method)} ${route.url} does not declare its access.`);
     }
     for (const method of [route.method].flat()) {
       inventory.push({ method, pattern: route.url, access, changesState, retrieval: retrieval === true });
     }
-    const guards = [authenticationHook(access, changesState, deps), ...(retrieval === true ? [refuseUnseen] : [])];
+    const guards = [
+      authenticationHook({ access, changesState, beforeFactor }, deps),
+      ...(retrieval === true ? [refuseUnseen] : []),
+    ];
     route.onRequest = [...guards, ...declaredHooks(route)];
   });
   return inventory;

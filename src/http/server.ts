@@ -86,9 +86,11 @@ export function createServer(deps: ServerDeps): Server {
   server.decorateRequest("actor");
   server.decorateRequest("baseUrl", "");
   server.decorateRequest("user", null);
+  server.decorateRequest("session", null);
   welcomeRequests(server, deps);
   const routes = guardRoutes(server, {
     ...{ accounts: deps.accounts, allowAnonymous: config.allowAnonymous, sessionCookies, renderError },
+    requireSecondFactor: config.accounts.requireSecondFactor,
   });
   readNoBodies(server);
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply, { events, renderError }));
@@ -167,6 +169,7 @@ function setUnknown(request: FastifyRequest, reply: FastifyReply): void {
   request.client = { address: "0.0.0.0", key: "0.0.0.0", https: false, host: "" };
   request.baseUrl = "";
   request.user = null;
+  request.session = null;
   request.actor = strangerAt(request);
   reply.headers(baseHeaders);
   reply.header("x-request-id", request.id);

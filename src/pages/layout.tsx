@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
+import { languages } from "../words/words.ts";
 import type { AssetName } from "./assets.ts";
 import { type PageContext, pageHref, withLocale } from "./page-context.ts";
 import { Wordmark } from "./parts/logo.tsx";
-import { languages } from "../words/words.ts";
 
 export interface LayoutProps {
   readonly page: PageContext;

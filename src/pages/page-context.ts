@@ -1,5 +1,5 @@
-import type { AssetUrl } from "./assets.ts";
 import type { Words } from "../words/words.ts";
+import type { AssetUrl } from "./assets.ts";
 
 /** What every page is told, whatever it shows. */
 export interface PageContext {
@@ -11,7 +11,9 @@ export interface PageContext {
    * shown (an opened secret, a form sent back): such a page offers no change of language.
    */
   readonly selfPath: string | null;
-  readonly user: { readonly email: string } | null;
+  readonly user: { readonly email: string; readonly admin: boolean } | null;
+  /** Proves to `receiveForm` that a form is from a page of this session; null: there is no session. */
+  readonly formToken: string | null;
   readonly assetUrl: AssetUrl;
 }
 

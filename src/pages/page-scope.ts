@@ -1,13 +1,13 @@
 import type { FastifyRequest } from "fastify";
-import type { Accounts } from "../accounts/accounts.ts";
+import type { Accounts, Place, User } from "../accounts/accounts.ts";
 import type { Config } from "../config/config.ts";
 import type { BodyBudget } from "../http/body/body-budget.ts";
 import type { SessionCookies } from "../http/session-cookie.ts";
 import type { Pushes } from "../pushes/pushes.ts";
 import type { Events } from "../telemetry/events.ts";
+import { chooseLocale } from "../words/words.ts";
 import type { AssetUrl } from "./assets.ts";
 import type { PageContext } from "./page-context.ts";
-import { chooseLocale } from "../words/words.ts";
 
 /** What the pages' handlers work with. */
 export interface PageDeps {
@@ -27,8 +27,21 @@ export function pageContext(
   selfPath: string | null,
 ): PageContext {
   const { words, asked } = chooseLocale(queryOf(request, "locale"), request.headers["accept-language"]);
-  const user = request.user === null ? null : { email: request.user.email };
-  return { words, localeAsked: asked, selfPath, user, assetUrl: deps.assetUrl };
+  const { session } = request;
+  const user = request.user === null ? null : { email: request.user.email, admin: request.user.admin };
+  return { words, localeAsked: asked, selfPath, user, formToken: session?.formToken ?? null, assetUrl: deps.assetUrl };
+}
+
+/** Who is signed in on a page whose access guarantees that somebody is. */
+export function userOf(request: FastifyRequest): User {
+  if (request.user === null) throw new Error("A page for signed-in people was reached by nobody.");
+  return request.user;
+}
+
+/** Where the person asks from, for sign-ins and what accounts remember. */
+export function placeOf(request: FastifyRequest): Place {
+  const { client, address, userAgent } = request.actor;
+  return { client, address, userAgent };
 }
 
 /** A query parameter given once; undefined when it is missing or given several times. */

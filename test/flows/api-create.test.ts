@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { placeAt } from "../support/accounts.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 
 let app: TestApp;
@@ -238,7 +239,11 @@ describe("who may", () => {
 
   test("a browser's session means nothing here", async () => {
     const { accounts } = app.app.house;
-    const session = await accounts.signIn({ email: "owner@example.com", password: password, client: "192.0.2.1" });
+    const session = await accounts.signIn({
+      email: "owner@example.com",
+      password: password,
+      place: placeAt("192.0.2.1"),
+    });
     const cookie = `sealpush_session=${session?.sessionToken}`;
     expect((await create({ payload: "x", files: [] }, { cookie })).statusCode).toBe(401);
   });

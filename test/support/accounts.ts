@@ -2,9 +2,26 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { type Accounts, type AccountsDeps, createAccounts } from "../../src/accounts/accounts.ts";
+import { type Accounts, type AccountsDeps, createAccounts, type Place } from "../../src/accounts/accounts.ts";
 import { systemRandom } from "../../src/base/random.ts";
+import { createKeyring } from "../../src/crypto/keyring.ts";
 import { type Database, openDatabase } from "../../src/db/sqlite.ts";
+import { createOutbox } from "../../src/mail/outbox.ts";
+
+/** Everybody may do everything. */
+export const openSettings: AccountsDeps["settings"] = {
+  signupsDisabled: false,
+  loginsDisabled: false,
+  signupEmailPattern: undefined,
+  emails: true,
+  requireSecondFactor: false,
+  sessionTimeoutSeconds: 7_200,
+};
+
+/** @param client throttle key. */
+export function placeAt(client: string): Place {
+  return { client, address: "192.0.2.1", userAgent: "test" };
+}
 
 export const startOfTests = Date.UTC(2030, 0, 1);
 
@@ -48,12 +65,16 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
   });
   const { argon2, checks } = plainArgon2();
   let now = startOfTests;
+  const keyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
+  const outbox = createOutbox({ db, keyring: () => keyring, open: true });
   const accounts = createAccounts({
     db,
     clock: { now: () => now },
     random: systemRandom,
     argon2,
-    sessionTimeoutSeconds: 7_200,
+    settings: openSettings,
+    keyring: () => keyring,
+    outbox,
     onUseNotRecorded: (of, error) => {
       throw new Error(`The use of a ${of} was not recorded.`, { cause: error });
     },

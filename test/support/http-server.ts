@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { User } from "../../src/accounts/accounts.ts";
+import type { Session, User } from "../../src/accounts/accounts.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { createServer, type Server } from "../../src/http/server.ts";
 import { createEvents } from "../../src/telemetry/events.ts";
@@ -10,7 +10,11 @@ import { TestClock, testConfig } from "./house.ts";
 /** The server itself writes nothing. */
 const unusedDataDir = join(tmpdir(), "sealpush-unused");
 
-export const owner: User = { id: 7, email: "owner@example.com", admin: false, createdAt: 0 };
+export const owner: User = {
+  ...{ id: 7, email: "owner@example.com", admin: false, createdAt: 0 },
+  ...{ confirmedAt: 0, disabledAt: null, language: null, hasPassword: true, hasSecondFactor: false },
+};
+const session: Session = { id: 1, user: owner, waitsForFactor: false, createdAt: 0, formToken: "form-token" };
 export const goodToken = "sp_good";
 export const goodSession = "session-token";
 
@@ -34,7 +38,7 @@ export function startBareServer(environment: Readonly<Record<string, string>> = 
     accounts: {
       authenticateToken: async (token, email) =>
         token === goodToken && (email === undefined || email === owner.email) ? owner : undefined,
-      authenticateSession: async (token) => (token === goodSession ? owner : undefined),
+      authenticateSession: async (token) => (token === goodSession ? session : undefined),
     },
     renderError: (refusal) => `<!doctype html><title>${refusal.status}</title><p>${refusal.message}</p>`,
     onUntrustedForwarder: (address) => forwarders.push(address),

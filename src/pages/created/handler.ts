@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { sendPage } from "../../http/headers.ts";
+import { findWords } from "../../words/words.ts";
 import { sendGone } from "../gone/handler.ts";
 import { type PageDeps, pageContext, queryOf, tokenOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { mayDelete } from "../secret/handler.ts";
-import { findWords } from "../../words/words.ts";
 import { createdView } from "./view.tsx";
 
 /** `/p/:token/preview`: the link to hand out, for whoever has it already. It opens nothing and counts nothing. */

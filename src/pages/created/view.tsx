@@ -1,3 +1,4 @@
+import { findWords, languages, type Words } from "../../words/words.ts";
 import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref, withLocale } from "../page-context.ts";
 import { Confirm } from "../parts/confirm.tsx";
@@ -6,7 +7,6 @@ import { Icon, type IconName } from "../parts/icon.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { QrCode } from "../parts/qr-code.tsx";
 import type { Page } from "../render.ts";
-import { findWords, languages, type Words } from "../../words/words.ts";
 
 export interface CreatedModel {
   /** Absolute address to hand out, without a language. */

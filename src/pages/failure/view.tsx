@@ -1,9 +1,9 @@
+import type { Words } from "../../words/words.ts";
 import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
 import type { IconName } from "../parts/icon.tsx";
 import { MessageCard } from "../parts/message-card.tsx";
 import type { Page } from "../render.ts";
-import type { Words } from "../../words/words.ts";
 
 export interface FailureModel {
   /** HTTP status of the answer. */

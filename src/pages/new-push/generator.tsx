@@ -1,5 +1,5 @@
-import { Icon } from "../parts/icon.tsx";
 import type { Words } from "../../words/words.ts";
+import { Icon } from "../parts/icon.tsx";
 
 const charactersDefault = 20;
 const wordsDefault = 5;

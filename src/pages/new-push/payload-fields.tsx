@@ -1,6 +1,6 @@
+import type { Words } from "../../words/words.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Field } from "../parts/field.tsx";
-import type { Words } from "../../words/words.ts";
 import { Generator } from "./generator.tsx";
 import type { NewPushModel } from "./model.ts";
 

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
+import type { Words } from "../../words/words.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { ExactText } from "../parts/exact-text.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { fitsQrCode, QrCode } from "../parts/qr-code.tsx";
-import type { Words } from "../../words/words.ts";
 import type { SecretFile } from "./view.tsx";
 
 interface VeiledProps {

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
-import { signInPath } from "../../http/authentication.ts";
+import { secondFactorPath, signInPath } from "../../http/authentication.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import { pageHref } from "../page-context.ts";
-import { type PageDeps, pageContext, queryOf } from "../page-scope.ts";
+import { type PageDeps, pageContext, placeOf, queryOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { type SignInModel, signInView } from "./view.tsx";
 
@@ -29,14 +29,15 @@ async function signIn(request: FastifyRequest, reply: FastifyReply, deps: PageDe
   const email = textOf(form.email);
   const next = ownPath(textOf(form.next));
   try {
-    const signedIn = await deps.accounts.signIn({ email, password: textOf(form.password), client: request.client.key });
+    const signedIn = await deps.accounts.signIn({ email, password: textOf(form.password), place: placeOf(request) });
     if (signedIn === undefined) {
       return sendSignIn(request, reply, deps, 401, { email, next, refusal: { reason: "wrong" } });
     }
     const before = deps.sessionCookies.find(request.raw, request.client);
     if (before !== undefined) await deps.accounts.signOut(before);
     reply.header("set-cookie", deps.sessionCookies.made(signedIn.sessionToken, request.client));
-    return reply.redirect(pageHref(pageContext(request, deps, null), next ?? "/"), 303);
+    const after = signedIn.waitsForFactor ? withNext(secondFactorPath, next) : (next ?? "/");
+    return reply.redirect(pageHref(pageContext(request, deps, null), after), 303);
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "too_many_requests") throw error;
     const retryAfterSeconds = error.retryAfterSeconds ?? 60;
@@ -54,6 +55,11 @@ function sendSignIn(
 ): FastifyReply {
   const selfPath = model.next === null ? signInPath : `${signInPath}?next=${encodeURIComponent(model.next)}`;
   return sendPage(reply, status, renderPage(signInView(model, pageContext(request, deps, selfPath))));
+}
+
+/** @param next as `ownPath` has checked it. */
+export function withNext(path: string, next: string | null): string {
+  return next === null ? path : `${path}?next=${encodeURIComponent(next)}`;
 }
 
 function textOf(value: unknown): string {

@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { User } from "../../accounts/accounts.ts";
 import { AppError } from "../../base/errors.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import { pageHref } from "../page-context.ts";
-import { type PageDeps, pageContext } from "../page-scope.ts";
+import { type PageDeps, pageContext, userOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { type TokensModel, tokensView } from "./view.tsx";
 
@@ -56,10 +55,4 @@ async function sendTokens(
   const tokens = await deps.accounts.listTokens(userOf(request).id);
   const selfPath = request.method === "GET" ? path : null;
   return sendPage(reply, status, renderPage(tokensView({ ...shown, tokens }, pageContext(request, deps, selfPath))));
-}
-
-/** The route's access guarantees it. */
-function userOf(request: FastifyRequest): User {
-  if (request.user === null) throw new Error("A page for signed-in people was reached by nobody.");
-  return request.user;
 }

@@ -1,3 +1,4 @@
+import type { Words } from "../../words/words.ts";
 import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
 import { Confirm } from "../parts/confirm.tsx";
@@ -6,7 +7,6 @@ import { Field } from "../parts/field.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { Notice } from "../parts/notice.tsx";
 import type { Page } from "../render.ts";
-import type { Words } from "../../words/words.ts";
 
 /** Times in milliseconds since the epoch. */
 export interface TokenRow {

@@ -1,0 +1,33 @@
+import type { User } from "../account.ts";
+
+export interface UserRow {
+  user_id: number;
+  email: string;
+  admin: number;
+  user_created_at: number;
+  confirmed_at: number | null;
+  disabled_at: number | null;
+  language: string | null;
+  has_password: number;
+  has_second_factor: number;
+}
+
+/** Of a statement that reads from `users`. */
+export const userColumns = `users.id AS user_id, email, admin, users.created_at AS user_created_at, users.confirmed_at,
+  disabled_at, language, password_hash <> '' AS has_password,
+  (EXISTS (SELECT 1 FROM totp_factors WHERE totp_factors.user_id = users.id AND totp_factors.confirmed_at IS NOT NULL)
+   OR EXISTS (SELECT 1 FROM passkeys WHERE passkeys.user_id = users.id)) AS has_second_factor`;
+
+export function toUser(row: UserRow): User {
+  return {
+    id: row.user_id,
+    email: row.email,
+    admin: row.admin === 1,
+    createdAt: row.user_created_at,
+    confirmedAt: row.confirmed_at,
+    disabledAt: row.disabled_at,
+    language: row.language,
+    hasPassword: row.has_password === 1,
+    hasSecondFactor: row.has_second_factor === 1,
+  };
+}

@@ -1,0 +1,36 @@
+/** What changed in an account, for its owner to know. */
+export type NoticeName =
+  | "new_place"
+  | "password_changed"
+  | "email_changed"
+  | "token_made"
+  | "token_revoked"
+  | "factor_added"
+  | "factor_removed"
+  | "backup_codes_made"
+  | "single_sign_on_linked";
+
+/** What a mail says. Its sentences are made when it is sent, in the language of its reader. `token` completes a link. */
+export type LetterContent =
+  | { readonly kind: "confirm_account"; readonly token: string }
+  | { readonly kind: "confirm_new_email"; readonly token: string }
+  | { readonly kind: "reset_password"; readonly token: string }
+  /** Somebody signed up with, or asked to move to, the address of an account that stands. */
+  | { readonly kind: "already_registered" }
+  | {
+      readonly kind: "notice";
+      readonly notice: NoticeName;
+      /** What it is about, e.g. the name of a token; "" when there is nothing to name. */
+      readonly subject: string;
+      readonly at: number;
+      readonly address: string;
+      readonly userAgent: string;
+    };
+
+export interface Letter {
+  /** One normalised e-mail address. */
+  readonly to: string;
+  /** The reader's language; null: English. */
+  readonly language: string | null;
+  readonly content: LetterContent;
+}

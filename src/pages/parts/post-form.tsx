@@ -1,0 +1,32 @@
+import type { ComponentChildren } from "preact";
+import { type PageContext, pageHref } from "../page-context.ts";
+
+export interface PostFormProps {
+  readonly page: PageContext;
+  /** A path of ours. */
+  readonly action: string;
+  readonly class?: string;
+  readonly id?: string;
+  /** With files: the form is sent in parts. */
+  readonly multipart?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/**
+ * A form that changes something: it keeps the language that was asked for, and carries the session's form token, which
+ * browsers that say neither Origin nor Sec-Fetch-Site need.
+ */
+export function PostForm({ page, action, class: className, id, multipart = false, children }: PostFormProps) {
+  return (
+    <form
+      method="post"
+      action={pageHref(page, action)}
+      class={className}
+      id={id}
+      encType={multipart ? "multipart/form-data" : undefined}
+    >
+      {page.formToken !== null && <input type="hidden" name="form_token" value={page.formToken} />}
+      {children}
+    </form>
+  );
+}
