@@ -51,7 +51,16 @@ describe("the configuration", () => {
       purgeAfterMs: undefined,
       freeDiskBytesMin: "auto",
       anonymousBytesMax: undefined,
-      loginSessionTimeoutSeconds: 7200,
+      accounts: {
+        signupsDisabled: false,
+        loginsDisabled: false,
+        signupEmailPattern: undefined,
+        emails: false,
+        requireSecondFactor: false,
+        sessionTimeoutSeconds: 7200,
+      },
+      mail: undefined,
+      singleSignOn: undefined,
       secureCookies: "auto",
     });
     expect(warnings).toEqual([]);
@@ -79,6 +88,21 @@ describe("the configuration", () => {
       PWP__ANONYMOUS_BYTES_MAX: "10GiB",
       PWP__LOGIN_SESSION_TIMEOUT: "3600",
       PWP__SECURE_COOKIES: "true",
+      PWP__DISABLE_SIGNUPS: "true",
+      PWP__DISABLE_LOGINS: "true",
+      PWP__SIGNUP_EMAIL_REGEXP: "/\\A[^@\\s]+@example\\.com\\z/",
+      PWP__ENABLE_USER_ACCOUNT_EMAILS: "true",
+      PWP__REQUIRE_MFA: "true",
+      PWP__MAIL__SMTP_ADDRESS: "smtp.example.com",
+      PWP__MAIL__SMTP_PORT: "465",
+      PWP__MAIL__SMTP_STARTTLS: "required",
+      PWP__MAIL__SMTP_USER_NAME: "push",
+      PWP__MAIL__SMTP_PASSWORD: "quartz",
+      PWP__MAIL__MAILER_SENDER: "Sealpush <push@example.com>",
+      PWP__OIDC__ISSUER: "https://id.example.com/realm",
+      PWP__OIDC__CLIENT_ID: "sealpush",
+      PWP__OIDC__CLIENT_SECRET: "lantern",
+      PWP__OIDC__NAME: "Example ID",
     });
     expect(config).toMatchObject({
       port: 8080,
@@ -95,7 +119,29 @@ describe("the configuration", () => {
       purgeAfterMs: 90 * 86_400_000,
       freeDiskBytesMin: 0,
       anonymousBytesMax: 10 * 1024 ** 3,
-      loginSessionTimeoutSeconds: 3600,
+      accounts: {
+        signupsDisabled: true,
+        loginsDisabled: true,
+        signupEmailPattern: /^[^@\s]+@example\.com$/,
+        emails: true,
+        requireSecondFactor: true,
+        sessionTimeoutSeconds: 3600,
+      },
+      mail: {
+        host: "smtp.example.com",
+        port: 465,
+        startTls: "required",
+        signIn: { userName: "push", password: "quartz" },
+        sender: "Sealpush <push@example.com>",
+        baseUrl: "https://push.example.com",
+      },
+      singleSignOn: {
+        issuer: "https://id.example.com/realm",
+        clientId: "sealpush",
+        clientSecret: "lantern",
+        name: "Example ID",
+        baseUrl: "https://push.example.com",
+      },
       secureCookies: true,
     });
     expect(config.kinds.url.enabled).toBe(false);
@@ -276,6 +322,11 @@ describe("warnings", () => {
       [{ ...https, PWP__SECURE_COOKIES: "false" }, /leave it on auto/],
       [{ PWP__OVERRIDE_BASE_URL: "http://push.lan", PWP__SECURE_COOKIES: "true" }, /nobody could sign in/],
       [{ PWP__TRUSTED_PROXIES: "10.0.0.1, ::/0" }, /every address there is/],
+      [{ PWP__MAIL__SMTP_ADDRESS: "smtp.example.com" }, /^No mail is sent: .*PWP__OVERRIDE_BASE_URL/],
+      [{ ...https, PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" }, /^No mail is sent: .*PWP__MAIL__SMTP_ADDRESS/],
+      [{ PWP__MAIL__SMTP_PASSWORD: "quartz" }, /no effect without PWP__MAIL__SMTP_USER_NAME/],
+      [{ ...https, PWP__OIDC__ISSUER: "https://id.example.com" }, /needs PWP__OIDC__CLIENT_ID/],
+      [{ PWP__OIDC__ISSUER: "https://id.example.com", PWP__OIDC__CLIENT_ID: "a" }, /needs PWP__OVERRIDE_BASE_URL/],
     ];
     for (const [environment, expected] of cases) {
       expect(good(environment).warnings).toEqual([expect.stringMatching(expected)]);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { databaseUrl } from "./database-url.ts";
-import { hostNames, listenAddress, networks, webOrigin } from "./network-types.ts";
+import { hostNames, issuerUrl, listenAddress, mailbox, networks, webOrigin } from "./network-types.ts";
 import { byteSize, duration } from "./quantity-types.ts";
-import { truth, type ValueType, wholeNumber, wordOr } from "./value-type.ts";
+import { regularExpression, truth, type ValueType, wholeNumber, wordOr } from "./value-type.ts";
 
 function values<T>(type: ValueType<T>, texts: readonly string[]): (T | "refused")[] {
   return texts.map((text) => {
@@ -207,5 +207,55 @@ describe("a database address", () => {
     expect(values(databaseUrl, ["/srv/p.db", "file:p.db", "sqlite:a\u0000b", "sqlite"])).toEqual(
       Array(4).fill("refused"),
     );
+  });
+});
+
+describe("an issuer", () => {
+  it("is https, or on this machine", () => {
+    const good = [
+      "https://id.example.com",
+      "https://id.example.com/realms/it",
+      "http://localhost:9000",
+      "http://127.0.0.1",
+    ];
+    expect(values(issuerUrl, good)).toEqual(good);
+    for (const text of [
+      "http://id.example.com",
+      "https://u:p@id.example.com",
+      "https://id.example.com?a",
+      "id.example.com",
+    ]) {
+      expect(issuerUrl.parse(text).ok, text).toBe(false);
+    }
+  });
+});
+
+describe("a sender", () => {
+  it("is one mailbox, with or without a name", () => {
+    const good = ["push@example.com", "Sealpush at Example <push@example.com>"];
+    expect(values(mailbox, good)).toEqual(good);
+  });
+
+  it("holds no second address and no second header", () => {
+    for (const text of [
+      "push",
+      "a@example.com, b@example.com",
+      "a@example.com\r\nBcc: b@example.com",
+      "A\nB <a@example.com>",
+    ]) {
+      expect(mailbox.parse(text).ok, text).toBe(false);
+    }
+  });
+});
+
+describe("a regular expression", () => {
+  it("is read as the field's servers wrote it", () => {
+    const parsed = regularExpression.parse("/\\A[^@\\s]+\\@(example\\.com)\\z/");
+    expect(parsed.ok && parsed.value.test("ada@example.com")).toBe(true);
+    expect(parsed.ok && parsed.value.test("ada@example.com.evil")).toBe(false);
+  });
+
+  it("is refused when it is none", () => {
+    for (const text of ["(", "[a", "a".repeat(1_001)]) expect(regularExpression.parse(text).ok).toBe(false);
   });
 });

@@ -82,7 +82,10 @@ export const filePath: ValueType<string> = {
 
 const patternCharactersMax = 1_000;
 
-/** Ruby's anchors of the whole text are read as ours, since instances of the field's servers bring their patterns along. */
+/**
+ * Patterns come along from the field's servers: Ruby's anchors of the whole text are read as ours, and its needless escapes are
+ * allowed (so no `u` flag).
+ */
 export const regularExpression: ValueType<RegExp> = {
   allowed: `a regular expression of at most ${patternCharactersMax} characters`,
   parse(text) {
@@ -90,7 +93,7 @@ export const regularExpression: ValueType<RegExp> = {
     const pattern = bare.replaceAll("\\A", "^").replace(/\\[zZ]/g, "$");
     if (pattern.length > patternCharactersMax) return refused;
     try {
-      return accepted(new RegExp(pattern, "u"));
+      return accepted(new RegExp(pattern));
     } catch (error) {
       if (error instanceof SyntaxError) return refused;
       throw error;

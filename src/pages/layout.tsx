@@ -65,7 +65,10 @@ function Header({ page }: { readonly page: PageContext }) {
             <a href={pageHref(page, "/users/sign_in")}>{nav.signIn}</a>
           ) : (
             <>
+              <a href={pageHref(page, "/p")}>{nav.pushes}</a>
               <a href={pageHref(page, "/users/token")}>{nav.apiTokens}</a>
+              <a href={pageHref(page, "/users/edit")}>{nav.account}</a>
+              {page.user.admin && <a href={pageHref(page, "/admin")}>{nav.administration}</a>}
               <form method="post" action={pageHref(page, "/users/sign_out")}>
                 <button type="submit" class="link-button" title={nav.signedInAs({ email: page.user.email })}>
                   {nav.signOut}
