@@ -5,18 +5,21 @@ import type { Keyring } from "../crypto/keyring.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { Database } from "../db/sqlite.ts";
 import type { Outbox } from "../mail/outbox.ts";
+import { type Administration, createAdministration } from "./administration.ts";
 import { type ApiTokens, createApiTokens } from "./api-tokens.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 import { createSignIn, type SignIn } from "./sign-in.ts";
+import { createAdministrationStore } from "./sqlite/administration.ts";
 import { createSessionStore } from "./sqlite/sessions.ts";
 import { createTokenStore } from "./sqlite/tokens.ts";
 import { createUserStore } from "./sqlite/users.ts";
 import { createUsers, type Users } from "./users.ts";
 
 export type { ApiToken, Place, Session, User } from "./account.ts";
+export type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from "./administration.ts";
 
 /** The door of the room: people, how they sign in, what acts for them. Secrets are returned once, when made. */
-export interface Accounts extends Users, SignIn, Sessions, ApiTokens {}
+export interface Accounts extends Users, SignIn, Sessions, ApiTokens, Administration {}
 
 export interface AccountsDeps {
   readonly db: Database;
@@ -37,6 +40,9 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   return {
     ...createUsers({ ...deps, store: users }),
     ...sessions.door,
+    ...createAdministration({
+      ...{ clock: deps.clock, store: createAdministrationStore(deps.db), findUser: users.findUser },
+    }),
     ...createApiTokens({ ...deps, store: createTokenStore(deps.db) }),
     ...createSignIn({ ...deps, store: users, startSession: sessions.start }),
   };

@@ -1,0 +1,87 @@
+import type { Clock } from "../base/clock.ts";
+import type { User } from "./account.ts";
+import type { AdministrationStore } from "./sqlite/administration.ts";
+
+export interface UserSummary {
+  readonly user: User;
+  readonly lastSignedInAt: number | null;
+  readonly tokensInUse: number;
+}
+
+/** Who acts. From a shell: no user, and no address. */
+export interface Administrator {
+  readonly userId: number | null;
+  readonly email: string;
+  readonly address: string;
+}
+
+/** One line of what administrators did. `subject`: an e-mail address, an id or a name; never a secret. */
+export interface AdminEntry {
+  readonly createdAt: number;
+  readonly adminId: number | null;
+  readonly adminEmail: string;
+  readonly action: string;
+  readonly subject: string;
+  readonly address: string;
+}
+
+export type AdminAction =
+  | "made_admin"
+  | "removed_admin"
+  | "disabled"
+  | "enabled"
+  | "reset_factors"
+  | "deleted_user"
+  | "created_user"
+  | "set_password"
+  | "ended_push"
+  | "retried_mail"
+  | "discarded_mail"
+  | "changed_branding";
+
+/** `user`: as it was before. "last_admin": nobody would be left who can administer; nothing was changed. */
+export type Change = { readonly outcome: "done" | "last_admin"; readonly user: User } | { readonly outcome: "unknown" };
+
+export interface Administration {
+  /** By a part of the e-mail; newest first, 50 a page. `page` from 1. */
+  searchUsers(text: string, page: number): Promise<readonly UserSummary[]>;
+  setAdmin(userId: number, admin: boolean, by: Administrator): Promise<Change>;
+  /** A disabled user can do nothing: sessions end, tokens are refused; pushes and links stay. */
+  setDisabled(userId: number, disabled: boolean, by: Administrator): Promise<Change>;
+  /**
+   * The account and all of this room that belongs to it. Its pushes are the caller's to end first.
+   * `by` null: the user himself, which is no act of administration.
+   */
+  deleteUser(userId: number, by: Administrator | null): Promise<Change>;
+  /** For what administrators do outside of this room. */
+  recordAdminAction(action: AdminAction, subject: string, by: Administrator): Promise<void>;
+  /** Newest first, 50 a page; the newest 10,000 are kept. */
+  listAdminEntries(page: number): Promise<readonly AdminEntry[]>;
+}
+
+const pageSize = 50;
+
+export function createAdministration(deps: {
+  readonly store: AdministrationStore;
+  readonly findUser: (userId: number) => User | undefined;
+  readonly clock: Clock;
+}): Administration {
+  const { store, findUser, clock } = deps;
+
+  const entryAbout = (userId: number, action: AdminAction, by: Administrator) => ({
+    ...{ by, action, now: clock.now() },
+    subject: findUser(userId)?.email ?? String(userId),
+  });
+
+  return {
+    searchUsers: async (text, page) =>
+      store.searchUsers(text.trim().toLowerCase().normalize("NFC"), pageSize, (page - 1) * pageSize),
+    setAdmin: (userId, admin, by) =>
+      store.setAdmin(userId, admin, entryAbout(userId, admin ? "made_admin" : "removed_admin", by)),
+    setDisabled: (userId, disabled, by) =>
+      store.setDisabled(userId, disabled, entryAbout(userId, disabled ? "disabled" : "enabled", by)),
+    deleteUser: (userId, by) => store.deleteUser(userId, by === null ? null : entryAbout(userId, "deleted_user", by)),
+    recordAdminAction: (action, subject, by) => store.record({ by, action, subject, now: clock.now() }),
+    listAdminEntries: async (page) => store.listEntries(pageSize, (page - 1) * pageSize),
+  };
+}
