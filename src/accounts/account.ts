@@ -34,6 +34,16 @@ export interface Session {
   readonly formToken: string;
 }
 
+/** A session as its owner sees it in a list. */
+export interface ListedSession {
+  readonly id: number;
+  readonly createdAt: number;
+  readonly seenAt: number;
+  /** Where it began. */
+  readonly address: string;
+  readonly userAgent: string;
+}
+
 export interface ApiToken {
   readonly id: number;
   readonly name: string;

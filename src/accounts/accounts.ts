@@ -7,15 +7,17 @@ import type { Database } from "../db/sqlite.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import { type Administration, createAdministration } from "./administration.ts";
 import { type ApiTokens, createApiTokens } from "./api-tokens.ts";
+import { createKnownPlaces } from "./known-places.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 import { createSignIn, type SignIn } from "./sign-in.ts";
 import { createAdministrationStore } from "./sqlite/administration.ts";
+import { createKnownPlaceStore } from "./sqlite/known-places.ts";
 import { createSessionStore } from "./sqlite/sessions.ts";
 import { createTokenStore } from "./sqlite/tokens.ts";
 import { createUserStore } from "./sqlite/users.ts";
 import { createUsers, type Users } from "./users.ts";
 
-export type { ApiToken, Place, Session, User } from "./account.ts";
+export type { ApiToken, ListedSession, Place, Session, User } from "./account.ts";
 export type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from "./administration.ts";
 
 /** The door of the room: people, how they sign in, what acts for them. Secrets are returned once, when made. */
@@ -36,7 +38,8 @@ export interface AccountsDeps {
 
 export function createAccounts(deps: AccountsDeps): Accounts {
   const users = createUserStore(deps.db);
-  const sessions = createSessions({ ...deps, store: createSessionStore(deps.db) });
+  const places = createKnownPlaces({ store: createKnownPlaceStore(deps.db), outbox: deps.outbox });
+  const sessions = createSessions({ ...deps, store: createSessionStore(deps.db), places });
   return {
     ...createUsers({ ...deps, store: users }),
     ...sessions.door,

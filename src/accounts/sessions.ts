@@ -2,8 +2,9 @@ import { type Clock, dayMs, minuteMs, secondMs } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import { digest, keyedDigest } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
-import type { Place, Session, User } from "./account.ts";
+import type { ListedSession, Place, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
+import type { KnownPlaces } from "./known-places.ts";
 import { createLastUse } from "./last-use.ts";
 import type { SessionStore } from "./sqlite/sessions.ts";
 
@@ -16,6 +17,7 @@ const tokenShape = /^[A-Za-z0-9_-]{43}$/;
 
 interface Deps {
   readonly store: SessionStore;
+  readonly places: Pick<KnownPlaces, "note">;
   readonly clock: Clock;
   readonly random: Random;
   readonly settings: AccountsDeps["settings"];
@@ -26,20 +28,69 @@ export interface Sessions {
   signOut(sessionToken: string): Promise<void>;
   /** undefined: unknown, ended, idle for too long, of a disabled user, or nobody may sign in here. */
   authenticateSession(sessionToken: string): Promise<Session | undefined>;
+  /** Those that work, last seen first. */
+  listSessions(userId: number): Promise<readonly ListedSession[]>;
+  /** false: no such session of that user. */
+  endSession(userId: number, sessionId: number): Promise<boolean>;
+  /** Sign out everywhere else. @param keptId the session that asks for it. */
+  endOtherSessions(userId: number, keptId: number): Promise<void>;
   /** For the sweeper: removes at most `sessionsMax` sessions that have run out. @returns how many. */
   removeExpiredSessions(sessionsMax: number): Promise<number>;
 }
 
-interface OpenSessions {
-  readonly door: Sessions;
+/**
+ * The one way sessions begin, for whatever lets people in. Each gives a new token, so that one fixed beforehand by
+ * somebody else never becomes valid; undefined: the user is gone or disabled by now, or a guard did not hold. A complete
+ * session notes its place (known-places.ts) in the same unit.
+ */
+export interface SessionStarts {
   /**
-   * A session that waits for the second factor when the user has one.
-   * @returns its token, a new one each time: one fixed beforehand by somebody else never becomes valid.
+   * One that waits for the second factor when the user has one.
+   * @param provided a guard, and what must happen together with the start: runs inside the unit of `db.write`.
    */
-  start(user: User, place: Place, now: number): Promise<string>;
+  start(user: Pick<User, "id">, place: Place, now: number, provided?: () => boolean): Promise<string | undefined>;
+  /**
+   * One whose user has shown everything.
+   * @param replacesToken of the session that waited: it ends in the same unit, and had to be there still.
+   * @param provided as in `start`; what it writes stays also when it says false.
+   */
+  startComplete(
+    user: Pick<User, "id">,
+    place: Place,
+    now: number,
+    replacesToken?: string,
+    provided?: () => boolean,
+  ): Promise<string | undefined>;
 }
 
-export function createSessions({ store, clock, random, settings, onUseNotRecorded }: Deps): OpenSessions {
+export function createSessions(deps: Deps): SessionStarts & { readonly door: Sessions } {
+  return { ...sessionStarts(deps), door: sessionDoor(deps) };
+}
+
+function sessionStarts({ store, places, random }: Deps): SessionStarts {
+  type Start = Pick<Parameters<SessionStore["insertSession"]>[0], "complete" | "replaces" | "provided">;
+
+  async function start(user: Pick<User, "id">, place: Place, now: number, more: Start): Promise<string | undefined> {
+    const token = makeOpaqueToken(random);
+    const started = await store.insertSession({
+      ...{ digest: digest(token), userId: user.id, place, now, perUserMax },
+      ...more,
+      onComplete: (fresh) => places.note(fresh, place, now),
+    });
+    return started ? token : undefined;
+  }
+
+  return {
+    start: (user, place, now, provided = () => true) =>
+      start(user, place, now, { complete: false, replaces: null, provided }),
+    startComplete(user, place, now, replacesToken, provided = () => true) {
+      const replaces = replacesToken === undefined ? null : { digest: digest(replacesToken), since: now - waitingMs };
+      return start(user, place, now, { complete: true, replaces, provided });
+    },
+  };
+}
+
+function sessionDoor({ store, clock, settings, onUseNotRecorded }: Deps): Sessions {
   const idleMs = settings.sessionTimeoutSeconds * secondMs;
   const lastUse = createLastUse<string>({
     intervalMs: Math.min(minuteMs, idleMs / 4),
@@ -48,35 +99,34 @@ export function createSessions({ store, clock, random, settings, onUseNotRecorde
   });
 
   return {
-    async start(user, place, now) {
-      const token = makeOpaqueToken(random);
-      await store.insertSession({
-        ...{ digest: digest(token), userId: user.id, waitsForFactor: user.hasSecondFactor, place, now, perUserMax },
-      });
-      return token;
+    async signOut(sessionToken) {
+      if (tokenShape.test(sessionToken)) await store.deleteSession(digest(sessionToken));
     },
 
-    door: {
-      async signOut(sessionToken) {
-        if (tokenShape.test(sessionToken)) await store.deleteSession(digest(sessionToken));
-      },
-
-      async authenticateSession(sessionToken) {
-        if (settings.loginsDisabled || !tokenShape.test(sessionToken)) return undefined;
-        const now = clock.now();
-        const tokenDigest = digest(sessionToken);
-        const found = store.findSession(tokenDigest);
-        if (found === undefined) return undefined;
-        const { seenAt, ...session } = found;
-        const endsAt = session.createdAt + (session.waitsForFactor ? waitingMs : lifetimeMs);
-        if (now >= seenAt + idleMs || now >= endsAt) return undefined;
-        lastUse.note(tokenDigest.toString("hex"), seenAt, now);
-        const formToken = keyedDigest(Buffer.from(sessionToken), "form token").toString("base64url");
-        return { ...session, formToken };
-      },
-
-      // Use is no longer recorded once a session is refused, so those over their lifetime become idle ones too.
-      removeExpiredSessions: (sessionsMax) => store.deleteSessionsSeenBefore(clock.now() - idleMs, sessionsMax),
+    async authenticateSession(sessionToken) {
+      if (settings.loginsDisabled || !tokenShape.test(sessionToken)) return undefined;
+      const now = clock.now();
+      const tokenDigest = digest(sessionToken);
+      const found = store.findSession(tokenDigest);
+      if (found === undefined) return undefined;
+      const { seenAt, ...session } = found;
+      const endsAt = session.createdAt + (session.waitsForFactor ? waitingMs : lifetimeMs);
+      if (now >= seenAt + idleMs || now >= endsAt) return undefined;
+      lastUse.note(tokenDigest.toString("hex"), seenAt, now);
+      const formToken = keyedDigest(Buffer.from(sessionToken), "form token").toString("base64url");
+      return { ...session, formToken };
     },
+
+    async listSessions(userId) {
+      const now = clock.now();
+      return store.listSessions(userId, now - idleMs, now - lifetimeMs);
+    },
+
+    endSession: (userId, sessionId) => store.deleteSessionOf(userId, sessionId),
+
+    endOtherSessions: (userId, keptId) => store.deleteOtherSessions(userId, keptId),
+
+    // Use is no longer recorded once a session is refused, so those over their lifetime become idle ones too.
+    removeExpiredSessions: (sessionsMax) => store.deleteSessionsSeenBefore(clock.now() - idleMs, sessionsMax),
   };
 }

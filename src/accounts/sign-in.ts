@@ -4,6 +4,7 @@ import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { Place, User } from "./account.ts";
 import { hasCharacters } from "./character-count.ts";
 import { normalizeEmail } from "./email.ts";
+import type { SessionStarts } from "./sessions.ts";
 import { createSignInThrottle, signInLimits } from "./sign-in-throttle.ts";
 import type { UserStore } from "./sqlite/users.ts";
 import { passwordCharactersMax } from "./users.ts";
@@ -13,7 +14,7 @@ interface Deps {
   readonly clock: Clock;
   readonly random: Random;
   readonly argon2: Pick<Argon2Queue, "verifyPassword">;
-  readonly startSession: (user: User, place: Place, now: number) => Promise<string>;
+  readonly startSession: SessionStarts["start"];
 }
 
 export interface SignedIn {
@@ -66,7 +67,8 @@ export function createSignIn({ store, clock, random, argon2, startSession }: Dep
     if (!able || !matches) return undefined;
     attempt.refund();
     const { user } = found;
-    return { user, sessionToken: await startSession(user, place, now), waitsForFactor: user.hasSecondFactor };
+    const sessionToken = await startSession(user, place, now);
+    return sessionToken === undefined ? undefined : { user, sessionToken, waitsForFactor: user.hasSecondFactor };
   }
 
   return { signIn };
