@@ -42,6 +42,7 @@ export const ar = language(
       show: "إظهار",
       hide: "إخفاء",
     },
+    browser: { on: "{browser} على {system}", unknown: "متصفح غير معروف" },
     kinds: { label: "نوع الإرسال", text: "نص", file: "ملفات", url: "رابط", qr: "رمز QR" },
     newPush: {
       heading: "سلّم سرًّا، مرة واحدة",

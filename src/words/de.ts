@@ -35,6 +35,7 @@ export const de = language(
       show: "Anzeigen",
       hide: "Verbergen",
     },
+    browser: { on: "{browser} unter {system}", unknown: "Unbekannter Browser" },
     kinds: { label: "Art des Pushs", text: "Text", file: "Dateien", url: "Link", qr: "QR-Code" },
     newPush: {
       heading: "Ein Geheimnis übergeben, genau einmal",

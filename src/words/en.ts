@@ -33,6 +33,7 @@ const messages = {
     show: "Show",
     hide: "Hide",
   },
+  browser: { on: "{browser} on {system}", unknown: "Unknown browser" },
   kinds: { label: "Kind of push", text: "Text", file: "Files", url: "Link", qr: "QR code" },
   newPush: {
     heading: "Hand over a secret, once",

@@ -35,6 +35,7 @@ export const es = language(
       show: "Mostrar",
       hide: "Ocultar",
     },
+    browser: { on: "{browser} en {system}", unknown: "Navegador desconocido" },
     kinds: { label: "Tipo de envío", text: "Texto", file: "Archivos", url: "Enlace", qr: "Código QR" },
     newPush: {
       heading: "Entregue un secreto, una sola vez",

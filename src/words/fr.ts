@@ -35,6 +35,7 @@ export const fr = language(
       show: "Afficher",
       hide: "Masquer",
     },
+    browser: { on: "{browser} sur {system}", unknown: "Navigateur inconnu" },
     kinds: { label: "Type d’envoi", text: "Texte", file: "Fichiers", url: "Lien", qr: "Code QR" },
     newPush: {
       heading: "Transmettez un secret, une seule fois",

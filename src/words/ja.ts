@@ -35,6 +35,7 @@ export const ja = language(
       show: "表示",
       hide: "隠す",
     },
+    browser: { on: "{system} の {browser}", unknown: "不明なブラウザー" },
     kinds: { label: "種類", text: "テキスト", file: "ファイル", url: "リンク", qr: "QRコード" },
     newPush: {
       heading: "秘密を、一度だけ手渡す",

@@ -35,6 +35,7 @@ export const ptBr = language(
       show: "Mostrar",
       hide: "Ocultar",
     },
+    browser: { on: "{browser} no {system}", unknown: "Navegador desconhecido" },
     kinds: { label: "Tipo de envio", text: "Texto", file: "Arquivos", url: "Link", qr: "QR code" },
     newPush: {
       heading: "Entregue um segredo, uma única vez",
