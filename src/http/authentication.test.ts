@@ -1,5 +1,13 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { type BareServer, goodSession, goodToken, owner, startBareServer } from "../../test/support/http-server.ts";
+import {
+  type BareServer,
+  goodSession,
+  goodToken,
+  owner,
+  startBareServer,
+  waitingSession,
+} from "../../test/support/http-server.ts";
+import { receiveBody } from "./body/receive-body.ts";
 import { sendJson } from "./headers.ts";
 import type { RouteAccess } from "./request.ts";
 
@@ -107,7 +115,9 @@ describe("a page's state change", () => {
     ["its own host on another port", { origin: "http://push.example:8080" }, 403],
     ["no word, no cookie", {}, 200],
     ["null Origin, no cookie", { origin: "null" }, 200],
-    ["null Origin over http with a session (no-referrer makes it so)", { origin: "null", ...signedIn }, 200],
+    ["null Origin with a cookie that is no session's", { origin: "null", cookie: "sealpush_session=ended" }, 200],
+    ["null Origin over http with a session (no-referrer makes it so)", { origin: "null", ...signedIn }, 403],
+    ["no word over http with a session", signedIn, 403],
     ["null Origin over https with a session", { ...https, origin: "null", ...secureCookie }, 403],
     ["no word over https with a session", { ...https, ...secureCookie }, 403],
   ])("%s", async (_, headers, status) => {
@@ -117,6 +127,79 @@ describe("a page's state change", () => {
       headers: { host: "push.example", ...headers },
     });
     expect(answer.statusCode).toBe(status);
+  });
+
+  describe("that says nothing of where it comes from, with a session", () => {
+    const form = { "content-type": "application/x-www-form-urlencoded" };
+    const multipart = { "content-type": "multipart/form-data; boundary=b" };
+    const part = (name: string, text: string) =>
+      `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`;
+    const file = `--b\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\nx\r\n`;
+    const right = "form_token=form-token&a=1";
+
+    test.each<[string, Record<string, string>, string, number]>([
+      ["the form token of its session", form, right, 200],
+      ["the token in parts", multipart, `${part("form_token", "form-token")}--b--`, 200],
+      ["no form at all", {}, "", 403],
+      ["another token", form, "form_token=form-tokem", 403],
+      ["an empty token", form, "form_token=", 403],
+      ["a list of tokens", form, "form_token[]=form-token", 403],
+      [
+        "the token as a header or in another body",
+        { "content-type": "application/json" },
+        '{"form_token":"form-token"}',
+        403,
+      ],
+      ["parts without the token", multipart, `${part("a", "1")}--b--`, 403],
+      ["a file before the token", multipart, `${file}${part("form_token", "form-token")}--b--`, 403],
+    ])("%s", async (_, headers, payload, status) => {
+      for (const secure of [{ ...signedIn }, { ...https, ...secureCookie }]) {
+        const answer = await start().inject({
+          method: "POST",
+          url: "/api/page",
+          headers: { host: "push.example", ...secure, ...headers },
+          payload,
+        });
+        expect(answer.statusCode).toBe(status);
+        await server.fastify.close();
+      }
+    });
+
+    test("a handler that takes files sees none before the token, and the form it reads is whole", async () => {
+      const fastify = start();
+      const seen: string[] = [];
+      const config = { access: "page", changesState: true, formInParts: true } as const;
+      fastify.post("/api/files", { config }, async (request, reply) => {
+        const body = await receiveBody(request, server.bodyBudget, async ({ filename, content }) => {
+          for await (const chunk of content) seen.push(`${filename}:${String(chunk)}`);
+        });
+        sendJson(reply, 200, body);
+      });
+      const send = (payload: string, headers: Record<string, string> = multipart) =>
+        fastify.inject({ method: "POST", url: "/api/files", headers: { ...signedIn, ...headers }, payload });
+      expect((await send(`${file}${part("form_token", "form-token")}--b--`)).statusCode).toBe(403);
+      expect((await send(`${part("form_token", "wrong")}${file}--b--`)).statusCode).toBe(403);
+      expect((await send("a=1", form)).statusCode).toBe(403);
+      expect(seen).toEqual([]);
+      const good = await send(`${part("form_token", "form-token")}${file}${part("a", "1")}--b--`);
+      expect(good.json()).toMatchObject({ value: { a: "1" } });
+      expect(seen).toEqual(["f:x"]);
+      expect((await send(right, form)).json()).toMatchObject({ value: { a: "1" } });
+    });
+
+    test("the half signed in need the token of the session that waits", async () => {
+      const fastify = start();
+      fastify.post("/api/waiting", { config: { access: "page_waiting", changesState: true } }, (_request, reply) =>
+        sendJson(reply, 200, {}),
+      );
+      const cookie = `sealpush_session=${waitingSession}`;
+      const send = (url: string, payload: string) =>
+        fastify.inject({ method: "POST", url, headers: { cookie, ...form }, payload });
+      for (const url of ["/api/waiting", "/api/page"]) {
+        expect((await send(url, "form_token=form-token")).statusCode).toBe(403);
+        expect((await send(url, "form_token=waiting-form-token")).statusCode).toBe(200);
+      }
+    });
   });
 
   test("API routes do not ask, for they read no cookie", async () => {

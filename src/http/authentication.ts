@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from "fast
 import type { Accounts, Session, User } from "../accounts/accounts.ts";
 import { AppError } from "../base/errors.ts";
 import type { Actor } from "../pushes/pushes.ts";
-import { refuseCrossSite } from "./cross-site.ts";
+import { isFromOwnSite } from "./cross-site.ts";
 import type { RouteAccess } from "./request.ts";
 import type { SessionCookies } from "./session-cookie.ts";
 
@@ -88,8 +88,12 @@ function sessionHook(declared: Declared, deps: AuthenticationDeps): Hook {
   return (request, reply, done) => {
     request.actor = strangerAt(request);
     const sessionToken = deps.sessionCookies.find(request.raw, request.client);
-    if (changesState) refuseCrossSite(request, sessionToken !== undefined);
+    const isProven = !changesState || isFromOwnSite(request);
     standingOf(sessionToken, declared, deps).then((standing) => {
+      if (standing.is !== "stranger") {
+        request.formToken = standing.session.formToken;
+        request.owesFormToken = !isProven;
+      }
       if (standing.is === "signed_in") {
         request.session = standing.session;
         identify(request, standing.session.user);

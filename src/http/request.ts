@@ -1,5 +1,6 @@
 import type { Session, User } from "../accounts/accounts.ts";
 import type { Actor } from "../pushes/pushes.ts";
+import type { FormFields } from "./body/form-fields.ts";
 import type { Client } from "./client.ts";
 
 /**
@@ -32,11 +33,19 @@ declare module "fastify" {
     user: User | null;
     /** The session behind `user` on pages; on `page_waiting`, the one that waits, of a user who is not `user` yet. */
     session: Session | null;
+    /** Of the session that a page's visitor brings, whatever that session may do; null: there is none. */
+    formToken: string | null;
+    /** A state change with a session that does not tell where it comes from: it needs the form token. */
+    owesFormToken: boolean;
+    /** The form that was read to check its token, for the handler. */
+    formRead: FormFields | null;
   }
   interface FastifyContextConfig {
     access?: RouteAccess;
     /** Page routes that change state refuse requests that come from another site. */
     changesState?: boolean;
+    /** The handler reads forms with files by `receiveBody`, as they arrive. */
+    formInParts?: boolean;
     /** Where second factors are required: open to people who have none yet, so that they can set one up or leave. */
     beforeFactor?: boolean;
     /** A secret may leave here: declared prefetches and HEAD requests never reach the handler. */

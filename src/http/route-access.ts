@@ -1,6 +1,8 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from "fastify";
 import { type AuthenticationDeps, authenticationHook } from "./authentication.ts";
+import type { BodyBudget } from "./body/body-budget.ts";
 import { answerRefusal, type Refusal, type RenderError } from "./errors.ts";
+import { formTokenHook } from "./form-token.ts";
 import { isDeclaredPrefetch } from "./prefetch.ts";
 import type { RouteAccess } from "./request.ts";
 
@@ -16,6 +18,7 @@ export interface RouteEntry {
 
 export interface GuardDeps extends AuthenticationDeps {
   readonly renderError: RenderError;
+  readonly bodyBudget: BodyBudget;
 }
 
 /**
@@ -27,7 +30,7 @@ export function guardRoutes(server: FastifyInstance, deps: GuardDeps): readonly 
   const refuseUnseen = unseenHook(deps.renderError);
   const inventory: RouteEntry[] = [];
   server.addHook("onRoute", (route) => {
-    const { access, changesState, retrieval, beforeFactor = false } = route.config ?? {};
+    const { access, changesState, retrieval, beforeFactor = false, formInParts = false } = route.config ?? {};
     if (access === undefined || changesState === undefined) {
       throw new Error(`The route ${String(route.method)} ${route.url} does not declare its access.`);
     }
@@ -38,13 +41,17 @@ export function guardRoutes(server: FastifyInstance, deps: GuardDeps): readonly 
       authenticationHook({ access, changesState, beforeFactor }, deps),
       ...(retrieval === true ? [refuseUnseen] : []),
     ];
-    route.onRequest = [...guards, ...declaredHooks(route)];
+    route.onRequest = [...guards, ...listed(route.onRequest)];
+    if (changesState && access.startsWith("page")) {
+      route.preHandler = [formTokenHook(formInParts, deps.bodyBudget), ...listed(route.preHandler)];
+    }
   });
   return inventory;
 }
 
-function declaredHooks(route: RouteOptions) {
-  return route.onRequest === undefined ? [] : [route.onRequest].flat();
+function listed<Hook>(hooks: Hook | Hook[] | undefined): Hook[] {
+  if (hooks === undefined) return [];
+  return Array.isArray(hooks) ? hooks : [hooks];
 }
 
 const notYet: Refusal = {

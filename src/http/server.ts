@@ -56,6 +56,7 @@ export function createServer(deps: ServerDeps): Server {
   const { config, events, random, renderError } = deps;
   const makeRequestId = () => random.bytes(requestIdBytes).toString("hex");
   const sessionCookies = createSessionCookies(config.secureCookies);
+  const bodyBudget = new BodyBudget(bodyBudgetLimits);
   const server = fastify({
     logger: false,
     genReqId: makeRequestId,
@@ -87,15 +88,18 @@ export function createServer(deps: ServerDeps): Server {
   server.decorateRequest("baseUrl", "");
   server.decorateRequest("user", null);
   server.decorateRequest("session", null);
+  server.decorateRequest("formToken", null);
+  server.decorateRequest("owesFormToken", false);
+  server.decorateRequest("formRead", null);
   welcomeRequests(server, deps);
   const routes = guardRoutes(server, {
-    ...{ accounts: deps.accounts, allowAnonymous: config.allowAnonymous, sessionCookies, renderError },
+    ...{ accounts: deps.accounts, allowAnonymous: config.allowAnonymous, sessionCookies, bodyBudget, renderError },
     requireSecondFactor: config.accounts.requireSecondFactor,
   });
   readNoBodies(server);
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply, { events, renderError }));
   server.setNotFoundHandler((request, reply) => answerUnrouted(request, reply, routes, renderError));
-  return { fastify: server, routes, sessionCookies, bodyBudget: new BodyBudget(bodyBudgetLimits) };
+  return { fastify: server, routes, sessionCookies, bodyBudget };
 }
 
 /** The one hook before every answer: who asks, from where, how fast; and the constant headers. */
@@ -170,6 +174,9 @@ function setUnknown(request: FastifyRequest, reply: FastifyReply): void {
   request.baseUrl = "";
   request.user = null;
   request.session = null;
+  request.formToken = null;
+  request.owesFormToken = false;
+  request.formRead = null;
   request.actor = strangerAt(request);
   reply.headers(baseHeaders);
   reply.header("x-request-id", request.id);

@@ -3,6 +3,7 @@ import { languages } from "../words/words.ts";
 import type { AssetName } from "./assets.ts";
 import { type PageContext, pageHref, withLocale } from "./page-context.ts";
 import { Wordmark } from "./parts/logo.tsx";
+import { PostForm } from "./parts/post-form.tsx";
 
 export interface LayoutProps {
   readonly page: PageContext;
@@ -69,11 +70,11 @@ function Header({ page }: { readonly page: PageContext }) {
               <a href={pageHref(page, "/users/token")}>{nav.apiTokens}</a>
               <a href={pageHref(page, "/users/edit")}>{nav.account}</a>
               {page.user.admin && <a href={pageHref(page, "/admin")}>{nav.administration}</a>}
-              <form method="post" action={pageHref(page, "/users/sign_out")}>
+              <PostForm page={page} action="/users/sign_out">
                 <button type="submit" class="link-button" title={nav.signedInAs({ email: page.user.email })}>
                   {nav.signOut}
                 </button>
-              </form>
+              </PostForm>
             </>
           )}
         </nav>

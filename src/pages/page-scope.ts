@@ -27,9 +27,8 @@ export function pageContext(
   selfPath: string | null,
 ): PageContext {
   const { words, asked } = chooseLocale(queryOf(request, "locale"), request.headers["accept-language"]);
-  const { session } = request;
   const user = request.user === null ? null : { email: request.user.email, admin: request.user.admin };
-  return { words, localeAsked: asked, selfPath, user, formToken: session?.formToken ?? null, assetUrl: deps.assetUrl };
+  return { words, localeAsked: asked, selfPath, user, formToken: request.formToken, assetUrl: deps.assetUrl };
 }
 
 /** Who is signed in on a page whose access guarantees that somebody is. */

@@ -15,8 +15,10 @@ export const owner: User = {
   ...{ confirmedAt: 0, disabledAt: null, language: null, hasPassword: true, hasSecondFactor: false },
 };
 const session: Session = { id: 1, user: owner, waitsForFactor: false, createdAt: 0, formToken: "form-token" };
+const waiting: Session = { ...session, id: 2, waitsForFactor: true, formToken: "waiting-form-token" };
 export const goodToken = "sp_good";
 export const goodSession = "session-token";
+export const waitingSession = "waiting-session-token";
 
 export interface BareServer extends Server {
   readonly clock: TestClock;
@@ -38,7 +40,7 @@ export function startBareServer(environment: Readonly<Record<string, string>> = 
     accounts: {
       authenticateToken: async (token, email) =>
         token === goodToken && (email === undefined || email === owner.email) ? owner : undefined,
-      authenticateSession: async (token) => (token === goodSession ? session : undefined),
+      authenticateSession: async (token) => ({ [goodSession]: session, [waitingSession]: waiting })[token],
     },
     renderError: (refusal) => `<!doctype html><title>${refusal.status}</title><p>${refusal.message}</p>`,
     onUntrustedForwarder: (address) => forwarders.push(address),

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
+import { assertFormToken, fromElsewhere } from "../cross-site.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { FormFields } from "./form-fields.ts";
 import { parseJson } from "./parse-json.ts";
@@ -29,14 +30,27 @@ export const takeNoFile: TakeFile = async () => {
 };
 
 /**
- * Reads the request's body by its Content-Type; one without a type is a form, as some clients send it.
- * @throws AppError unsupported_media_type, invalid_request, too_large, unavailable; what `takeFile` throws.
+ * Reads the request's body by its Content-Type; one without a type is a form, as some clients send it. Where a form
+ * token is owed, it is checked before `takeFile` sees anything.
+ * @throws AppError unsupported_media_type, invalid_request, too_large, unavailable, forbidden; what `takeFile` throws.
  */
 export async function receiveBody(
   request: FastifyRequest,
   budget: BodyBudget,
   takeFile: TakeFile,
 ): Promise<ReceivedBody> {
+  if (request.formRead !== null) return { encoding: "form", value: request.formRead };
+  if (!request.owesFormToken) return readBody(request, budget, takeFile);
+  const body = await readBody(request, budget, async (file, before) => {
+    assertFormToken(request, before);
+    await takeFile(file, before);
+  });
+  if (body.encoding !== "form") throw fromElsewhere();
+  assertFormToken(request, body.value as FormFields);
+  return body;
+}
+
+async function readBody(request: FastifyRequest, budget: BodyBudget, takeFile: TakeFile): Promise<ReceivedBody> {
   const { raw } = request;
   const type = raw.headers["content-type"] ?? "";
   refuseContentEncoding(raw.headers["content-encoding"]);
@@ -69,6 +83,10 @@ export async function receiveForm(request: FastifyRequest, budget: BodyBudget): 
 function receiveUrlencoded(request: FastifyRequest, budget: BodyBudget): Promise<FormFields> {
   const limits = { bytesMax: urlencodedBytesMax, msMax: wholeBodyMsMax };
   return readWhole(request.raw, request.client.key, limits, budget, parseUrlencoded);
+}
+
+export function isMultipart(request: FastifyRequest): boolean {
+  return mediaType(request.raw.headers["content-type"] ?? "") === "multipart/form-data";
 }
 
 function mediaType(contentType: string): string {

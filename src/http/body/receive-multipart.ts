@@ -15,8 +15,8 @@ export interface FormFile {
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-/** Takes one file as it arrives; its end lets the reading go on. */
-export type TakeFile = (file: FormFile) => Promise<void>;
+/** Takes one file as it arrives; its end lets the reading go on. @param before the fields that came before it. */
+export type TakeFile = (file: FormFile, before: FormFields) => Promise<void>;
 
 export interface FieldLimits {
   /** All fields of one form together. */
@@ -51,7 +51,7 @@ export async function receiveMultipart(
       const content = reader.content();
       const first = await content.next();
       if (filename === "" && first.done === true) continue;
-      await takeFile({ field: name, filename, contentType, content: resumed(first, content) });
+      await takeFile({ field: name, filename, contentType, content: resumed(first, content) }, collector.fields);
     }
     return collector.fields;
   } finally {

@@ -185,11 +185,12 @@ function Next({ model, page }: { readonly model: CreatedModel; readonly page: Pa
       </button>
       {model.deletePath !== null && (
         <Confirm
+          page={page}
           icon="trash"
           label={created.delete}
           explanation={created.deleteText}
           confirm={secret.deleteConfirm}
-          action={pageHref(page, model.deletePath)}
+          action={model.deletePath}
         />
       )}
     </div>

@@ -20,7 +20,7 @@ export function registerNewPushPages(server: FastifyInstance, deps: PageDeps): v
   const show = (request: FastifyRequest, reply: FastifyReply) => showForm(request, reply, deps);
   server.get("/", { config: showing }, show);
   server.get("/p/new", { config: showing }, show);
-  server.post("/p", { config: { access: "page_creator", changesState: true } }, (request, reply) =>
+  server.post("/p", { config: { access: "page_creator", changesState: true, formInParts: true } }, (request, reply) =>
     makePush(request, reply, deps),
   );
 }

@@ -3,6 +3,7 @@ import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Notice, ProblemSummary } from "../parts/notice.tsx";
+import { PostForm } from "../parts/post-form.tsx";
 import type { Page } from "../render.ts";
 import { Labels, Lifetime, Options, Passphrase } from "./fields.tsx";
 import type { NewPushField, NewPushModel } from "./model.ts";
@@ -107,7 +108,7 @@ function KindTabs({ model, page }: Props) {
 function PushForm({ model, page }: Props) {
   const { words } = page;
   return (
-    <form class="form" method="post" action={pageHref(page, "/p")} encType="multipart/form-data" autoComplete="off">
+    <PostForm page={page} class="form" action="/p" multipart autoComplete="off">
       <input type="hidden" name="push[kind]" value={model.kind} />
       <PayloadFields model={model} words={words} />
       <Lifetime model={model} words={words} />
@@ -120,7 +121,7 @@ function PushForm({ model, page }: Props) {
           <span>{words.newPush.submit}</span>
         </button>
       </div>
-    </form>
+    </PostForm>
   );
 }
 

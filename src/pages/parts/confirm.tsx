@@ -1,31 +1,33 @@
-import type { IconName } from "./icon.tsx";
-import { Icon } from "./icon.tsx";
+import type { PageContext } from "../page-context.ts";
+import { Icon, type IconName } from "./icon.tsx";
+import { PostForm } from "./post-form.tsx";
 
 export interface ConfirmProps {
+  readonly page: PageContext;
   readonly icon: IconName;
   readonly label: string;
   /** Where several of these stand on one page: what this one is about. */
   readonly accessibleLabel?: string;
   readonly explanation: string;
   readonly confirm: string;
-  /** Where the form is posted. */
+  /** Where the form is posted: a path of ours. */
   readonly action: string;
 }
 
 /** Two steps to what cannot be undone, without a script: the first opens, the second does. */
-export function Confirm({ icon, label, accessibleLabel, explanation, confirm, action }: ConfirmProps) {
+export function Confirm({ page, icon, label, accessibleLabel, explanation, confirm, action }: ConfirmProps) {
   return (
     <details class="confirm">
       <summary class="button button-quiet-danger" aria-label={accessibleLabel}>
         <Icon name={icon} />
         <span>{label}</span>
       </summary>
-      <form class="confirm-body" method="post" action={action}>
+      <PostForm page={page} class="confirm-body" action={action}>
         <p>{explanation}</p>
         <button type="submit" class="button button-danger">
           {confirm}
         </button>
-      </form>
+      </PostForm>
     </details>
   );
 }

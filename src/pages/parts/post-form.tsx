@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { formTokenField } from "../../http/cross-site.ts";
 import { type PageContext, pageHref } from "../page-context.ts";
 
 export interface PostFormProps {
@@ -9,6 +10,8 @@ export interface PostFormProps {
   readonly id?: string;
   /** With files: the form is sent in parts. */
   readonly multipart?: boolean;
+  /** Nothing of it is worth remembering for the browser. */
+  readonly autoComplete?: "off";
   readonly children: ComponentChildren;
 }
 
@@ -16,7 +19,15 @@ export interface PostFormProps {
  * A form that changes something: it keeps the language that was asked for, and carries the session's form token, which
  * browsers that say neither Origin nor Sec-Fetch-Site need.
  */
-export function PostForm({ page, action, class: className, id, multipart = false, children }: PostFormProps) {
+export function PostForm({
+  page,
+  action,
+  class: className,
+  id,
+  multipart = false,
+  autoComplete,
+  children,
+}: PostFormProps) {
   return (
     <form
       method="post"
@@ -24,8 +35,9 @@ export function PostForm({ page, action, class: className, id, multipart = false
       class={className}
       id={id}
       encType={multipart ? "multipart/form-data" : undefined}
+      autoComplete={autoComplete}
     >
-      {page.formToken !== null && <input type="hidden" name="form_token" value={page.formToken} />}
+      {page.formToken !== null && <input type="hidden" name={formTokenField} value={page.formToken} />}
       {children}
     </form>
   );

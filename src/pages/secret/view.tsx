@@ -1,6 +1,6 @@
 import type { KindName } from "../../config/config.ts";
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import type { PageContext } from "../page-context.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -50,11 +50,12 @@ export function secretView(model: SecretModel, page: PageContext): Page {
       {model.deletePath !== null && (
         <div class="page-actions no-print">
           <Confirm
+            page={page}
             icon="trash"
             label={secret.delete}
             explanation={secret.deleteText}
             confirm={secret.deleteConfirm}
-            action={pageHref(page, model.deletePath)}
+            action={model.deletePath}
           />
         </div>
       )}

@@ -1,7 +1,8 @@
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import type { PageContext } from "../page-context.ts";
 import { Field } from "../parts/field.tsx";
 import { Notice } from "../parts/notice.tsx";
+import { PostForm } from "../parts/post-form.tsx";
 import type { Page } from "../render.ts";
 
 export interface SignInModel {
@@ -31,7 +32,7 @@ export function signInView(model: SignInModel, page: PageContext): Page {
             </p>
           </Notice>
         )}
-        <form class="form" method="post" action={pageHref(page, "/users/sign_in")}>
+        <PostForm page={page} class="form" action="/users/sign_in">
           {model.next !== null && <input type="hidden" name="next" value={model.next} />}
           <Field
             id="email"
@@ -68,7 +69,7 @@ export function signInView(model: SignInModel, page: PageContext): Page {
           <button type="submit" class="button button-primary button-large button-wide">
             {signIn.submit}
           </button>
-        </form>
+        </PostForm>
       </div>
     </Layout>
   );

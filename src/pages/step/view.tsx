@@ -1,10 +1,11 @@
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import type { PageContext } from "../page-context.ts";
 import { Field } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { SealMark } from "../parts/logo.tsx";
 import { Notice } from "../parts/notice.tsx";
+import { PostForm } from "../parts/post-form.tsx";
 import type { Page } from "../render.ts";
 
 export interface StepModel {
@@ -41,7 +42,7 @@ export function stepView(model: StepModel, page: PageContext): Page {
             <p>{page.words.problems.tooManyAttempts({ count: model.refusal.retryAfterSeconds })}</p>
           </Notice>
         )}
-        <form class="form" method="post" action={pageHref(page, model.action)} autoComplete="off">
+        <PostForm page={page} class="form" action={model.action} autoComplete="off">
           {model.passphraseRequired && (
             <Field
               id="passphrase"
@@ -54,7 +55,7 @@ export function stepView(model: StepModel, page: PageContext): Page {
             <Icon name="key" />
             <span>{step.open}</span>
           </button>
-        </form>
+        </PostForm>
         {model.refusal?.reason !== "too_many" && <Facts model={model} page={page} />}
       </div>
     </Layout>

@@ -1,11 +1,12 @@
 import type { Words } from "../../words/words.ts";
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import type { PageContext } from "../page-context.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Field } from "../parts/field.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { Notice } from "../parts/notice.tsx";
+import { PostForm } from "../parts/post-form.tsx";
 import type { Page } from "../render.ts";
 
 /** Times in milliseconds since the epoch. */
@@ -40,7 +41,7 @@ export function tokensView(model: TokensModel, page: PageContext): Page {
         <h2 class="section-heading" id="make">
           {tokens.make}
         </h2>
-        <form class="form" method="post" action={pageHref(page, "/users/token")}>
+        <PostForm page={page} class="form" action="/users/token">
           <Field
             id="name"
             label={tokens.name}
@@ -64,7 +65,7 @@ export function tokensView(model: TokensModel, page: PageContext): Page {
               {tokens.submit}
             </button>
           </div>
-        </form>
+        </PostForm>
       </section>
       <section class="card" aria-labelledby="list">
         <h2 class="section-heading" id="list">
@@ -136,12 +137,13 @@ function Row({ token, page }: { readonly token: TokenRow; readonly page: PageCon
       </dl>
       {token.revokedAt === null && (
         <Confirm
+          page={page}
           icon="trash"
           label={tokens.revoke}
           accessibleLabel={tokens.revokeOne({ name: token.name })}
           explanation={tokens.revokeText}
           confirm={tokens.revokeConfirm}
-          action={pageHref(page, `/users/token/${token.id}/revoke`)}
+          action={`/users/token/${token.id}/revoke`}
         />
       )}
     </li>
