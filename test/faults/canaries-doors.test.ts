@@ -77,7 +77,7 @@ describe("no secret lies where it does not belong", () => {
     const { headers } = await walk.ask(303, "/users/sign_in", signIn(password));
     const cookie = headers.get("set-cookie")?.split(";", 1)[0] ?? "";
     walk.canaries.add("session", cookie.split("=", 2)[1] ?? "");
-    const session = { ...browser, cookie };
+    const session = { ...browser, "sec-fetch-site": "same-origin", cookie };
     await walk.ask(200, "/", { headers: session });
 
     const push = walk.newPush("form");
@@ -91,7 +91,7 @@ describe("no secret lies where it does not belong", () => {
     await walk.ask(200, `/p/${urlToken}/preview`, { headers: session }, [push.labels.token]);
     await walk.ask(403, `/p/${urlToken}/expire`, {
       method: "POST",
-      headers: { ...session, origin: "https://elsewhere.example" },
+      headers: { ...session, "sec-fetch-site": "cross-site", origin: "https://elsewhere.example" },
     });
     await walk.ask(200, `/p/${urlToken}/expire`, { method: "POST", headers: session });
 
