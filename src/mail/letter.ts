@@ -1,3 +1,5 @@
+import { hourMs } from "../base/clock.ts";
+
 /** What changed in an account, for its owner to know. */
 export type NoticeName =
   | "new_place"
@@ -17,6 +19,8 @@ export type LetterContent =
   | { readonly kind: "reset_password"; readonly token: string }
   /** Somebody signed up with, or asked to move to, the address of an account that stands. */
   | { readonly kind: "already_registered" }
+  /** An operator tries whether mails leave. */
+  | { readonly kind: "test" }
   | {
       readonly kind: "notice";
       readonly notice: NoticeName;
@@ -27,10 +31,27 @@ export type LetterContent =
       readonly userAgent: string;
     };
 
+export type LetterKind = LetterContent["kind"];
+
 export interface Letter {
   /** One normalised e-mail address. */
   readonly to: string;
   /** The reader's language; null: English. */
   readonly language: string | null;
   readonly content: LetterContent;
+}
+
+/**
+ * How long a link works, counted from the moment its letter is put. Whoever makes the links keeps to it: the mail says
+ * it, and a letter whose link is over is not sent any more.
+ */
+export const linkLifeMs = {
+  confirm_account: 24 * hourMs,
+  confirm_new_email: 24 * hourMs,
+  reset_password: hourMs,
+} as const satisfies Partial<Record<LetterKind, number>>;
+
+/** undefined: it has no link that ends. */
+export function linkLifeOf(kind: LetterKind): number | undefined {
+  return kind in linkLifeMs ? linkLifeMs[kind as keyof typeof linkLifeMs] : undefined;
 }

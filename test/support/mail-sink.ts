@@ -1,0 +1,198 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import PostalMime, { type Email } from "postal-mime";
+import { SMTPServer, type SMTPServerSession } from "smtp-server";
+import { afterAll, onTestFinished } from "vitest";
+import { makeCertificate } from "./certificate.ts";
+
+export interface MailSinkOptions {
+  /** "none": it does not offer to encrypt. "implicit": the connection is encrypted from the start, as on port 465. */
+  readonly encryption?: "none" | "starttls" | "implicit";
+  /** Given: nobody sends without signing in like this. */
+  readonly signIn?: { readonly userName: string; readonly password: string };
+  /** What links in mails begin with. */
+  readonly baseUrl?: string;
+  /** 0: any free one. */
+  readonly port?: number;
+}
+
+export interface SunkMail extends Omit<Email, "sender"> {
+  /** From RCPT TO, not from the message. */
+  readonly recipients: readonly string[];
+  /** From MAIL FROM. */
+  readonly sender: string;
+  readonly encrypted: boolean;
+  readonly signedInAs: string | undefined;
+  /** The message as it came, headers first. */
+  readonly raw: string;
+}
+
+/** An answer in place of the server's own. */
+export interface Refusal {
+  readonly code: number;
+  readonly text: string;
+  /** Which command gets it; "message": the end of DATA. */
+  readonly at: "sender" | "recipient" | "message";
+}
+
+/** A real SMTP server on the loopback that keeps what it gets. */
+export interface MailSink {
+  readonly port: number;
+  /** Settings with which a server mails to it, accounts' mails included. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** PEM of the certificate, which signs itself; "" without encryption. */
+  readonly certificate: string;
+  /** Everything accepted so far, in order. */
+  letters(): readonly SunkMail[];
+  /** The first mail to this address that no earlier call has been given; waits until it comes. */
+  next(to: string): Promise<SunkMail>;
+  /** How often a message was offered, refused ones included. */
+  attempts(): number;
+  /** Refuses that many times, then accepts again. */
+  refuseNext(times: number, refusal: Refusal): void;
+  /** Accepts nothing until the promise settles: a message hangs at its end. */
+  holdMessages(until: Promise<unknown>): void;
+  /** Settles when a message hangs. */
+  held(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+type AtTheEnd = (end: () => Promise<void>) => void;
+
+/** A sink that goes away with the test. */
+export function startMailSink(options: MailSinkOptions = {}): Promise<MailSink> {
+  return launchMailSink(options, onTestFinished);
+}
+
+/** `const sink = await openMailSink()` at the top of a test file: it goes away after all its tests. */
+export function openMailSink(options: MailSinkOptions = {}): Promise<MailSink> {
+  return launchMailSink(options, afterAll);
+}
+
+export async function launchMailSink(options: MailSinkOptions, atTheEnd: AtTheEnd): Promise<MailSink> {
+  const { encryption = "none", signIn, baseUrl = "https://push.example.com" } = options;
+  const tls = encryption === "none" ? undefined : makeCertificate();
+  const kept = new KeptMails();
+  const server = new SMTPServer({
+    ...(tls !== undefined && { key: tls.key, cert: tls.certificate }),
+    secure: encryption === "implicit",
+    disabledCommands: [...(encryption === "starttls" ? [] : ["STARTTLS"]), ...(signIn === undefined ? ["AUTH"] : [])],
+    allowInsecureAuth: true,
+    authOptional: signIn === undefined,
+    disableReverseLookup: true,
+    logger: false,
+    onAuth({ username, password }, _session, done) {
+      if (username === signIn?.userName && password === signIn?.password) return done(null, { user: username ?? "" });
+      done(Object.assign(new Error("Authentication failed"), { responseCode: 535 }));
+    },
+    onMailFrom: (_address, _session, done) => done(kept.refusalAt("sender")),
+    onRcptTo: (_address, _session, done) => done(kept.refusalAt("recipient")),
+    onData(stream, session, done) {
+      const chunks: Buffer[] = [];
+      stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+      stream.on("end", () => {
+        kept.take(Buffer.concat(chunks), session).then((refusal) => done(refusal), done);
+      });
+    },
+  });
+  // Clients that hang up, or that do not believe the certificate, are a part of many tests.
+  server.on("error", () => undefined);
+  server.listen(options.port ?? 0, "127.0.0.1");
+  await once(server.server, "listening");
+  const stop = async () => {
+    if (!server.server.listening) return;
+    await new Promise<void>((done) => server.close(done));
+  };
+  atTheEnd(stop);
+  const { port } = server.server.address() as AddressInfo;
+  return {
+    ...{ port, stop },
+    certificate: tls?.certificate ?? "",
+    environment: {
+      PWP__MAIL__SMTP_ADDRESS: "127.0.0.1",
+      PWP__MAIL__SMTP_PORT: String(port),
+      ...(signIn !== undefined && {
+        PWP__MAIL__SMTP_USER_NAME: signIn.userName,
+        PWP__MAIL__SMTP_PASSWORD: signIn.password,
+      }),
+      PWP__ENABLE_USER_ACCOUNT_EMAILS: "true",
+      PWP__OVERRIDE_BASE_URL: baseUrl,
+    },
+    letters: () => kept.mails,
+    next: (to) => kept.next(to),
+    attempts: () => kept.attempts,
+    refuseNext: (times, refusal) => kept.refuse(times, refusal),
+    holdMessages: (until) => kept.hold(until),
+    held: () => kept.held,
+  };
+}
+
+class KeptMails {
+  readonly mails: SunkMail[] = [];
+  attempts = 0;
+  readonly #given = new Set<SunkMail>();
+  readonly #waiting: { to: string; give: (mail: SunkMail) => void }[] = [];
+  #refusal: Refusal | undefined;
+  #refusals = 0;
+  #until: Promise<unknown> = Promise.resolve();
+  readonly #hung = Promise.withResolvers<void>();
+
+  get held(): Promise<void> {
+    return this.#hung.promise;
+  }
+
+  refuse(times: number, refusal: Refusal): void {
+    this.#refusals = times;
+    this.#refusal = refusal;
+  }
+
+  hold(until: Promise<unknown>): void {
+    this.#until = until;
+  }
+
+  refusalAt(command: Refusal["at"]): Error | null {
+    if (command === "sender") this.attempts += 1;
+    if (this.#refusals === 0 || this.#refusal?.at !== command) return null;
+    this.#refusals -= 1;
+    return Object.assign(new Error(this.#refusal.text), { responseCode: this.#refusal.code });
+  }
+
+  async take(bytes: Buffer, session: SMTPServerSession): Promise<Error | null> {
+    this.#hung.resolve();
+    await this.#until;
+    const refusal = this.refusalAt("message");
+    if (refusal !== null) return refusal;
+    const { mailFrom, rcptTo } = session.envelope;
+    const mail: SunkMail = {
+      ...(await PostalMime.parse(bytes)),
+      recipients: rcptTo.map(({ address }) => address),
+      sender: mailFrom === false ? "" : mailFrom.address,
+      encrypted: session.secure,
+      signedInAs: session.user === undefined ? undefined : String(session.user),
+      raw: bytes.toString("utf8"),
+    };
+    this.mails.push(mail);
+    const at = this.#waiting.findIndex(({ to }) => mail.recipients.includes(to));
+    const [waiting] = at === -1 ? [] : this.#waiting.splice(at, 1);
+    if (waiting !== undefined) {
+      this.#given.add(mail);
+      waiting.give(mail);
+    }
+    return null;
+  }
+
+  next(to: string): Promise<SunkMail> {
+    const there = this.mails.find((mail) => mail.recipients.includes(to) && !this.#given.has(mail));
+    if (there === undefined) return new Promise((give) => this.#waiting.push({ to, give }));
+    this.#given.add(there);
+    return Promise.resolve(there);
+  }
+}
+
+/** The one link of a mail whose path begins like this. @throws when there is none or more than one. */
+export function linkIn(mail: Pick<SunkMail, "text">, path: string): URL {
+  const links = [...(mail.text ?? "").matchAll(/https?:\/\/[^\s<>"]+/g)].map(([link]) => new URL(link));
+  const [found, ...more] = links.filter((link) => link.pathname.startsWith(path));
+  if (found === undefined || more.length > 0) throw new Error(`The mail has not one link to ${path}.`);
+  return found;
+}
