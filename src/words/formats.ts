@@ -1,3 +1,5 @@
+import { relativeTimes } from "../base/relative-time.ts";
+
 /** How one language writes numbers, sizes and times. */
 export interface Formats {
   number(value: number): string;
@@ -5,6 +7,8 @@ export interface Formats {
   bytes(count: number): string;
   /** Milliseconds since the epoch, written in UTC and saying so. */
   dateTime(timeMs: number): string;
+  /** How far a time is from now: "3 hours ago", "in 2 days". Both in milliseconds since the epoch. */
+  relativeTime(timeMs: number, nowMs: number): string;
 }
 
 const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
@@ -38,5 +42,6 @@ export function formatsFor(tag: string): Formats {
       return sizes[step]?.format(count / 1024 ** step) ?? numbers.format(count);
     },
     dateTime: (timeMs) => times.format(timeMs),
+    relativeTime: relativeTimes(tag),
   };
 }
