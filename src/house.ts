@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type Accounts, createAccounts } from "./accounts/accounts.ts";
+import { type Accounts, type Administrator, type Change, createAccounts } from "./accounts/accounts.ts";
 import type { Clock } from "./base/clock.ts";
 import type { Random } from "./base/random.ts";
 import type { BlobStore } from "./blobs/blob-store.ts";
@@ -42,6 +42,11 @@ export interface House {
   readonly blobs: BlobStore;
   readonly pushes: Pushes;
   readonly accounts: Accounts;
+  /**
+   * The one way to delete somebody: the account with all that is in it, then its pushes. Resolves when they have ended;
+   * the sweeper finishes what a crash left. @param by null: the user himself, which is no act of administration.
+   */
+  deleteAccount(userId: number, by: Administrator | null): Promise<Change>;
   /** Whether the database answers. */
   canServe(): boolean;
   close(): Promise<void>;
@@ -91,8 +96,14 @@ export async function openHouse(config: Config, effects: Effects, events: Events
       keyring: () => keyring,
       onUseNotRecorded: events.usageNotRecorded,
     });
+    const deleteAccount: House["deleteAccount"] = async (userId, by) => {
+      // In this order: the guard of the last administrator stands in the account, and nobody makes pushes after it.
+      const change = await accounts.deleteUser(userId, by);
+      if (change.outcome === "done") await pushes.removeOwner(userId);
+      return change;
+    };
     const canServe = () => db.answers();
-    return { config, db, keyring, vault, store, blobs, pushes, accounts, canServe, close };
+    return { config, db, keyring, vault, store, blobs, pushes, accounts, deleteAccount, canServe, close };
   } catch (error) {
     await close();
     throw error;

@@ -49,7 +49,7 @@ export interface Administration {
   /** A disabled user can do nothing: sessions end, tokens are refused; pushes and links stay. */
   setDisabled(userId: number, disabled: boolean, by: Administrator): Promise<Change>;
   /**
-   * The account and all of this room that belongs to it. Its pushes are the caller's to end first.
+   * The account and all of this room that belongs to it; `house.deleteAccount` is the whole of it, pushes included.
    * `by` null: the user himself, which is no act of administration.
    */
   deleteUser(userId: number, by: Administrator | null): Promise<Change>;
@@ -80,7 +80,8 @@ export function createAdministration(deps: {
       store.setAdmin(userId, admin, entryAbout(userId, admin ? "made_admin" : "removed_admin", by)),
     setDisabled: (userId, disabled, by) =>
       store.setDisabled(userId, disabled, entryAbout(userId, disabled ? "disabled" : "enabled", by)),
-    deleteUser: (userId, by) => store.deleteUser(userId, by === null ? null : entryAbout(userId, "deleted_user", by)),
+    deleteUser: (userId, by) =>
+      store.deleteUser(userId, clock.now(), by === null ? null : entryAbout(userId, "deleted_user", by)),
     recordAdminAction: (action, subject, by) => store.record({ by, action, subject, now: clock.now() }),
     listAdminEntries: async (page) => store.listEntries(pageSize, (page - 1) * pageSize),
   };

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import type { Accounts, Place, User } from "../accounts/accounts.ts";
+import type { Accounts, Administrator, Change, Place, User } from "../accounts/accounts.ts";
 import type { Config } from "../config/config.ts";
 import type { BodyBudget } from "../http/body/body-budget.ts";
 import type { SessionCookies } from "../http/session-cookie.ts";
@@ -14,6 +14,8 @@ export interface PageDeps {
   readonly config: Config;
   readonly pushes: Pushes;
   readonly accounts: Accounts;
+  /** An account and its pushes; see House. */
+  deleteAccount(userId: number, by: Administrator | null): Promise<Change>;
   readonly sessionCookies: SessionCookies;
   readonly bodyBudget: BodyBudget;
   readonly assetUrl: AssetUrl;
@@ -26,7 +28,11 @@ export function pageContext(
   deps: Pick<PageDeps, "assetUrl">,
   selfPath: string | null,
 ): PageContext {
-  const { words, asked } = chooseLocale(queryOf(request, "locale"), request.headers["accept-language"]);
+  const { words, asked } = chooseLocale({
+    query: queryOf(request, "locale"),
+    account: request.session?.user.language ?? undefined,
+    acceptLanguage: request.headers["accept-language"],
+  });
   const user = request.user === null ? null : { email: request.user.email, admin: request.user.admin };
   return { words, localeAsked: asked, selfPath, user, formToken: request.formToken, assetUrl: deps.assetUrl };
 }

@@ -5,6 +5,7 @@ import type { BlobStore } from "../blobs/blob-store.ts";
 import type { Config } from "../config/config.ts";
 import { blobsGraceMs } from "./deps.ts";
 import { tombstoneMs } from "./present-push.ts";
+import { releaseDeparted } from "./remove-owner.ts";
 import type { PushUpkeep } from "./store.ts";
 
 export interface SweepDeps {
@@ -22,6 +23,8 @@ export interface SweepDeps {
 export interface SweepReport {
   readonly clockTrusted: boolean;
   readonly ended: number;
+  /** Pushes of accounts that are gone. */
+  readonly released: number;
   readonly tombstonesRemoved: number;
   readonly purged: number;
   readonly orphansAbandoned: number;
@@ -33,6 +36,8 @@ const batchRows = 50;
 /** A sweep rests three times as long as it works, so that claims keep the larger part of the machine. */
 const restShare = 3;
 const orphanAgeMs = 15 * minuteMs;
+/** By then no request is under way that began before an account was deleted. */
+const departureMs = dayMs;
 const retryFirstMs = 10 * secondMs;
 const retryMaxMs = dayMs / 4;
 /** A sweep that finds more leaves it to the next one: no loop here is without an end. */
@@ -55,13 +60,15 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<Sweep
     await upkeep.endDue(due, blobsGraceMs(config));
     return due.length;
   });
+  const released = await inBatches(() => releaseDeparted(upkeep, now, batchRows));
+  await trusted(() => upkeep.forgetDeparted(now - departureMs));
   const tombstonesRemoved = await trusted(() => upkeep.removeTombstones(now - tombstoneMs, batchRows));
   const { purgeAfterMs } = config;
   const purged = purgeAfterMs === undefined ? 0 : await trusted(() => upkeep.purgeOwned(now - purgeAfterMs, batchRows));
   const orphansAbandoned = await trusted(() => upkeep.abandonOrphans(now - orphanAgeMs, batchRows));
   const keyRowsTrimmed = await trusted(() => upkeep.trimDataKeys(batchRows * 10));
   const blobsDeleted = await drainBlobDeletions(deps, signal, clockTrusted ? now : 0, now);
-  return { clockTrusted, ended, tombstonesRemoved, purged, orphansAbandoned, keyRowsTrimmed, blobsDeleted };
+  return { clockTrusted, ended, released, tombstonesRemoved, purged, orphansAbandoned, keyRowsTrimmed, blobsDeleted };
 }
 
 async function drainBlobDeletions(deps: SweepDeps, signal: AbortSignal, dueBy: number, now: number): Promise<number> {

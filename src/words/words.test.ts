@@ -23,14 +23,22 @@ function leavesOf(node: unknown, path = ""): Leaf[] {
 }
 
 describe("chooseLocale", () => {
-  const tagOf = (query: string | undefined, header: string | undefined) => chooseLocale(query, header).words.locale.tag;
+  const choose = (query: string | undefined, acceptLanguage: string | undefined, account?: string) =>
+    chooseLocale({ query, account, acceptLanguage });
+  const tagOf = (query: string | undefined, header: string | undefined) => choose(query, header).words.locale.tag;
 
   it("lets the query decide over the header", () => {
-    expect(chooseLocale("fr", "de")).toEqual({ words: fr, asked: true });
+    expect(choose("fr", "de", "es")).toEqual({ words: fr, asked: true });
+  });
+
+  it("keeps to the account's language on every device", () => {
+    expect(choose(undefined, "de", "fr")).toEqual({ words: fr, asked: false });
+    expect(choose("tlh", "de", "fr")).toEqual({ words: fr, asked: false });
+    expect(choose(undefined, "de", "tlh")).toEqual({ words: de, asked: false });
   });
 
   it("passes over a language that nobody speaks here", () => {
-    expect(chooseLocale("tlh", "de")).toEqual({ words: de, asked: false });
+    expect(choose("tlh", "de")).toEqual({ words: de, asked: false });
     expect(tagOf("../../etc/passwd", undefined)).toBe("en");
     expect(tagOf("x".repeat(10_000), undefined)).toBe("en");
   });

@@ -28,16 +28,26 @@ export function findWords(tag: string | undefined): Words | undefined {
   return byTag.get(normal) ?? byPrimaryTag.get(normal.split("-")[0] ?? "");
 }
 
+export interface LocaleWishes {
+  /** `?locale=`: this address asks for it. */
+  readonly query: string | undefined;
+  /** What somebody signed in has chosen for the account. */
+  readonly account: string | undefined;
+  readonly acceptLanguage: string | undefined;
+}
+
 /**
- * The language of an answer: the one asked for by `?locale=`, else the best of Accept-Language (RFC 9110, section
- * 12.5.4), else English. `asked` says that the query decided, so that links on the page go on asking.
+ * The language of an answer: the one asked for by `?locale=`, else the account's, else the best of Accept-Language
+ * (RFC 9110, section 12.5.4), else English. `asked` says that the query decided, so that links on the page go on asking.
  */
-export function chooseLocale(
-  query: string | undefined,
-  acceptLanguage: string | undefined,
-): { readonly words: Words; readonly asked: boolean } {
+export function chooseLocale({ query, account, acceptLanguage }: LocaleWishes): {
+  readonly words: Words;
+  readonly asked: boolean;
+} {
   const wanted = findWords(query);
   if (wanted !== undefined) return { words: wanted, asked: true };
+  const chosen = findWords(account);
+  if (chosen !== undefined) return { words: chosen, asked: false };
   for (const tag of preferredTags(acceptLanguage ?? "")) {
     const words = findWords(tag);
     if (words !== undefined) return { words, asked: false };

@@ -10,7 +10,7 @@ export interface AdministrationStore {
   setAdmin(userId: number, admin: boolean, entry: NewEntry): Promise<Change>;
   setDisabled(userId: number, disabled: boolean, entry: NewEntry): Promise<Change>;
   /** The account with everything that belongs to it in this room. */
-  deleteUser(userId: number, entry: NewEntry | null): Promise<Change>;
+  deleteUser(userId: number, now: number, entry: NewEntry | null): Promise<Change>;
   record(entry: NewEntry): Promise<void>;
   listEntries(limit: number, offset: number): AdminEntry[];
 }
@@ -53,6 +53,9 @@ export function createAdministrationStore(db: Database): AdministrationStore {
     "UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ?",
   );
   const remove = db.writer.prepare<[number]>("DELETE FROM users WHERE id = ?");
+  const depart = db.writer.prepare<[number, number]>(
+    "INSERT INTO departed_owners (user_id, departed_at) VALUES (?, ?)",
+  );
   const endSessions = prepareEndSessions(db);
   const insertEntry = db.writer.prepare<[number, number | null, string, string, string, string]>(
     "INSERT INTO admin_entries (created_at, admin_id, admin_email, action, subject, address) VALUES (?, ?, ?, ?, ?, ?)",
@@ -101,8 +104,10 @@ export function createAdministrationStore(db: Database): AdministrationStore {
         if (disabled) endSessions(userId, null);
         write(entry);
       }),
-    deleteUser: (userId, entry) =>
+    deleteUser: (userId, now, entry) =>
       changeUser(userId, true, () => {
+        // Read by the room of pushes, whose rows know their owner by this number.
+        depart.run(userId, now);
         // Everything else in this room goes with the row (ON DELETE CASCADE).
         remove.run(userId);
         if (entry !== null) write(entry);

@@ -1,5 +1,6 @@
 import type { Database } from "../../db/sqlite.ts";
 import type { PushUpkeep } from "../store.ts";
+import { prepareDepartures } from "./departures.ts";
 import type { Steps } from "./writing.ts";
 
 /**
@@ -68,6 +69,7 @@ export function prepareUpkeep(db: Database, steps: Steps): PushUpkeep {
   }
 
   return {
+    ...prepareDepartures(db, steps),
     dueForEnd: async (now, limit) => due.all(now, limit),
     endDue: (pushes, blobsGraceMs) =>
       db.write(() => {
