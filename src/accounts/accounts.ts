@@ -8,20 +8,26 @@ import type { Outbox } from "../mail/outbox.ts";
 import { type Administration, createAdministration } from "./administration.ts";
 import { type ApiTokens, createApiTokens } from "./api-tokens.ts";
 import { createKnownPlaces } from "./known-places.ts";
+import { createPasswordCheck } from "./password-check.ts";
+import { createPasswords, type Passwords } from "./passwords.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 import { createSignIn, type SignIn } from "./sign-in.ts";
 import { createAdministrationStore } from "./sqlite/administration.ts";
 import { createKnownPlaceStore } from "./sqlite/known-places.ts";
+import { createPasswordStore } from "./sqlite/passwords.ts";
 import { createSessionStore } from "./sqlite/sessions.ts";
 import { createTokenStore } from "./sqlite/tokens.ts";
 import { createUserStore } from "./sqlite/users.ts";
 import { createUsers, type Users } from "./users.ts";
 
-export type { ApiToken, ListedSession, Place, Session, User } from "./account.ts";
+export type { ApiToken, ListedSession, Place, Scope, Session, User } from "./account.ts";
+export { allScopes } from "./account.ts";
 export type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from "./administration.ts";
+export { type TokenHolder, type TokenLimits, tokenLimits } from "./api-tokens.ts";
+export type { PasswordProblem } from "./password-rules.ts";
 
 /** The door of the room: people, how they sign in, what acts for them. Secrets are returned once, when made. */
-export interface Accounts extends Users, SignIn, Sessions, ApiTokens, Administration {}
+export interface Accounts extends Users, Passwords, SignIn, Sessions, ApiTokens, Administration {}
 
 export interface AccountsDeps {
   readonly db: Database;
@@ -40,6 +46,8 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   const users = createUserStore(deps.db);
   const places = createKnownPlaces({ store: createKnownPlaceStore(deps.db), outbox: deps.outbox });
   const sessions = createSessions({ ...deps, store: createSessionStore(deps.db), places });
+  const passwords = createPasswordStore(deps.db);
+  const check = createPasswordCheck({ ...deps, places });
   return {
     ...createUsers({ ...deps, store: users }),
     ...sessions.door,
@@ -47,6 +55,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
       ...{ clock: deps.clock, store: createAdministrationStore(deps.db), findUser: users.findUser },
     }),
     ...createApiTokens({ ...deps, store: createTokenStore(deps.db) }),
-    ...createSignIn({ ...deps, store: users, startSession: sessions.start }),
+    ...createPasswords({ ...deps, store: passwords, check }),
+    ...createSignIn({ ...deps, store: users, passwords, check, startSession: sessions.start }),
   };
 }

@@ -1,12 +1,23 @@
 import { describe, expect, it } from "vitest";
-import { createSignInThrottle } from "./sign-in-throttle.ts";
+import { createSignInThrottle, type SignInLimits } from "./sign-in-throttle.ts";
 
-const limits = { windowMs: 1_000, perPairMax: 2, perClientMax: 3, rememberedMax: 4 };
+const limits = {
+  ...{ windowMs: 1_000, perPairMax: 2, perClientMax: 3, rememberedMax: 4 },
+  ...{ accountWindowMs: 10_000, perAccountMax: 1_000 },
+};
 const refusal = expect.objectContaining({ code: "too_many_requests" });
+
+function makeThrottle(given: SignInLimits) {
+  const throttle = createSignInThrottle(given);
+  return {
+    charge: (client: string, email: string, now: number, knownPlace = false) =>
+      throttle.charge({ client, email, knownPlace }, now),
+  };
+}
 
 describe("createSignInThrottle", () => {
   it("counts a client over all its addresses, and does not count what it refused", () => {
-    const throttle = createSignInThrottle(limits);
+    const throttle = makeThrottle(limits);
     throttle.charge("c", "a", 0);
     throttle.charge("c", "a", 1);
     expect(() => throttle.charge("c", "a", 2)).toThrow(refusal);
@@ -16,7 +27,7 @@ describe("createSignInThrottle", () => {
   });
 
   it("rounds the wait up to a whole second", () => {
-    const throttle = createSignInThrottle({ ...limits, windowMs: 2_500 });
+    const throttle = makeThrottle({ ...limits, windowMs: 2_500 });
     throttle.charge("c", "a", 0);
     throttle.charge("c", "a", 0);
     expect(() => throttle.charge("c", "a", 0)).toThrow(expect.objectContaining({ retryAfterSeconds: 3 }));
@@ -24,18 +35,34 @@ describe("createSignInThrottle", () => {
   });
 
   it("starts anew when the clock was set back", () => {
-    const throttle = createSignInThrottle(limits);
+    const throttle = makeThrottle(limits);
     throttle.charge("c", "a", 1_000_000);
     throttle.charge("c", "a", 1_000_000);
     throttle.charge("c", "a", 5);
   });
 
   it("forgets the oldest instead of growing", () => {
-    const throttle = createSignInThrottle(limits);
+    const throttle = makeThrottle(limits);
     for (let at = 0; at < 2; at += 1) throttle.charge("first", "a", 0);
     for (const client of ["b", "c", "d"]) throttle.charge(client, "a", 1);
     expect(() => throttle.charge("first", "a", 2)).toThrow(refusal);
     throttle.charge("e", "a", 3);
     throttle.charge("first", "a", 4);
+  });
+
+  it("ends a guess from ever new addresses, and never keeps out who has been there before", () => {
+    const throttle = makeThrottle({ ...limits, rememberedMax: 100, perAccountMax: 3 });
+    for (const client of ["a", "b", "c"]) throttle.charge(client, "ada", 0);
+    expect(() => throttle.charge("d", "ada", 1)).toThrow(refusal);
+    throttle.charge("d", "eve", 1);
+    throttle.charge("home", "ada", 1, true);
+    expect(() => throttle.charge("d", "ada", 9_999)).toThrow(refusal);
+    throttle.charge("d", "ada", 10_000);
+  });
+
+  it("lets no guess from a known place count for the others", () => {
+    const throttle = makeThrottle({ ...limits, perClientMax: 9, perPairMax: 9, perAccountMax: 1 });
+    for (let at = 0; at < 5; at += 1) throttle.charge("home", "ada", 0, true);
+    throttle.charge("new", "ada", 0);
   });
 });

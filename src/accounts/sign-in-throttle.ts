@@ -1,5 +1,6 @@
-import { minuteMs, secondMs } from "../base/clock.ts";
+import { hourMs, minuteMs } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
+import { createAttemptWindows } from "./attempt-windows.ts";
 
 export interface SignInLimits {
   readonly windowMs: number;
@@ -7,7 +8,10 @@ export interface SignInLimits {
   readonly perPairMax: number;
   /** Failed attempts of one client, whatever the e-mail. */
   readonly perClientMax: number;
-  /** Clients and pairs remembered, each; beyond it the ones that started first are forgotten. */
+  readonly accountWindowMs: number;
+  /** Failed attempts on one e-mail in an account window, of all clients that are new to it together. */
+  readonly perAccountMax: number;
+  /** Clients, pairs and e-mails remembered, each. */
   readonly rememberedMax: number;
 }
 
@@ -15,60 +19,56 @@ export const signInLimits: SignInLimits = {
   windowMs: 10 * minuteMs,
   perPairMax: 10,
   perClientMax: 50,
+  accountWindowMs: hourMs,
+  perAccountMax: 1_000,
   rememberedMax: 20_000,
 };
 
-export interface SignInThrottle {
-  /**
-   * Counts the attempt before it is made, so that parallel guesses gain nothing. Every counter belongs to one client:
-   * a stranger's guesses slow the stranger alone.
-   * @throws AppError too_many_requests; the refused attempt is not counted.
-   */
-  charge(client: string, email: string, now: number): { refund(): void };
+export interface SignInAttempt {
+  readonly client: string;
+  /** "" for all that is no address: what is typed there must not become keys without end. */
+  readonly email: string;
+  /** The account has been used from this place before. */
+  readonly knownPlace: boolean;
 }
 
-interface Window {
-  readonly startedAt: number;
-  count: number;
+export interface SignInThrottle {
+  /**
+   * Counts the attempt before it is made, so that parallel guesses gain nothing. What counts for everybody belongs to
+   * one client: a stranger's guesses slow the stranger alone. Beside it stands a wide bound for one account, against
+   * guesses from thousands of addresses at once. A place that the account was used from passes it by and never fills it,
+   * so such guesses cannot keep its owner out; at a new place the owner can come in by a reset of the password, which
+   * makes the place a known one.
+   * @throws AppError too_many_requests; the refused attempt is not counted.
+   */
+  charge(attempt: SignInAttempt, now: number): { refund(): void };
 }
 
 export function createSignInThrottle(limits: SignInLimits): SignInThrottle {
-  const clients = new Map<string, Window>();
-  const pairs = new Map<string, Window>();
-
-  /** A window from the future means that the clock was set back: it must not lock anybody out until then. */
-  function currentWindow(windows: Map<string, Window>, key: string, now: number): Window {
-    const known = windows.get(key);
-    if (known !== undefined && now >= known.startedAt && now < known.startedAt + limits.windowMs) return known;
-    windows.delete(key);
-    const [oldest] = windows.keys();
-    if (windows.size >= limits.rememberedMax && oldest !== undefined) windows.delete(oldest);
-    const started = { startedAt: now, count: 0 };
-    windows.set(key, started);
-    return started;
-  }
-
-  function refuseWhenFull(window: Window, max: number, now: number): void {
-    if (window.count < max) return;
-    const waitMs = window.startedAt + limits.windowMs - now;
-    throw new AppError("too_many_requests", "Too many attempts to sign in. Try again later.", {
-      retryAfterSeconds: Math.max(1, Math.ceil(waitMs / secondMs)),
-    });
-  }
+  const { windowMs, rememberedMax } = limits;
+  const clients = createAttemptWindows({ windowMs, max: limits.perClientMax, rememberedMax });
+  const pairs = createAttemptWindows({ windowMs, max: limits.perPairMax, rememberedMax });
+  const accounts = createAttemptWindows({
+    ...{ windowMs: limits.accountWindowMs, max: limits.perAccountMax, rememberedMax },
+  });
 
   return {
-    charge(client, email, now) {
-      // The client's own limit comes first: it also bounds how many pairs one client can have remembered.
-      const ofClient = currentWindow(clients, client, now);
-      refuseWhenFull(ofClient, limits.perClientMax, now);
-      const ofPair = currentWindow(pairs, `${client} ${email}`, now);
-      refuseWhenFull(ofPair, limits.perPairMax, now);
-      ofClient.count += 1;
-      ofPair.count += 1;
+    charge({ client, email, knownPlace }, now) {
+      const counted = [
+        [clients, client],
+        [pairs, `${client} ${email}`],
+        ...(knownPlace ? [] : ([[accounts, email]] as const)),
+      ] as const;
+      for (const [windows, key] of counted) {
+        const retryAfterSeconds = windows.waitSeconds(key, now);
+        if (retryAfterSeconds > 0) {
+          throw new AppError("too_many_requests", "Too many attempts. Try again later.", { retryAfterSeconds });
+        }
+      }
+      const refunds = counted.map(([windows, key]) => windows.charge(key, now));
       return {
         refund() {
-          ofClient.count -= 1;
-          ofPair.count -= 1;
+          for (const refund of refunds) refund();
         },
       };
     },

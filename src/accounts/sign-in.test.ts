@@ -4,7 +4,7 @@ import { minuteMs } from "../base/clock.ts";
 import { unavailable } from "../base/errors.ts";
 import { systemRandom } from "../base/random.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
-import { makeDummyHash } from "./sign-in.ts";
+import { makeDummyHash } from "./password-check.ts";
 
 const email = "ada@example.com";
 const wrong = "incorrect horse battery";

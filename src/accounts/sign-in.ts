@@ -1,19 +1,22 @@
 import type { Clock } from "../base/clock.ts";
-import type { Random } from "../base/random.ts";
+import { AppError } from "../base/errors.ts";
+import { isBcryptHash } from "../crypto/bcrypt.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { Place, User } from "./account.ts";
-import { hasCharacters } from "./character-count.ts";
+import type { AccountsDeps } from "./accounts.ts";
 import { normalizeEmail } from "./email.ts";
+import type { PasswordCheck } from "./password-check.ts";
 import type { SessionStarts } from "./sessions.ts";
-import { createSignInThrottle, signInLimits } from "./sign-in-throttle.ts";
+import type { PasswordStore } from "./sqlite/passwords.ts";
 import type { UserStore } from "./sqlite/users.ts";
-import { passwordCharactersMax } from "./users.ts";
 
 interface Deps {
   readonly store: UserStore;
+  readonly passwords: PasswordStore;
   readonly clock: Clock;
-  readonly random: Random;
-  readonly argon2: Pick<Argon2Queue, "verifyPassword">;
+  readonly argon2: Pick<Argon2Queue, "hashPassword">;
+  readonly check: PasswordCheck;
+  readonly settings: AccountsDeps["settings"];
   readonly startSession: SessionStarts["start"];
 }
 
@@ -26,50 +29,36 @@ export interface SignedIn {
 
 export interface SignIn {
   /**
-   * undefined: no such pair; the same work is done for an unknown e-mail.
-   * @throws AppError too_many_requests, unavailable.
+   * undefined: no such pair; the same work is done for an unknown e-mail. A bcrypt hash that matched is replaced.
+   * @throws AppError too_many_requests, unavailable; forbidden: the pair is right, but the e-mail is not confirmed yet.
+   * Only who knows the password hears of that.
    */
   signIn(request: { email: string; password: string; place: Place }): Promise<SignedIn | undefined>;
 }
 
-/** All malformed addresses share one counter: what is typed there must not become keys without end. */
-const malformed = "";
+export function createSignIn(deps: Deps): SignIn {
+  const { store, passwords, clock, argon2, check, settings, startSession } = deps;
 
-/**
- * The hash that an unknown e-mail is checked against, at the price of a real one, so that the time taken does not
- * tell who has an account. Its digest is random, not the digest of anything.
- */
-export function makeDummyHash(random: Random): string {
-  const unpadded = (bytes: Buffer) => bytes.toString("base64").replace(/=+$/, "");
-  return `$argon2id$v=19$m=19456,t=2,p=1$${unpadded(random.bytes(16))}$${unpadded(random.bytes(32))}`;
-}
-
-export function createSignIn({ store, clock, random, argon2, startSession }: Deps): SignIn {
-  const throttle = createSignInThrottle(signInLimits);
-  const dummyHash = makeDummyHash(random);
-
-  async function signIn({ email, password, place }: Parameters<SignIn["signIn"]>[0]): Promise<SignedIn | undefined> {
-    const now = clock.now();
-    const address = normalizeEmail(email);
-    const attempt = throttle.charge(place.client, address ?? malformed, now);
-    if (!hasCharacters(password, 0, passwordCharactersMax)) return undefined;
-
-    const found = address === undefined ? undefined : store.findUserByEmail(address);
-    const able = found !== undefined && found.passwordHash !== "" && found.user.disabledAt === null;
-    let matches: boolean;
-    try {
-      matches = await argon2.verifyPassword(able ? found.passwordHash : dummyHash, password, place.client);
-    } catch (error) {
-      // Not tried at all, so nothing was learnt by it.
-      attempt.refund();
-      throw error;
-    }
-    if (!able || !matches) return undefined;
-    attempt.refund();
-    const { user } = found;
-    const sessionToken = await startSession(user, place, now);
-    return sessionToken === undefined ? undefined : { user, sessionToken, waitsForFactor: user.hasSecondFactor };
-  }
-
-  return { signIn };
+  return {
+    async signIn({ email, password, place }) {
+      if (settings.loginsDisabled) return undefined;
+      const now = clock.now();
+      const address = normalizeEmail(email);
+      const account = address === undefined ? undefined : store.findUserByEmail(address);
+      const matches = await check({ email: address, account, password, place }, now);
+      if (account === undefined || !matches) return undefined;
+      const { user, passwordHash } = account;
+      if (settings.emails && user.confirmedAt === null) {
+        throw new AppError("forbidden", "Confirm your e-mail address first.");
+      }
+      const upgraded = isBcryptHash(passwordHash) ? await argon2.hashPassword(password, place.client) : undefined;
+      // Within the write that starts the session: a password that was changed meanwhile lets nobody in any more.
+      const provided = () =>
+        upgraded === undefined
+          ? passwords.stands(user.id, passwordHash)
+          : passwords.rehash(user.id, passwordHash, upgraded, now);
+      const sessionToken = await startSession(user, place, now, provided);
+      return sessionToken === undefined ? undefined : { user, sessionToken, waitsForFactor: user.hasSecondFactor };
+    },
+  };
 }

@@ -2,15 +2,12 @@ import type { Clock } from "../base/clock.ts";
 import { invalidFields } from "../base/errors.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { User } from "./account.ts";
-import { hasCharacters } from "./character-count.ts";
 import { normalizeEmail } from "./email.ts";
+import { passwordProblem, passwordSentences } from "./password-rules.ts";
 import type { UserStore } from "./sqlite/users.ts";
 
-const passwordCharactersMin = 12;
-export const passwordCharactersMax = 1_024;
-
 /** Place in the Argon2 queue of those who make users: not a network address, so no client can share it. */
-const operator = "operator";
+export const operator = "operator";
 
 interface Deps {
   readonly store: UserStore;
@@ -21,10 +18,11 @@ interface Deps {
 export interface Users {
   /**
    * For operators: the address counts as confirmed.
-   * @throws AppError invalid_fields on `email` (malformed, taken) or `password` (12 to 1024 characters).
+   * @throws AppError invalid_fields on `email` (malformed, taken) or `password` (password-rules.ts).
    */
   createUser(request: { email: string; password: string; admin: boolean }): Promise<User>;
   findUserByEmail(email: string): Promise<User | undefined>;
+  findUser(userId: number): Promise<User | undefined>;
 }
 
 export function createUsers({ store, clock, argon2 }: Deps): Users {
@@ -32,13 +30,11 @@ export function createUsers({ store, clock, argon2 }: Deps): Users {
     async createUser(request) {
       const now = clock.now();
       const email = normalizeEmail(request.email);
-      const fits = hasCharacters(request.password, passwordCharactersMin, passwordCharactersMax);
-      if (email === undefined || !fits) {
+      const problem = passwordProblem(request.password, email ?? "");
+      if (email === undefined || problem !== undefined) {
         throw invalidFields({
           ...(email === undefined && { email: ["This is not an e-mail address."] }),
-          ...(!fits && {
-            password: [`A password has ${passwordCharactersMin} to ${passwordCharactersMax} characters.`],
-          }),
+          ...(problem !== undefined && { password: [passwordSentences[problem]] }),
         });
       }
       const passwordHash = await argon2.hashPassword(request.password, operator);
@@ -51,5 +47,7 @@ export function createUsers({ store, clock, argon2 }: Deps): Users {
       const address = normalizeEmail(email);
       return address === undefined ? undefined : store.findUserByEmail(address)?.user;
     },
+
+    findUser: async (userId) => store.findUser(userId),
   };
 }

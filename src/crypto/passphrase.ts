@@ -1,5 +1,6 @@
 import { hash, hashRaw, verify } from "@node-rs/argon2";
 import { unavailable } from "../base/errors.ts";
+import { isBcryptHash, verifyBcrypt } from "./bcrypt.ts";
 
 /** Argon2id (RFC 9106), version 0x13: 19 MiB, two passes, one lane, 32 bytes out. */
 const cost = { algorithm: 2, version: 1, memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const;
@@ -14,7 +15,8 @@ export interface Argon2Queue {
   deriveKey(secret: string, salt: Buffer, client: string): Promise<Buffer>;
   /** @returns a PHC string with a fresh 16-byte salt from the system's CSPRNG. */
   hashPassword(password: string, client: string): Promise<string>;
-  verifyPassword(phc: string, password: string, client: string): Promise<boolean>;
+  /** @param stored what `hashPassword` gave, or a bcrypt hash of an account from elsewhere. */
+  verifyPassword(stored: string, password: string, client: string): Promise<boolean>;
   /** Operations that have not started. */
   readonly waiting: number;
 }
@@ -75,7 +77,10 @@ export function createArgon2Queue(limits: Argon2QueueLimits): Argon2Queue {
   return {
     deriveKey: (secret, salt, client) => run(client, () => hashRaw(Buffer.from(secret, "utf8"), { ...cost, salt })),
     hashPassword: (password, client) => run(client, () => hash(Buffer.from(password, "utf8"), cost)),
-    verifyPassword: (phc, password, client) => run(client, () => verify(phc, Buffer.from(password, "utf8"))),
+    verifyPassword: (stored, password, client) =>
+      run(client, () =>
+        isBcryptHash(stored) ? verifyBcrypt(stored, password) : verify(stored, Buffer.from(password, "utf8")),
+      ),
     get waiting() {
       return waiting;
     },
