@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Accounts, type Administrator, type Change, createAccounts } from "./accounts/accounts.ts";
+import { createProvider } from "./accounts/provider.ts";
 import type { Clock } from "./base/clock.ts";
 import type { Random } from "./base/random.ts";
 import type { BlobStore } from "./blobs/blob-store.ts";
@@ -94,6 +95,7 @@ export async function openHouse(config: Config, effects: Effects, events: Events
       ...{ db, clock, random, argon2, outbox },
       settings: config.accounts,
       keyring: () => keyring,
+      provider: config.singleSignOn && createProvider(config.singleSignOn, { clock, fetch }),
       onUseNotRecorded: events.usageNotRecorded,
     });
     const deleteAccount: House["deleteAccount"] = async (userId, by) => {

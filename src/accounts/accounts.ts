@@ -7,15 +7,21 @@ import type { Database } from "../db/sqlite.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import { type Administration, createAdministration } from "./administration.ts";
 import { type ApiTokens, createApiTokens } from "./api-tokens.ts";
+import { createIdentities, type Identities } from "./identities.ts";
 import { createKnownPlaces } from "./known-places.ts";
 import { createPasswordCheck } from "./password-check.ts";
 import { createPasswords, type Passwords } from "./passwords.ts";
+import type { Provider } from "./provider.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 import { createSignIn, type SignIn } from "./sign-in.ts";
+import { createSignOnSteps } from "./sign-on-steps.ts";
+import { createSingleSignOn, type SingleSignOn } from "./single-sign-on.ts";
 import { createAdministrationStore } from "./sqlite/administration.ts";
+import { createIdentityStore } from "./sqlite/identities.ts";
 import { createKnownPlaceStore } from "./sqlite/known-places.ts";
 import { createPasswordStore } from "./sqlite/passwords.ts";
 import { createSessionStore } from "./sqlite/sessions.ts";
+import { createSignOnStepStore } from "./sqlite/sign-on-steps.ts";
 import { createTokenStore } from "./sqlite/tokens.ts";
 import { createUserStore } from "./sqlite/users.ts";
 import { createUsers, type Users } from "./users.ts";
@@ -24,10 +30,20 @@ export type { ApiToken, ListedSession, Place, Scope, Session, User } from "./acc
 export { allScopes } from "./account.ts";
 export type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from "./administration.ts";
 export { type TokenHolder, type TokenLimits, tokenLimits } from "./api-tokens.ts";
+export type { LinkToConfirm } from "./identities.ts";
 export type { PasswordProblem } from "./password-rules.ts";
+export { signOnSettingsPath } from "./single-sign-on.ts";
 
 /** The door of the room: people, how they sign in, what acts for them. Secrets are returned once, when made. */
-export interface Accounts extends Users, Passwords, SignIn, Sessions, ApiTokens, Administration {}
+export interface Accounts
+  extends Users,
+    Passwords,
+    SignIn,
+    Sessions,
+    SingleSignOn,
+    Identities,
+    ApiTokens,
+    Administration {}
 
 export interface AccountsDeps {
   readonly db: Database;
@@ -38,6 +54,8 @@ export interface AccountsDeps {
   /** Asked for only by what is sealed: most of an account is not, and commands work without the master key. */
   readonly keyring: () => Keyring;
   readonly outbox: Outbox;
+  /** undefined: nobody signs in elsewhere. */
+  readonly provider: Provider | undefined;
   /** The time of last use could not be stored: the request goes on, the failure is told here. */
   readonly onUseNotRecorded: (of: "api_token" | "session", error: unknown) => void;
 }
@@ -48,6 +66,11 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   const sessions = createSessions({ ...deps, store: createSessionStore(deps.db), places });
   const passwords = createPasswordStore(deps.db);
   const check = createPasswordCheck({ ...deps, places });
+  const signOn = {
+    ...{ ...deps, passwords, check, identities: createIdentityStore(deps.db), startSession: sessions.start },
+    steps: createSignOnSteps({ ...deps, store: createSignOnStepStore(deps.db) }),
+    findUserByEmail: (email: string) => users.findUserByEmail(email)?.user,
+  };
   return {
     ...createUsers({ ...deps, store: users }),
     ...sessions.door,
@@ -57,5 +80,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     ...createApiTokens({ ...deps, store: createTokenStore(deps.db) }),
     ...createPasswords({ ...deps, store: passwords, check }),
     ...createSignIn({ ...deps, store: users, passwords, check, startSession: sessions.start }),
+    ...createSingleSignOn(signOn),
+    ...createIdentities(signOn),
   };
 }

@@ -76,6 +76,7 @@ function openAccounts(config: Config, db: Database, io: CliIo): Accounts {
     settings: config.accounts,
     keyring,
     outbox: createOutbox({ db, keyring, open: config.accounts.emails }),
+    provider: undefined,
     onUseNotRecorded: (of) => io.stderr(`The use of a ${of} could not be recorded.\n`),
   });
 }

@@ -178,16 +178,27 @@ export const migrations: readonly string[] = [
   ALTER TABLE api_tokens ADD COLUMN expires_at INTEGER;
   ALTER TABLE api_tokens ADD COLUMN last_used_address TEXT;
 
+  -- null: derived from the push's data key; set when an edit drew another data key, and sealed under that one.
+  ALTER TABLE files ADD COLUMN key_sealed BLOB;
+
   -- Links that mails carry. purpose: 0 confirm the account, 1 reset the password, 2 change the e-mail to new_email.
+  -- password_hash: of the sign-up that the mail answers; the account gets it when that very link is used.
   CREATE TABLE mailed_links (
     digest BLOB PRIMARY KEY,
     user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
     purpose INTEGER NOT NULL,
     new_email TEXT,
+    password_hash TEXT,
     created_at INTEGER NOT NULL
   ) WITHOUT ROWID;
   CREATE INDEX mailed_links_user ON mailed_links(user_id, purpose);
   CREATE INDEX mailed_links_created ON mailed_links(created_at);
+
+  -- Accounts that are gone, until nothing of their pushes is left and nothing that they began can be under way.
+  CREATE TABLE departed_owners (
+    user_id INTEGER PRIMARY KEY,
+    departed_at INTEGER NOT NULL
+  );
 
   -- Where somebody has signed in from before, as a digest of the network and the browser.
   CREATE TABLE known_places (
@@ -197,13 +208,12 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (user_id, digest)
   ) WITHOUT ROWID;
 
-  -- Without confirmed_at it was only shown, and protects nothing yet. last_step: no code of it or of an earlier one counts.
+  -- Only secrets that a code has confirmed. last_step, in Unix time / 30 s: no code of it or of an earlier one counts.
   CREATE TABLE totp_factors (
     user_id INTEGER PRIMARY KEY REFERENCES users(id) ON DELETE CASCADE,
     secret_sealed BLOB NOT NULL,
-    confirmed_at INTEGER,
     last_step INTEGER NOT NULL,
-    created_at INTEGER NOT NULL
+    confirmed_at INTEGER NOT NULL
   );
   CREATE TABLE backup_codes (
     user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
@@ -223,14 +233,13 @@ export const migrations: readonly string[] = [
     last_used_at INTEGER
   );
   CREATE INDEX passkeys_user ON passkeys(user_id);
-  -- Each answers one ceremony. purpose: 0 add a passkey, 1 second factor, 2 sign in without a password.
+  -- Challenges that were answered, so that none counts twice. Open ones carry their own seal and lie nowhere: strangers
+  -- may ask for as many as they like.
   CREATE TABLE passkey_challenges (
     digest BLOB PRIMARY KEY,
-    user_id INTEGER REFERENCES users(id) ON DELETE CASCADE,
-    purpose INTEGER NOT NULL,
-    created_at INTEGER NOT NULL
+    answered_at INTEGER NOT NULL
   ) WITHOUT ROWID;
-  CREATE INDEX passkey_challenges_created ON passkey_challenges(created_at);
+  CREATE INDEX passkey_challenges_answered ON passkey_challenges(answered_at);
 
   -- Who a provider of single sign-on says somebody is.
   CREATE TABLE identities (
@@ -245,9 +254,11 @@ export const migrations: readonly string[] = [
   CREATE TABLE sign_on_steps (
     digest BLOB PRIMARY KEY,
     step_sealed BLOB NOT NULL,
+    client TEXT NOT NULL,
     created_at INTEGER NOT NULL
   ) WITHOUT ROWID;
   CREATE INDEX sign_on_steps_created ON sign_on_steps(created_at);
+  CREATE INDEX sign_on_steps_client ON sign_on_steps(client, created_at);
 
   -- Mails on their way. due_at null: given up. letter_sealed holds the recipient and, for some, a link that works.
   CREATE TABLE outbox (

@@ -13,6 +13,7 @@ export interface Timetable {
 
 const sweepEveryMs = 30 * secondMs;
 const expiredSessionsMax = 500;
+const expiredStepsMax = 5_000;
 
 /** What the house does by itself. Each job runs at once and then at its interval, never beside itself. */
 export async function startTimetable(house: House, effects: Effects, events: Events): Promise<Timetable> {
@@ -39,6 +40,7 @@ export async function startTimetable(house: House, effects: Effects, events: Eve
     repeat("heartbeat", heartbeatMs, beat, events),
     repeat("sweep", sweepEveryMs, sweepOnce, events),
     repeat("sessions", hourMs, () => house.accounts.removeExpiredSessions(expiredSessionsMax), events),
+    repeat("sign-on steps", hourMs, () => house.accounts.removeExpiredSignOnSteps(expiredStepsMax), events),
   ];
   return {
     async stop() {

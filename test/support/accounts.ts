@@ -75,6 +75,7 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
     settings: openSettings,
     keyring: () => keyring,
     outbox,
+    provider: undefined,
     onUseNotRecorded: (of, error) => {
       throw new Error(`The use of a ${of} was not recorded.`, { cause: error });
     },

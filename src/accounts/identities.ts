@@ -1,0 +1,179 @@
+import type { Clock } from "../base/clock.ts";
+import type { Database } from "../db/sqlite.ts";
+import type { Outbox } from "../mail/outbox.ts";
+import type { Place, Session, User } from "./account.ts";
+import type { AccountsDeps } from "./accounts.ts";
+import type { PasswordCheck } from "./password-check.ts";
+import type { Provider } from "./provider.ts";
+import type { SessionStarts } from "./sessions.ts";
+import type { SignOnSteps, StepToConfirm } from "./sign-on-steps.ts";
+import { openProvider } from "./single-sign-on.ts";
+import type { IdentityStore } from "./sqlite/identities.ts";
+import type { PasswordStore } from "./sqlite/passwords.ts";
+
+/** A provider that made somebody anew gives them another subject; nobody needs many. */
+const perUserMax = 10;
+
+/** What a person is asked before an identity is linked to their account. */
+export interface LinkToConfirm {
+  readonly accountEmail: string;
+  /** What the provider calls them. */
+  readonly providerEmail: string;
+  /**
+   * How they show that the account is theirs: by its `password`; by a `sign_in`, for it has none; or by nothing more
+   * than their `consent`, for they have signed in to it since the provider spoke.
+   */
+  readonly by: "password" | "sign_in" | "consent";
+}
+
+export type LinkOutcome =
+  /** `sessionToken` null: the session stays what it was. */
+  | { readonly is: "linked"; readonly sessionToken: string | null; readonly next: string | null }
+  /** The password was right. After the second factor the person has to consent. */
+  | { readonly is: "waits_for_factor"; readonly sessionToken: string }
+  | { readonly is: "wrong_password" }
+  | { readonly is: "linked_elsewhere" }
+  | { readonly is: "invalid" };
+
+export interface Identities {
+  /** undefined: nothing waits to be confirmed in this browser. @throws AppError not_found: no single sign-on here. */
+  findLinkToConfirm(stepToken: string | undefined, session: Session | null): Promise<LinkToConfirm | undefined>;
+  /** The only way an identity becomes part of an account that was there before. @throws AppError too_many_requests, unavailable, not_found. */
+  confirmLink(request: {
+    stepToken: string | undefined;
+    password: string;
+    session: Session | null;
+    place: Place;
+  }): Promise<LinkOutcome>;
+  /** When the account's identities of today's provider were linked, the newest first. */
+  listLinkTimes(userId: number): Promise<readonly number[]>;
+  /** All of them, of former providers too. @throws AppError too_many_requests, unavailable, not_found. */
+  unlinkIdentities(request: {
+    userId: number;
+    password: string;
+    place: Place;
+  }): Promise<"unlinked" | "wrong_password" | "only_way_in">;
+}
+
+interface Deps {
+  readonly db: Pick<Database, "write">;
+  readonly clock: Clock;
+  readonly settings: AccountsDeps["settings"];
+  readonly outbox: Outbox;
+  readonly provider: Provider | undefined;
+  readonly steps: SignOnSteps;
+  readonly identities: IdentityStore;
+  readonly passwords: Pick<PasswordStore, "findPassword" | "stands">;
+  readonly check: PasswordCheck;
+  readonly startSession: SessionStarts["start"];
+}
+
+export function createIdentities(deps: Deps): Identities {
+  const { clock, identities, passwords, check } = deps;
+  return {
+    async findLinkToConfirm(stepToken, session) {
+      const waiting = findWaiting(stepToken, deps);
+      if (waiting === undefined) return undefined;
+      const { step, user } = waiting;
+      return { accountEmail: user.email, providerEmail: step.email, by: proofNeeded(step, user, session) };
+    },
+
+    async confirmLink({ stepToken, password, session, place }) {
+      const waiting = findWaiting(stepToken, deps);
+      if (waiting === undefined || stepToken === undefined) return { is: "invalid" };
+      const { step, user, account } = waiting;
+      const by = proofNeeded(step, user, session);
+      if (by === "sign_in") return { is: "invalid" };
+      const given = { email: user.email, account, password, place };
+      if (by === "password" && !(await check(given, clock.now()))) return { is: "wrong_password" };
+      // Asked once more inside the write: a password that was changed meanwhile proves nothing.
+      const proven = () => by === "consent" || passwords.stands(user.id, account.passwordHash);
+      const request = { stepToken, step, user, place, proven };
+      return session?.user.id === user.id ? linkInSession(request, deps) : signInAndLink(request, deps);
+    },
+
+    async listLinkTimes(userId) {
+      return identities.listLinkTimes(userId, openProvider(deps).issuer);
+    },
+
+    async unlinkIdentities({ userId, password, place }) {
+      openProvider(deps);
+      const account = passwords.findPassword(userId);
+      if (account === undefined || !account.user.hasPassword) return "only_way_in";
+      const given = { email: account.user.email, account, password, place };
+      if (!(await check(given, clock.now()))) return "wrong_password";
+      await identities.deleteIdentities(userId);
+      return "unlinked";
+    },
+  };
+}
+
+/** @returns the step and its account, which has to be one that may sign in. */
+function findWaiting(token: string | undefined, deps: Deps) {
+  openProvider(deps);
+  const step = deps.steps.find(token, deps.clock.now());
+  if (step?.is !== "to_confirm") return undefined;
+  const account = deps.passwords.findPassword(step.userId);
+  if (account === undefined || account.user.disabledAt !== null) return undefined;
+  const unconfirmed = deps.settings.emails && account.user.confirmedAt === null;
+  return unconfirmed ? undefined : { step, account, user: account.user };
+}
+
+/** A session from before the provider spoke may have been left open by somebody: it takes the password again. */
+function proofNeeded(step: StepToConfirm, user: User, session: Session | null): LinkToConfirm["by"] {
+  if (session?.user.id === user.id && session.createdAt > step.createdAt) return "consent";
+  return user.hasPassword ? "password" : "sign_in";
+}
+
+interface LinkRequest {
+  readonly stepToken: string;
+  readonly step: StepToConfirm;
+  readonly user: User;
+  readonly place: Place;
+  /** Runs inside the unit. */
+  readonly proven: () => boolean;
+}
+
+async function linkInSession(request: LinkRequest, deps: Deps): Promise<LinkOutcome> {
+  const result = await deps.db.write(linkUnit({ ...request, factorShown: true }, deps));
+  if (result === "linked") return { is: "linked", sessionToken: null, next: request.step.next };
+  return { is: result === "taken" ? "linked_elsewhere" : "invalid" };
+}
+
+async function signInAndLink(request: LinkRequest, deps: Deps): Promise<LinkOutcome> {
+  const { user, place, proven, step } = request;
+  const now = deps.clock.now();
+  if (user.hasSecondFactor) {
+    const sessionToken = await deps.startSession(user, place, now, proven);
+    return sessionToken === undefined ? { is: "invalid" } : { is: "waits_for_factor", sessionToken };
+  }
+  const link = linkUnit({ ...request, factorShown: false }, deps);
+  const done: { result: LinkResult } = { result: "refused" };
+  const sessionToken = await deps.startSession(user, place, now, () => {
+    done.result = link();
+    return done.result === "linked";
+  });
+  if (sessionToken !== undefined) return { is: "linked", sessionToken, next: step.next };
+  return { is: done.result === "taken" ? "linked_elsewhere" : "invalid" };
+}
+
+type LinkResult = "linked" | "taken" | "refused";
+
+/** @returns the unit of `db.write` that uses the step up, links, and tells the owner. */
+function linkUnit(request: LinkRequest & { readonly factorShown: boolean }, deps: Deps): () => LinkResult {
+  const { stepToken, step, user, place, proven, factorShown } = request;
+  const { clock, provider, outbox, steps, identities } = deps;
+  const { issuer, subject } = step;
+  return () => {
+    const now = clock.now();
+    if (!proven() || !steps.take(stepToken, now)) return "refused";
+    const result = identities.linkIdentity({ issuer, subject, userId: user.id, now, factorShown, perUserMax });
+    if (result === "linked_before") return "linked";
+    if (result === "linked") {
+      const { address, userAgent } = place;
+      const notice = { kind: "notice", notice: "single_sign_on_linked", subject: provider?.name ?? "" } as const;
+      outbox.put({ to: user.email, language: user.language, content: { ...notice, at: now, address, userAgent } }, now);
+    }
+    return result;
+  };
+}

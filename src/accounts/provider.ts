@@ -1,0 +1,217 @@
+import {
+  AuthorizationResponseError,
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  type Configuration,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  None,
+} from "openid-client";
+import { type Clock, hourMs, secondMs } from "../base/clock.ts";
+import { unavailable } from "../base/errors.ts";
+import type { SingleSignOnSettings } from "../config/config.ts";
+import { digest } from "../crypto/digests.ts";
+import { type Fetch, ProviderSilentError, providerFetch } from "./provider-fetch.ts";
+import { isProviderTarget } from "./provider-targets.ts";
+
+/** What one sign-on is bound to. 43 characters of base64url each. */
+export interface SignOnSecrets {
+  readonly state: string;
+  readonly nonce: string;
+  /** RFC 7636, section 4.1. */
+  readonly verifier: string;
+}
+
+/** Who the provider says somebody is. Only issuer and subject together name a person for good. */
+export interface ProviderClaims {
+  readonly issuer: string;
+  readonly subject: string;
+  /** As the provider spells it, and only if it says that it is verified. */
+  readonly verifiedEmail: string | undefined;
+}
+
+export type ProviderAnswer =
+  | { readonly is: "claims"; readonly claims: ProviderClaims }
+  /** The person, or the provider for them, said no. */
+  | { readonly is: "denied" }
+  /** It does not hold: for the log. */
+  | { readonly is: "invalid"; readonly error: unknown };
+
+/** The one provider of OpenID Connect that the operator trusts. */
+export interface Provider {
+  /** What people call it. */
+  readonly name: string;
+  readonly issuer: string;
+  /** Where a browser goes to sign in. @throws AppError unavailable: the provider cannot be asked. */
+  signOnUrl(secrets: SignOnSecrets): Promise<string>;
+  /**
+   * @param query of the address that the provider sent the browser back to, without `?`.
+   * @throws AppError unavailable: the provider cannot be asked.
+   */
+  readAnswer(query: string, secrets: SignOnSecrets): Promise<ProviderAnswer>;
+}
+
+export const callbackPath = "/users/auth/oidc/callback";
+
+const timeoutSeconds = 10;
+/** Endpoints seldom change; keys have their own rhythm in the library. */
+const refreshMs = hourMs;
+/** A provider that is down is not asked again by everybody who tries. */
+const restMs = 5 * secondMs;
+/** OpenID Connect Core, section 2: 255 ASCII characters. */
+const subjectPattern = /^[\x20-\x7e]{1,255}$/;
+const issuerLengthMax = 2_048;
+/** RFC 6749, section 4.1.2.1; OpenID Connect Core, section 3.1.2.6. */
+const denials: ReadonlySet<string> = new Set([
+  "access_denied",
+  "login_required",
+  "consent_required",
+  "interaction_required",
+  "account_selection_required",
+]);
+
+export function createProvider(
+  settings: SingleSignOnSettings,
+  deps: { readonly clock: Clock; readonly fetch: Fetch },
+): Provider {
+  const issuer = new URL(settings.issuer);
+  const configurationOf = createDiscovery(settings, issuer, deps);
+  const redirectUri = `${settings.baseUrl}${callbackPath}`;
+
+  async function askable<Answer>(ask: (configuration: Configuration) => Promise<Answer>): Promise<Answer> {
+    try {
+      return await ask(await configurationOf());
+    } catch (error) {
+      throw unavailable("The provider of single sign-on cannot be asked.", restMs / secondMs, error);
+    }
+  }
+
+  return {
+    name: settings.name,
+    issuer: settings.issuer,
+
+    signOnUrl: ({ state, nonce, verifier }) =>
+      askable(async (configuration) => {
+        const url = buildAuthorizationUrl(configuration, {
+          redirect_uri: redirectUri,
+          scope: "openid email profile",
+          ...{ state, nonce },
+          code_challenge: digest(verifier).toString("base64url"),
+          code_challenge_method: "S256",
+        });
+        if (!isProviderTarget(url, issuer)) throw new Error("The authorization endpoint is not one of a provider.");
+        return url.href;
+      }),
+
+    readAnswer: (query, secrets) =>
+      askable(async (configuration): Promise<ProviderAnswer> => {
+        try {
+          const claims = await claimsOf(configuration, new URL(`${redirectUri}?${query}`), secrets);
+          return claims === undefined ? { is: "invalid", error: undefined } : { is: "claims", claims };
+        } catch (error) {
+          if (isSilence(error)) throw error;
+          const denied = error instanceof AuthorizationResponseError && denials.has(error.error);
+          return denied ? { is: "denied" } : { is: "invalid", error };
+        }
+      }),
+  };
+}
+
+async function claimsOf(
+  configuration: Configuration,
+  answer: URL,
+  { state, nonce, verifier }: SignOnSecrets,
+): Promise<ProviderClaims | undefined> {
+  const tokens = await authorizationCodeGrant(configuration, answer, {
+    ...{ expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true },
+  });
+  const idToken = tokens.claims();
+  if (idToken === undefined || !subjectPattern.test(idToken.sub) || idToken.iss.length > issuerLengthMax) {
+    return undefined;
+  }
+  const { iss: issuer, sub: subject } = idToken;
+  if (typeof idToken.email === "string") return { issuer, subject, verifiedEmail: verifiedEmailOf(idToken) };
+  // Core, section 5.4: with a code, the claims of a scope may stand here only.
+  const hasMore = configuration.serverMetadata().userinfo_endpoint !== undefined;
+  const more = hasMore ? await fetchUserInfo(configuration, tokens.access_token, subject) : {};
+  return { issuer, subject, verifiedEmail: verifiedEmailOf(more) };
+}
+
+/** "true" as a text, or silence, is not the provider's word that it has asked the mailbox. */
+function verifiedEmailOf(claims: Readonly<Record<string, unknown>>): string | undefined {
+  return typeof claims.email === "string" && claims.email_verified === true ? claims.email : undefined;
+}
+
+function isSilence(error: unknown): boolean {
+  const causesMax = 5;
+  let cause = error;
+  for (let depth = 0; depth < causesMax && cause instanceof Error; depth += 1) {
+    if (cause instanceof ProviderSilentError) return true;
+    cause = cause.cause;
+  }
+  return false;
+}
+
+/** @returns what gives the provider's endpoints: asked for once for all who wait, kept for an hour, and longer while it is down. */
+function createDiscovery(
+  settings: SingleSignOnSettings,
+  issuer: URL,
+  { clock, fetch }: { readonly clock: Clock; readonly fetch: Fetch },
+): () => Promise<Configuration> {
+  let known: { readonly configuration: Configuration; readonly at: number } | undefined;
+  let failed: { readonly error: unknown; readonly at: number } | undefined;
+  let asking: Promise<Configuration> | undefined;
+  const isWithin = (at: number, ms: number) => Math.abs(clock.now() - at) < ms;
+
+  async function ask(): Promise<Configuration> {
+    const secret = settings.clientSecret;
+    const client = secret === undefined ? None() : eitherSecret(secret);
+    const configuration = await discovery(issuer, settings.clientId, undefined, client, {
+      [customFetch]: providerFetch(issuer, fetch),
+      timeout: timeoutSeconds,
+      // Signatures are checked although TLS vouches for the answer: an intermediary may read it, not change it.
+      execute: [enableNonRepudiationChecks, ...(issuer.protocol === "http:" ? [allowInsecureRequests] : [])],
+    });
+    // The library makes exceptions for some vendors, whose one issuer stands for many.
+    if (new URL(configuration.serverMetadata().issuer).href !== issuer.href) {
+      throw new Error("The provider says that it is another issuer.");
+    }
+    return configuration;
+  }
+
+  return async () => {
+    if (known !== undefined && isWithin(known.at, refreshMs)) return known.configuration;
+    if (failed === undefined || !isWithin(failed.at, restMs)) {
+      asking ??= ask().finally(() => {
+        asking = undefined;
+      });
+      try {
+        const configuration = await asking;
+        known = { configuration, at: clock.now() };
+        failed = undefined;
+        return configuration;
+      } catch (error) {
+        failed = { error, at: clock.now() };
+      }
+    }
+    if (known !== undefined) return known.configuration;
+    throw failed.error;
+  };
+}
+
+/** Core, section 9: by Basic when the provider does not say otherwise. */
+function eitherSecret(secret: string): ClientAuth {
+  const basic = ClientSecretBasic(secret);
+  const post = ClientSecretPost(secret);
+  return (server, client, body, headers) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+    const authenticate = methods.includes("client_secret_basic") ? basic : post;
+    return authenticate(server, client, body, headers);
+  };
+}
