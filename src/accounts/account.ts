@@ -44,10 +44,28 @@ export interface ListedSession {
   readonly userAgent: string;
 }
 
-export interface ApiToken {
+export interface Passkey {
   readonly id: number;
   readonly name: string;
   readonly createdAt: number;
   readonly lastUsedAt: number | null;
+}
+
+/** What an API token may do: make pushes; read its user's lists and audit trails; end its user's pushes. */
+export type Scope = "create" | "read" | "expire";
+export const allScopes: readonly Scope[] = ["create", "read", "expire"];
+
+export interface ApiToken {
+  readonly id: number;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** From then on it is refused; null: it has no end. */
+  readonly expiresAt: number | null;
+  /** Addresses and CIDR networks it may be used from; empty: anywhere. */
+  readonly networks: readonly string[];
+  readonly createdAt: number;
+  readonly lastUsedAt: number | null;
+  /** Where from; null: never used, or before this was kept. */
+  readonly lastUsedAddress: string | null;
   readonly revokedAt: number | null;
 }

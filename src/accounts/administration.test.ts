@@ -55,10 +55,10 @@ it("shuts a disabled user out at once, whatever he signed in with, and lets him 
   const session = await signIn();
   await accounts.setDisabled(user.id, true, shell);
   expect(await accounts.authenticateSession(session?.sessionToken ?? "")).toBeUndefined();
-  expect(await accounts.authenticateToken(token)).toBeUndefined();
+  expect(await accounts.authenticateToken({ token, address: "192.0.2.1" })).toBeUndefined();
   expect(await signIn()).toBeUndefined();
   await accounts.setDisabled(user.id, false, shell);
-  expect(await accounts.authenticateToken(token)).toBeDefined();
+  expect(await accounts.authenticateToken({ token, address: "192.0.2.1" })).toBeDefined();
   expect(await accounts.authenticateSession(session?.sessionToken ?? "")).toBeUndefined();
   expect(await signIn()).toBeDefined();
 });

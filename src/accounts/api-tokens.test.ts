@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { makeTestAccounts, makeUser, startOfTests } from "../../test/support/accounts.ts";
-import { minuteMs } from "../base/clock.ts";
+import { dayMs, minuteMs } from "../base/clock.ts";
 import { digest } from "../crypto/digests.ts";
+import type { Letter } from "../mail/outbox.ts";
+import { type TokenLimits, tokenLimits } from "./api-tokens.ts";
+
+const address = "192.0.2.1";
 
 describe("API tokens", () => {
   it("stand for their user until they are revoked", async () => {
@@ -9,14 +13,17 @@ describe("API tokens", () => {
     const ada = await makeUser(accounts);
     const { token, apiToken } = await accounts.createToken(ada.id, "  deploy  ");
     expect(token).toMatch(/^sp_[A-Za-z0-9_-]{43}$/);
-    expect(apiToken).toEqual({ id: 1, name: "deploy", createdAt: startOfTests, lastUsedAt: null, revokedAt: null });
-    expect(await accounts.authenticateToken(token)).toEqual(ada);
+    expect(apiToken).toEqual({
+      ...{ id: 1, name: "deploy", scopes: ["create", "read", "expire"], expiresAt: null, networks: [] },
+      ...{ createdAt: startOfTests, lastUsedAt: null, lastUsedAddress: null, revokedAt: null },
+    });
+    expect(await accounts.authenticateToken({ token, address })).toMatchObject({ user: ada });
     advance(1);
     expect(await accounts.revokeToken(ada.id, apiToken.id)).toBe(true);
-    expect(await accounts.authenticateToken(token)).toBeUndefined();
+    expect(await accounts.authenticateToken({ token, address })).toBeUndefined();
     expect(await accounts.revokeToken(ada.id, apiToken.id)).toBe(false);
     expect(await accounts.listTokens(ada.id)).toEqual([
-      { ...apiToken, lastUsedAt: startOfTests, revokedAt: startOfTests + 1 },
+      { ...apiToken, lastUsedAt: startOfTests, lastUsedAddress: address, revokedAt: startOfTests + 1 },
     ]);
   });
 
@@ -30,7 +37,7 @@ describe("API tokens", () => {
     expect(await accounts.revokeToken(ada.id, Number.NaN)).toBe(false);
     expect(await accounts.listTokens(ada.id)).toEqual([second.apiToken, first.apiToken]);
     expect(await accounts.listTokens(eve.id)).toEqual([]);
-    expect(await accounts.authenticateToken(first.token)).toEqual(ada);
+    expect(await accounts.authenticateToken({ token: first.token, address })).toMatchObject({ user: ada });
   });
 
   it("are stored as digests", async () => {
@@ -47,11 +54,13 @@ describe("API tokens", () => {
     const ada = await makeUser(accounts);
     await makeUser(accounts, "eve@example.com");
     const { token } = await accounts.createToken(ada.id, "n");
-    expect(await accounts.authenticateToken(token, "ADA@example.com ")).toEqual(ada);
-    expect(await accounts.authenticateToken(token, "eve@example.com")).toBeUndefined();
-    expect(await accounts.authenticateToken(token, "nobody@example.com")).toBeUndefined();
-    expect(await accounts.authenticateToken(token, "no address")).toBeUndefined();
-    expect(await accounts.authenticateToken(token, "")).toBeUndefined();
+    expect(await accounts.authenticateToken({ token, email: "ADA@example.com ", address })).toMatchObject({
+      user: ada,
+    });
+    expect(await accounts.authenticateToken({ token, email: "eve@example.com", address })).toBeUndefined();
+    expect(await accounts.authenticateToken({ token, email: "nobody@example.com", address })).toBeUndefined();
+    expect(await accounts.authenticateToken({ token, email: "no address", address })).toBeUndefined();
+    expect(await accounts.authenticateToken({ token, email: "", address })).toBeUndefined();
   });
 
   it.each(["", "sp_", `sp_${"a".repeat(43)}`, `${"a".repeat(46)}`, "a".repeat(1_000_000)])(
@@ -60,9 +69,119 @@ describe("API tokens", () => {
       const { accounts } = makeTestAccounts();
       const ada = await makeUser(accounts);
       await accounts.createToken(ada.id, "n");
-      expect(await accounts.authenticateToken(token)).toBeUndefined();
+      expect(await accounts.authenticateToken({ token, address })).toBeUndefined();
     },
   );
+
+  it("of any shape that other servers give are looked up, and nothing longer", async () => {
+    const { accounts, db } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    await accounts.createToken(ada.id, "n");
+    const imported = "hTz_-4567890abcdefgh";
+    db.writer.prepare<[Buffer]>("UPDATE api_tokens SET digest = ?").run(digest(imported));
+    expect(await accounts.authenticateToken({ token: imported, address })).toMatchObject({ user: ada });
+    for (const token of [`${imported} `, `${imported}=`, imported.repeat(4)]) {
+      db.writer.prepare<[Buffer]>("UPDATE api_tokens SET digest = ?").run(digest(token));
+      expect(await accounts.authenticateToken({ token, address })).toBeUndefined();
+    }
+  });
+
+  it("carry the scopes they were made with; those from before there were scopes, all", async () => {
+    const { accounts, db } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    const { token, apiToken } = await accounts.createToken(ada.id, "n", { scopes: ["read", "create", "read"] });
+    const scopes = async () => (await accounts.authenticateToken({ token, address }))?.scopes;
+    expect(apiToken.scopes).toEqual(["create", "read"]);
+    expect(await scopes()).toEqual(["create", "read"]);
+    db.writer.exec("UPDATE api_tokens SET scopes = NULL");
+    expect(await scopes()).toEqual(["create", "read", "expire"]);
+    expect((await accounts.listTokens(ada.id))[0]?.scopes).toEqual(["create", "read", "expire"]);
+    db.writer.exec("UPDATE api_tokens SET scopes = 'admin toString'");
+    expect(await scopes()).toEqual([]);
+  });
+
+  it("are refused from the instant they expire, and then make room for others", async () => {
+    const { accounts, advance, db } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    const { token, apiToken } = await accounts.createToken(ada.id, "n", { expiresInDays: 30 });
+    expect(apiToken.expiresAt).toBe(startOfTests + 30 * dayMs);
+    advance(30 * dayMs - 1);
+    expect(await accounts.authenticateToken({ token, address })).toMatchObject({ user: ada });
+    advance(1);
+    expect(await accounts.authenticateToken({ token, address })).toBeUndefined();
+    const others = Array.from({ length: tokenLimits.inUseMax - 1 }, () => accounts.createToken(ada.id, "n"));
+    await Promise.all(others);
+    await accounts.createToken(ada.id, "in the room of the expired one");
+    await expect(accounts.createToken(ada.id, "n")).rejects.toMatchObject({ code: "invalid_fields" });
+    expect(db.reader.prepare<[], { n: number }>("SELECT count(*) AS n FROM api_tokens").get()?.n).toBe(
+      tokenLimits.inUseMax + 1,
+    );
+  });
+
+  it.each<[string, string, boolean]>([
+    ["192.0.2.0/24", "192.0.2.77", true],
+    ["192.0.2.0/24", "192.0.3.1", false],
+    ["::ffff:192.0.2.0/120", "192.0.2.77", true],
+    ["192.0.2.77", "::ffff:192.0.2.77", true],
+    ["2001:db8::/32", "2001:db8::1", true],
+    ["2001:db8::/32", "192.0.2.77", false],
+    ["0.0.0.0/0", "2001:db8::1", false],
+    ["192.0.2.1", "", false],
+    ["192.0.2.1", "nonsense", false],
+  ])("of the network %s, from %j: %s", async (network, from, works) => {
+    const { accounts } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    const { token } = await accounts.createToken(ada.id, "n", { networks: ["198.51.100.9", network] });
+    expect((await accounts.authenticateToken({ token, address: from })) !== undefined).toBe(works);
+  });
+
+  it("keep each network once and in its shortest form", async () => {
+    const { accounts, db } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    const networks = ["10.1.2.3/8", "10.0.0.0/8", "::ffff:10.0.0.0/104", "2001:DB8::0/32", "192.0.2.1/32"];
+    const { token, apiToken } = await accounts.createToken(ada.id, "n", { networks });
+    expect(apiToken.networks).toEqual(["10.0.0.0/8", "2001:db8::/32", "192.0.2.1"]);
+    db.writer.exec("UPDATE api_tokens SET networks = 'nonsense'");
+    expect(await accounts.authenticateToken({ token, address })).toBeUndefined();
+  });
+
+  it.each<[string, TokenLimits]>([
+    ["scopes", { scopes: [] }],
+    ["expiresInDays", { expiresInDays: 0 }],
+    ["expiresInDays", { expiresInDays: 3_651 }],
+    ["expiresInDays", { expiresInDays: 1.5 }],
+    ["expiresInDays", { expiresInDays: Number.NaN }],
+    ["expiresInDays", { expiresInDays: Number.POSITIVE_INFINITY }],
+    ["networks", { networks: ["10.0.0.0/8", "ten"] }],
+    ["networks", { networks: [""] }],
+    ["networks", { networks: Array.from({ length: 51 }, (_, at) => `192.0.2.${at}`) }],
+  ])("say what is wrong with their %s: case %#", async (field, limits) => {
+    const { accounts } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    await expect(accounts.createToken(ada.id, "n", limits)).rejects.toMatchObject({
+      code: "invalid_fields",
+      fields: { [field]: [expect.any(String)] },
+    });
+    expect(await accounts.listTokens(ada.id)).toEqual([]);
+  });
+
+  it("are made and revoked with one mail each to their user, and none for what did not happen", async () => {
+    const letters: Letter[] = [];
+    const { accounts } = makeTestAccounts({ outbox: { open: true, put: (letter) => letters.push(letter) } });
+    const ada = await makeUser(accounts);
+    const place = { address: "192.0.2.9", userAgent: "Firefox" };
+    const { apiToken, token } = await accounts.createToken(ada.id, " deploy ", {}, place);
+    await expect(accounts.createToken(ada.id, "", {}, place)).rejects.toMatchObject({ code: "invalid_fields" });
+    await accounts.revokeToken(999, apiToken.id, place);
+    await accounts.revokeToken(ada.id, apiToken.id);
+    await accounts.revokeToken(ada.id, apiToken.id, place);
+    const content = { kind: "notice", subject: "deploy", at: startOfTests };
+    expect(letters).toEqual([
+      { to: ada.email, language: null, content: { ...content, notice: "token_made", ...place } },
+      { to: ada.email, language: null, content: { ...content, notice: "token_revoked", address: "", userAgent: "" } },
+    ]);
+    expect(JSON.stringify(letters)).not.toContain(token);
+  });
 
   it.each(["", "   ", "a".repeat(256), "two\nlines", "\ud800"])("refuse a bad name: case %#", async (name) => {
     const { accounts } = makeTestAccounts();
@@ -77,8 +196,8 @@ describe("API tokens", () => {
     const { accounts } = makeTestAccounts();
     const ada = await makeUser(accounts);
     const make = () => accounts.createToken(ada.id, "n");
-    const made = await Promise.all(Array.from({ length: 200 }, make));
-    await expect(make()).rejects.toMatchObject({ fields: { name: ["200 tokens are in use: revoke one first."] } });
+    const made = await Promise.all(Array.from({ length: 1_000 }, make));
+    await expect(make()).rejects.toMatchObject({ fields: { name: ["1000 tokens are in use: revoke one first."] } });
     for (const { apiToken } of made) await accounts.revokeToken(ada.id, apiToken.id);
     const next = await make();
     await accounts.revokeToken(ada.id, next.apiToken.id);
@@ -97,16 +216,16 @@ describe("API tokens", () => {
       return (await accounts.listTokens(ada.id))[0]?.lastUsedAt;
     };
     const before = db.counts.units;
-    await Promise.all(Array.from({ length: 100 }, () => accounts.authenticateToken(token)));
+    await Promise.all(Array.from({ length: 100 }, () => accounts.authenticateToken({ token, address })));
     expect(await lastUsed()).toBe(startOfTests);
     advance(minuteMs - 1);
-    await accounts.authenticateToken(token);
+    await accounts.authenticateToken({ token, address });
     expect(await lastUsed()).toBe(startOfTests);
     advance(1);
-    await accounts.authenticateToken(token);
+    await accounts.authenticateToken({ token, address });
     expect(await lastUsed()).toBe(startOfTests + minuteMs);
     advance(-5 * minuteMs);
-    await accounts.authenticateToken(token);
+    await accounts.authenticateToken({ token, address });
     expect(await lastUsed()).toBe(startOfTests - 4 * minuteMs);
     expect(db.counts.units - before).toBe(3 + 4);
   });
@@ -117,7 +236,8 @@ describe("API tokens", () => {
     const ada = await makeUser(accounts);
     const { token } = await accounts.createToken(ada.id, "n");
     db.writer.exec("CREATE TRIGGER broken BEFORE UPDATE ON api_tokens BEGIN SELECT RAISE(ABORT, 'broken'); END");
-    for (let at = 0; at < 5; at += 1) expect(await accounts.authenticateToken(token)).toEqual(ada);
+    for (let at = 0; at < 5; at += 1)
+      expect(await accounts.authenticateToken({ token, address })).toMatchObject({ user: ada });
     await accounts.signOut("a".repeat(43));
     expect(told).toEqual(["api_token"]);
   });

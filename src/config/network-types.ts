@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
-import ipaddr from "ipaddr.js";
+import { parseNetwork } from "../base/networks.ts";
 import { accepted, type Parsed, refused, type ValueType } from "./value-type.ts";
 
 const listEntriesMax = 200;
@@ -54,19 +54,14 @@ export const hostNames: ValueType<readonly string[]> = {
   },
 };
 
-/** Only the usual spellings: "10" or "0x7f.1" would name another network than the reader thinks. */
-function isAddressOrNetwork(entry: string): boolean {
-  if (entry.includes("%")) return false;
-  if (!entry.includes("/")) return isIP(entry) !== 0;
-  if (!/\/\d{1,3}$/.test(entry)) return false;
-  return ipaddr.IPv4.isValidCIDRFourPartDecimal(entry) || ipaddr.IPv6.isValidCIDR(entry);
-}
-
 export const networks: ValueType<readonly string[]> = {
   allowed: `IP addresses and networks (10.0.0.0/8, fd00::/8), separated by commas or blanks, at most ${listEntriesMax}`,
   parse(text): Parsed<readonly string[]> {
     const entries = splitList(text);
-    const good = entries.length > 0 && entries.length <= listEntriesMax && entries.every(isAddressOrNetwork);
+    const good =
+      entries.length > 0 &&
+      entries.length <= listEntriesMax &&
+      entries.every((entry) => parseNetwork(entry) !== undefined);
     return good ? accepted(entries) : refused;
   },
 };

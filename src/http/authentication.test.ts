@@ -19,11 +19,12 @@ const accesses: readonly RouteAccess[] = ["public", "api", "api_token", "page", 
 function start(environment: Readonly<Record<string, string>> = {}): BareServer["fastify"] {
   server = startBareServer(environment);
   for (const access of accesses) {
-    const answer = { access, changesState: false };
+    const scope = access.startsWith("api") ? { scope: null } : {};
+    const answer = { access, ...scope, changesState: false };
     server.fastify.get(`/api/${access}`, { config: answer }, (request, reply) =>
       sendJson(reply, 200, { user: request.actor.user, email: request.user?.email ?? null }),
     );
-    server.fastify.post(`/api/${access}`, { config: { access, changesState: true } }, (_request, reply) =>
+    server.fastify.post(`/api/${access}`, { config: { access, ...scope, changesState: true } }, (_request, reply) =>
       sendJson(reply, 200, {}),
     );
   }

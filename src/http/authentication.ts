@@ -1,14 +1,12 @@
-import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from "fastify";
-import type { Accounts, Session, User } from "../accounts/accounts.ts";
+import type { Accounts, Scope, Session, User } from "../accounts/accounts.ts";
 import { AppError } from "../base/errors.ts";
 import type { Actor } from "../pushes/pushes.ts";
+import { findHolder, givenCredentials } from "./api-credentials.ts";
 import { isFromOwnSite } from "./cross-site.ts";
 import type { RouteAccess } from "./request.ts";
 import type { SessionCookies } from "./session-cookie.ts";
 
-const tokenLengthMax = 512;
-const emailLengthMax = 254;
 export const signInPath = "/users/sign_in";
 /** Where a sign-in gives its second factor. */
 export const secondFactorPath = "/users/second_factor";
@@ -38,6 +36,8 @@ export function strangerAt(request: FastifyRequest): Actor {
 
 export interface Declared {
   readonly access: RouteAccess;
+  /** null: a token needs none here. */
+  readonly scope: Scope | null;
   readonly changesState: boolean;
   readonly beforeFactor: boolean;
 }
@@ -47,7 +47,7 @@ export function authenticationHook(declared: Declared, deps: AuthenticationDeps)
   const { access } = declared;
   if (access === "public") return rememberStranger;
   if (access === "api" || access === "api_token") {
-    return tokenHook(access === "api_token" || !deps.allowAnonymous, deps);
+    return tokenHook(declared.scope, access === "api_token" || !deps.allowAnonymous, deps);
   }
   return sessionHook(declared, deps);
 }
@@ -57,8 +57,11 @@ const rememberStranger: Hook = (request, _reply, done) => {
   done();
 };
 
-/** Never reads a cookie: a form body needs no preflight, so a session that counted here could be borrowed by any site. */
-function tokenHook(needsToken: boolean, deps: AuthenticationDeps): Hook {
+/**
+ * Never reads a cookie: a form body needs no preflight, so a session that counted here could be borrowed by any site.
+ * Where no scope is asked for, a token that may not read acts for nobody: its owner's own eyes are no concern of it.
+ */
+function tokenHook(scope: Scope | null, needsToken: boolean, deps: AuthenticationDeps): Hook {
   return (request, _reply, done) => {
     request.actor = strangerAt(request);
     const given = givenCredentials(request.raw.headers);
@@ -66,13 +69,15 @@ function tokenHook(needsToken: boolean, deps: AuthenticationDeps): Hook {
       done(needsToken ? new AppError("not_authenticated", "This needs an API token.") : undefined);
       return;
     }
-    findUser(given, deps.accounts).then((user) => {
-      if (user === undefined) {
+    findHolder(given, request.client.address, deps.accounts).then((holder) => {
+      if (holder === undefined) {
         done(new AppError("not_authenticated", "That API token is not valid."));
-      } else if (lacksFactor(user, deps)) {
+      } else if (lacksFactor(holder.user, deps)) {
         done(new AppError("forbidden", `This server asks for a second factor: set one up at ${factorsPath} first.`));
+      } else if (scope !== null && !holder.scopes.includes(scope)) {
+        done(new AppError("forbidden", `This API token lacks the scope "${scope}".`));
       } else {
-        identify(request, user);
+        if (holder.scopes.includes(scope ?? "read")) identify(request, holder.user);
         done();
       }
     }, done);
@@ -147,27 +152,4 @@ function redirectTo(path: string, request: FastifyRequest, reply: FastifyReply):
   const returns = request.method === "GET" && path !== factorsPath;
   const back = returns ? `?next=${encodeURIComponent(request.raw.url ?? "/")}` : "";
   reply.redirect(`${path}${back}`, 303);
-}
-
-interface Credentials {
-  readonly token: string;
-  readonly email: string | undefined;
-}
-
-/** The older pair counts only whole, and then before Bearer: clients send both at once. Empty values are not given. */
-function givenCredentials(headers: IncomingHttpHeaders): Credentials | undefined {
-  const email = headers["x-user-email"];
-  const pairToken = headers["x-user-token"];
-  if (typeof email === "string" && email !== "" && typeof pairToken === "string" && pairToken !== "") {
-    return { token: pairToken, email };
-  }
-  const bearer = /^Bearer +(\S.*)$/i.exec(headers.authorization ?? "")?.[1];
-  return bearer === undefined ? undefined : { token: bearer.trim(), email: undefined };
-}
-
-async function findUser(given: Credentials, accounts: AuthenticationDeps["accounts"]): Promise<User | undefined> {
-  if (given.token.length > tokenLengthMax) return undefined;
-  if (given.email === undefined) return accounts.authenticateToken(given.token);
-  if (given.email.length > emailLengthMax) return undefined;
-  return accounts.authenticateToken(given.token, given.email);
 }

@@ -19,7 +19,7 @@ async function listen(): Promise<string> {
     const { value } = await receiveBody(request, bodyBudget, takeNoFile);
     return sendJson(reply, 200, { value });
   });
-  fastify.post("/api/refuse", { config: { access: "api_token", changesState: true } }, (_request, reply) =>
+  fastify.post("/api/refuse", { config: { access: "api_token", scope: null, changesState: true } }, (_request, reply) =>
     sendJson(reply, 200, {}),
   );
   return await fastify.listen({ host: "127.0.0.1", port: 0 });

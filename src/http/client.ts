@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import ipaddr from "ipaddr.js";
+import { type Address, isWithin, parseAddress, parseNetworks } from "../base/networks.ts";
 
 /** Who sent a request, as far as the connection and trusted proxies say. */
 export interface Client {
@@ -11,9 +12,6 @@ export interface Client {
   /** Unchecked: `base-url.ts` decides whether it is a host and ours. */
   readonly host: string;
 }
-
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
-type Network = readonly [Address, number];
 
 interface Peer {
   readonly address: string;
@@ -38,14 +36,14 @@ export interface ClientReaderDeps {
  * client is then the rightmost address that no trusted proxy has. All else anybody could have written.
  */
 export function createClientReader(deps: ClientReaderDeps): (request: IncomingMessage) => Client {
-  const networks = deps.trustedProxies.map(parseNetwork);
+  const networks = parseNetworks(deps.trustedProxies);
   const peers = new Map<string, Peer>();
 
   function peerOf(text: string): Peer | undefined {
     const known = peers.get(text);
     if (known !== undefined) return known;
-    if (!ipaddr.isValid(text)) return undefined;
-    const address = ipaddr.process(text);
+    const address = parseAddress(text);
+    if (address === undefined) return undefined;
     const peer = { address: address.toString(), key: clientKey(address), trusted: isWithin(address, networks) };
     if (peers.size >= peersMax) peers.clear();
     peers.set(text, peer);
@@ -94,21 +92,10 @@ function withoutPort(hop: string): string {
   return bracketed ?? plain ?? hop;
 }
 
-/** IPv4-mapped IPv6 addresses must be unmapped before (`ipaddr.process`). */
 function clientKey(address: Address): string {
   if (address instanceof ipaddr.IPv4) return address.toString();
   const network = address.parts.slice(0, 4).map((part) => part.toString(16));
   return `${network.join(":")}::/64`;
-}
-
-function parseNetwork(text: string): Network {
-  if (text.includes("/")) return ipaddr.parseCIDR(text);
-  const address = ipaddr.process(text);
-  return [address, address instanceof ipaddr.IPv4 ? 32 : 128];
-}
-
-function isWithin(address: Address, networks: readonly Network[]): boolean {
-  return networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
 }
 
 function asText(header: string | readonly string[] | undefined): string {

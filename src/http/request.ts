@@ -1,4 +1,4 @@
-import type { Session, User } from "../accounts/accounts.ts";
+import type { Scope, Session, User } from "../accounts/accounts.ts";
 import type { Actor } from "../pushes/pushes.ts";
 import type { FormFields } from "./body/form-fields.ts";
 import type { Client } from "./client.ts";
@@ -42,6 +42,8 @@ declare module "fastify" {
   }
   interface FastifyContextConfig {
     access?: RouteAccess;
+    /** What a token needs for this route. Every API route says it; null: nothing, as for who has the link. */
+    scope?: Scope | null;
     /** Page routes that change state refuse requests that come from another site. */
     changesState?: boolean;
     /** The handler reads forms with files by `receiveBody`, as they arrive. */

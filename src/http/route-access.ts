@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from "fastify";
+import type { Scope } from "../accounts/accounts.ts";
 import { type AuthenticationDeps, authenticationHook } from "./authentication.ts";
 import type { BodyBudget } from "./body/body-budget.ts";
 import { answerRefusal, type Refusal, type RenderError } from "./errors.ts";
@@ -13,6 +14,8 @@ export interface RouteEntry {
   readonly pattern: string;
   readonly access: RouteAccess;
   readonly changesState: boolean;
+  /** null: none, or no route of the API. */
+  readonly scope: Scope | null;
   readonly retrieval: boolean;
 }
 
@@ -23,22 +26,28 @@ export interface GuardDeps extends AuthenticationDeps {
 
 /**
  * Gives each route registered later the hooks its declaration asks for. A route that does not say who may call it and
- * whether it changes state stops the start: the default is not "everybody".
+ * whether it changes state stops the start, and so does one of the API that does not say which scope a token needs: the
+ * default is not "everybody".
  * @returns the inventory, which grows as routes are registered.
  */
 export function guardRoutes(server: FastifyInstance, deps: GuardDeps): readonly RouteEntry[] {
   const refuseUnseen = unseenHook(deps.renderError);
   const inventory: RouteEntry[] = [];
   server.addHook("onRoute", (route) => {
-    const { access, changesState, retrieval, beforeFactor = false, formInParts = false } = route.config ?? {};
+    const { access, changesState, scope, retrieval, beforeFactor = false, formInParts = false } = route.config ?? {};
     if (access === undefined || changesState === undefined) {
       throw new Error(`The route ${String(route.method)} ${route.url} does not declare its access.`);
     }
+    const takesTokens = access === "api" || access === "api_token";
+    if (takesTokens !== (scope !== undefined)) {
+      throw new Error(`The route ${String(route.method)} ${route.url} must declare a scope if tokens count there.`);
+    }
+    const declared = { access, changesState, scope: scope ?? null };
     for (const method of [route.method].flat()) {
-      inventory.push({ method, pattern: route.url, access, changesState, retrieval: retrieval === true });
+      inventory.push({ method, pattern: route.url, ...declared, retrieval: retrieval === true });
     }
     const guards = [
-      authenticationHook({ access, changesState, beforeFactor }, deps),
+      authenticationHook({ ...declared, beforeFactor }, deps),
       ...(retrieval === true ? [refuseUnseen] : []),
     ];
     route.onRequest = [...guards, ...listed(route.onRequest)];

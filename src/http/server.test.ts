@@ -176,6 +176,7 @@ test("the inventory knows every route", () => {
     pattern: "/api/base",
     access: "public",
     changesState: false,
+    scope: null,
     retrieval: false,
   });
 });

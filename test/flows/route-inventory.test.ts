@@ -11,13 +11,13 @@ afterAll(() => app[Symbol.asyncDispose]());
 const inventory = `
 GET    /                                      page_creator
 GET    /api/v2/openapi.json                   api
-POST   /api/v2/pushes                         api           changes
+POST   /api/v2/pushes                         api           changes scope:create
 GET    /api/v2/pushes/:url_token              api           changes retrieval
-DELETE /api/v2/pushes/:url_token              api           changes
-GET    /api/v2/pushes/:url_token/audit        api_token
+DELETE /api/v2/pushes/:url_token              api           changes scope:expire
+GET    /api/v2/pushes/:url_token/audit        api_token scope:read
 GET    /api/v2/pushes/:url_token/preview      api
-GET    /api/v2/pushes/active                  api_token
-GET    /api/v2/pushes/expired                 api_token
+GET    /api/v2/pushes/active                  api_token scope:read
+GET    /api/v2/pushes/expired                 api_token scope:read
 GET    /api/v2/version                        public
 GET    /assets/:name                          public
 GET    /files/:ticket                         public
@@ -53,8 +53,11 @@ test("the routes are these and no others", () => {
     pattern.startsWith("/api/v2/") && pattern.endsWith(".json") && !pattern.endsWith("openapi.json");
   const actual = app.app.routes
     .filter(({ method, pattern }) => method !== "HEAD" && !isTwin(pattern))
-    .map(({ method, pattern, access, changesState, retrieval }) =>
-      line([method, pattern, access, changesState ? "changes" : "", retrieval ? "retrieval" : ""]),
+    .map(({ method, pattern, access, changesState, retrieval, scope }) =>
+      line([
+        ...[method, pattern, access, changesState ? "changes" : "", retrieval ? "retrieval" : ""],
+        scope === null ? "" : `scope:${scope}`,
+      ]),
     );
   expect(actual.sort()).toEqual(expected.sort());
 });

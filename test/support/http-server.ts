@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Session, User } from "../../src/accounts/accounts.ts";
+import { allScopes, type Session, type User } from "../../src/accounts/accounts.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { createServer, type Server } from "../../src/http/server.ts";
 import { createEvents } from "../../src/telemetry/events.ts";
@@ -38,8 +38,10 @@ export function startBareServer(environment: Readonly<Record<string, string>> = 
     random: systemRandom,
     events: createEvents({ logger, clock }),
     accounts: {
-      authenticateToken: async (token, email) =>
-        token === goodToken && (email === undefined || email === owner.email) ? owner : undefined,
+      authenticateToken: async ({ token, email }) =>
+        token === goodToken && (email === undefined || email === owner.email)
+          ? { user: owner, scopes: allScopes }
+          : undefined,
       authenticateSession: async (token) => ({ [goodSession]: session, [waitingSession]: waiting })[token],
     },
     renderError: (refusal) => `<!doctype html><title>${refusal.status}</title><p>${refusal.message}</p>`,

@@ -10,7 +10,7 @@ export interface ApiV1Deps {
 
 /** `GET /p/:url_token.json`, the address that every push's `json_url` names. */
 export function registerApiV1(server: FastifyInstance, deps: ApiV1Deps): void {
-  const config = { access: "api", changesState: true, retrieval: true } as const;
+  const config = { access: "api", scope: null, changesState: true, retrieval: true } as const;
   server.get("/p/:url_token.json", { config }, (request, reply) => retrieve(request, reply, deps));
 }
 

@@ -15,6 +15,8 @@ export interface ReferenceEndpoint {
   readonly summary: string;
   readonly description: string;
   readonly token: "not looked at" | "optional" | "required";
+  /** What a token must allow; null: nothing. */
+  readonly scope: string | null;
   /** `type`: path, query or header. */
   readonly parameters: readonly ReferenceField[];
   /** Of the object `push` in the body. */
@@ -51,6 +53,7 @@ function describeEndpoint(
     summary: operation.summary,
     description: operation.description,
     token: tokenNeed(operation),
+    scope: operation.security.flatMap(({ bearer = [] }) => bearer)[0] ?? null,
     parameters: operation.parameters.map(({ name, in: place, description }) => ({ name, type: place, description })),
     fields: operation.requestBody === undefined ? [] : fieldsOf(CreatePushFields),
     answers: Object.entries(operation.responses).map(([status, { description, content }]) => ({

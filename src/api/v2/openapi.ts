@@ -87,6 +87,10 @@ const parameters: Readonly<Record<ParameterName, OpenApiParameter>> = {
   },
 };
 
+const scopeMeanings =
+  "Its scopes: create makes pushes, read lists your pushes and their audit, expire ends them. Opening a push and its " +
+  "preview need none.";
+
 /** OpenAPI 3.1 of API v2, from the operations that are registered and the schemas that validate. */
 export function openApiDocument(): OpenApiDocument {
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
@@ -107,7 +111,7 @@ export function openApiDocument(): OpenApiDocument {
     paths,
     components: {
       securitySchemes: {
-        bearer: { type: "http", scheme: "bearer", description: "An API token, made at /users/token." },
+        bearer: { type: "http", scheme: "bearer", description: `An API token, made at /users/token. ${scopeMeanings}` },
         userEmail: { type: "apiKey", in: "header", name: "X-User-Email" },
         userToken: { type: "apiKey", in: "header", name: "X-User-Token", description: "Counts with X-User-Email." },
       },
@@ -133,10 +137,11 @@ function describeOperation(operation: Operation): OpenApiOperation {
   };
 }
 
-/** The empty requirement says that a token may be left out. */
-function securityOf({ access }: Operation): OpenApiOperation["security"] {
+/** The empty requirement says that a token may be left out. What stands behind a scheme are the scopes it needs. */
+function securityOf({ access, scope }: Operation): OpenApiOperation["security"] {
   if (access === "public") return [];
-  const withToken = [{ bearer: [] }, { userEmail: [], userToken: [] }];
+  const scopes = scope === null ? [] : [scope];
+  const withToken = [{ bearer: scopes }, { userEmail: [], userToken: scopes }];
   return access === "api" ? [{}, ...withToken] : withToken;
 }
 

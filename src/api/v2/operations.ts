@@ -1,4 +1,5 @@
 import type { TSchema } from "typebox";
+import type { Scope } from "../../accounts/accounts.ts";
 import type { RouteAccess } from "../../http/request.ts";
 import * as handlers from "./handlers.ts";
 import * as schemas from "./schemas.ts";
@@ -17,6 +18,8 @@ export interface Operation {
   /** Also served with `.json` appended. */
   readonly path: string;
   readonly access: RouteAccess;
+  /** What a token must allow; null: nothing. */
+  readonly scope: Scope | null;
   readonly changesState: boolean;
   readonly retrieval: boolean;
   readonly summary: string;
@@ -35,6 +38,7 @@ const always = {
 };
 const badToken = { 401: refused("The token given is not valid, or one is needed.") };
 const unknownPush = { 404: refused("No such push.") };
+const lacksScope = { 403: refused("The token lacks the scope.") };
 const badPage = { 400: refused("Invalid page parameter.") };
 
 export const operations: readonly Operation[] = [
@@ -43,6 +47,7 @@ export const operations: readonly Operation[] = [
     method: "GET",
     path: "/api/v2/version",
     access: "public",
+    scope: null,
     changesState: false,
     retrieval: false,
     summary: "What this server is and can do",
@@ -57,6 +62,7 @@ export const operations: readonly Operation[] = [
     method: "POST",
     path: "/api/v2/pushes",
     access: "api",
+    scope: "create",
     changesState: true,
     retrieval: false,
     summary: "Make a push",
@@ -69,6 +75,7 @@ export const operations: readonly Operation[] = [
       201: { description: "The push. html_url is the link to hand out.", schema: schemas.OwnedPushAnswer },
       400: refused("Not JSON or not a form, or without an object named push."),
       ...badToken,
+      ...lacksScope,
       413: refused("The body, the payload or the files are too large."),
       415: refused("Another media type."),
       422: { description: "What is wrong with each field.", schema: schemas.FieldErrorsAnswer },
@@ -81,13 +88,20 @@ export const operations: readonly Operation[] = [
     method: "GET",
     path: "/api/v2/pushes/active",
     access: "api_token",
+    scope: "read",
     changesState: false,
     retrieval: false,
     summary: "List your active pushes",
     description: "Newest first, 50 a page.",
     parameters: ["page"],
     takesPush: false,
-    answers: { 200: { description: "Pushes.", schema: schemas.PushListAnswer }, ...badPage, ...badToken, ...always },
+    answers: {
+      200: { description: "Pushes.", schema: schemas.PushListAnswer },
+      ...badPage,
+      ...badToken,
+      ...lacksScope,
+      ...always,
+    },
     handler: handlers.listActive,
   },
   {
@@ -95,13 +109,20 @@ export const operations: readonly Operation[] = [
     method: "GET",
     path: "/api/v2/pushes/expired",
     access: "api_token",
+    scope: "read",
     changesState: false,
     retrieval: false,
     summary: "List your pushes that have ended",
     description: "Newest first, 50 a page.",
     parameters: ["page"],
     takesPush: false,
-    answers: { 200: { description: "Pushes.", schema: schemas.PushListAnswer }, ...badPage, ...badToken, ...always },
+    answers: {
+      200: { description: "Pushes.", schema: schemas.PushListAnswer },
+      ...badPage,
+      ...badToken,
+      ...lacksScope,
+      ...always,
+    },
     handler: handlers.listExpired,
   },
   {
@@ -109,6 +130,7 @@ export const operations: readonly Operation[] = [
     method: "GET",
     path: "/api/v2/pushes/:url_token",
     access: "api",
+    scope: null,
     changesState: true,
     retrieval: true,
     summary: "Open a push",
@@ -130,16 +152,19 @@ export const operations: readonly Operation[] = [
     method: "DELETE",
     path: "/api/v2/pushes/:url_token",
     access: "api",
+    scope: "expire",
     changesState: true,
     retrieval: false,
     summary: "End a push at once",
-    description: "For its owner, and for anybody who has the link when viewers may delete it.",
+    description:
+      "For its owner, and for anybody who has the link when viewers may delete it. A token that is sent needs its " +
+      "scope even then.",
     parameters: ["url_token"],
     takesPush: false,
     answers: {
       200: { description: "The push. One that had ended already is unchanged.", schema: schemas.PushAnswer },
       ...badToken,
-      403: refused("It is another user's push."),
+      403: refused("It is another user's push, or the token lacks the scope."),
       ...unknownPush,
       ...always,
     },
@@ -150,6 +175,7 @@ export const operations: readonly Operation[] = [
     method: "GET",
     path: "/api/v2/pushes/:url_token/preview",
     access: "api",
+    scope: null,
     changesState: false,
     retrieval: false,
     summary: "The link to hand out",
@@ -169,6 +195,7 @@ export const operations: readonly Operation[] = [
     method: "GET",
     path: "/api/v2/pushes/:url_token/audit",
     access: "api_token",
+    scope: "read",
     changesState: false,
     retrieval: false,
     summary: "What happened to your push",
@@ -179,7 +206,7 @@ export const operations: readonly Operation[] = [
       200: { description: "Log entries.", schema: schemas.AuditAnswer },
       ...badPage,
       ...badToken,
-      403: refused("It is not your push."),
+      403: refused("It is not your push, or the token lacks the scope."),
       ...unknownPush,
       ...always,
     },

@@ -67,7 +67,7 @@ function Example({ baseUrl }: { readonly baseUrl: string }) {
 }
 
 function Endpoint({ endpoint }: { readonly endpoint: ReferenceEndpoint }) {
-  const { id, method, path, summary, description, token, parameters, fields, answers } = endpoint;
+  const { id, method, path, summary, description, token, scope, parameters, fields, answers } = endpoint;
   return (
     <section class="card" aria-labelledby={id}>
       <h2 class="section-heading" id={id}>
@@ -79,7 +79,15 @@ function Endpoint({ endpoint }: { readonly endpoint: ReferenceEndpoint }) {
         </code>
       </p>
       <p>{description}</p>
-      <p>Token: {token}.</p>
+      <p>
+        Token: {token}
+        {scope !== null && (
+          <>
+            , with the scope <code>{scope}</code>
+          </>
+        )}
+        .
+      </p>
       {parameters.length > 0 && <Fields id={`${id}-parameters`} heading="Parameters" fields={parameters} />}
       {fields.length > 0 && <Fields id={`${id}-fields`} heading="Fields of push" fields={fields} />}
       <h3 id={`${id}-answers`}>Answers</h3>

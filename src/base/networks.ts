@@ -1,0 +1,60 @@
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
+
+/** IPv4-mapped IPv6 (RFC 4291, 2.5.5.2) is never one of these: it is unmapped wherever an address is read. */
+export type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** The first address and how many of its leading bits count. */
+export type Network = readonly [Address, number];
+
+const mappedBits = 96;
+
+/** undefined: not an address. */
+export function parseAddress(text: string): Address | undefined {
+  return ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
+}
+
+/**
+ * An address, or a network in CIDR notation. undefined: neither. Only the usual spellings: "10" or "0x7f.1" would name
+ * another network than the reader thinks.
+ */
+export function parseNetwork(text: string): Network | undefined {
+  if (text.includes("%")) return undefined;
+  if (!text.includes("/")) {
+    if (isIP(text) === 0) return undefined;
+    const address = ipaddr.process(text);
+    return [address, bitsOf(address)];
+  }
+  if (!/\/\d{1,3}$/.test(text)) return undefined;
+  if (!ipaddr.IPv4.isValidCIDRFourPartDecimal(text) && !ipaddr.IPv6.isValidCIDR(text)) return undefined;
+  const [address, bits] = ipaddr.parseCIDR(text);
+  if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= mappedBits) {
+    return firstOf(address.toIPv4Address(), bits - mappedBits);
+  }
+  return firstOf(address, bits);
+}
+
+/** Of texts that were checked when they came in; what is none admits nobody. */
+export function parseNetworks(texts: readonly string[]): readonly Network[] {
+  return texts.map(parseNetwork).filter((network) => network !== undefined);
+}
+
+/** In its shortest form, as `parseNetwork` reads it; a single address without its length. */
+export function networkText([address, bits]: Network): string {
+  return bits === bitsOf(address) ? address.toString() : `${address.toString()}/${bits}`;
+}
+
+export function isWithin(address: Address, networks: readonly Network[]): boolean {
+  return networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
+}
+
+function bitsOf(address: Address): number {
+  return address instanceof ipaddr.IPv4 ? 32 : 128;
+}
+
+function firstOf(address: Address, bits: number): Network {
+  const bytes = address
+    .toByteArray()
+    .map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, bits - 8 * index))) & 0xff);
+  return [ipaddr.fromByteArray(bytes), bits];
+}
