@@ -7,19 +7,23 @@ import type { Database } from "../db/sqlite.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import { type Administration, createAdministration } from "./administration.ts";
 import { type ApiTokens, createApiTokens } from "./api-tokens.ts";
+import { createEmailChange, type EmailChange } from "./email-change.ts";
 import { createIdentities, type Identities } from "./identities.ts";
 import { createKnownPlaces } from "./known-places.ts";
 import { createPasswordCheck } from "./password-check.ts";
 import { createPasswords, type Passwords } from "./passwords.ts";
+import { createProfile, type Profile } from "./profile.ts";
 import type { Provider } from "./provider.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 import { createSignIn, type SignIn } from "./sign-in.ts";
 import { createSignOnSteps } from "./sign-on-steps.ts";
 import { createSingleSignOn, type SingleSignOn } from "./single-sign-on.ts";
 import { createAdministrationStore } from "./sqlite/administration.ts";
+import { createEmailChangeStore } from "./sqlite/email-change.ts";
 import { createIdentityStore } from "./sqlite/identities.ts";
 import { createKnownPlaceStore } from "./sqlite/known-places.ts";
 import { createPasswordStore } from "./sqlite/passwords.ts";
+import { createProfileStore } from "./sqlite/profile.ts";
 import { createSessionStore } from "./sqlite/sessions.ts";
 import { createSignOnStepStore } from "./sqlite/sign-on-steps.ts";
 import { createTokenStore } from "./sqlite/tokens.ts";
@@ -30,8 +34,10 @@ export type { ApiToken, ListedSession, Place, Scope, Session, User } from "./acc
 export { allScopes } from "./account.ts";
 export type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from "./administration.ts";
 export { type TokenHolder, type TokenLimits, tokenLimits } from "./api-tokens.ts";
+export type { EmailChangeOutcome } from "./email-change.ts";
 export type { LinkToConfirm } from "./identities.ts";
 export type { PasswordProblem } from "./password-rules.ts";
+export { type KindDefaults, noDefaults, type PushDefaults } from "./push-defaults.ts";
 export { signOnSettingsPath } from "./single-sign-on.ts";
 
 /** The door of the room: people, how they sign in, what acts for them. Secrets are returned once, when made. */
@@ -40,6 +46,8 @@ export interface Accounts
     Passwords,
     SignIn,
     Sessions,
+    Profile,
+    EmailChange,
     SingleSignOn,
     Identities,
     ApiTokens,
@@ -66,6 +74,10 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   const sessions = createSessions({ ...deps, store: createSessionStore(deps.db), places });
   const passwords = createPasswordStore(deps.db);
   const check = createPasswordCheck({ ...deps, places });
+  const passwordDoor = createPasswords({ ...deps, store: passwords, check });
+  const profile = createProfile({
+    ...{ clock: deps.clock, store: createProfileStore(deps.db), checkPassword: passwordDoor.checkPassword },
+  });
   const signOn = {
     ...{ ...deps, passwords, check, identities: createIdentityStore(deps.db), startSession: sessions.start },
     steps: createSignOnSteps({ ...deps, store: createSignOnStepStore(deps.db) }),
@@ -78,7 +90,11 @@ export function createAccounts(deps: AccountsDeps): Accounts {
       ...{ clock: deps.clock, store: createAdministrationStore(deps.db), findUser: users.findUser },
     }),
     ...createApiTokens({ ...deps, store: createTokenStore(deps.db) }),
-    ...createPasswords({ ...deps, store: passwords, check }),
+    ...passwordDoor,
+    ...profile,
+    ...createEmailChange({
+      ...{ ...deps, store: createEmailChangeStore(deps.db), confirmIdentity: profile.confirmIdentity },
+    }),
     ...createSignIn({ ...deps, store: users, passwords, check, startSession: sessions.start }),
     ...createSingleSignOn(signOn),
     ...createIdentities(signOn),
