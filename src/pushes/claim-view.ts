@@ -1,12 +1,12 @@
 import { unavailable } from "../base/errors.ts";
-import { fileKey } from "../crypto/link-key.ts";
 import { auditRecord } from "./audit-trail.ts";
 import { blobsGraceMs, type PushDeps, ticketTtlMs } from "./deps.ts";
 import { hasEnded, isForgotten, isOwner, toPush } from "./present-push.ts";
 import type { Actor, AuditKind, ClaimOutcome, RevealedFile } from "./push.ts";
-import { openDataKey, openFileDetails, openPayload } from "./seals.ts";
+import { openFileDetails, openFileKey, openPayload } from "./seals.ts";
 import type { FileRow, PushRow, SealedPush } from "./store.ts";
 import { makeTicket } from "./tickets.ts";
+import { unlock } from "./unlock.ts";
 
 export interface ClaimRequest {
   readonly passphrase?: string;
@@ -40,8 +40,8 @@ export async function claimView(
     if (hasEnded(sealed.row, now)) return await refuse(deps, sealed.row, urlToken, now, actor);
     const opened = await open(deps, sealed, urlToken, request, now, actor);
     if (opened.outcome === "broken") {
-      // The files are read after the row: in between, another process may have ended the push and deleted them.
-      if (reading < readingsMax) continue;
+      // The files are read after the row: in between, an edit may have changed them, or another process ended the push.
+      if (reading < readingsMax || (await hasMoved(deps, sealed.row))) continue;
       throw new Error(`Payload and files of push ${sealed.row.id} do not fit together.`);
     }
     if (opened.outcome !== "opened") return opened;
@@ -64,6 +64,11 @@ export async function claimView(
   throw unavailable("The push is being changed. Try again.", 1);
 }
 
+async function hasMoved(deps: PushDeps, row: PushRow): Promise<boolean> {
+  const current = await deps.store.findById(row.id);
+  return current?.sealGeneration !== row.sealGeneration || current.endedAt !== row.endedAt;
+}
+
 function viewKind(row: PushRow, request: ClaimRequest, actor: Actor): { kind: AuditKind; counted: boolean } {
   if (request.counting === "strangers") {
     if (isOwner(row, actor)) return { kind: "owner_view", counted: false };
@@ -80,64 +85,33 @@ async function open(
   now: number,
   actor: Actor,
 ): Promise<Opened> {
-  const { row, dataKeySealed, payloadSealed } = sealed;
-  const passphrase = await tryPassphrase(deps, row, urlToken, request.passphrase ?? "", now, actor);
-  if (passphrase.outcome !== "derived") return passphrase;
-  if (dataKeySealed === null || payloadSealed === null) throw new Error(`The living push ${row.id} lacks its boxes.`);
-  const secrets = { urlToken, passphraseHash: passphrase.hash };
-  const opened = openDataKey(deps.vault.keyring, row, dataKeySealed, secrets);
-  switch (opened.outcome) {
-    case "opened":
-      break;
-    case "wrong_link":
-      if (row.passphraseSalt === null) throw new Error(`The data key of push ${row.id} does not open.`);
-      await deps.store.record(row.id, auditRecord("failed_passphrase", actor, now));
-      return { outcome: "wrong_passphrase", push: toPush(row, urlToken, now) };
-    case "wrong_master_key":
-      throw new Error(`The data key of push ${row.id} does not open under any given master key.`);
-  }
-  passphrase.refund();
-  const files = sealed.hasFiles ? await deps.store.files(row.id) : [];
-  const place = { ...row, fileIds: files.map((file) => file.id) };
-  const payload = openPayload(opened.dataKey, place, payloadSealed);
-  if (payload === undefined) return { outcome: "broken" };
-  return { outcome: "opened", payload, files: files.map((file) => reveal(deps, row, file, opened.dataKey, now)) };
-}
-
-type TriedPassphrase =
-  | { readonly outcome: "derived"; readonly hash: Buffer | undefined; refund(): void }
-  | Extract<Opened, { outcome: "passphrase_required" | "too_many_attempts" }>;
-
-/** An attempt stays charged unless the passphrase proves right, or could not be tried at all. */
-async function tryPassphrase(
-  deps: PushDeps,
-  row: PushRow,
-  urlToken: string,
-  passphrase: string,
-  now: number,
-  actor: Actor,
-): Promise<TriedPassphrase> {
-  if (row.passphraseSalt === null) return { outcome: "derived", hash: undefined, refund: () => undefined };
-  if (passphrase === "") {
+  const { row, payloadSealed } = sealed;
+  const { passphrase = "" } = request;
+  if (row.passphraseSalt !== null && passphrase === "") {
     // Nothing was guessed, so nothing is charged: opening a link over and over locks nobody out.
     await deps.store.record(row.id, auditRecord("failed_passphrase", actor, now));
     return { outcome: "passphrase_required", push: toPush(row, urlToken, now) };
   }
-  const charge = deps.attempts.charge(actor.client, row.id, now);
-  if (charge.outcome === "refused") {
-    return { outcome: "too_many_attempts", retryAfterSeconds: charge.retryAfterSeconds };
+  const unlocked = await unlock(deps, sealed, { urlToken, passphrase }, now, actor);
+  if (unlocked.outcome === "too_many_attempts") return unlocked;
+  if (unlocked.outcome === "wrong_passphrase") {
+    return { outcome: "wrong_passphrase", push: toPush(row, urlToken, now) };
   }
-  try {
-    const hash = await deps.argon2.deriveKey(passphrase, row.passphraseSalt, actor.client);
-    return { outcome: "derived", hash, refund: () => charge.refund() };
-  } catch (error) {
-    charge.refund();
-    throw error;
+  if (payloadSealed === null) throw new Error(`The living push ${row.id} lacks its payload.`);
+  const fileRows = sealed.hasFiles ? await deps.store.files(row.id) : [];
+  const place = { ...row, fileIds: fileRows.map((file) => file.id) };
+  const payload = openPayload(unlocked.dataKey, place, payloadSealed);
+  if (payload === undefined) return { outcome: "broken" };
+  const files: RevealedFile[] = [];
+  for (const file of fileRows) {
+    const key = openFileKey(unlocked.dataKey, file, row.sealGeneration);
+    if (key === undefined) return { outcome: "broken" };
+    files.push(reveal(deps, row, file, key, now));
   }
+  return { outcome: "opened", payload, files };
 }
 
-function reveal(deps: PushDeps, row: PushRow, file: FileRow, dataKey: Buffer, now: number): RevealedFile {
-  const key = fileKey(dataKey, file.id);
+function reveal(deps: PushDeps, row: PushRow, file: FileRow, key: Buffer, now: number): RevealedFile {
   const details = openFileDetails(deps.vault.keyring, { ...file, ownerId: row.ownerId, key });
   if (details === undefined) throw new Error(`The details of file ${file.id} do not open.`);
   const expiresAt = now + ticketTtlMs(deps.config);

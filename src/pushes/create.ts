@@ -6,16 +6,13 @@ import type { PushDeps } from "./deps.ts";
 import { findProblems, lifetimeOf } from "./limits.ts";
 import { toOwnersPush } from "./present-push.ts";
 import type { Actor, CreatePush, Push } from "./push.ts";
-import { sealContexts, sealDataKey, sealPayload } from "./seals.ts";
+import { dataKeyBytes, saltBytes, sealContexts, sealDataKey, sealLabel, sealPayload } from "./seals.ts";
 import type { NewPush, PushRow } from "./store.ts";
-import { gaveUp, PendingUpload } from "./upload.ts";
-
-const dataKeyBytes = 32;
-const saltBytes = 16;
+import { gaveUp, ownUpload, type PendingUpload } from "./upload.ts";
 
 /** Seals a push and writes it with its audit entry in one step. Files given along are taken over, or abandoned on any error. */
 export async function createPush(deps: PushDeps, request: CreatePush, actor: Actor): Promise<Push> {
-  const upload = pendingUpload(request, actor);
+  const upload = ownUpload(request.upload, actor);
   try {
     return await create(deps, request, upload, actor);
   } catch (error) {
@@ -84,8 +81,7 @@ function newRow(
   const { lifetimeMs, expireAfterDays, expireAfterViews } = lifetimeOf(request, kind, deps.config);
   const { deletableByViewer, retrievalStep } = deps.config.kinds[kind];
   const owned = actor.user !== null;
-  const label = (context: string, text: string | undefined): Buffer | null =>
-    text === undefined || text === "" ? null : deps.vault.keyring.seal(context, Buffer.from(text, "utf8"));
+  const label = (context: string, text = "") => sealLabel(deps.vault.keyring, context, text);
   return {
     id,
     kind,
@@ -109,13 +105,4 @@ function newRow(
     nameSealed: owned ? label(sealContexts.name(id), request.name) : null,
     noteSealed: owned ? label(sealContexts.note(id), request.note) : null,
   };
-}
-
-function pendingUpload(request: CreatePush, actor: Actor): PendingUpload | undefined {
-  const { upload } = request;
-  if (upload === undefined) return undefined;
-  if (!(upload instanceof PendingUpload)) throw new Error("The upload was not begun here.");
-  if (upload.ownerId !== (actor.user?.id ?? null)) throw new Error("The upload was begun by somebody else.");
-  if (upload.failed) throw new Error("A file of the upload failed.");
-  return upload;
 }

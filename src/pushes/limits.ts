@@ -28,9 +28,9 @@ export interface Lifetime {
   readonly lifetimeMs: number;
 }
 
-type Problems = Record<string, string[]>;
+export type Problems = Record<string, string[]>;
 
-function add(problems: Problems, field: string, message: string): void {
+export function addProblem(problems: Problems, field: string, message: string): void {
   const list = problems[field] ?? [];
   list.push(message);
   problems[field] = list;
@@ -40,11 +40,11 @@ function add(problems: Problems, field: string, message: string): void {
 export function findProblems(request: CreatePush, kind: KindName, config: Config): FieldProblems {
   const problems: Problems = {};
   const fileCount = request.upload?.fileCount ?? 0;
-  if (!config.kinds[kind].enabled) add(problems, "kind", `${kind} pushes are switched off on this server.`);
+  if (!config.kinds[kind].enabled) addProblem(problems, "kind", `${kind} pushes are switched off on this server.`);
   if (fileCount > 0 && kind !== "file" && !config.kinds.file.enabled) {
-    add(problems, "files", "File pushes are switched off on this server.");
+    addProblem(problems, "files", "File pushes are switched off on this server.");
   }
-  if (kind === "file" && fileCount === 0) add(problems, "files", "A file push needs at least one file.");
+  if (kind === "file" && fileCount === 0) addProblem(problems, "files", "A file push needs at least one file.");
   checkPayload(request.payload ?? "", kind, problems);
   checkLifetime(request, config.kinds[kind], problems);
   checkText(problems, "name", request.name, nameCharactersMax);
@@ -77,14 +77,20 @@ function checkLifetime(request: CreatePush, limits: { days: Range; views: Range 
   }
 }
 
-function checkRange(problems: Problems, field: string, value: number, range: Range, unit: string): void {
+export function checkRange(
+  problems: Problems,
+  field: string,
+  value: number,
+  range: Pick<Range, "min" | "max">,
+  unit: string,
+): void {
   if (Number.isSafeInteger(value) && value >= range.min && value <= range.max) return;
-  add(problems, field, `must be between ${range.min} and ${range.max}${unit}.`);
+  addProblem(problems, field, `must be between ${range.min} and ${range.max}${unit}.`);
 }
 
-function checkPayload(payload: string, kind: KindName, problems: Problems): void {
+export function checkPayload(payload: string, kind: KindName, problems: Problems): void {
   if (!payload.isWellFormed()) {
-    add(problems, "payload", "holds a lone surrogate, which is not a character.");
+    addProblem(problems, "payload", "holds a lone surrogate, which is not a character.");
     return;
   }
   switch (kind) {
@@ -100,23 +106,23 @@ function checkPayload(payload: string, kind: KindName, problems: Problems): void
     case "url":
       checkLength(problems, "payload", payload, 1, urlCharactersMax);
       if (payload !== "" && !isWebAddress(payload)) {
-        add(problems, "payload", "must be an absolute http or https URL.");
+        addProblem(problems, "payload", "must be an absolute http or https URL.");
       }
   }
 }
 
-function checkText(problems: Problems, field: string, value: string | undefined, max: number): void {
+export function checkText(problems: Problems, field: string, value: string | undefined, max: number): void {
   if (value === undefined) return;
   if (value.isWellFormed()) checkLength(problems, field, value, 0, max);
-  else add(problems, field, "holds a lone surrogate, which is not a character.");
+  else addProblem(problems, field, "holds a lone surrogate, which is not a character.");
 }
 
 function checkLength(problems: Problems, field: string, value: string, min: number, max: number): void {
   // A string has at most as many code points as UTF-16 units: only a long one has to be counted.
   const length = value.length <= max ? Math.min(value.length, max) : countCodePoints(value);
   if (length >= min && length <= max) return;
-  if (length === 0) add(problems, field, "can't be blank.");
-  else add(problems, field, `must be between ${min} and ${max} characters.`);
+  if (length === 0) addProblem(problems, field, "can't be blank.");
+  else addProblem(problems, field, `must be between ${min} and ${max} characters.`);
 }
 
 function countCodePoints(text: string): number {

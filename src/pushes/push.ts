@@ -44,6 +44,33 @@ export interface Push {
   readonly note: string | null;
 }
 
+/** As its owner's own pages tell of it. */
+export interface OwnedPush extends Push {
+  /** Counted views; refusals after the end are none. */
+  readonly views: number;
+  /** null while active. */
+  readonly endReason: EndReason | null;
+}
+
+/** Which of an owner's pushes are looked for. */
+export interface PushSearch {
+  readonly state: "active" | "expired" | "all";
+  readonly kind: KindName | null;
+  /** Part of a name or a note, whatever its case; "": all. */
+  readonly text: string;
+  /** From 1. */
+  readonly page: number;
+}
+
+export interface FoundPushes {
+  /** Newest first, 50 a page. */
+  readonly pushes: readonly OwnedPush[];
+  /** There is a next page. */
+  readonly hasMore: boolean;
+  /** Older pushes were not looked at: a search ends somewhere. */
+  readonly stopped: boolean;
+}
+
 /** What a caller asks for when making a push. Absent means "not given": the instance's default applies. */
 export interface CreatePush {
   readonly kind?: KindName;
@@ -61,6 +88,55 @@ export interface CreatePush {
   readonly passphrase?: string;
   readonly name?: string;
   readonly note?: string;
+}
+
+/** What the owner asks to change. Absent: it stays as it is. The kind never changes. */
+export interface EditPush {
+  /** Counted from the creation. */
+  readonly expireAfterDays?: number;
+  /** In all, those used included. */
+  readonly expireAfterViews?: number;
+  readonly deletableByViewer?: boolean;
+  readonly retrievalStep?: boolean;
+  /** "": it is removed. */
+  readonly name?: string;
+  readonly note?: string;
+  readonly payload?: string;
+  /** null: it is removed. */
+  readonly passphrase?: string | null;
+  /** Files to add, already streamed in through `beginUpload`. */
+  readonly upload?: Upload;
+  readonly removedFileIds?: readonly number[];
+  /** The one the push has now. "" like absent: not given. */
+  readonly currentPassphrase?: string;
+}
+
+export type EditOutcome =
+  | { readonly outcome: "edited"; readonly push: Push }
+  /** A protected push, and something of its content is to stay: see `Pushes.edit`. */
+  | { readonly outcome: "passphrase_required" }
+  | { readonly outcome: "wrong_passphrase" }
+  | { readonly outcome: "too_many_attempts"; readonly retryAfterSeconds: number }
+  /** Another edit came first. Nothing was changed by this one. */
+  | { readonly outcome: "changed_meanwhile" }
+  | { readonly outcome: "gone" }
+  /** Or not the actor's. */
+  | { readonly outcome: "unknown" };
+
+/** Both ends included. */
+export interface Bounds {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** A living push as the owner's form for editing it shows it: nothing in it needs the link or the passphrase. */
+export interface EditablePush {
+  readonly push: OwnedPush;
+  /** What `EditPush.expireAfterDays` may be now. */
+  readonly days: Bounds;
+  /** What `EditPush.expireAfterViews` may be now. */
+  readonly views: Bounds;
+  readonly files: readonly { readonly id: number; readonly filename: string; readonly sizeBytes: number }[];
 }
 
 export interface IncomingFile {
@@ -119,6 +195,32 @@ export interface AuditEntry {
   readonly updatedAt: number;
   /** How many like events this entry stands for; more than 1 only beyond the per-push cap. */
   readonly times: number;
+}
+
+/** Who caused an entry, as far as it can be told. `holder`: somebody who has the link. */
+export type TrailActor = "owner" | "administrator" | "holder";
+
+/** An entry as its push's owner reads it. A limit that ended the push is no entry of the trail, but an event of its own. */
+export type TrailEvent =
+  | (AuditEntry & { readonly by: TrailActor })
+  | {
+      readonly kind: "limit";
+      readonly reason: "views" | "time";
+      readonly createdAt: number;
+      readonly updatedAt: number;
+    };
+
+export interface TrailPage {
+  readonly push: OwnedPush;
+  /** Newest first, 50 a page. */
+  readonly events: readonly TrailEvent[];
+  readonly hasMore: boolean;
+}
+
+export interface WholeTrail {
+  readonly push: OwnedPush;
+  /** Oldest first; counted entries, which stand for many events, among the last. */
+  readonly events: AsyncIterable<TrailEvent>;
 }
 
 export interface Download {

@@ -2,10 +2,29 @@ import { invalidFields } from "../base/errors.ts";
 import { claimView } from "./claim-view.ts";
 import { assertMayCreate, createPush } from "./create.ts";
 import type { PushDeps } from "./deps.ts";
+import { editPush, findEditable } from "./edit.ts";
 import { expirePush } from "./expire.ts";
-import type { Actor, AuditEntry, ClaimOutcome, CreatePush, Download, Push, Upload } from "./push.ts";
+import type {
+  Actor,
+  AuditEntry,
+  ClaimOutcome,
+  CreatePush,
+  Download,
+  EditablePush,
+  EditOutcome,
+  EditPush,
+  FoundPushes,
+  Push,
+  PushSearch,
+  TrailPage,
+  Upload,
+  WholeTrail,
+} from "./push.ts";
 import { auditPush, findPush, listPushes } from "./read.ts";
+import { removeOwner } from "./remove-owner.ts";
+import { createSearch, searchLimits } from "./search.ts";
 import { openTicket } from "./tickets.ts";
+import { readTrail, readWholeTrail } from "./trail.ts";
 import { PendingUpload } from "./upload.ts";
 
 export { pushLimits } from "./limits.ts";
@@ -41,6 +60,17 @@ export interface Pushes {
     actor: Actor,
   ): Promise<ClaimOutcome>;
 
+  /** What the owner's form for editing shows. Undefined: unknown, ended, or not the actor's. */
+  findEditable(urlToken: string, actor: Actor): Promise<EditablePush | undefined>;
+
+  /**
+   * Changes a living push of the actor's. On a protected push, what keeps any of its content - its passphrase with a new
+   * payload, a file beside an added or a removed one, a payload under another passphrase - needs the current passphrase.
+   * Without it, payload (of a file push: its text goes), all files and the passphrase can be replaced together.
+   * @throws AppError invalid_fields, too_large (files), unavailable.
+   */
+  edit(urlToken: string, request: EditPush, actor: Actor): Promise<EditOutcome>;
+
   /**
    * Ends a push for good. One that has ended already is returned as it is.
    * @throws AppError not_found; not_authenticated or forbidden when it is neither the actor's nor deletable by viewers.
@@ -49,6 +79,21 @@ export interface Pushes {
 
   /** Newest first, 50 a page, split by the state that holds now. `page` from 1. */
   list(ownerId: number, state: "active" | "expired", page: number): Promise<readonly Push[]>;
+
+  /** For the owner's own page. A search opens names and notes, within bounds. @throws AppError too_many_requests. */
+  search(ownerId: number, search: PushSearch): Promise<FoundPushes>;
+
+  /** For the owner's own page; undefined: unknown, or not the actor's. `page` from 1. */
+  trail(urlToken: string, actor: Actor, page: number): Promise<TrailPage | undefined>;
+
+  /** undefined: unknown, or not the actor's. */
+  wholeTrail(urlToken: string, actor: Actor): Promise<WholeTrail | undefined>;
+
+  /**
+   * For an account that is gone: its pushes end at once, and nothing of theirs stays but tombstones. The sweeper
+   * finishes what a crash left.
+   */
+  removeOwner(ownerId: number): Promise<void>;
 
   /** Newest first, 50 a page. @throws AppError not_authenticated, forbidden, not_found. */
   audit(urlToken: string, actor: Actor, page: number): Promise<readonly AuditEntry[]>;
@@ -73,7 +118,13 @@ export function createPushes(deps: PushDeps): Pushes {
     },
     find: (urlToken, actor) => findPush(deps, urlToken, actor),
     claimView: (urlToken, request, actor) => claimView(deps, urlToken, request, actor),
+    findEditable: (urlToken, actor) => findEditable(deps, urlToken, actor),
+    edit: (urlToken, request, actor) => editPush(deps, urlToken, request, actor),
     expire: (urlToken, actor) => expirePush(deps, urlToken, actor),
+    search: createSearch(deps, searchLimits),
+    trail: (urlToken, actor, page) => readTrail(deps, urlToken, actor, page),
+    wholeTrail: (urlToken, actor) => readWholeTrail(deps, urlToken, actor),
+    removeOwner: (ownerId) => removeOwner(deps, ownerId),
     list: (ownerId, state, page) => listPushes(deps, ownerId, state, page),
     audit: (urlToken, actor, page) => auditPush(deps, urlToken, actor, page),
     openTicket: (ticket, actor, start) => openTicket(deps, ticket, actor, start),

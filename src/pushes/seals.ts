@@ -1,6 +1,6 @@
 import type { Random } from "../base/random.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import { linkKey } from "../crypto/link-key.ts";
+import { fileKey, linkKey } from "../crypto/link-key.ts";
 import { open, seal, unringedKey } from "../crypto/seal.ts";
 import type { FileRow, PushRow } from "./store.ts";
 
@@ -19,7 +19,12 @@ export const sealContexts = {
   note: (pushId: number) => `push:${pushId}:note`,
   fileDetails: (fileId: number) => `file:${fileId}:details`,
   fileContent: (fileId: number) => `file:${fileId}:content`,
+  fileKey: (fileId: number, generation: number) => `file:${fileId}:key:${generation}`,
 };
+
+export const dataKeyBytes = 32;
+/** Of a link, and of a passphrase. */
+export const saltBytes = 16;
 
 export interface FileDetails {
   readonly filename: string;
@@ -56,6 +61,11 @@ export function openDataKey(
   return dataKey === undefined ? { outcome: "wrong_link" } : { outcome: "opened", dataKey };
 }
 
+/** @returns null for an empty one: it is not kept. */
+export function sealLabel(keyring: Keyring, context: string, text: string): Buffer | null {
+  return text === "" ? null : keyring.seal(context, Buffer.from(text, "utf8"));
+}
+
 type PayloadPlace = Pick<PushRow, "id" | "sealGeneration"> & { readonly fileIds: readonly number[] };
 
 const payloadContext = (place: PayloadPlace) => sealContexts.payload(place.id, place.sealGeneration, place.fileIds);
@@ -68,6 +78,24 @@ export function sealPayload(dataKey: Buffer, place: PayloadPlace, payload: strin
 /** @returns undefined when the payload or the list of files was changed. */
 export function openPayload(dataKey: Buffer, place: PayloadPlace, sealed: Buffer): string | undefined {
   return open(unringedKey(dataKey), payloadContext(place), sealed)?.toString("utf8");
+}
+
+/**
+ * An edit draws another data key, and its files are sealed already: their keys go along under the new one, bound to its
+ * generation.
+ */
+export function sealFileKey(dataKey: Buffer, fileId: number, generation: number, key: Buffer, random: Random): Buffer {
+  return seal(unringedKey(dataKey), sealContexts.fileKey(fileId, generation), key, random);
+}
+
+/** @returns undefined when the sealed key was changed. */
+export function openFileKey(
+  dataKey: Buffer,
+  file: Pick<FileRow, "id" | "keySealed">,
+  generation: number,
+): Buffer | undefined {
+  if (file.keySealed === null) return fileKey(dataKey, file.id);
+  return open(unringedKey(dataKey), sealContexts.fileKey(file.id, generation), file.keySealed);
 }
 
 /**
@@ -90,11 +118,19 @@ export function openFileDetails(
   keyring: Keyring,
   file: Pick<FileRow, "id" | "detailsSealed"> & { ownerId: number | null; key: Buffer },
 ): FileDetails | undefined {
-  const context = sealContexts.fileDetails(file.id);
-  const plain =
-    file.ownerId === null
-      ? open(unringedKey(file.key), context, file.detailsSealed)
-      : keyring.open(context, file.detailsSealed);
+  if (file.ownerId !== null) return openOwnedFileDetails(keyring, file);
+  return readFileDetails(open(unringedKey(file.key), sealContexts.fileDetails(file.id), file.detailsSealed));
+}
+
+/** Of a file of an owned push. @returns undefined when the sealed details were changed. */
+export function openOwnedFileDetails(
+  keyring: Keyring,
+  file: Pick<FileRow, "id" | "detailsSealed">,
+): FileDetails | undefined {
+  return readFileDetails(keyring.open(sealContexts.fileDetails(file.id), file.detailsSealed));
+}
+
+function readFileDetails(plain: Buffer | undefined): FileDetails | undefined {
   if (plain === undefined) return undefined;
   const [filename, contentType]: unknown[] = JSON.parse(plain.toString("utf8"));
   return typeof filename === "string" && typeof contentType === "string" ? { filename, contentType } : undefined;

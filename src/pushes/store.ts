@@ -40,6 +40,8 @@ export interface FileRow {
   readonly blobKey: string;
   readonly sizeBytes: number;
   readonly detailsSealed: Buffer;
+  /** null: the file's key is derived from the push's data key; else it lies here, sealed under that. */
+  readonly keySealed: Buffer | null;
 }
 
 export interface NewPush {
@@ -69,6 +71,46 @@ export interface ViewClaim {
   readonly blobsDueAt: number;
 }
 
+/** What an edit writes. Absent: stays as it is in the row, whatever that is by then. */
+export interface PushChange {
+  readonly pushId: number;
+  readonly ownerId: number;
+  readonly sealGeneration: number;
+  /** The push must not have run out at this instant, neither by its old time nor by its new one. */
+  readonly now: number;
+  readonly expiry?: { readonly expiresAt: number; readonly expireAfterDays: number } | undefined;
+  readonly expireAfterViews?: number | undefined;
+  readonly deletableByViewer?: boolean | undefined;
+  readonly retrievalStep?: boolean | undefined;
+  readonly name?: SealedLabel | undefined;
+  readonly note?: SealedLabel | undefined;
+  readonly content?: ContentChange | undefined;
+}
+
+export interface SealedLabel {
+  /** null: the label is removed. */
+  readonly sealed: Buffer | null;
+}
+
+/** Sealed for the generation after the one that was read. */
+export interface ContentChange {
+  readonly linkSalt: Buffer;
+  readonly passphraseSalt: Buffer | null;
+  readonly dataKeySealed: Buffer;
+  readonly payloadSealed: Buffer;
+  readonly storedBytes: number;
+  readonly keptFiles: readonly Pick<FileRow, "id" | "keySealed">[];
+  readonly addedFiles: readonly FileRow[];
+  /** Their blobs are due for deletion at once. */
+  readonly removedFileIds: readonly number[];
+}
+
+/** `refused`: the guard let nothing through. `upload_swept`: an added file's upload is no longer on record. */
+export type ChangeOutcome =
+  | { readonly outcome: "changed"; readonly row: PushRow }
+  | { readonly outcome: "refused" }
+  | { readonly outcome: "upload_swept" };
+
 export interface EndRequest {
   readonly pushId: number;
   readonly reason: EndReason;
@@ -94,6 +136,8 @@ export interface PushStore {
 
   /** @returns the push as it stands after the claim; undefined when the guard refused and nothing was written. */
   claimView(claim: ViewClaim): Promise<PushRow | undefined>;
+  /** Guarded like a claim, and by the views used so far: they stay below the limit. All of it happens, or nothing. */
+  change(change: PushChange, audit: AuditRecord): Promise<ChangeOutcome>;
   /** @returns false when it had ended already, or its time is not up. */
   end(request: EndRequest): Promise<boolean>;
   /** Counts and logs a retrieval of a push that has ended. @returns the push as it stands after it. */
@@ -117,11 +161,68 @@ export interface PushStore {
   /** Their blobs go into the deletion queue, due at once. */
   abandonUploads(blobKeys: readonly string[]): Promise<void>;
 
+  readonly lists: PushLists;
   readonly upkeep: PushUpkeep;
 }
 
+/** What a search looks at first: it holds nothing that has to be opened. */
+export interface PushGlance {
+  readonly id: number;
+  readonly kind: KindName;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly endedAt: number | null;
+  /** Of the sealed name and note together; 0: it has neither. */
+  readonly labelBytes: number;
+}
+
+export type SealedLabels = Pick<PushRow, "nameSealed" | "noteSealed">;
+
+export interface TrailRow extends AuditEntry {
+  readonly sequence: number;
+  readonly userId: number | null;
+}
+
+/** For the owner's pages. Lists of pushes are newest first. */
+export interface PushLists {
+  /** Those of one state and kind (null: of any). */
+  filtered(
+    ownerId: number,
+    filter: { readonly state: "active" | "expired" | "all"; readonly kind: KindName | null },
+    now: number,
+    limit: number,
+    offset: number,
+  ): Promise<readonly PushRow[]>;
+  /** The next ones after `last` (null: the first). `active` leaves out what is written down as ended, nothing else. */
+  glances(
+    ownerId: number,
+    state: "active" | "all",
+    last: Pick<PushGlance, "id" | "createdAt"> | null,
+    limit: number,
+  ): Promise<readonly PushGlance[]>;
+  labels(pushId: number): SealedLabels | undefined;
+  /** Newest first. */
+  trail(pushId: number, limit: number, offset: number): Promise<readonly TrailRow[]>;
+  /** Entries with events later than this instant. */
+  countTrailAfter(pushId: number, at: number): Promise<number>;
+  /** Entries of one event each, in the order of the events. @param sequence of the last one that is known; 0: none. */
+  trailFrom(pushId: number, sequence: number, limit: number): Promise<readonly TrailRow[]>;
+  /** At most one of each kind. */
+  foldedTrail(pushId: number): Promise<readonly TrailRow[]>;
+}
+
+/** What happens to the pushes of an account that is deleted. */
+export interface PushDepartures {
+  /** Ends what has not ended and takes away all that was the owner's. @returns how many pushes, at most `limit`. */
+  releaseOwned(ownerId: number, now: number, limit: number): Promise<number>;
+  /** Accounts that are gone, in the order of their ids. */
+  departedOwners(afterId: number, limit: number): Promise<readonly number[]>;
+  /** Those that went before then and left nothing. */
+  forgetDeparted(departedBefore: number): Promise<number>;
+}
+
 /** The sweeper's part. Each call is bounded by `limit` and returns how much it did. */
-export interface PushUpkeep {
+export interface PushUpkeep extends PushDepartures {
   dueForEnd(now: number, limit: number): Promise<readonly { readonly pushId: number; readonly expiresAt: number }[]>;
   endDue(
     pushes: readonly { readonly pushId: number; readonly expiresAt: number }[],

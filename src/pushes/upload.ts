@@ -3,10 +3,9 @@ import { fileKey } from "../crypto/link-key.ts";
 import { sealStream } from "../crypto/stream-seal.ts";
 import type { PushDeps } from "./deps.ts";
 import type { Actor, IncomingFile, Upload } from "./push.ts";
-import { sealContexts, sealFileDetails } from "./seals.ts";
+import { dataKeyBytes, sealContexts, sealFileDetails } from "./seals.ts";
 import type { FileRow } from "./store.ts";
 
-const dataKeyBytes = 32;
 const blobKeyBytes = 16;
 /** A live upload renews its record more often than the sweeper's orphan age, with room for a stall. */
 const renewEveryMs = 60_000;
@@ -110,7 +109,7 @@ export class PendingUpload implements Upload {
     }
     const details = { filename: cleanFilename(file.filename), contentType: cleanContentType(file.contentType) };
     const detailsSealed = sealFileDetails(vault.keyring, { id, ownerId: this.ownerId, key }, details, random);
-    return { id, blobKey: sent.blobKey, sizeBytes: sent.bytes, detailsSealed };
+    return { id, blobKey: sent.blobKey, sizeBytes: sent.bytes, detailsSealed, keySealed: null };
   }
 
   #sentBytes(): number {
@@ -140,6 +139,15 @@ export class PendingUpload implements Upload {
     const records = this.#sent.map(({ blobKey, bytes }) => ({ blobKey, anonymousBytes: anonymous ? bytes : 0 }));
     if (!(await this.#deps.store.renewUploads(records, now))) throw gaveUp();
   }
+}
+
+/** What `beginUpload` gave this actor. @throws Error when it is another's, not ours, or failed: bugs of the caller. */
+export function ownUpload(upload: Upload | undefined, actor: Actor): PendingUpload | undefined {
+  if (upload === undefined) return undefined;
+  if (!(upload instanceof PendingUpload)) throw new Error("The upload was not begun here.");
+  if (upload.ownerId !== (actor.user?.id ?? null)) throw new Error("The upload was begun by somebody else.");
+  if (upload.failed) throw new Error("A file of the upload failed.");
+  return upload;
 }
 
 /** The upload was abandoned, or paused for so long that the sweeper took it for an orphan. */

@@ -1,6 +1,8 @@
 import type { Database } from "../../db/sqlite.ts";
 import { auditKinds } from "../audit-trail.ts";
 import type { FileRow, PushStore, SealedPush } from "../store.ts";
+import { prepareChange } from "./editing.ts";
+import { prepareLists } from "./lists.ts";
 import { auditColumns, pushColumns, type RawAuditEntry, type RawPush, toAuditEntry, toPushRow } from "./rows.ts";
 import { prepareUpkeep } from "./upkeep.ts";
 import { prepareSteps, UploadSweptError } from "./writing.ts";
@@ -11,6 +13,7 @@ type RawSealed = RawPush & Pick<SealedPush, "dataKeySealed" | "payloadSealed"> &
 export function createSqlitePushStore(db: Database, onKeyOverwritten: () => void): PushStore {
   const { reader, writer } = db;
   const steps = prepareSteps(db, onKeyOverwritten);
+  const change = prepareChange(db, steps, onKeyOverwritten);
   const byDigest = reader.prepare<[Buffer], RawPush>(`SELECT ${pushColumns} FROM pushes WHERE token_digest = ?`);
   const byId = reader.prepare<[number], RawPush>(`SELECT ${pushColumns} FROM pushes WHERE id = ?`);
   // Looked up apart, not joined: with a joined table SQLite plans the whole statement anew at every execution, since the
@@ -23,7 +26,7 @@ export function createSqlitePushStore(db: Database, onKeyOverwritten: () => void
      FROM pushes WHERE token_digest = ?`,
   );
   const files = reader.prepare<[number], FileRow>(
-    `SELECT id, blob_key AS blobKey, size_bytes AS sizeBytes, details_sealed AS detailsSealed
+    `SELECT id, blob_key AS blobKey, size_bytes AS sizeBytes, details_sealed AS detailsSealed, key_sealed AS keySealed
      FROM files WHERE push_id = ? ORDER BY id`,
   );
   const listed = (condition: string) =>
@@ -75,6 +78,15 @@ export function createSqlitePushStore(db: Database, onKeyOverwritten: () => void
     },
     files: async (pushId) => files.all(pushId),
     claimView: (claim) => db.write(() => steps.claimView(claim)),
+    async change(request, audit) {
+      try {
+        const row = await db.write(() => change(request, audit));
+        return row === undefined ? { outcome: "refused" } : { outcome: "changed", row };
+      } catch (error) {
+        if (error instanceof UploadSweptError) return { outcome: "upload_swept" };
+        throw error;
+      }
+    },
     end: (request) => db.write(() => steps.end(request)),
     recordRefusal: (pushId, audit) => db.write(() => steps.recordRefusal(pushId, audit)),
     record: (pushId, audit) => db.write(() => steps.record(pushId, audit)),
@@ -99,6 +111,7 @@ export function createSqlitePushStore(db: Database, onKeyOverwritten: () => void
           if (takeUpload.run(blobKey).changes === 1) queueBlob.run(blobKey);
         }
       }),
+    lists: prepareLists(db),
     upkeep: prepareUpkeep(db, steps),
   };
 }

@@ -1,0 +1,64 @@
+import { auditRecord } from "./audit-trail.ts";
+import type { PushDeps } from "./deps.ts";
+import type { Actor } from "./push.ts";
+import { openDataKey } from "./seals.ts";
+import type { SealedPush } from "./store.ts";
+
+export type Unlocked =
+  | { readonly outcome: "unlocked"; readonly dataKey: Buffer; readonly passphraseHash: Buffer | undefined }
+  | { readonly outcome: "wrong_passphrase" }
+  | { readonly outcome: "too_many_attempts"; readonly retryAfterSeconds: number };
+
+/**
+ * Opens the data key by the link and, where the push has one, the passphrase. An attempt stays charged unless the
+ * passphrase proves right, or could not be tried at all; a wrong one is audited. Owners are throttled like viewers.
+ */
+export async function unlock(
+  deps: PushDeps,
+  { row, dataKeySealed }: SealedPush,
+  secrets: { readonly urlToken: string; readonly passphrase: string },
+  now: number,
+  actor: Actor,
+): Promise<Unlocked> {
+  const derived = await derive(deps, row, secrets.passphrase, now, actor);
+  if (derived.outcome !== "derived") return derived;
+  if (dataKeySealed === null) throw new Error(`The living push ${row.id} lacks its data key.`);
+  const { urlToken } = secrets;
+  const opened = openDataKey(deps.vault.keyring, row, dataKeySealed, { urlToken, passphraseHash: derived.hash });
+  switch (opened.outcome) {
+    case "opened":
+      derived.refund();
+      return { outcome: "unlocked", dataKey: opened.dataKey, passphraseHash: derived.hash };
+    case "wrong_link":
+      if (row.passphraseSalt === null) throw new Error(`The data key of push ${row.id} does not open.`);
+      await deps.store.record(row.id, auditRecord("failed_passphrase", actor, now));
+      return { outcome: "wrong_passphrase" };
+    case "wrong_master_key":
+      throw new Error(`The data key of push ${row.id} does not open under any given master key.`);
+  }
+}
+
+type Derived =
+  | { readonly outcome: "derived"; readonly hash: Buffer | undefined; refund(): void }
+  | Extract<Unlocked, { outcome: "too_many_attempts" }>;
+
+async function derive(
+  deps: PushDeps,
+  row: SealedPush["row"],
+  passphrase: string,
+  now: number,
+  actor: Actor,
+): Promise<Derived> {
+  if (row.passphraseSalt === null) return { outcome: "derived", hash: undefined, refund: () => undefined };
+  const charge = deps.attempts.charge(actor.client, row.id, now);
+  if (charge.outcome === "refused") {
+    return { outcome: "too_many_attempts", retryAfterSeconds: charge.retryAfterSeconds };
+  }
+  try {
+    const hash = await deps.argon2.deriveKey(passphrase, row.passphraseSalt, actor.client);
+    return { outcome: "derived", hash, refund: () => charge.refund() };
+  } catch (error) {
+    charge.refund();
+    throw error;
+  }
+}
