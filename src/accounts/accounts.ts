@@ -8,12 +8,20 @@ import type { Outbox } from "../mail/outbox.ts";
 import { type Administration, createAdministration } from "./administration.ts";
 import { type ApiTokens, createApiTokens } from "./api-tokens.ts";
 import { createEmailChange, type EmailChange } from "./email-change.ts";
+import { createSecondFactors, type SecondFactors } from "./factors.ts";
 import { createIdentities, type Identities } from "./identities.ts";
+import {
+  type BootCodeFile,
+  createFirstAdministratorDoor,
+  type FirstAdministrator,
+} from "./first-administrator.ts";
 import { createKnownPlaces } from "./known-places.ts";
 import { createPasswordCheck } from "./password-check.ts";
 import { createPasswords, type Passwords } from "./passwords.ts";
 import { createProfile, type Profile } from "./profile.ts";
 import type { Provider } from "./provider.ts";
+import { createRecovery, type Recovery } from "./recovery.ts";
+import { createRegistration, type Registration } from "./registration.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 import { createSignIn, type SignIn } from "./sign-in.ts";
 import { createSignOnSteps } from "./sign-on-steps.ts";
@@ -22,6 +30,7 @@ import { createAdministrationStore } from "./sqlite/administration.ts";
 import { createEmailChangeStore } from "./sqlite/email-change.ts";
 import { createIdentityStore } from "./sqlite/identities.ts";
 import { createKnownPlaceStore } from "./sqlite/known-places.ts";
+import { createMailedLinkStore } from "./sqlite/mailed-links.ts";
 import { createPasswordStore } from "./sqlite/passwords.ts";
 import { createProfileStore } from "./sqlite/profile.ts";
 import { createSessionStore } from "./sqlite/sessions.ts";
@@ -30,14 +39,20 @@ import { createTokenStore } from "./sqlite/tokens.ts";
 import { createUserStore } from "./sqlite/users.ts";
 import { createUsers, type Users } from "./users.ts";
 
-export type { ApiToken, ListedSession, Place, Scope, Session, User } from "./account.ts";
+export type { ApiToken, ListedSession, Passkey, Place, Scope, Session, User } from "./account.ts";
 export { allScopes } from "./account.ts";
 export type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from "./administration.ts";
 export { type TokenHolder, type TokenLimits, tokenLimits } from "./api-tokens.ts";
 export type { EmailChangeOutcome } from "./email-change.ts";
+export { type ChangeRefusal, type FactorChange, type Factors, passkeyNameCharactersMax } from "./factor-changes.ts";
+export type { FactorRefusal } from "./factor-codes.ts";
 export type { LinkToConfirm } from "./identities.ts";
+export type { RelyingParty } from "./passkeys.ts";
+export type { BootCodeFile } from "./first-administrator.ts";
+export type { EntryProblems } from "./registration.ts";
 export type { PasswordProblem } from "./password-rules.ts";
 export { type KindDefaults, noDefaults, type PushDefaults } from "./push-defaults.ts";
+export type { FactorGiven, PasskeyAnswer, WaitingSignIn } from "./second-factor.ts";
 export { signOnSettingsPath } from "./single-sign-on.ts";
 
 /** The door of the room: people, how they sign in, what acts for them. Secrets are returned once, when made. */
@@ -46,6 +61,7 @@ export interface Accounts
     Passwords,
     SignIn,
     Sessions,
+    SecondFactors,
     Profile,
     EmailChange,
     SingleSignOn,
@@ -91,6 +107,9 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     }),
     ...createApiTokens({ ...deps, store: createTokenStore(deps.db) }),
     ...passwordDoor,
+    ...createSecondFactors({
+      ...{ ...deps, starts: sessions, findUser: users.findUser, checkPassword: passwordDoor.checkPassword },
+    }),
     ...profile,
     ...createEmailChange({
       ...{ ...deps, store: createEmailChangeStore(deps.db), confirmIdentity: profile.confirmIdentity },

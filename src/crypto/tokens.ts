@@ -5,11 +5,21 @@ const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const urlTokenLength = 26;
 const opaqueTokenBytes = 32;
 
+/** One character for the five low bits of a random byte. */
+export function characterOf(byte: number): string {
+  return alphabet.charAt(byte & 31);
+}
+
 /** 130 bits as 26 lower-case letters and digits. */
 export function makeUrlToken(random: Random): string {
-  let token = "";
-  for (const byte of random.bytes(urlTokenLength)) token += alphabet.charAt(byte & 31);
-  return token;
+  return makeLetters(random, urlTokenLength);
+}
+
+/** Five bits a character, for what people copy by hand: no two characters that read alike. */
+export function makeLetters(random: Random, count: number): string {
+  let letters = "";
+  for (const byte of random.bytes(count)) letters += alphabet.charAt(byte & 31);
+  return letters;
 }
 
 /** 256 bits as 43 characters of base64url after `prefix`. */

@@ -15,7 +15,7 @@ export interface UserRow {
 /** Of a statement that reads from `users`. */
 export const userColumns = `users.id AS user_id, email, admin, users.created_at AS user_created_at, users.confirmed_at,
   disabled_at, language, password_hash <> '' AS has_password,
-  (EXISTS (SELECT 1 FROM totp_factors WHERE totp_factors.user_id = users.id AND totp_factors.confirmed_at IS NOT NULL)
+  (EXISTS (SELECT 1 FROM totp_factors WHERE totp_factors.user_id = users.id)
    OR EXISTS (SELECT 1 FROM passkeys WHERE passkeys.user_id = users.id)) AS has_second_factor`;
 
 export function toUser(row: UserRow): User {

@@ -1,0 +1,214 @@
+import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/server";
+import type { Clock } from "../base/clock.ts";
+import type { Database } from "../db/sqlite.ts";
+import type { Passkey, Place, Session } from "./account.ts";
+import type { AccountsDeps } from "./accounts.ts";
+import { hasCharacters } from "./character-count.ts";
+import type { FactorCodes, FactorRefusal } from "./factor-codes.ts";
+import type { Proof, ProveAgain } from "./factor-proof.ts";
+import type { FactorUnits, UnitRefusal } from "./factor-units.ts";
+import { challengeLifetimeMs } from "./passkey-challenges.ts";
+import type { PasskeyCeremonies, RelyingParty } from "./passkeys.ts";
+import type { PasskeyAnswer } from "./second-factor.ts";
+import type { FactorStore } from "./sqlite/factors.ts";
+import type { PasskeyStore } from "./sqlite/passkeys.ts";
+import { matchingTotpStep, readTotpCode } from "./totp.ts";
+import type { TotpOffer, TotpSetUp } from "./totp-set-up.ts";
+
+const passkeysMax = 20;
+export const passkeyNameCharactersMax = 100;
+
+export interface Factors {
+  /** Since when an authenticator app stands; null: there is none. */
+  readonly appAddedAt: number | null;
+  readonly passkeys: readonly Passkey[];
+  readonly backupCodesLeft: number;
+}
+
+/** Who changes the factors, from where, and what shows that it is the owner and not somebody at an open screen. */
+export interface FactorChange {
+  readonly session: Session;
+  readonly place: Place;
+  /** Needed as soon as a factor stands. */
+  readonly proof: Proof;
+}
+
+/** What every change may end in. "unproven": the proof is missing or wrong. "over": the session has ended meanwhile. */
+export type ChangeRefusal = UnitRefusal | Extract<FactorRefusal, { readonly outcome: "too_many" }>;
+
+/** `backupCodes`: the first ones of the account, shown this once; null: it has some. */
+export type FactorAdded = { readonly outcome: "added"; readonly backupCodes: readonly string[] | null };
+
+/** "last_required": this server asks for a second factor, and this is the last. */
+export type FactorRemoved = { readonly outcome: "removed" | "last_required" | "unknown" };
+
+/** Each change ends all other sessions of the user and is told by mail, in the same unit. */
+export interface FactorChanges {
+  findFactors(userId: number): Promise<Factors>;
+  /** Nothing is stored by it: what was only shown protects nothing. */
+  offerAuthenticatorApp(session: Session, issuer: string): TotpOffer;
+  /** @param setUp of the offer. "stale": the offer has run out, or was another session's. */
+  addAuthenticatorApp(
+    change: FactorChange,
+    confirmation: { readonly setUp: string; readonly code: string },
+  ): Promise<FactorAdded | ChangeRefusal | { readonly outcome: "wrong_code" | "stale" }>;
+  removeAuthenticatorApp(change: FactorChange): Promise<FactorRemoved | ChangeRefusal>;
+  offerPasskey(session: Session, party: RelyingParty): Promise<PublicKeyCredentialCreationOptionsJSON>;
+  addPasskey(
+    change: FactorChange,
+    added: PasskeyAnswer & { readonly name: string },
+  ): Promise<FactorAdded | ChangeRefusal | { readonly outcome: "bad_name" | "bad_passkey" | "too_many_passkeys" }>;
+  removePasskey(change: FactorChange, passkeyId: number): Promise<FactorRemoved | ChangeRefusal>;
+  /** The old ones die. "unknown": there is no factor that they could stand in for. */
+  makeBackupCodes(
+    change: FactorChange,
+  ): Promise<
+    | { readonly outcome: "made"; readonly backupCodes: readonly string[] }
+    | ChangeRefusal
+    | { readonly outcome: "unknown" }
+  >;
+  /** For administrators: removes every factor and ends every session. false: there was no factor. */
+  resetFactors(userId: number): Promise<boolean>;
+}
+
+interface Deps {
+  readonly db: Database;
+  readonly factors: FactorStore;
+  readonly passkeys: PasskeyStore;
+  readonly units: FactorUnits;
+  readonly codes: FactorCodes;
+  readonly ceremonies: PasskeyCeremonies;
+  readonly setUps: TotpSetUp;
+  readonly prove: ProveAgain;
+  readonly settings: AccountsDeps["settings"];
+  readonly clock: Clock;
+}
+
+export function createFactorChanges(deps: Deps): FactorChanges {
+  const { factors, passkeys, units, ceremonies, setUps, clock } = deps;
+  const findFactors = (userId: number): Factors => ({
+    ...factors.findFactors(userId),
+    passkeys: passkeys.listPasskeys(userId),
+  });
+
+  return {
+    findFactors: async (userId) => findFactors(userId),
+
+    offerAuthenticatorApp: (session, issuer) =>
+      setUps.offer(session.id, { issuer, label: session.user.email }, clock.now()),
+
+    addAuthenticatorApp: (change, confirmation) => addAuthenticatorApp(deps, change, confirmation),
+
+    removeAuthenticatorApp: (change) =>
+      remove(deps, change, (userId) => (factors.inUnit.removeTotp(userId) ? "" : undefined)),
+
+    offerPasskey: (session, party) =>
+      ceremonies.offerRegistration(session.user, { purpose: "add", sessionId: session.id }, party),
+
+    addPasskey: (change, added) => addPasskey(deps, change, added),
+
+    removePasskey: (change, passkeyId) =>
+      remove(deps, change, (userId) => passkeys.inUnit.removePasskey(userId, passkeyId)),
+
+    makeBackupCodes: (change) =>
+      proven(deps, change, (isProven) =>
+        units.change(change, isProven, (user, now) => {
+          if (factors.inUnit.countFactors(user.id) === 0) return { outcome: "unknown" } as const;
+          const backupCodes = units.putBackupCodes(user.id);
+          units.announce(change, "backup_codes_made", "", now);
+          return { outcome: "made", backupCodes } as const;
+        }),
+      ),
+
+    resetFactors: (userId) => units.reset(userId),
+  };
+}
+
+/**
+ * Asks for the proof where a factor stands, then changes. What is read here only spares people a question: whether the
+ * proof was needed is decided again inside the unit.
+ */
+async function proven<T>(
+  { factors, passkeys, prove }: Deps,
+  { session, proof, place }: FactorChange,
+  change: (isProven: boolean) => Promise<T>,
+): Promise<T | ChangeRefusal> {
+  const { id } = session.user;
+  const isNeeded = factors.findFactors(id).appAddedAt !== null || passkeys.listPasskeys(id).length > 0;
+  if (!isNeeded) return change(false);
+  const answer = await prove(session, proof, place);
+  if (answer.outcome === "too_many") return answer;
+  return answer.outcome === "right" ? change(true) : { outcome: "unproven" };
+}
+
+async function addAuthenticatorApp(
+  deps: Deps,
+  change: FactorChange,
+  { setUp, code }: { readonly setUp: string; readonly code: string },
+): ReturnType<FactorChanges["addAuthenticatorApp"]> {
+  const { session } = change;
+  const now = deps.clock.now();
+  const secret = deps.setUps.open(setUp, session.id, now);
+  if (secret === undefined) return { outcome: "stale" };
+  const typed = readTotpCode(code);
+  const step = typed === undefined ? undefined : matchingTotpStep(secret, typed, now);
+  const guess = await deps.db.write(() => deps.codes.tryGuess(session.user.id, now, () => step !== undefined));
+  if (guess.outcome === "too_many") return guess;
+  if (step === undefined) return { outcome: "wrong_code" };
+  return proven(deps, change, (isProven) =>
+    deps.units.change(change, isProven, (user, at) => {
+      deps.units.putTotp(user.id, secret, step, at);
+      return added(deps, change, "", at);
+    }),
+  );
+}
+
+async function addPasskey(
+  deps: Deps,
+  change: FactorChange,
+  { name, answer, party }: PasskeyAnswer & { readonly name: string },
+): ReturnType<FactorChanges["addPasskey"]> {
+  const label = name.trim();
+  if (!hasCharacters(label, 1, passkeyNameCharactersMax) || /\p{Cc}/u.test(label)) return { outcome: "bad_name" };
+  const use = { purpose: "add", sessionId: change.session.id } as const;
+  const verified = await deps.ceremonies.verifyRegistration(answer, use, party);
+  if (verified === undefined) return { outcome: "bad_passkey" };
+  const { inUnit } = deps.passkeys;
+  return proven(deps, change, (isProven) =>
+    deps.units.change(change, isProven, (user, now) => {
+      if (inUnit.countPasskeys(user.id) >= passkeysMax) return { outcome: "too_many_passkeys" };
+      const isNew =
+        inUnit.claimChallenge(verified.challengeDigest, now, now - challengeLifetimeMs) &&
+        inUnit.addPasskey({ ...verified.credential, userId: user.id, name: label, now });
+      return isNew ? added(deps, change, label, now) : { outcome: "bad_passkey" };
+    }),
+  );
+}
+
+/** Inside the unit. @param name of what was added; "": it has none. */
+function added({ units }: Deps, change: FactorChange, name: string, now: number): FactorAdded {
+  const backupCodes = units.putFirstBackupCodes(change.session.user.id);
+  units.announce(change, "factor_added", name, now);
+  return { outcome: "added", backupCodes };
+}
+
+/** @param take removes the factor inside the unit. @returns its name; undefined: the user has no such factor. */
+function remove(
+  deps: Deps,
+  change: FactorChange,
+  take: (userId: number) => string | undefined,
+): Promise<FactorRemoved | ChangeRefusal> {
+  const { inUnit } = deps.factors;
+  return proven(deps, change, (isProven) =>
+    deps.units.change(change, isProven, (user, now) => {
+      const isLast = inUnit.countFactors(user.id) === 1;
+      if (isLast && deps.settings.requireSecondFactor) return { outcome: "last_required" };
+      const name = take(user.id);
+      if (name === undefined) return { outcome: "unknown" };
+      // They stand in for a factor: without one they would be a weaker password of their own.
+      if (isLast) inUnit.replaceBackupCodes(user.id, []);
+      deps.units.announce(change, "factor_removed", name, now);
+      return { outcome: "removed" };
+    }),
+  );
+}

@@ -1,0 +1,40 @@
+import type { Place, User } from "./account.ts";
+import type { AccountsDeps } from "./accounts.ts";
+import { createFactorChanges, type FactorChanges } from "./factor-changes.ts";
+import { createFactorCodes } from "./factor-codes.ts";
+import { createProveAgain } from "./factor-proof.ts";
+import { createFactorUnits } from "./factor-units.ts";
+import { createPasskeyChallenges } from "./passkey-challenges.ts";
+import { createPasskeyCeremonies } from "./passkeys.ts";
+import { createSecondFactor, type SecondFactor } from "./second-factor.ts";
+import type { SessionStarts } from "./sessions.ts";
+import { createFactorStore } from "./sqlite/factors.ts";
+import { createPasskeyStore } from "./sqlite/passkeys.ts";
+import { createTotpSetUp } from "./totp-set-up.ts";
+
+/** Authenticator apps, passkeys and backup codes: how they are given, and how they are changed. */
+export interface SecondFactors extends SecondFactor, FactorChanges {}
+
+export function createSecondFactors(
+  deps: AccountsDeps & {
+    readonly starts: Pick<SessionStarts, "startComplete">;
+    readonly findUser: (userId: number) => User | undefined;
+    readonly checkPassword: (userId: number, password: string, place: Place) => Promise<boolean>;
+  },
+): SecondFactors {
+  const factors = createFactorStore(deps.db);
+  const passkeys = createPasskeyStore(deps.db);
+  const codes = createFactorCodes(factors.inUnit, deps.keyring);
+  const ceremonies = createPasskeyCeremonies({
+    ...{ store: passkeys, clock: deps.clock, challenges: createPasskeyChallenges(deps) },
+  });
+  return {
+    ...createSecondFactor({ ...deps, codes, ceremonies }),
+    ...createFactorChanges({
+      ...{ ...deps, factors, passkeys, codes, ceremonies },
+      units: createFactorUnits({ ...deps, factors: factors.inUnit, passkeys: passkeys.inUnit }),
+      setUps: createTotpSetUp(deps),
+      prove: createProveAgain({ ...deps, codes, ceremonies }),
+    }),
+  };
+}

@@ -1,0 +1,206 @@
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from "@simplewebauthn/server";
+import type { Clock } from "../base/clock.ts";
+import type { User } from "./account.ts";
+import {
+  type ChallengeUse,
+  challengeDigest,
+  challengeLifetimeMs,
+  type PasskeyChallenges,
+} from "./passkey-challenges.ts";
+import { readAuthentication, readRegistration } from "./passkey-responses.ts";
+import type { PasskeyStore, StoredPasskey } from "./sqlite/passkeys.ts";
+
+/** For whom browsers keep a passkey: they give it to no other site. */
+export interface RelyingParty {
+  /** A domain name without port, e.g. `push.example.com`. */
+  readonly id: string;
+  /** What the browser says it stands on, e.g. `https://push.example.com`. */
+  readonly origin: string;
+  /** Shown by the browser. */
+  readonly name: string;
+}
+
+/** A new passkey whose answer was right; nothing of it is stored yet. */
+export interface VerifiedRegistration {
+  readonly credential: Omit<StoredPasskey, "id" | "userId">;
+  readonly challengeDigest: Buffer;
+}
+
+/** A passkey that answered rightly. It counts only when `claim` says so. */
+export interface VerifiedUse {
+  readonly passkey: StoredPasskey;
+  /** Runs inside a unit of `db.write`. false: somebody used this answer before, or the passkey is gone or was copied. */
+  claim(): boolean;
+}
+
+export interface PasskeyCeremonies {
+  /** What a browser needs to make a passkey. */
+  offerRegistration(
+    user: User,
+    use: ChallengeUse,
+    party: RelyingParty,
+  ): Promise<PublicKeyCredentialCreationOptionsJSON>;
+  /** What a browser needs to use one. @param userId null: whichever passkey of this site somebody has. */
+  offerUse(
+    userId: number | null,
+    use: ChallengeUse,
+    party: RelyingParty,
+  ): Promise<PublicKeyCredentialRequestOptionsJSON>;
+  /** @param answer JSON, as the browser sent it. @returns undefined: it is none of ours, or not right. */
+  verifyRegistration(answer: string, use: ChallengeUse, party: RelyingParty): Promise<VerifiedRegistration | undefined>;
+  verifyUse(answer: string, use: ChallengeUse, party: RelyingParty): Promise<VerifiedUse | undefined>;
+}
+
+/** Loaded by the first ceremony: with what it brings it would take a good part of the server's start. */
+const webauthn = () => import("@simplewebauthn/server");
+
+/** COSE: EdDSA, ES256, RS256. */
+const algorithms = [-8, -7, -257];
+const credentialIdBytesMax = 1_023;
+
+export function createPasskeyCeremonies({
+  store,
+  challenges,
+  clock,
+}: {
+  readonly store: PasskeyStore;
+  readonly challenges: PasskeyChallenges;
+  readonly clock: Clock;
+}): PasskeyCeremonies {
+  const describe = ({ credentialId, transports }: StoredPasskey) => ({
+    id: credentialId.toString("base64url"),
+    transports: [...transports],
+  });
+  const bytesOf = (challenge: string) => Uint8Array.from(Buffer.from(challenge, "base64url"));
+
+  return {
+    async offerRegistration(user, use, party) {
+      const { generateRegistrationOptions } = await webauthn();
+      return generateRegistrationOptions({
+        ...{ rpName: party.name, rpID: party.id, userName: user.email, userID: userHandle(user.id) },
+        challenge: bytesOf(challenges.make(use, clock.now())),
+        timeout: challengeLifetimeMs,
+        attestationType: "none",
+        excludeCredentials: store.listCredentials(user.id).map(describe),
+        authenticatorSelection: { residentKey: "preferred", userVerification: "preferred" },
+        supportedAlgorithmIDs: algorithms,
+      });
+    },
+
+    async offerUse(userId, use, party) {
+      const { generateAuthenticationOptions } = await webauthn();
+      return generateAuthenticationOptions({
+        rpID: party.id,
+        challenge: bytesOf(challenges.make(use, clock.now())),
+        timeout: challengeLifetimeMs,
+        userVerification: use.purpose === "sign_in" ? "required" : "preferred",
+        ...(userId !== null && { allowCredentials: store.listCredentials(userId).map(describe) }),
+      });
+    },
+
+    async verifyRegistration(answer, use, party) {
+      const response = readRegistration(answer);
+      if (response === undefined || !(await attestsNothing(response.response.attestationObject))) return undefined;
+      const { verifyRegistrationResponse } = await webauthn();
+      const open = openChallenge(use);
+      const verified = await orRefused(
+        verifyRegistrationResponse({
+          ...{ response, expectedOrigin: party.origin, expectedRPID: party.id, expectedChallenge: open.check },
+          ...{ requireUserVerification: false, supportedAlgorithmIDs: algorithms },
+        }),
+      );
+      if (verified?.verified !== true) return undefined;
+      const { credential } = verified.registrationInfo;
+      const credentialId = Buffer.from(credential.id, "base64url");
+      if (credentialId.length > credentialIdBytesMax) return undefined;
+      return {
+        credential: {
+          ...{ credentialId, publicKey: Buffer.from(credential.publicKey), signCount: credential.counter },
+          transports: response.response.transports ?? [],
+        },
+        challengeDigest: open.digest(),
+      };
+    },
+
+    async verifyUse(answer, use, party) {
+      const response = readAuthentication(answer);
+      if (response === undefined) return undefined;
+      const passkey = store.findCredential(Buffer.from(response.id, "base64url"));
+      if (passkey === undefined || !isHandleOf(response.response.userHandle, passkey.userId)) return undefined;
+      const { verifyAuthenticationResponse } = await webauthn();
+      const open = openChallenge(use);
+      const verified = await orRefused(
+        verifyAuthenticationResponse({
+          ...{ response, expectedOrigin: party.origin, expectedRPID: party.id, expectedChallenge: open.check },
+          requireUserVerification: use.purpose === "sign_in",
+          credential: {
+            ...{ id: response.id, publicKey: Uint8Array.from(passkey.publicKey), counter: passkey.signCount },
+            transports: [...passkey.transports],
+          },
+        }),
+      );
+      if (verified?.verified !== true) return undefined;
+      const { newCounter } = verified.authenticationInfo;
+      const claim = () => {
+        const now = clock.now();
+        return (
+          store.inUnit.claimChallenge(open.digest(), now, now - challengeLifetimeMs) &&
+          store.inUnit.claimPasskey(passkey.id, newCounter, now)
+        );
+      };
+      return { passkey, claim };
+    },
+  };
+
+  /** The library asks about the challenge that the answer names; which one it was is needed afterwards. */
+  function openChallenge(use: ChallengeUse) {
+    let answered: string | undefined;
+    return {
+      check(challenge: string): boolean {
+        answered = challenge;
+        return challenges.isOpen(challenge, use, clock.now());
+      },
+      digest(): Buffer {
+        if (answered === undefined) throw new Error("An answer was accepted without its challenge.");
+        return challengeDigest(answered);
+      },
+    };
+  }
+}
+
+/** The name under which an authenticator keeps the account (WebAuthn, user handle): no address, no name of a person. */
+function userHandle(userId: number): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(Buffer.from(`sealpush:${userId}`, "latin1"));
+}
+
+/** Authenticators that keep nothing of the account send none. */
+function isHandleOf(given: string | undefined, userId: number): boolean {
+  return given === undefined || Buffer.from(given, "base64url").equals(userHandle(userId));
+}
+
+/** The library throws for every answer that is not right, whatever is wrong with it, and for nothing else. */
+async function orRefused<T>(verifying: Promise<T>): Promise<T | undefined> {
+  try {
+    return await verifying;
+  } catch (error) {
+    if (error instanceof Error) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * We ask for no attestation. One that comes all the same may bring certificates, and with them addresses that the
+ * library would fetch lists of revocation from: nobody may choose what this server asks for.
+ */
+async function attestsNothing(attestationObject: string): Promise<boolean> {
+  const { decodeAttestationObject, isoBase64URL } = await import("@simplewebauthn/server/helpers");
+  const read = async () => {
+    const attestation = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
+    const format: unknown = attestation.get("fmt");
+    return format === "none" || (format === "packed" && attestation.get("attStmt").get("x5c") === undefined);
+  };
+  return (await orRefused(read())) === true;
+}

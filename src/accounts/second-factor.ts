@@ -1,0 +1,96 @@
+import type { PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/server";
+import type { Clock } from "../base/clock.ts";
+import type { Place, Session, User } from "./account.ts";
+import type { AccountsDeps } from "./accounts.ts";
+import type { CodeAnswer, FactorCodes, FactorRefusal } from "./factor-codes.ts";
+import type { ChallengeUse } from "./passkey-challenges.ts";
+import type { PasskeyCeremonies, RelyingParty } from "./passkeys.ts";
+import type { SessionStarts } from "./sessions.ts";
+
+/** What a browser says for a passkey, and for which site it has to say it. */
+export interface PasskeyAnswer {
+  /** JSON. */
+  readonly answer: string;
+  readonly party: RelyingParty;
+}
+
+export interface WaitingSignIn {
+  readonly session: Session;
+  readonly sessionToken: string;
+  readonly place: Place;
+}
+
+/** "over": the sign-in waits no longer. */
+export type FactorGiven =
+  | { readonly outcome: "complete"; readonly sessionToken: string }
+  | { readonly outcome: "over" }
+  | FactorRefusal;
+
+export interface SecondFactor {
+  /** @param code as typed: of the authenticator app, or a backup code. On success the session that waited is gone. */
+  giveCode(waiting: WaitingSignIn, code: string): Promise<FactorGiven>;
+  givePasskey(waiting: WaitingSignIn, given: PasskeyAnswer): Promise<FactorGiven>;
+  /** For a session that waits, its second factor; for a complete one, a proof before a change (factor-changes.ts). */
+  offerOwnPasskeys(session: Session, party: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON>;
+  /** For people who have not signed in. */
+  offerAnyPasskey(party: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON>;
+  /**
+   * A passkey alone, which had to make sure of its user: it is both factors at once. undefined: it is not right, or of
+   * nobody who may sign in.
+   */
+  signInByPasskey(given: PasskeyAnswer, place: Place): Promise<{ user: User; sessionToken: string } | undefined>;
+}
+
+export function createSecondFactor(deps: {
+  readonly codes: FactorCodes;
+  readonly ceremonies: PasskeyCeremonies;
+  readonly starts: Pick<SessionStarts, "startComplete">;
+  readonly findUser: (userId: number) => User | undefined;
+  readonly settings: AccountsDeps["settings"];
+  readonly clock: Clock;
+}): SecondFactor {
+  const { codes, ceremonies, starts, findUser, settings, clock } = deps;
+
+  /** @param attempt runs inside the unit that starts the session, once all else about it was found in order. */
+  async function complete(waiting: WaitingSignIn, attempt: () => CodeAnswer): Promise<FactorGiven> {
+    const { session, sessionToken, place } = waiting;
+    let answer: CodeAnswer | undefined;
+    const fresh = await starts.startComplete(session.user, place, clock.now(), sessionToken, () => {
+      answer = attempt();
+      return answer.outcome === "right";
+    });
+    if (fresh !== undefined) return { outcome: "complete", sessionToken: fresh };
+    return answer === undefined || answer.outcome === "right" ? { outcome: "over" } : answer;
+  }
+
+  return {
+    giveCode(waiting, code) {
+      return complete(waiting, () => codes.tryCode(waiting.session.user.id, code, clock.now()));
+    },
+
+    async givePasskey(waiting, { answer, party }) {
+      const { session } = waiting;
+      const use = await ceremonies.verifyUse(answer, useFor(session), party);
+      if (use === undefined || use.passkey.userId !== session.user.id) return { outcome: "wrong" };
+      return complete(waiting, () => ({ outcome: use.claim() ? "right" : "wrong" }));
+    },
+
+    offerOwnPasskeys: (session, party) => ceremonies.offerUse(session.user.id, useFor(session), party),
+
+    offerAnyPasskey: (party) => ceremonies.offerUse(null, { purpose: "sign_in" }, party),
+
+    async signInByPasskey({ answer, party }, place) {
+      if (settings.loginsDisabled) return undefined;
+      const use = await ceremonies.verifyUse(answer, { purpose: "sign_in" }, party);
+      const user = use === undefined ? undefined : findUser(use.passkey.userId);
+      if (use === undefined || user === undefined || (settings.emails && user.confirmedAt === null)) return undefined;
+      const sessionToken = await starts.startComplete(user, place, clock.now(), undefined, use.claim);
+      return sessionToken === undefined ? undefined : { user, sessionToken };
+    },
+  };
+}
+
+/** What an answer of the user's own passkeys counts for in this session. */
+export function useFor(session: Session): ChallengeUse {
+  return { purpose: session.waitsForFactor ? "second_factor" : "confirm", sessionId: session.id };
+}
