@@ -9,7 +9,10 @@ import { addServe } from "./serve.ts";
 import { addTokenCreate } from "./token-create.ts";
 import { addTokenList } from "./token-list.ts";
 import { addTokenRevoke } from "./token-revoke.ts";
+import { addUserChanges } from "./user-change.ts";
 import { addUserCreate } from "./user-create.ts";
+import { addUserDelete } from "./user-delete.ts";
+import { addUserList } from "./user-list.ts";
 
 export type { CliIo } from "./cli-io.ts";
 
@@ -43,7 +46,11 @@ function makeProgram(deps: CommandDeps): Command {
     .configureOutput({ writeOut: deps.io.stdout, writeErr: deps.io.stderr })
     .addHelpText("after", exitCodesHelp);
   addServe(program, deps);
-  addUserCreate(program.command("user").description("People who can sign in."), deps);
+  const user = program.command("user").description("People who can sign in.");
+  addUserCreate(user, deps);
+  addUserList(user, deps);
+  addUserChanges(user, deps);
+  addUserDelete(user, deps);
   const token = program.command("token").description("API tokens of a user.");
   addTokenCreate(token, deps);
   addTokenList(token, deps);

@@ -1,0 +1,58 @@
+import { expect, it } from "vitest";
+import { createUser, email, makeTestCli, password, type TestCli } from "../../test/support/cli.ts";
+
+async function makeHouse(cli: TestCli): Promise<void> {
+  await cli.run([...createUser, "--admin"], { stdin: password });
+  await cli.run(["user", "create", "--email", "eve@example.org", "--password-stdin"], { stdin: password });
+}
+
+const about = (command: string, address = email) => ["user", command, "--email", address];
+
+it("user list shows everybody, as columns or as JSON", async () => {
+  const cli = makeTestCli();
+  await makeHouse(cli);
+  const { stdout } = await cli.run(["user", "list"]);
+  const [header, eve, ada, ...rest] = stdout.trimEnd().split("\n");
+  expect(header).toMatch(/^id\te-mail\tadministrator\t/);
+  expect(eve).toMatch(/^2\teve@example\.org\tno\tactive\tno\t0\t/);
+  expect(ada).toMatch(/^1\tada@example\.com\tyes\tactive\tno\t0\t/);
+  expect(rest).toEqual([]);
+  const json = await cli.run(["user", "list", "--json", "--search", "example.org"]);
+  expect(JSON.parse(json.stdout)).toMatchObject({ user: { email: "eve@example.org", admin: false }, tokensInUse: 0 });
+  expect(json.stdout).not.toContain("argon2");
+});
+
+it("user promote, demote, disable and enable change one user, never the last administrator", async () => {
+  const cli = makeTestCli();
+  await makeHouse(cli);
+  const lastOne = {
+    exitCode: 1,
+    stdout: "",
+    stderr: "This is the last administrator: make somebody else one first.\n",
+  };
+  expect(await cli.run(about("demote"))).toEqual(lastOne);
+  expect(await cli.run(about("disable"))).toEqual(lastOne);
+  expect(await cli.run([...about("delete"), "--yes"])).toEqual(lastOne);
+  expect((await cli.run(about("promote", "eve@example.org"))).stdout).toBe("User 2 is an administrator.\n");
+  expect((await cli.run(about("demote"))).stdout).toBe("User 1 is no administrator.\n");
+  expect((await cli.run(about("disable"))).stdout).toBe("User 1 is disabled.\n");
+  expect((await cli.run(["user", "list", "--search", "ada"])).stdout).toContain("\tdisabled\t");
+  expect((await cli.run(about("enable"))).stdout).toBe("User 1 is enabled.\n");
+});
+
+it("user delete asks for --yes, and leaves no account", async () => {
+  const cli = makeTestCli();
+  await makeHouse(cli);
+  const unsure = await cli.run(about("delete", "eve@example.org"));
+  expect(unsure).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(unsure.stderr).toContain("--yes");
+  expect((await cli.run([...about("delete", "eve@example.org"), "--yes"])).exitCode).toBe(0);
+  expect((await cli.run(["user", "list"])).stdout).not.toContain("eve@");
+});
+
+it.each(["promote", "demote", "disable", "enable"])("user %s says that there is no such user", async (command) => {
+  const cli = makeTestCli();
+  await makeHouse(cli);
+  const run = await cli.run(about(command, "nobody@example.com"));
+  expect(run).toEqual({ exitCode: 1, stdout: "", stderr: "There is no user with this e-mail address.\n" });
+});
