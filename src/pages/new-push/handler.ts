@@ -11,9 +11,8 @@ import { type PageDeps, pageContext, queryOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { FormFiles } from "./form-files.ts";
 import { limitsOf } from "./limits.ts";
+import { completed, enabledKinds, type StartingSettings, startingSettings } from "./starting-settings.ts";
 import { describeProblems, filesTooLarge, initialValues, type NewPushModel, newPushView } from "./view.tsx";
-
-const kindOrder: readonly KindName[] = ["text", "file", "url", "qr"];
 
 export function registerNewPushPages(server: FastifyInstance, deps: PageDeps): void {
   const showing = { access: "page_creator", changesState: false } as const;
@@ -25,10 +24,11 @@ export function registerNewPushPages(server: FastifyInstance, deps: PageDeps): v
   );
 }
 
-function showForm(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): FastifyReply {
-  const kind = kindOf(queryOf(request, "kind"), deps);
-  const values = initialValues(deps.config.kinds[kind]);
-  const path = kind === enabledKinds(deps)[0] ? "/" : `/?kind=${kind}`;
+async function showForm(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
+  const starting = await startingSettings(request, deps);
+  const kind = kindOf(queryOf(request, "kind"), starting, deps);
+  const values = initialValues(starting.kinds[kind]);
+  const path = kind === starting.firstKind ? "/" : `/?kind=${kind}`;
   return sendForm(request, reply, deps, {
     kind,
     values,
@@ -43,21 +43,29 @@ async function makePush(request: FastifyRequest, reply: FastifyReply, deps: Page
   const files = new FormFiles(deps.pushes, request.actor);
   try {
     const fields = formOf(await receiveBody(request, deps.bodyBudget, files.take));
-    const kind = kindOf(typeof fields.kind === "string" ? fields.kind : undefined, deps);
-    if (files.refusal !== undefined) return await refuse(request, reply, deps, kind, fields, files.refusal);
+    const starting = await startingSettings(request, deps);
+    const kind = kindOf(typeof fields.kind === "string" ? fields.kind : undefined, starting, deps);
+    const sent = { kind, fields, initial: initialValues(starting.kinds[kind]) };
+    if (files.refusal !== undefined) return await refuse(request, reply, deps, sent, files.refusal);
     try {
-      const push = await deps.pushes.create(
-        { ...readCreatePush(fields).request, ...(files.upload === undefined ? {} : { upload: files.upload }) },
-        request.actor,
-      );
+      const { upload } = files;
+      const wanted = completed(readCreatePush(fields).request, upload?.fileCount ?? 0, starting);
+      const push = await deps.pushes.create({ ...wanted, ...(upload === undefined ? {} : { upload }) }, request.actor);
       const context = pageContext(request, deps, null);
       return reply.redirect(pageHref(context, `/p/${push.urlToken}/preview`), 303);
     } catch (error) {
-      return await refuse(request, reply, deps, kind, fields, error);
+      return await refuse(request, reply, deps, sent, error);
     }
   } finally {
     await files.end();
   }
+}
+
+interface SentForm {
+  readonly kind: KindName;
+  readonly fields: PushFields;
+  /** For what was not sent. */
+  readonly initial: NewPushModel["values"];
 }
 
 /** Sends the form back with everything that was typed, each problem beside its field. */
@@ -65,15 +73,15 @@ async function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
   deps: PageDeps,
-  kind: KindName,
-  fields: PushFields,
+  sent: SentForm,
   error: unknown,
 ): Promise<FastifyReply> {
+  const { kind } = sent;
   if (!(error instanceof AppError)) throw error;
   if (error.code === "not_authenticated") {
     return reply.redirect(`${signInPath}?next=${encodeURIComponent("/?kind=file")}`, 303);
   }
-  const values = valuesOf(fields, kind, deps);
+  const values = valuesOf(sent);
   if (error.code === "unavailable") {
     deps.events.refusedUnavailable({ requestId: request.id, method: request.method, route: "/p" }, error);
     reply.header("retry-after", String(error.retryAfterSeconds ?? 1));
@@ -111,7 +119,7 @@ function sendForm(
   const { kind, values, problems, unavailable, status, selfPath } = shown;
   const model: NewPushModel = {
     ...{ kind, values, problems, unavailable },
-    kinds: enabledKinds(deps),
+    kinds: enabledKinds(deps.config),
     settings: deps.config.kinds[kind],
     limits: limitsOf(kind, deps.config),
     mayAttachFiles: request.user !== null || deps.config.files.allowAnonymous,
@@ -119,14 +127,8 @@ function sendForm(
   return sendPage(reply, status, renderPage(newPushView(model, pageContext(request, deps, selfPath))));
 }
 
-function enabledKinds({ config }: PageDeps): readonly KindName[] {
-  return kindOrder.filter((kind) => config.kinds[kind].enabled);
-}
-
-/** Text when everything is switched off: the form then says so when it is sent. */
-function kindOf(asked: string | undefined, deps: PageDeps): KindName {
-  const kinds = enabledKinds(deps);
-  return kinds.find((kind) => kind === asked) ?? kinds[0] ?? "text";
+function kindOf(asked: string | undefined, { firstKind }: StartingSettings, deps: PageDeps): KindName {
+  return enabledKinds(deps.config).find((kind) => kind === asked) ?? firstKind;
 }
 
 type PushFields = Readonly<Record<string, unknown>>;
@@ -146,19 +148,18 @@ function formOf(body: { encoding: "json" | "form"; value: unknown }): PushFields
   );
 }
 
-function valuesOf(fields: PushFields, kind: KindName, deps: PageDeps): NewPushModel["values"] {
+function valuesOf({ fields, initial }: SentForm): NewPushModel["values"] {
   const text = (name: string, otherwise = "") => {
     const value = fields[name];
     return typeof value === "string" ? value : otherwise;
   };
-  const initial = initialValues(deps.config.kinds[kind]);
   return {
     payload: text("payload"),
     passphrase: text("passphrase"),
     expireAfterDays: text("expire_after_days", initial.expireAfterDays),
     expireAfterViews: text("expire_after_views", initial.expireAfterViews),
-    retrievalStep: text("retrieval_step", "1") === "1",
-    deletableByViewer: text("deletable_by_viewer", "1") === "1",
+    retrievalStep: text("retrieval_step", initial.retrievalStep ? "1" : "0") === "1",
+    deletableByViewer: text("deletable_by_viewer", initial.deletableByViewer ? "1" : "0") === "1",
     name: text("name"),
     note: text("note"),
   };
