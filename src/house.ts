@@ -15,7 +15,7 @@ import { createArgon2Queue } from "./crypto/passphrase.ts";
 import { createIds } from "./db/ids.ts";
 import { LogTruncation } from "./db/log-truncation.ts";
 import { type Database, openDatabase } from "./db/sqlite.ts";
-import { createOutbox } from "./mail/outbox.ts";
+import { createMail, type Mail } from "./mail/mail.ts";
 import { Attempts } from "./pushes/attempts.ts";
 import { createCapacity } from "./pushes/capacity.ts";
 import { createPushes, type Pushes } from "./pushes/pushes.ts";
@@ -43,6 +43,7 @@ export interface House {
   readonly blobs: BlobStore;
   readonly pushes: Pushes;
   readonly accounts: Accounts;
+  readonly mail: Mail;
   /**
    * The one way to delete somebody: the account with all that is in it, then its pushes. Resolves when they have ended;
    * the sweeper finishes what a crash left. @param by null: the user himself, which is no act of administration.
@@ -90,9 +91,9 @@ export async function openHouse(config: Config, effects: Effects, events: Events
       ids: createIds(db, "pushes"),
       attempts: new Attempts(),
     });
-    const outbox = createOutbox({ db, keyring: () => keyring, open: config.accounts.emails });
+    const mail = createMail({ config, db, keyring, clock, random, events });
     const accounts = createAccounts({
-      ...{ db, clock, random, argon2, outbox },
+      ...{ db, clock, random, argon2, outbox: mail.outbox },
       settings: config.accounts,
       keyring: () => keyring,
       provider: config.singleSignOn && createProvider(config.singleSignOn, { clock, fetch }),
@@ -105,7 +106,7 @@ export async function openHouse(config: Config, effects: Effects, events: Events
       return change;
     };
     const canServe = () => db.answers();
-    return { config, db, keyring, vault, store, blobs, pushes, accounts, deleteAccount, canServe, close };
+    return { config, db, keyring, vault, store, blobs, pushes, accounts, mail, deleteAccount, canServe, close };
   } catch (error) {
     await close();
     throw error;

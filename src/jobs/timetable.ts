@@ -12,6 +12,11 @@ export interface Timetable {
 }
 
 const sweepEveryMs = 30 * secondMs;
+/**
+ * A look costs one read of an index. Mails are not sent right where they are put: that the server is busy with one
+ * would tell whoever measures its answers which e-mail address has an account.
+ */
+const mailEveryMs = secondMs;
 const expiredSessionsMax = 500;
 const expiredStepsMax = 5_000;
 
@@ -36,9 +41,15 @@ export async function startTimetable(house: House, effects: Effects, events: Eve
     events.jobDone("sweep", { ...counts, clockTrusted: clockTrusted ? 1 : 0 });
   };
 
+  const removeOldFailures = async () => {
+    if (clockWasTrusted) await house.mail.removeOldFailures();
+  };
+
   const jobs = [
     repeat("heartbeat", heartbeatMs, beat, events),
     repeat("sweep", sweepEveryMs, sweepOnce, events),
+    repeat("mail", mailEveryMs, () => house.mail.deliverDue(abort.signal), events),
+    repeat("failed mails", hourMs, removeOldFailures, events),
     repeat("sessions", hourMs, () => house.accounts.removeExpiredSessions(expiredSessionsMax), events),
     repeat("sign-on steps", hourMs, () => house.accounts.removeExpiredSignOnSteps(expiredStepsMax), events),
   ];

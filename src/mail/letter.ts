@@ -1,16 +1,23 @@
 import { hourMs } from "../base/clock.ts";
 
 /** What changed in an account, for its owner to know. */
-export type NoticeName =
-  | "new_place"
-  | "password_changed"
-  | "email_changed"
-  | "token_made"
-  | "token_revoked"
-  | "factor_added"
-  | "factor_removed"
-  | "backup_codes_made"
-  | "single_sign_on_linked";
+const noticeNames = [
+  "new_place",
+  "password_changed",
+  "email_changed",
+  "token_made",
+  "token_revoked",
+  "factor_added",
+  "factor_removed",
+  "backup_codes_made",
+  "single_sign_on_linked",
+] as const;
+
+export type NoticeName = (typeof noticeNames)[number];
+
+export function isNoticeName(value: unknown): value is NoticeName {
+  return noticeNames.some((name) => name === value);
+}
 
 /** What a mail says. Its sentences are made when it is sent, in the language of its reader. `token` completes a link. */
 export type LetterContent =

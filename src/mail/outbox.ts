@@ -1,6 +1,8 @@
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Database } from "../db/sqlite.ts";
 import type { Letter } from "./letter.ts";
+import { sealLetter } from "./sealed-letter.ts";
+import { createLetterStore } from "./sqlite/letters.ts";
 
 export type { Letter, LetterContent, NoticeName } from "./letter.ts";
 
@@ -12,21 +14,24 @@ export interface Outbox {
   put(letter: Letter, now: number): void;
 }
 
-export const letterContext = "outbox:letter";
+/**
+ * Strangers can bring about any letter but a notice. While no mail server takes them they must not fill the disk, so
+ * beyond this many that wait theirs are dropped. Notices tell an owner what somebody did with the account: always kept.
+ */
+export const waitingMax = 10_000;
 
 export function createOutbox(deps: {
   readonly db: Database;
   readonly keyring: () => Keyring;
   readonly open: boolean;
 }): Outbox {
-  const insert = deps.db.writer.prepare<[Buffer, number, number]>(
-    "INSERT INTO outbox (letter_sealed, created_at, due_at, attempts) VALUES (?, ?, ?, 0)",
-  );
+  const store = createLetterStore(deps.db);
   return {
     open: deps.open,
     put(letter, now) {
       if (!deps.open) return;
-      insert.run(deps.keyring().seal(letterContext, Buffer.from(JSON.stringify(letter), "utf8")), now, now);
+      if (letter.content.kind !== "notice" && store.waitingReach(waitingMax)) return;
+      store.insert((id) => sealLetter(deps.keyring(), id, letter), now);
     },
   };
 }

@@ -23,6 +23,8 @@ export interface Events {
   unexpectedError(where: RequestPlace, error: unknown): void;
   /** A 503. At most one line a second; `unsaid` counts the ones between. */
   refusedUnavailable(where: RequestPlace, error: unknown): void;
+  /** The provider's answer to a single sign-on did not hold. At most one line a second; `unsaid` counts the ones between. */
+  singleSignOnRefused(requestId: string, error: unknown): void;
   /** The sealed bytes of a file did not verify or could not be read while they were being sent. */
   downloadBroken(requestId: string, error: unknown): void;
   /** One of the timetable's jobs threw; it runs again at its next time. */
@@ -30,8 +32,20 @@ export interface Events {
   jobDone(job: string, counts: Readonly<Record<string, number>>): void;
   /** The clock jumped, or has not run long enough: nothing is destroyed for now. */
   sweepPaused(reason: string): void;
+  /** The mail server has taken it. `kind`: of the letter; nothing tells to whom it goes or what it says. */
+  mailSent(mail: MailPlace): void;
+  /** It did not leave, and is tried again. `code`: the server's status, or the system's code. */
+  mailPutOff(mail: MailPlace & { readonly code: string }): void;
+  mailGivenUp(mail: MailPlace & { readonly code: string }): void;
   /** A convenience write (`last_used_at`, `seen_at`) failed; the request went on. */
   usageNotRecorded(what: string, error: unknown): void;
+}
+
+export interface MailPlace {
+  /** Its number in the outbox, as administrators see it. */
+  readonly id: number;
+  readonly kind: string;
+  readonly attempts: number;
 }
 
 export interface RequestPlace {
@@ -67,11 +81,17 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     refusedUnavailable: seldom(clock, (unsaid, where, error) =>
       logger.warn({ event: "refused_unavailable", ...where, unsaid, error: describeError(error) }),
     ),
+    singleSignOnRefused: seldom(clock, (unsaid, requestId, error) =>
+      logger.warn({ event: "single_sign_on_refused", requestId, unsaid, error: describeError(error) }),
+    ),
     downloadBroken: (requestId, error) =>
       logger.error({ event: "download_broken", requestId, error: describeError(error) }),
     jobFailed: (job, error) => logger.error({ event: "job_failed", job, error: describeError(error) }),
     jobDone: (job, counts) => logger.debug({ event: "job_done", job, ...counts }),
     sweepPaused: (reason) => logger.warn({ event: "sweep_paused", reason }),
+    mailSent: (mail) => logger.info({ event: "mail_sent", ...mail }),
+    mailPutOff: (mail) => logger.warn({ event: "mail_put_off", ...mail }),
+    mailGivenUp: (mail) => logger.error({ event: "mail_given_up", ...mail }),
     usageNotRecorded: (what, error) => logger.warn({ event: "usage_not_recorded", what, error: describeError(error) }),
   };
 }

@@ -1,0 +1,150 @@
+import { type Clock, dayMs, hourMs, minuteMs, secondMs } from "../base/clock.ts";
+import { unreachable } from "../base/errors.ts";
+import type { Random } from "../base/random.ts";
+import { digest } from "../crypto/digests.ts";
+import type { Keyring } from "../crypto/keyring.ts";
+import type { Events } from "../telemetry/events.ts";
+import { composeLetter } from "./compose.ts";
+import { type Letter, linkLifeOf } from "./letter.ts";
+import { isMailAddress } from "./mail-address.ts";
+import type { Mailer, MailFailure, Message } from "./mailer.ts";
+import { openLetter } from "./sealed-letter.ts";
+import type { LetterStore, StoredLetter } from "./sqlite/letters.ts";
+
+/** Longer than any sending takes. When a process dies while it sends, another one takes over after this. */
+const leaseMs = 2 * minuteMs;
+const retryMsMin = minuteMs;
+const retryMsMax = 6 * hourMs;
+const givenUpAfterMs = 3 * dayMs;
+/** Some servers refuse for good what they take at the next try. */
+const permanentRefusalsMax = 3;
+const restMsMin = 5 * secondMs;
+const restMsMax = minuteMs;
+const batchMax = 50;
+export const failedMax = 1_000;
+
+interface Deps {
+  readonly store: LetterStore;
+  readonly keyring: Keyring;
+  readonly mailer: Mailer;
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events: Pick<Events, "mailSent" | "mailPutOff" | "mailGivenUp">;
+}
+
+export interface Delivery {
+  /**
+   * Sends what is due, a bounded number, one after the other. A mail leaves at least once: when the process dies between
+   * the server's yes and its own note of it, the mail is sent again, under the same Message-ID.
+   */
+  deliverDue(stop: AbortSignal): Promise<void>;
+}
+
+const failures = {
+  unreadable: { code: "unreadable", sentence: "The letter cannot be opened: the master key that sealed it is gone." },
+  linkOver: { code: "link_over", sentence: "The link in it had run out before it could be sent." },
+  address: { code: "address", sentence: "The recipient's address cannot stand in a mail." },
+} as const satisfies Record<string, MailFailure>;
+
+export function createDelivery(deps: Deps): Delivery {
+  const { store, clock, events } = deps;
+  /** While the server cannot be worked with, one letter after the other asks it whether it can again. */
+  let restsUntil = Number.NEGATIVE_INFINITY;
+  let restMs = 0;
+
+  async function giveUp(stored: StoredLetter, kind: string, failure: MailFailure): Promise<"done"> {
+    await store.giveUp(stored, failure.sentence, failedMax);
+    events.mailGivenUp({ id: stored.id, kind, attempts: stored.attempts, code: failure.code });
+    return "done";
+  }
+
+  async function putOff(stored: StoredLetter, letter: Letter, failure: MailFailure): Promise<"done"> {
+    const { kind } = letter.content;
+    const dueAt = clock.now() + retryAfterMs(stored.attempts, deps.random);
+    if (dueAt >= uselessFrom(stored, letter)) return await giveUp(stored, kind, failure);
+    await store.postpone(stored, dueAt, failure.sentence);
+    events.mailPutOff({ id: stored.id, kind, attempts: stored.attempts, code: failure.code });
+    return "done";
+  }
+
+  /** @returns "rest" when the server is not to be asked again at once. */
+  async function deliver(stored: StoredLetter, stop: AbortSignal): Promise<"done" | "rest"> {
+    const letter = openLetter(deps.keyring, stored.id, stored.letterSealed);
+    if (letter === undefined) return await giveUp(stored, "unknown", failures.unreadable);
+    const { kind } = letter.content;
+    if (!isMailAddress(letter.to)) return await giveUp(stored, kind, failures.address);
+    const ends = linkEnd(stored, letter);
+    if (ends !== undefined && clock.now() >= ends) return await giveUp(stored, kind, failures.linkOver);
+
+    const sending = await deps.mailer.send(messageOf(stored, letter, deps.baseUrl), stop);
+    switch (sending.outcome) {
+      case "accepted":
+        restMs = 0;
+        await store.remove(stored.id);
+        events.mailSent({ id: stored.id, kind, attempts: stored.attempts });
+        return "done";
+      case "refused":
+        restMs = 0;
+        if (!sending.permanent || stored.attempts < permanentRefusalsMax) {
+          return await putOff(stored, letter, sending.failure);
+        }
+        return await giveUp(stored, kind, sending.failure);
+      case "unavailable":
+        await putOff(stored, letter, sending.failure);
+        return "rest";
+      case "stopped":
+        await store.release(stored, clock.now());
+        return "rest";
+      default:
+        return unreachable(sending);
+    }
+  }
+
+  return {
+    async deliverDue(stop) {
+      for (let count = 0; count < batchMax && !stop.aborted; count += 1) {
+        const now = clock.now();
+        // A rest that begins in the future was begun by a clock that has been set back since.
+        if (now < restsUntil && restsUntil - now <= restMsMax) return;
+        const window = { now, farthest: now + farthestMs };
+        if (!store.anyDue(window)) return;
+        const stored = await store.claimDue(window, now + leaseMs);
+        if (stored === undefined) return;
+        if ((await deliver(stored, stop)) === "rest") {
+          restMs = Math.min(restMsMax, Math.max(restMsMin, 2 * restMs));
+          restsUntil = clock.now() + restMs;
+        }
+      }
+    },
+  };
+}
+
+/** 1 minute, doubled each time up to 6 hours, and up to a quarter more by chance, so that many do not come at once. */
+function retryAfterMs(attempts: number, random: Random): number {
+  const doubled = Math.min(retryMsMax, retryMsMin * 2 ** Math.min(attempts - 1, 20));
+  const chance = random.bytes(4).readUInt32BE() / 2 ** 32;
+  return Math.round(doubled * (1 + chance / 4));
+}
+
+const farthestMs = retryMsMax * 1.25 + leaseMs;
+
+function linkEnd({ createdAt }: StoredLetter, letter: Letter): number | undefined {
+  const life = linkLifeOf(letter.content.kind);
+  return life === undefined ? undefined : createdAt + life;
+}
+
+function uselessFrom(stored: StoredLetter, letter: Letter): number {
+  return linkEnd(stored, letter) ?? stored.createdAt + givenUpAfterMs;
+}
+
+/** The envelope is new for each letter, so its digest names the letter to nobody and never names two. */
+function messageOf(stored: StoredLetter, letter: Letter, baseUrl: string): Message {
+  const id = digest(stored.letterSealed.toString("base64")).toString("hex").slice(0, 32);
+  return {
+    to: letter.to,
+    ...composeLetter(letter, baseUrl),
+    messageId: `${id}@${new URL(baseUrl).hostname}`,
+    date: stored.createdAt,
+  };
+}

@@ -1,0 +1,88 @@
+import { type Clock, dayMs } from "../base/clock.ts";
+import type { Random } from "../base/random.ts";
+import type { Config } from "../config/config.ts";
+import type { Keyring } from "../crypto/keyring.ts";
+import type { Database } from "../db/sqlite.ts";
+import type { Events } from "../telemetry/events.ts";
+import { createDelivery, type Delivery } from "./delivery.ts";
+import { type LetterKind, linkLifeOf, type NoticeName } from "./letter.ts";
+import { createOutbox, type Outbox } from "./outbox.ts";
+import { openLetter } from "./sealed-letter.ts";
+import { createSmtpMailer } from "./smtp.ts";
+import { createLetterStore, type StoredFailure } from "./sqlite/letters.ts";
+
+/** A mail that was given up. What it says, links above all, is shown to nobody. */
+export interface FailedLetter {
+  readonly id: number;
+  /** null: it cannot be opened any more, because its master key is gone. */
+  readonly to: string | null;
+  readonly kind: LetterKind | NoticeName | null;
+  readonly createdAt: number;
+  readonly attempts: number;
+  /** One sentence, in English, without any address, link or token. */
+  readonly lastError: string;
+}
+
+/** What administrators see of mails and do with those that were given up. */
+export interface FailedLetters {
+  /** Newest first, `failedPageSize` a page. @param page from 1. */
+  failedLetters(page: number): readonly FailedLetter[];
+  /** "queued": it is tried again at once. "link_over": nobody could use it any more; discard it. "unknown": no such letter. */
+  retry(id: number): Promise<"queued" | "link_over" | "unknown">;
+  /** false: there is no such letter. */
+  discard(id: number): Promise<boolean>;
+  sizes(): { readonly waiting: number; readonly failed: number };
+}
+
+export interface Mail extends FailedLetters, Delivery {
+  readonly outbox: Outbox;
+  /** Removes what was given up, 30 days after it was written. @returns how many. */
+  removeOldFailures(): Promise<number>;
+}
+
+export const failedPageSize = 50;
+const failuresKeptMs = 30 * dayMs;
+
+export function createMail(deps: {
+  readonly config: Pick<Config, "accounts" | "mail">;
+  readonly db: Database;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events: Pick<Events, "mailSent" | "mailPutOff" | "mailGivenUp">;
+}): Mail {
+  const { config, db, keyring, clock } = deps;
+  const store = createLetterStore(db);
+  const delivery =
+    config.mail === undefined
+      ? undefined
+      : createDelivery({ ...deps, store, mailer: createSmtpMailer(config.mail), baseUrl: config.mail.baseUrl });
+  return {
+    outbox: createOutbox({ db, keyring: () => keyring, open: config.accounts.emails }),
+    async deliverDue(stop) {
+      await delivery?.deliverDue(stop);
+    },
+    failedLetters: (page) =>
+      store.failed(failedPageSize, (page - 1) * failedPageSize).map((failure) => failedLetterOf(failure, keyring)),
+    async retry(id) {
+      const failure = store.find(id);
+      if (failure === undefined) return "unknown";
+      const life = linkLifeOf(openLetter(keyring, id, failure.letterSealed)?.content.kind ?? "test");
+      if (life !== undefined && clock.now() >= failure.createdAt + life) return "link_over";
+      return (await store.retry(id, clock.now())) ? "queued" : "unknown";
+    },
+    discard: (id) => store.discard(id),
+    sizes: () => store.sizes(),
+    removeOldFailures: () => store.removeFailedBefore(clock.now() - failuresKeptMs),
+  };
+}
+
+function failedLetterOf(
+  { id, letterSealed, createdAt, attempts, lastError }: StoredFailure,
+  keyring: Keyring,
+): FailedLetter {
+  const letter = openLetter(keyring, id, letterSealed);
+  const content = letter?.content;
+  const kind = content === undefined ? null : content.kind === "notice" ? content.notice : content.kind;
+  return { id, to: letter?.to ?? null, kind, createdAt, attempts, lastError };
+}
