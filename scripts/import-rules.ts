@@ -14,13 +14,13 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   words: ["base"],
   pushes: foundations,
   accounts: [...foundations, "mail"],
-  house: [...foundations, "mail", "pushes", "accounts"],
+  house: [...foundations, "mail", "branding", "pushes", "accounts"],
   http: [...foundations, "pushes", "accounts"],
   api: [...foundations, "pushes", "accounts", "http"],
-  pages: [...foundations, "mail", "words", "pushes", "accounts", "http", "api"],
+  pages: [...foundations, "mail", "branding", "words", "pushes", "accounts", "http", "api"],
   jobs: [...foundations, "mail", "pushes", "accounts", "house"],
   cli: [...foundations, "mail", "pushes", "accounts", "http", "house"],
-  app: [...foundations, "mail", "pushes", "accounts", "http", "api", "pages", "jobs", "house"],
+  app: [...foundations, "mail", "branding", "pushes", "accounts", "http", "api", "pages", "jobs", "house"],
   serve: ["config", "app"],
   program: ["base", "config", "house", "serve", "cli"],
   main: ["program"],
@@ -28,7 +28,11 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Rooms with a door: the file that carries the room's name. */
-const doors: Readonly<Record<string, string>> = { pushes: "pushes/pushes.ts", accounts: "accounts/accounts.ts" };
+const doors: Readonly<Record<string, string>> = {
+  pushes: "pushes/pushes.ts",
+  accounts: "accounts/accounts.ts",
+  branding: "branding/branding.ts",
+};
 /** Rooms that may reach behind a door: where the house is put together, and what works on its machinery. */
 const insiders = new Set(["house", "jobs", "cli"]);
 
