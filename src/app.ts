@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { registerApiV1 } from "./api/v1/retrieve.ts";
 import { registerApiV2 } from "./api/v2/routes.ts";
+import { bootCodePath } from "./config/boot-code-file.ts";
 import type { Config } from "./config/config.ts";
 import { createForwarderNote } from "./db/forwarder-note.ts";
 import { type Effects, type House, openHouse } from "./house.ts";
@@ -42,6 +43,8 @@ export async function buildApp(config: Config, options: AppOptions): Promise<App
   const house = await openHouse(config, effects, events);
   try {
     const server = await composeServer(config, options, house, events);
+    const bootCode = await house.accounts.openFirstRun();
+    if (bootCode !== undefined) events.bootCodeMade(bootCode, bootCodePath(config.dataDir));
     const timetable = await startTimetable(house, effects, events);
     return {
       server: server.fastify,
@@ -78,6 +81,7 @@ async function composeServer(config: Config, options: AppOptions, house: House, 
   registerDownloads(fastify, { pushes, events });
   await registerPages(fastify, {
     config,
+    clock,
     pushes,
     accounts,
     deleteAccount: house.deleteAccount,

@@ -7,6 +7,7 @@ import type { Random } from "./base/random.ts";
 import type { BlobStore } from "./blobs/blob-store.ts";
 import { diskSpaceOf } from "./blobs/disk.ts";
 import { createFileBlobStore } from "./blobs/file-blob-store.ts";
+import { createBootCodeFile } from "./config/boot-code-file.ts";
 import type { Config } from "./config/config.ts";
 import { makeDataFolder } from "./config/data-folder.ts";
 import { readOrMakeMasterKeyFile } from "./config/master-key-file.ts";
@@ -95,6 +96,7 @@ export async function openHouse(config: Config, effects: Effects, events: Events
     const accounts = createAccounts({
       ...{ db, clock, random, argon2, outbox: mail.outbox },
       settings: config.accounts,
+      bootCodeFile: createBootCodeFile(config.dataDir, random),
       keyring: () => keyring,
       provider: config.singleSignOn && createProvider(config.singleSignOn, { clock, fetch }),
       onUseNotRecorded: events.usageNotRecorded,

@@ -9,12 +9,8 @@ import { type Administration, createAdministration } from "./administration.ts";
 import { type ApiTokens, createApiTokens } from "./api-tokens.ts";
 import { createEmailChange, type EmailChange } from "./email-change.ts";
 import { createSecondFactors, type SecondFactors } from "./factors.ts";
+import { type BootCodeFile, createFirstAdministratorDoor, type FirstAdministrator } from "./first-administrator.ts";
 import { createIdentities, type Identities } from "./identities.ts";
-import {
-  type BootCodeFile,
-  createFirstAdministratorDoor,
-  type FirstAdministrator,
-} from "./first-administrator.ts";
 import { createKnownPlaces } from "./known-places.ts";
 import { createPasswordCheck } from "./password-check.ts";
 import { createPasswords, type Passwords } from "./passwords.ts";
@@ -46,12 +42,12 @@ export { type TokenHolder, type TokenLimits, tokenLimits } from "./api-tokens.ts
 export type { EmailChangeOutcome } from "./email-change.ts";
 export { type ChangeRefusal, type FactorChange, type Factors, passkeyNameCharactersMax } from "./factor-changes.ts";
 export type { FactorRefusal } from "./factor-codes.ts";
+export type { BootCodeFile } from "./first-administrator.ts";
 export type { LinkToConfirm } from "./identities.ts";
 export type { RelyingParty } from "./passkeys.ts";
-export type { BootCodeFile } from "./first-administrator.ts";
-export type { EntryProblems } from "./registration.ts";
 export type { PasswordProblem } from "./password-rules.ts";
 export { type KindDefaults, noDefaults, type PushDefaults } from "./push-defaults.ts";
+export type { EntryProblems } from "./registration.ts";
 export type { FactorGiven, PasskeyAnswer, WaitingSignIn } from "./second-factor.ts";
 export { signOnSettingsPath } from "./single-sign-on.ts";
 
@@ -60,6 +56,9 @@ export interface Accounts
   extends Users,
     Passwords,
     SignIn,
+    Registration,
+    Recovery,
+    FirstAdministrator,
     Sessions,
     SecondFactors,
     Profile,
@@ -78,6 +77,7 @@ export interface AccountsDeps {
   /** Asked for only by what is sealed: most of an account is not, and commands work without the master key. */
   readonly keyring: () => Keyring;
   readonly outbox: Outbox;
+  readonly bootCodeFile: BootCodeFile;
   /** undefined: nobody signs in elsewhere. */
   readonly provider: Provider | undefined;
   /** The time of last use could not be stored: the request goes on, the failure is told here. */
@@ -99,8 +99,13 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     steps: createSignOnSteps({ ...deps, store: createSignOnStepStore(deps.db) }),
     findUserByEmail: (email: string) => users.findUserByEmail(email)?.user,
   };
+  const links = createMailedLinkStore(deps.db);
+  const entry = { ...deps, users, links, passwords, places, startSession: sessions.start };
   return {
     ...createUsers({ ...deps, store: users }),
+    ...createRegistration(entry),
+    ...createRecovery(entry),
+    ...createFirstAdministratorDoor(entry),
     ...sessions.door,
     ...createAdministration({
       ...{ clock: deps.clock, store: createAdministrationStore(deps.db), findUser: users.findUser },

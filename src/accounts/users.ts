@@ -3,6 +3,7 @@ import { invalidFields } from "../base/errors.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { User } from "./account.ts";
 import { normalizeEmail } from "./email.ts";
+import type { BootCodeFile } from "./first-administrator.ts";
 import { passwordProblem, passwordSentences } from "./password-rules.ts";
 import type { UserStore } from "./sqlite/users.ts";
 
@@ -13,6 +14,7 @@ interface Deps {
   readonly store: UserStore;
   readonly clock: Clock;
   readonly argon2: Pick<Argon2Queue, "hashPassword">;
+  readonly bootCodeFile: Pick<BootCodeFile, "remove">;
 }
 
 export interface Users {
@@ -25,7 +27,7 @@ export interface Users {
   findUser(userId: number): Promise<User | undefined>;
 }
 
-export function createUsers({ store, clock, argon2 }: Deps): Users {
+export function createUsers({ store, clock, argon2, bootCodeFile }: Deps): Users {
   return {
     async createUser(request) {
       const now = clock.now();
@@ -38,8 +40,11 @@ export function createUsers({ store, clock, argon2 }: Deps): Users {
         });
       }
       const passwordHash = await argon2.hashPassword(request.password, operator);
-      const user = await store.insertUser({ email, passwordHash, admin: request.admin, now });
+      const user = await store.insertUser({
+        ...{ email, passwordHash, now, admin: request.admin, confirmed: true, language: null },
+      });
       if (user === undefined) throw invalidFields({ email: ["This e-mail address is taken."] });
+      bootCodeFile.remove();
       return user;
     },
 

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { type Accounts, createAccounts } from "../accounts/accounts.ts";
+import { createBootCodeFile } from "../config/boot-code-file.ts";
 import type { Config } from "../config/config.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
 import { type Database, openDatabase } from "../db/sqlite.ts";
@@ -74,6 +75,7 @@ function openAccounts(config: Config, db: Database, io: CliIo): Accounts {
     random: io.random,
     argon2: createArgon2Queue({ runningMax: 1, waitingMax: 1, waitingPerClientMax: 1 }),
     settings: config.accounts,
+    bootCodeFile: createBootCodeFile(config.dataDir, io.random),
     keyring,
     outbox: createOutbox({ db, keyring, open: config.accounts.emails }),
     provider: undefined,

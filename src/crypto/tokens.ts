@@ -5,11 +5,6 @@ const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const urlTokenLength = 26;
 const opaqueTokenBytes = 32;
 
-/** One character for the five low bits of a random byte. */
-export function characterOf(byte: number): string {
-  return alphabet.charAt(byte & 31);
-}
-
 /** 130 bits as 26 lower-case letters and digits. */
 export function makeUrlToken(random: Random): string {
   return makeLetters(random, urlTokenLength);

@@ -18,6 +18,7 @@ const sweepEveryMs = 30 * secondMs;
  */
 const mailEveryMs = secondMs;
 const expiredSessionsMax = 500;
+const abandonedLinksMax = 500;
 const expiredStepsMax = 5_000;
 
 /** What the house does by itself. Each job runs at once and then at its interval, never beside itself. */
@@ -45,11 +46,15 @@ export async function startTimetable(house: House, effects: Effects, events: Eve
     if (clockWasTrusted) await house.mail.removeOldFailures();
   };
 
+  // Accounts that nobody confirmed go with their links: never by a clock that may be wrong.
+  const removeUnusedLinks = async () =>
+    clockWasTrusted ? house.accounts.removeAbandonedLinks(abandonedLinksMax) : undefined;
   const jobs = [
     repeat("heartbeat", heartbeatMs, beat, events),
     repeat("sweep", sweepEveryMs, sweepOnce, events),
     repeat("mail", mailEveryMs, () => house.mail.deliverDue(abort.signal), events),
     repeat("failed mails", hourMs, removeOldFailures, events),
+    repeat("unused links", hourMs, removeUnusedLinks, events),
     repeat("sessions", hourMs, () => house.accounts.removeExpiredSessions(expiredSessionsMax), events),
     repeat("sign-on steps", hourMs, () => house.accounts.removeExpiredSignOnSteps(expiredStepsMax), events),
   ];

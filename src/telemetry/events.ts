@@ -14,6 +14,8 @@ export interface Events {
   serverStopped(counts: { readonly commits: number; readonly units: number }): void;
   /** `path`: of the key file, never its content. */
   masterKeyMade(path: string): void;
+  /** While there is no user yet. The one secret that is logged, on purpose: the operator reads it here or in the file. */
+  bootCodeMade(code: string, path: string): void;
   /** A sentence of the settings table, which never quotes a secret. */
   settingWarning(sentence: string): void;
   /** `code`: the database driver's, e.g. SQLITE_FULL. At most one line a second; `unsaid` counts the ones between. */
@@ -66,6 +68,11 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     serverStopped: (counts) => logger.info({ event: "server_stopped", ...counts }),
     masterKeyMade: (path) =>
       logger.warn({ event: "master_key_made", path }, "No master key was given, so one was made. Keep a copy of it."),
+    bootCodeMade: (code, path) =>
+      logger.warn(
+        { event: "boot_code_made", code, path },
+        "There is no user yet. Open /first_run and enter this boot code to become the administrator.",
+      ),
     settingWarning: (sentence) => logger.warn({ event: "setting_warning" }, sentence),
     storageFailed: seldom(clock, (unsaid, code) => logger.error({ event: "storage_failed", code, unsaid })),
     untrustedForwarder(address) {

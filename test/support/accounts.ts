@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type Accounts, type AccountsDeps, createAccounts, type Place } from "../../src/accounts/accounts.ts";
 import { systemRandom } from "../../src/base/random.ts";
+import { createBootCodeFile } from "../../src/config/boot-code-file.ts";
 import { createKeyring } from "../../src/crypto/keyring.ts";
 import { type Database, openDatabase } from "../../src/db/sqlite.ts";
 import { createOutbox } from "../../src/mail/outbox.ts";
@@ -67,12 +68,14 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
   let now = startOfTests;
   const keyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
   const outbox = createOutbox({ db, keyring: () => keyring, open: true });
+  const bootCodeFile = createBootCodeFile(folder, systemRandom);
   const accounts = createAccounts({
     db,
     clock: { now: () => now },
     random: systemRandom,
     argon2,
     settings: openSettings,
+    bootCodeFile,
     keyring: () => keyring,
     outbox,
     provider: undefined,

@@ -13,6 +13,8 @@ export interface PasswordChange {
   /** The kept session had to be complete and begun after this; null: it does not matter. */
   readonly freshSince: number | null;
   readonly now: number;
+  /** Runs in the same unit, before anything is written; false: nothing changes. */
+  readonly provided?: () => boolean;
   /** Runs in the same unit, with the user as it was before. */
   readonly onChanged: (user: User) => void;
 }
@@ -49,11 +51,12 @@ export function createPasswordStore(db: Database): PasswordStore {
       const row = find.get(userId);
       return row === undefined ? undefined : { user: toUser(row), passwordHash: row.password_hash };
     },
-    changePassword: ({ userId, from, to, keptSessionId, freshSince, now, onChanged }) =>
+    changePassword: ({ userId, from, to, keptSessionId, freshSince, now, provided = () => true, onChanged }) =>
       db.write(() => {
         const row = findFresh.get(userId);
         if (row === undefined || (from !== null && row.password_hash !== from)) return false;
         if (freshSince !== null && freshSession.get(keptSessionId, userId, freshSince) === undefined) return false;
+        if (!provided()) return false;
         set.run(to, now, userId);
         voidLinks.run(userId);
         endSessions(userId, keptSessionId);

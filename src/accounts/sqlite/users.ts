@@ -3,10 +3,28 @@ import type { User } from "../account.ts";
 import { countedIds } from "./counted-ids.ts";
 import { toUser, type UserRow, userColumns } from "./rows.ts";
 
+export interface NewUser {
+  readonly email: string;
+  readonly passwordHash: string;
+  readonly admin: boolean;
+  /** The e-mail is proven. */
+  readonly confirmed: boolean;
+  readonly language: string | null;
+  readonly now: number;
+}
+
 /** Reads answer from what is durable; writes settle once they are. */
 export interface UserStore {
   /** undefined: the e-mail is taken. */
-  insertUser(user: { email: string; passwordHash: string; admin: boolean; now: number }): Promise<User | undefined>;
+  insertUser(user: NewUser): Promise<User | undefined>;
+  /** Inside a unit of `db.write`, else as `insertUser`. */
+  insert(user: NewUser): User | undefined;
+  /** Inside a unit of `db.write`. */
+  findFresh(email: string): User | undefined;
+  /** Whether anybody has an account, in whatever state; inside a unit of `db.write`. */
+  isInhabited(): boolean;
+  /** As `isInhabited`, of what is durable. */
+  wasInhabited(): boolean;
   findUser(userId: number): User | undefined;
   /** `passwordHash` "": there is no password. */
   findUserByEmail(email: string): { user: User; passwordHash: string } | undefined;
@@ -14,25 +32,37 @@ export interface UserStore {
 
 export function createUserStore(db: Database): UserStore {
   const nextId = countedIds(db);
-  const taken = db.writer.prepare<[string], { id: number }>("SELECT id FROM users WHERE email = ?");
-  const insert = db.writer.prepare<[number, string, string, number, number, number, number]>(
-    `INSERT INTO users (id, email, password_hash, admin, created_at, updated_at, confirmed_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  const insertRow = db.writer.prepare<[number, string, string, number, number, number, number | null, string | null]>(
+    `INSERT INTO users (id, email, password_hash, admin, created_at, updated_at, confirmed_at, language)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const fresh = db.writer.prepare<[number], UserRow>(`SELECT ${userColumns} FROM users WHERE id = ?`);
+  const anyUser = "SELECT 1 AS one FROM users LIMIT 1";
+  const any = db.writer.prepare<[], { one: number }>(anyUser);
+  const anyDurable = db.reader.prepare<[], { one: number }>(anyUser);
+  const freshByEmail = db.writer.prepare<[string], UserRow>(`SELECT ${userColumns} FROM users WHERE email = ?`);
   const byId = db.reader.prepare<[number], UserRow>(`SELECT ${userColumns} FROM users WHERE id = ?`);
   const byEmail = db.reader.prepare<[string], UserRow & { password_hash: string }>(
     `SELECT ${userColumns}, password_hash FROM users WHERE email = ?`,
   );
+
+  function findFresh(email: string): User | undefined {
+    const row = freshByEmail.get(email);
+    return row === undefined ? undefined : toUser(row);
+  }
+
+  function insert({ email, passwordHash, admin, confirmed, language, now }: NewUser): User | undefined {
+    if (findFresh(email) !== undefined) return undefined;
+    const confirmedAt = confirmed ? now : null;
+    insertRow.run(nextId("users"), email, passwordHash, admin ? 1 : 0, now, now, confirmedAt, language);
+    return findFresh(email);
+  }
+
   return {
-    insertUser: ({ email, passwordHash, admin, now }) =>
-      db.write(() => {
-        if (taken.get(email) !== undefined) return undefined;
-        const id = nextId("users");
-        insert.run(id, email, passwordHash, admin ? 1 : 0, now, now, now);
-        const row = fresh.get(id);
-        return row === undefined ? undefined : toUser(row);
-      }),
+    insertUser: (user) => db.write(() => insert(user)),
+    insert,
+    findFresh,
+    isInhabited: () => any.get() !== undefined,
+    wasInhabited: () => anyDurable.get() !== undefined,
     findUser(userId) {
       const row = byId.get(userId);
       return row === undefined ? undefined : toUser(row);

@@ -1,0 +1,140 @@
+import type { Clock } from "../base/clock.ts";
+import { hourMs } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import type { Random } from "../base/random.ts";
+import { digest, equalDigests } from "../crypto/digests.ts";
+import type { Argon2Queue } from "../crypto/passphrase.ts";
+import { makeReadableCode, readCode } from "../crypto/readable-code.ts";
+import type { Database } from "../db/sqlite.ts";
+import type { Place, User } from "./account.ts";
+import type { AccountsDeps } from "./accounts.ts";
+import { createAttemptWindows } from "./attempt-windows.ts";
+import { normalizeEmail } from "./email.ts";
+import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
+import type { SessionStarts } from "./sessions.ts";
+import type { UserStore } from "./sqlite/users.ts";
+
+/** Where the boot code lies for the operator to read. */
+export interface BootCodeFile {
+  /** undefined: there is none. */
+  read(): string | undefined;
+  /** Private to the user the server runs as. One that another process made first stays. */
+  make(code: string): void;
+  /** Nothing happens when there is none. */
+  remove(): void;
+}
+
+export type FirstRunOutcome =
+  | { readonly outcome: "made"; readonly user: User; readonly sessionToken: string }
+  | {
+      readonly outcome: "refused";
+      readonly problems: {
+        readonly bootCode?: "wrong";
+        readonly email?: "malformed";
+        readonly password?: PasswordProblem;
+      };
+    }
+  /** Somebody has an account: there is nothing to begin any more. */
+  | { readonly outcome: "over" };
+
+export interface FirstAdministrator {
+  /**
+   * At the start of the server: while there is no user, a boot code lies in its file, the same for all processes. Once
+   * there is one, it goes. @returns the code; undefined: there is nothing to begin.
+   */
+  openFirstRun(): Promise<string | undefined>;
+  /** Whether there is no user at all, in whatever state. */
+  isFirstRun(): Promise<boolean>;
+  /**
+   * Makes the one administrator who needs no other. Of several who have the code, one becomes it.
+   * @throws AppError forbidden (nobody may sign in here), too_many_requests, unavailable.
+   */
+  createFirstAdministrator(request: {
+    bootCode: string;
+    email: string;
+    password: string;
+    place: Place;
+  }): Promise<FirstRunOutcome>;
+}
+
+interface Deps {
+  readonly db: Database;
+  readonly users: UserStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly argon2: Pick<Argon2Queue, "hashPassword">;
+  readonly settings: AccountsDeps["settings"];
+  readonly bootCodeFile: BootCodeFile;
+  readonly startSession: SessionStarts["start"];
+}
+
+const wrongCodes = { windowMs: hourMs, max: 20, rememberedMax: 10_000 };
+
+export function createFirstAdministratorDoor(deps: Deps): FirstAdministrator {
+  const { db, users, clock, random, argon2, settings, bootCodeFile } = deps;
+  const attempts = createAttemptWindows(wrongCodes);
+
+  /** The code has 125 bits: the limit only spares the work. Charged first, so that many at once gain nothing. */
+  function chargeAttempt(client: string, now: number): () => void {
+    const retryAfterSeconds = attempts.waitSeconds(client, now);
+    if (retryAfterSeconds > 0) {
+      throw new AppError("too_many_requests", "Too many attempts. Try again later.", { retryAfterSeconds });
+    }
+    return attempts.charge(client, now);
+  }
+
+  function isRight(typed: string): boolean {
+    const code = bootCodeFile.read();
+    const [given, expected] = [readCode(typed), code === undefined ? undefined : readCode(code)];
+    return given !== undefined && expected !== undefined && equalDigests(digest(given), digest(expected));
+  }
+
+  function isOver(): boolean {
+    if (!users.wasInhabited()) return false;
+    bootCodeFile.remove();
+    return true;
+  }
+
+  return {
+    async openFirstRun() {
+      if (isOver() || settings.loginsDisabled) return undefined;
+      if (readCode(bootCodeFile.read() ?? "") === undefined) {
+        bootCodeFile.remove();
+        bootCodeFile.make(makeReadableCode(random));
+      }
+      return bootCodeFile.read();
+    },
+
+    isFirstRun: async () => !isOver(),
+
+    async createFirstAdministrator({ bootCode, email: typed, password, place }) {
+      if (settings.loginsDisabled) throw new AppError("forbidden", "Nobody can sign in here.");
+      if (isOver()) return { outcome: "over" };
+      const now = clock.now();
+      const refund = chargeAttempt(place.client, now);
+      // Before anything else is said: what is wrong with the rest is only for whoever has the code.
+      if (!isRight(bootCode)) return { outcome: "refused", problems: { bootCode: "wrong" } };
+      refund();
+      const email = normalizeEmail(typed);
+      const problem = passwordProblem(password, email ?? "");
+      if (email === undefined || problem !== undefined) {
+        const problems = {
+          ...(email === undefined && { email: "malformed" as const }),
+          ...(problem !== undefined && { password: problem }),
+        };
+        return { outcome: "refused", problems };
+      }
+      const passwordHash = await argon2.hashPassword(password, place.client);
+      const user = await db.write(() =>
+        users.isInhabited()
+          ? undefined
+          : users.insert({ email, passwordHash, admin: true, confirmed: true, language: null, now }),
+      );
+      bootCodeFile.remove();
+      if (user === undefined) return { outcome: "over" };
+      const sessionToken = await deps.startSession(user, place, now);
+      if (sessionToken === undefined) throw new AppError("forbidden", "This account may not sign in.");
+      return { outcome: "made", user, sessionToken };
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import type { Clock } from "../base/clock.ts";
+import type { Random } from "../base/random.ts";
+import { digest } from "../crypto/digests.ts";
+import type { Argon2Queue } from "../crypto/passphrase.ts";
+import { makeOpaqueToken } from "../crypto/tokens.ts";
+import type { Database } from "../db/sqlite.ts";
+import { linkLifeMs } from "../mail/letter.ts";
+import type { Outbox } from "../mail/outbox.ts";
+import type { Place } from "./account.ts";
+import { normalizeEmail } from "./email.ts";
+import type { KnownPlaces } from "./known-places.ts";
+import { createMailThrottle } from "./mail-throttle.ts";
+import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
+import { changedLetter } from "./passwords.ts";
+import type { MailedLinkStore } from "./sqlite/mailed-links.ts";
+import type { PasswordStore } from "./sqlite/passwords.ts";
+import type { UserStore } from "./sqlite/users.ts";
+
+export interface Recovery {
+  /**
+   * A mail with a link that lets its reader choose a new password; earlier such links of the account are void then.
+   * The answer and the work are the same for an e-mail without account. @throws AppError too_many_requests.
+   */
+  requestReset(request: { email: string; language: string; place: Place }): Promise<void>;
+  /** Whether the link of a reset mail still works. */
+  isResettable(token: string): Promise<boolean>;
+  /**
+   * Ends all sessions and voids all links; the e-mail counts as confirmed, and the place as known. Nobody is signed in by
+   * it: the second factor is still asked for. "invalid_link": unknown, used or too old.
+   * @throws AppError unavailable.
+   */
+  resetPassword(request: {
+    token: string;
+    password: string;
+    place: Place;
+  }): Promise<"changed" | "invalid_link" | PasswordProblem>;
+}
+
+interface Deps {
+  readonly db: Database;
+  readonly users: UserStore;
+  readonly links: MailedLinkStore;
+  readonly passwords: PasswordStore;
+  readonly places: Pick<KnownPlaces, "note">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly argon2: Pick<Argon2Queue, "hashPassword">;
+  readonly outbox: Outbox;
+}
+
+const limits = { perClientMax: 30, perAddressMax: 5 };
+
+export function createRecovery(deps: Deps): Recovery {
+  const { db, users, links, passwords, places, clock, random, argon2, outbox } = deps;
+  const throttle = createMailThrottle(limits);
+  const since = (now: number) => now - linkLifeMs.reset_password;
+
+  return {
+    async requestReset({ email: typed, language, place }) {
+      const now = clock.now();
+      const email = normalizeEmail(typed);
+      const mayMail = throttle.charge(place.client, email ?? "", now);
+      const token = makeOpaqueToken(random);
+      await db.write(() => {
+        const user = email === undefined ? undefined : users.findFresh(email);
+        if (user === undefined || user.disabledAt !== null || !mayMail || !outbox.open) {
+          links.writeNothing(digest(token));
+          return;
+        }
+        links.removeOf(user.id, "reset_password");
+        links.insert({ digest: digest(token), userId: user.id, purpose: "reset_password", passwordHash: null, now });
+        const content = { kind: "reset_password", token } as const;
+        outbox.put({ to: user.email, language: user.language ?? language, content }, now);
+      });
+    },
+
+    isResettable: async (token) => links.find(digest(token), "reset_password", since(clock.now())) !== undefined,
+
+    async resetPassword({ token, password, place }) {
+      const now = clock.now();
+      const tokenDigest = digest(token);
+      const link = links.find(tokenDigest, "reset_password", since(now));
+      if (link === undefined) return "invalid_link";
+      const problem = passwordProblem(password, link.email);
+      if (problem !== undefined) return problem;
+      const changed = await passwords.changePassword({
+        ...{ userId: link.userId, now, from: null, to: await argon2.hashPassword(password, place.client) },
+        ...{ keptSessionId: null, freshSince: null },
+        provided: () => links.findFresh(tokenDigest, "reset_password", since(now)) !== undefined,
+        onChanged(before) {
+          links.confirm(before.id, null, now);
+          places.note(before, place, now);
+          outbox.put(changedLetter(before, place, now), now);
+        },
+      });
+      return changed ? "changed" : "invalid_link";
+    },
+  };
+}

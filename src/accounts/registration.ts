@@ -1,0 +1,174 @@
+import type { Clock } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import type { Random } from "../base/random.ts";
+import { digest } from "../crypto/digests.ts";
+import type { Argon2Queue } from "../crypto/passphrase.ts";
+import { makeOpaqueToken } from "../crypto/tokens.ts";
+import type { Database } from "../db/sqlite.ts";
+import { linkLifeMs } from "../mail/letter.ts";
+import type { Outbox } from "../mail/outbox.ts";
+import type { Place, User } from "./account.ts";
+import type { AccountsDeps } from "./accounts.ts";
+import { normalizeEmail } from "./email.ts";
+import { createMailThrottle } from "./mail-throttle.ts";
+import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
+import type { SessionStarts } from "./sessions.ts";
+import type { MailedLinkStore } from "./sqlite/mailed-links.ts";
+import type { UserStore } from "./sqlite/users.ts";
+
+export type EmailProblem = "malformed" | "not_allowed" | "taken";
+
+export interface EntryProblems {
+  readonly email?: EmailProblem;
+  readonly password?: PasswordProblem;
+}
+
+export type SignUpOutcome =
+  /** Account mails are off: the e-mail cannot be proven, and nothing waits for it. */
+  | { readonly outcome: "signed_in"; readonly user: User; readonly sessionToken: string }
+  /** Whether the e-mail was free or not. */
+  | { readonly outcome: "mail_sent" }
+  | { readonly outcome: "refused"; readonly problems: EntryProblems }
+  /** There is no user yet: the first one is an administrator, and comes by the first run. */
+  | { readonly outcome: "first_run" };
+
+export interface Registration {
+  /**
+   * With account mails, the account waits for its confirmation; an e-mail that is taken gets the same answer for the
+   * same work, and its owner a mail. "taken" is a problem only without account mails.
+   * @param request.language of the page: the mail's, and the account's own from then on.
+   * @throws AppError forbidden (nobody may sign up), too_many_requests, unavailable.
+   */
+  signUp(request: { email: string; password: string; language: string; place: Place }): Promise<SignUpOutcome>;
+  /** Another confirmation mail, if that account waits for one. Nobody is told whether. @throws too_many_requests. */
+  requestConfirmation(request: { email: string; language: string; place: Place }): Promise<void>;
+  /** Whether the link of a confirmation mail still works. */
+  isConfirmable(token: string): Promise<boolean>;
+  /** false: the link is unknown, used or too old. */
+  confirmAccount(token: string): Promise<boolean>;
+  /** For the sweeper: what nobody confirmed within a week. @returns how many links went, at most `linksMax`. */
+  removeAbandonedLinks(linksMax: number): Promise<number>;
+}
+
+interface Deps {
+  readonly db: Database;
+  readonly users: UserStore;
+  readonly links: MailedLinkStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly argon2: Pick<Argon2Queue, "hashPassword">;
+  readonly settings: AccountsDeps["settings"];
+  readonly outbox: Outbox;
+  readonly startSession: SessionStarts["start"];
+}
+
+const limits = { perClientMax: 100, perAddressMax: 5 };
+const abandonedAfterMs = 7 * linkLifeMs.confirm_account;
+
+export function createRegistration(deps: Deps): Registration {
+  const { db, users, links, clock, random, argon2, settings, outbox } = deps;
+  const throttle = createMailThrottle(limits);
+
+  function problemsOf(email: string | undefined, password: string): EntryProblems {
+    const problem = passwordProblem(password, email ?? "");
+    const allowed = email !== undefined && (settings.signupEmailPattern?.test(email) ?? true);
+    return {
+      ...(!allowed && { email: email === undefined ? "malformed" : "not_allowed" }),
+      ...(problem !== undefined && { password: problem }),
+    };
+  }
+
+  /** Inside a unit of `db.write`. */
+  function sendConfirmation(user: User, language: string, passwordHash: string | null, now: number): void {
+    const token = makeOpaqueToken(random);
+    links.insert({ digest: digest(token), userId: user.id, purpose: "confirm_account", passwordHash, now });
+    const content = { kind: "confirm_account", token } as const;
+    outbox.put({ to: user.email, language: user.language ?? language, content }, now);
+  }
+
+  interface Applicant {
+    readonly email: string;
+    readonly passwordHash: string;
+    readonly language: string;
+    readonly mayMail: boolean;
+    readonly now: number;
+  }
+
+  /** Every way through it costs the same: one hash before, and one durable write. */
+  function apply({ email, passwordHash, language, mayMail, now }: Applicant): Promise<"mail_sent" | "first_run"> {
+    return db.write(() => {
+      if (!users.isInhabited()) return "first_run";
+      if (!mayMail) {
+        links.writeNothing(random.bytes(32));
+        return "mail_sent";
+      }
+      const made = users.insert({ email, passwordHash, admin: false, confirmed: false, language, now });
+      const user = made ?? users.findFresh(email);
+      if (user === undefined) throw new Error("The account was not stored.");
+      if (user.confirmedAt === null && user.disabledAt === null) {
+        // Whoever signed up with this e-mail before did not prove it. Each sign-up has a link of its own, and the account
+        // gets the password of the one whose mail is used: a stranger who was first has set nothing.
+        sendConfirmation(user, language, passwordHash, now);
+      } else {
+        const content = { kind: "already_registered" } as const;
+        outbox.put({ to: email, language: user.language ?? language, content }, now);
+      }
+      return "mail_sent";
+    });
+  }
+
+  async function enter(applicant: Applicant, place: Place): Promise<SignUpOutcome> {
+    const { email, passwordHash, language, now } = applicant;
+    const made = await db.write(() => {
+      if (!users.isInhabited()) return "first_run";
+      return users.insert({ email, passwordHash, admin: false, confirmed: false, language, now }) ?? "taken";
+    });
+    if (made === "first_run") return { outcome: "first_run" };
+    if (made === "taken") return { outcome: "refused", problems: { email: "taken" } };
+    const sessionToken = await deps.startSession(made, place, now);
+    if (sessionToken === undefined) throw new AppError("forbidden", "This account may not sign in.");
+    return { outcome: "signed_in", user: made, sessionToken };
+  }
+
+  return {
+    async signUp({ email: typed, password, language, place }) {
+      if (settings.signupsDisabled || settings.loginsDisabled)
+        throw new AppError("forbidden", "Nobody can sign up here.");
+      const now = clock.now();
+      const email = normalizeEmail(typed);
+      const problems = problemsOf(email, password);
+      if (email === undefined || problems.email !== undefined || problems.password !== undefined) {
+        return { outcome: "refused", problems };
+      }
+      const mayMail = throttle.charge(place.client, email, now);
+      const passwordHash = await argon2.hashPassword(password, place.client);
+      const applicant = { email, passwordHash, language, mayMail, now };
+      return settings.emails ? { outcome: await apply(applicant) } : enter(applicant, place);
+    },
+
+    async requestConfirmation({ email: typed, language, place }) {
+      const now = clock.now();
+      const email = normalizeEmail(typed);
+      const mayMail = throttle.charge(place.client, email ?? "", now);
+      await db.write(() => {
+        const user = email === undefined ? undefined : users.findFresh(email);
+        const waits = user !== undefined && user.confirmedAt === null && user.disabledAt === null;
+        if (waits && mayMail) sendConfirmation(user, language, null, now);
+        else links.writeNothing(random.bytes(32));
+      });
+    },
+
+    isConfirmable: async (token) =>
+      links.find(digest(token), "confirm_account", clock.now() - linkLifeMs.confirm_account) !== undefined,
+
+    confirmAccount(token) {
+      const now = clock.now();
+      return db.write(() => {
+        const link = links.findFresh(digest(token), "confirm_account", now - linkLifeMs.confirm_account);
+        return link !== undefined && links.confirm(link.userId, link.passwordHash, now);
+      });
+    },
+
+    removeAbandonedLinks: (linksMax) => links.removeAbandoned(clock.now() - abandonedAfterMs, linksMax),
+  };
+}

@@ -1,0 +1,19 @@
+import type { Random } from "../base/random.ts";
+import { makeLetters } from "./tokens.ts";
+
+const groups = 5;
+const groupLength = 5;
+
+/** For people to copy from one screen to another: 125 bits as five groups of five letters and digits. */
+export function makeReadableCode(random: Random): string {
+  const letters = makeLetters(random, groups * groupLength);
+  return Array.from({ length: groups }, (_, at) => letters.slice(at * groupLength, (at + 1) * groupLength)).join("-");
+}
+
+/** The letters of a code, however it was typed: o and 0, i, l and 1 are one. @returns undefined when it is none. */
+export function readCode(typed: string): string | undefined {
+  const longestWorthReading = 4 * groups * groupLength;
+  if (typed.length > longestWorthReading) return undefined;
+  const letters = typed.replace(/[\s-]/g, "").toLowerCase().replace(/o/g, "0").replace(/[il]/g, "1");
+  return /^[0-9a-hjkmnp-tv-z]{25}$/.test(letters) ? letters : undefined;
+}
