@@ -2,30 +2,40 @@ import type { IncomingMessage } from "node:http";
 import type { Config } from "../config/config.ts";
 import type { Client } from "./client.ts";
 
-const secureName = "__Host-sealpush_session";
-const plainName = "sealpush_session";
 const tokenPattern = /^[A-Za-z0-9_-]{1,128}$/;
 
-export interface SessionCookies {
-  /** undefined: no cookie, or one that cannot be a session's. */
+/** One cookie that holds a random token. */
+export interface TokenCookies {
+  /** undefined: no cookie, or one that cannot be ours. */
   find(request: IncomingMessage, client: Client): string | undefined;
-  /** A Set-Cookie value. It ends with the browser session; the server's own timeouts end it sooner. */
-  made(sessionToken: string, client: Client): string;
+  /** A Set-Cookie value. */
+  made(token: string, client: Client): string;
   /** A Set-Cookie value that removes the cookie. */
   ended(client: Client): string;
+}
+
+export type SessionCookies = TokenCookies;
+
+/** They end with the browser session; the server's own timeouts end them sooner. */
+export function createSessionCookies(setting: Config["secureCookies"]): SessionCookies {
+  return createTokenCookies(setting, { name: "sealpush_session" });
 }
 
 /**
  * `__Host-` (RFC 6265bis): set over https, for this host alone, so that no sibling domain can plant one. HttpOnly: no
  * script reads it. SameSite=Lax: another site's form does not send it.
  */
-export function createSessionCookies(setting: Config["secureCookies"]): SessionCookies {
+export function createTokenCookies(
+  setting: Config["secureCookies"],
+  { name, seconds }: { readonly name: string; readonly seconds?: number },
+): TokenCookies {
   const isSecure = (client: Client) => (setting === "auto" ? client.https : setting);
   const attributes = (client: Client) => `Path=/; HttpOnly; SameSite=Lax${isSecure(client) ? "; Secure" : ""}`;
-  const nameFor = (client: Client) => (isSecure(client) ? secureName : plainName);
+  const nameFor = (client: Client) => (isSecure(client) ? `__Host-${name}` : name);
+  const lasting = seconds === undefined ? "" : `Max-Age=${seconds}; `;
   return {
     find: (request, client) => findCookie(request.headers.cookie, nameFor(client)),
-    made: (sessionToken, client) => `${nameFor(client)}=${sessionToken}; ${attributes(client)}`,
+    made: (token, client) => `${nameFor(client)}=${token}; ${lasting}${attributes(client)}`,
     ended: (client) => `${nameFor(client)}=; Max-Age=0; ${attributes(client)}`,
   };
 }

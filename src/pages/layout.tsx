@@ -13,13 +13,23 @@ export interface LayoutProps {
   readonly privatePage?: boolean;
   /** `wide` leaves room for two columns, `narrow` holds one short form or message. */
   readonly width?: "narrow" | "regular" | "wide";
+  /** The browser goes on to this address by itself, at once. */
+  readonly leadsTo?: string;
   /** Scripts beside `page.js`, which every page has. */
   readonly scripts?: readonly AssetName[];
   readonly children: ComponentChildren;
 }
 
 /** The frame of every page. It carries no inline script or style: the content security policy allows none. */
-export function Layout({ page, title, privatePage = false, width = "regular", scripts = [], children }: LayoutProps) {
+export function Layout({
+  page,
+  title,
+  privatePage = false,
+  width = "regular",
+  scripts = [],
+  leadsTo,
+  children,
+}: LayoutProps) {
   const { words, assetUrl } = page;
   return (
     <html lang={words.locale.tag} dir={words.locale.dir}>
@@ -31,6 +41,7 @@ export function Layout({ page, title, privatePage = false, width = "regular", sc
         <meta name="theme-color" content="#f5f6f3" media="(prefers-color-scheme: light)" />
         <meta name="theme-color" content="#0f1514" media="(prefers-color-scheme: dark)" />
         <meta name="referrer" content="no-referrer" />
+        {leadsTo !== undefined && <meta http-equiv="refresh" content={`0;url=${leadsTo}`} />}
         {privatePage && <meta name="robots" content="noindex, nofollow, noarchive" />}
         <link rel="stylesheet" href={assetUrl("sealpush.css")} />
         <link rel="icon" href={assetUrl("favicon.svg")} type="image/svg+xml" />

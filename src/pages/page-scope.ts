@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { Accounts, Administrator, Change, Place, User } from "../accounts/accounts.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/config.ts";
 import type { BodyBudget } from "../http/body/body-budget.ts";
 import type { SessionCookies } from "../http/session-cookie.ts";
@@ -12,6 +13,7 @@ import type { PageContext } from "./page-context.ts";
 /** What the pages' handlers work with. */
 export interface PageDeps {
   readonly config: Config;
+  readonly clock: Clock;
   readonly pushes: Pushes;
   readonly accounts: Accounts;
   /** An account and its pushes; see House. */
@@ -19,7 +21,7 @@ export interface PageDeps {
   readonly sessionCookies: SessionCookies;
   readonly bodyBudget: BodyBudget;
   readonly assetUrl: AssetUrl;
-  readonly events: Pick<Events, "refusedUnavailable">;
+  readonly events: Pick<Events, "refusedUnavailable" | "singleSignOnRefused">;
 }
 
 /** @param selfPath see PageContext: null where following a link back to this address would lose or cost something. */

@@ -3,12 +3,15 @@ import type { FastifyInstance } from "fastify";
 import { AppError } from "../base/errors.ts";
 import { immutableFor } from "../http/headers.ts";
 import { registerApiHelpPage } from "./api-help/handler.ts";
+import { registerAuditPages } from "./audit/handler.ts";
 import { registerCreatedPage } from "./created/handler.ts";
+import { registerDashboardPage } from "./dashboard/handler.ts";
 import { registerDeletedPage } from "./deleted/handler.ts";
 import { registerNewPushPages } from "./new-push/handler.ts";
 import type { PageDeps } from "./page-scope.ts";
 import { registerSecretPages } from "./secret/handler.ts";
 import { registerSignInPages } from "./sign-in/handler.ts";
+import { registerSingleSignOnPages } from "./single-sign-on/handler.ts";
 import { registerTokenPages } from "./tokens/handler.ts";
 
 /** Names a build gives. What else stands there - dots, slashes, a zero byte - is not worth a look at the disk. */
@@ -23,7 +26,10 @@ export async function registerPages(
   registerCreatedPage(server, deps);
   registerSecretPages(server, deps);
   registerDeletedPage(server, deps);
+  registerDashboardPage(server, deps);
+  registerAuditPages(server, deps);
   registerSignInPages(server, deps);
+  registerSingleSignOnPages(server, deps);
   registerTokenPages(server, deps);
   registerApiHelpPage(server, deps);
   await server.register(fastifyStatic, { root: deps.assetsDir, serve: false, cacheControl: false });

@@ -11,6 +11,7 @@ afterAll(() => app[Symbol.asyncDispose]());
 const inventory = `
 GET    /                                      page_creator
 GET    /api/v2/openapi.json                   api
+GET    /api_tokens                            page
 POST   /api/v2/pushes                         api           changes scope:create
 GET    /api/v2/pushes/:url_token              api           changes retrieval
 DELETE /api/v2/pushes/:url_token              api           changes scope:expire
@@ -22,9 +23,12 @@ GET    /api/v2/version                        public
 GET    /assets/:name                          public
 GET    /files/:ticket                         public
 GET    /help/api                              page
+GET    /p                                     page_session
 POST   /p                                     page_creator  changes
 GET    /p/:token                              page          retrieval
 POST   /p/:token                              page          changes retrieval
+GET    /p/:token/audit                        page_session
+GET    /p/:token/audit/download               page_session
 POST   /p/:token/expire                       page          changes
 GET    /p/:token/preview                      page
 GET    /p/:token/r                            page          retrieval
@@ -34,9 +38,16 @@ GET    /p/:url_token.json                     api           changes retrieval
 GET    /p/new                                 page_creator
 GET    /robots.txt                            public
 GET    /up                                    public
+POST   /users/auth/oidc                       page          changes
+GET    /users/auth/oidc/callback              page          retrieval
+GET    /users/auth/oidc/confirm               page
+POST   /users/auth/oidc/confirm               page          changes
 GET    /users/sign_in                         page
 POST   /users/sign_in                         page          changes
 POST   /users/sign_out                        page          changes
+GET    /users/single_sign_on                  page_session
+POST   /users/single_sign_on/link             page_session  changes
+POST   /users/single_sign_on/unlink           page_session  changes
 GET    /users/token                           page_session
 POST   /users/token                           page_session  changes
 POST   /users/token/:id/revoke                page_session  changes

@@ -6,6 +6,7 @@ import { sendPage } from "../../http/headers.ts";
 import { pageHref } from "../page-context.ts";
 import { type PageDeps, pageContext, placeOf, queryOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
+import { providerNameOf } from "../single-sign-on/button.tsx";
 import { type SignInModel, signInView } from "./view.tsx";
 
 export function registerSignInPages(server: FastifyInstance, deps: PageDeps): void {
@@ -51,8 +52,9 @@ function sendSignIn(
   reply: FastifyReply,
   deps: PageDeps,
   status: number,
-  model: SignInModel,
+  shown: Omit<SignInModel, "provider">,
 ): FastifyReply {
+  const model = { ...shown, provider: providerNameOf(deps.config) };
   const selfPath = model.next === null ? signInPath : `${signInPath}?next=${encodeURIComponent(model.next)}`;
   return sendPage(reply, status, renderPage(signInView(model, pageContext(request, deps, selfPath))));
 }

@@ -4,8 +4,11 @@ import { Field } from "../parts/field.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { Page } from "../render.ts";
+import { SignOnButton } from "../single-sign-on/button.tsx";
 
 export interface SignInModel {
+  /** The provider of single sign-on, as `providerNameOf` says. */
+  readonly provider: string | null;
   readonly email: string;
   /** A path of this server to go to afterwards; the handler has checked that it is one. */
   readonly next: string | null;
@@ -70,6 +73,7 @@ export function signInView(model: SignInModel, page: PageContext): Page {
             {signIn.submit}
           </button>
         </PostForm>
+        <SignOnButton page={page} provider={model.provider} next={model.next} />
       </div>
     </Layout>
   );

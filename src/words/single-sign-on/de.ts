@@ -1,1 +1,49 @@
-export const singleSignOn = {} as const;
+export const singleSignOn = {
+  or: "oder",
+  continueWith: "Weiter mit {name}",
+  leaving: "Unterwegs zu {name}",
+  leavingText: "Ihr Browser geht von selbst dorthin. Wenn nicht, folgen Sie diesem Link.",
+  continueTo: "Weiter zu {name}",
+  confirm: "Ist das Ihr Konto?",
+  confirmLead:
+    "{name} kennt Sie als {providerEmail}. Bestätigen Sie einmal, dass das Konto {accountEmail} Ihnen gehört.",
+  confirmWhy: "Danach genügt die Anmeldung bei {name}, um in dieses Konto zu gelangen.",
+  password: "Passwort dieses Kontos",
+  wrongPassword: "Das ist nicht das Passwort dieses Kontos.",
+  confirmSubmit: "Bestätigen und verknüpfen",
+  consent: "Sie haben sich gerade an diesem Konto angemeldet. Ein Klick verknüpft die beiden.",
+  signInFirst:
+    "Dieses Konto hat kein Passwort. Melden Sie sich an wie gewohnt und kommen Sie dann hierher zurück, um zu bestätigen.",
+  signInOtherwise: "Anders anmelden",
+  denied: "Sie sind nicht angemeldet",
+  deniedText: "Die Anmeldung bei {name} wurde abgebrochen oder abgelehnt. Hier hat sich nichts geändert.",
+  invalid: "Diese Anmeldung konnte nicht abgeschlossen werden",
+  invalidText:
+    "Sie hat zu lange gedauert, wurde schon verwendet oder begann in einem anderen Browser. Bitte beginnen Sie von vorn.",
+  unverified: "Ihre E-Mail-Adresse ist nicht bestätigt",
+  unverifiedText:
+    "{name} sagt nicht, dass Ihre E-Mail-Adresse geprüft wurde. Lassen Sie sie dort bestätigen und versuchen Sie es dann erneut.",
+  noAccount: "So können Sie sich hier nicht anmelden",
+  noAccountText:
+    "Hier gibt es kein Konto, das Sie mit {name} verwenden dürfen. Bitte fragen Sie den Administrator dieses Servers.",
+  linkedElsewhere: "Mit einem anderen Konto verknüpft",
+  linkedElsewhereText:
+    "Ihre Identität bei {name} gehört auf diesem Server schon zu einem anderen Konto. Lösen Sie sie zuerst dort.",
+  unreachable: "{name} ist nicht erreichbar",
+  unreachableText: "Nichts ging verloren. Bitte versuchen Sie es gleich noch einmal oder melden Sie sich anders an.",
+  backToSignIn: "Zur Anmeldung",
+  heading: "Single Sign-on",
+  lead: "Melden Sie sich bei {name} an, und Sie sind hier angemeldet.",
+  linked: "Mit {name} verknüpft",
+  linkedSince: "Verknüpft seit",
+  notLinked: "Nicht verknüpft",
+  linkText: "Sie melden sich bei {name} an und bestätigen dann hier, dass dieses Konto Ihnen gehört.",
+  link: "Mit {name} verknüpfen",
+  unlink: "Verknüpfung lösen",
+  unlinkText: "Die Anmeldung bei {name} führt nicht mehr in dieses Konto. Ihr Passwort führt weiterhin hinein.",
+  unlinkConfirm: "Ja, lösen",
+  yourPassword: "Ihr Passwort",
+  onlyWayIn: "Das ist Ihr einziger Zugang. Legen Sie ein Passwort für Ihr Konto fest, bevor Sie die Verknüpfung lösen.",
+  manage: "Single Sign-on verwalten",
+  backToAccount: "Zurück zu Ihrem Konto",
+} as const;

@@ -1,0 +1,37 @@
+import type { Config } from "../../config/config.ts";
+import type { PageContext } from "../page-context.ts";
+import { Icon } from "../parts/icon.tsx";
+import { PostForm } from "../parts/post-form.tsx";
+
+/** What people call the provider; null: nobody signs in elsewhere. */
+export function providerNameOf(config: Pick<Config, "singleSignOn" | "accounts">): string | null {
+  return config.accounts.loginsDisabled ? null : (config.singleSignOn?.name ?? null);
+}
+
+export interface SignOnButtonProps {
+  readonly page: PageContext;
+  /** As `providerNameOf` says; null: nothing is shown. */
+  readonly provider: string | null;
+  /** A path of this server to go to afterwards. */
+  readonly next: string | null;
+}
+
+/** For the sign-in page, below its form. */
+export function SignOnButton({ page, provider, next }: SignOnButtonProps) {
+  if (provider === null) return null;
+  const { singleSignOn } = page.words;
+  return (
+    <>
+      <p class="or">
+        <span>{singleSignOn.or}</span>
+      </p>
+      <PostForm page={page} action="/users/auth/oidc">
+        {next !== null && <input type="hidden" name="next" value={next} />}
+        <button type="submit" class="button button-large button-wide">
+          <Icon name="hand" />
+          <span>{singleSignOn.continueWith({ name: provider })}</span>
+        </button>
+      </PostForm>
+    </>
+  );
+}

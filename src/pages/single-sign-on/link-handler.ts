@@ -1,0 +1,122 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type LinkToConfirm, signOnSettingsPath } from "../../accounts/accounts.ts";
+import { AppError, unreachable } from "../../base/errors.ts";
+import { secondFactorPath } from "../../http/authentication.ts";
+import type { FormFields } from "../../http/body/form-fields.ts";
+import { receiveForm } from "../../http/body/receive-body.ts";
+import { sendPage } from "../../http/headers.ts";
+import type { Words } from "../../words/words.ts";
+import { pageContext, placeOf, userOf } from "../page-scope.ts";
+import { renderPage } from "../render.ts";
+import { withNext } from "../sign-in/handler.ts";
+import { confirmLinkView, confirmPath } from "./confirm-view.tsx";
+import { signOnSettingsView } from "./settings-view.tsx";
+import { endStep, enterSession, goTo, type SignOnDeps, sendProblem } from "./sign-on-scope.ts";
+
+/** Confirming that an identity belongs to an account; seeing and undoing it. */
+export function registerLinkPages(server: FastifyInstance, deps: SignOnDeps): void {
+  server.get(confirmPath, { config: { access: "page", changesState: false } }, async (request, reply) => {
+    const stepToken = deps.stepCookies.find(request.raw, request.client);
+    const link = await deps.accounts.findLinkToConfirm(stepToken, request.session);
+    if (link === undefined) return sendProblem("invalid", request, reply, deps);
+    return sendConfirm(request, reply, deps, 200, link, null);
+  });
+  server.post(confirmPath, { config: { access: "page", changesState: true } }, (request, reply) =>
+    confirm(request, reply, deps),
+  );
+  server.get(signOnSettingsPath, { config: { access: "page_session", changesState: false } }, (request, reply) =>
+    sendSettings(request, reply, deps, 200, null),
+  );
+  const unlinking = { access: "page_session", changesState: true } as const;
+  server.post(`${signOnSettingsPath}/unlink`, { config: unlinking }, (request, reply) => unlink(request, reply, deps));
+}
+
+async function confirm(request: FastifyRequest, reply: FastifyReply, deps: SignOnDeps): Promise<FastifyReply> {
+  const form = await receiveForm(request, deps.bodyBudget);
+  const stepToken = deps.stepCookies.find(request.raw, request.client);
+  const { session } = request;
+  const again = async (status: number, problem: string) => {
+    const link = await deps.accounts.findLinkToConfirm(stepToken, session);
+    if (link === undefined) return sendProblem("invalid", request, reply, deps);
+    return sendConfirm(request, reply, deps, status, link, problem);
+  };
+  let outcome: Awaited<ReturnType<SignOnDeps["accounts"]["confirmLink"]>>;
+  try {
+    outcome = await deps.accounts.confirmLink({
+      ...{ stepToken, password: passwordIn(form), session, place: placeOf(request) },
+    });
+  } catch (error) {
+    return again(429, waitSentence(error, request, reply, deps));
+  }
+  switch (outcome.is) {
+    case "linked":
+      endStep(request, reply, deps);
+      if (outcome.sessionToken !== null) await enterSession(request, reply, deps, outcome.sessionToken);
+      return goTo(outcome.next ?? "/", request, reply, deps);
+    case "waits_for_factor":
+      await enterSession(request, reply, deps, outcome.sessionToken);
+      return goTo(withNext(secondFactorPath, confirmPath), request, reply, deps);
+    case "wrong_password":
+      return again(401, wordsOf(request, deps).singleSignOn.wrongPassword);
+    case "linked_elsewhere":
+    case "invalid":
+      return sendProblem(outcome.is, request, reply, deps);
+    default:
+      return unreachable(outcome);
+  }
+}
+
+async function unlink(request: FastifyRequest, reply: FastifyReply, deps: SignOnDeps): Promise<FastifyReply> {
+  const password = passwordIn(await receiveForm(request, deps.bodyBudget));
+  const userId = userOf(request).id;
+  try {
+    const outcome = await deps.accounts.unlinkIdentities({ userId, password, place: placeOf(request) });
+    if (outcome === "wrong_password") {
+      return await sendSettings(request, reply, deps, 422, wordsOf(request, deps).singleSignOn.wrongPassword);
+    }
+    return goTo(signOnSettingsPath, request, reply, deps);
+  } catch (error) {
+    return sendSettings(request, reply, deps, 429, waitSentence(error, request, reply, deps));
+  }
+}
+
+function passwordIn({ password }: FormFields): string {
+  return typeof password === "string" ? password : "";
+}
+
+function wordsOf(request: FastifyRequest, deps: SignOnDeps): Words {
+  return pageContext(request, deps, null).words;
+}
+
+/** @returns what to say beside the field. @throws whatever is not the refusal of too many attempts. */
+function waitSentence(error: unknown, request: FastifyRequest, reply: FastifyReply, deps: SignOnDeps): string {
+  if (!(error instanceof AppError) || error.code !== "too_many_requests") throw error;
+  const count = error.retryAfterSeconds ?? 60;
+  reply.header("retry-after", String(count));
+  return wordsOf(request, deps).problems.tooManyAttempts({ count });
+}
+
+function sendConfirm(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: SignOnDeps,
+  status: number,
+  link: LinkToConfirm,
+  problem: string | null,
+): FastifyReply {
+  const page = pageContext(request, deps, confirmPath);
+  return sendPage(reply, status, renderPage(confirmLinkView({ provider: deps.providerName, link, problem }, page)));
+}
+
+async function sendSettings(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: SignOnDeps,
+  status: number,
+  problem: string | null,
+): Promise<FastifyReply> {
+  const { id, hasPassword } = userOf(request);
+  const linkedAt = await deps.accounts.listLinkTimes(id);
+  const model = { provider: deps.providerName, linkedAt, hasPassword, problem };
+  return sendPage(reply, status, renderPage(signOnSettingsView(model, pageContext(request, deps, signOnSettingsPath))));
+}

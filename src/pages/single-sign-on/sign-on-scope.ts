@@ -1,0 +1,62 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { sendPage } from "../../http/headers.ts";
+import { createTokenCookies, type TokenCookies } from "../../http/session-cookie.ts";
+import { pageHref } from "../page-context.ts";
+import { type PageDeps, pageContext } from "../page-scope.ts";
+import { renderPage } from "../render.ts";
+import { providerNameOf } from "./button.tsx";
+import { problemView, type SignOnProblem } from "./message-views.tsx";
+
+export interface SignOnDeps extends PageDeps {
+  /** Hold the step's token, so that a sign-on ends in the browser where it began. */
+  readonly stepCookies: TokenCookies;
+  /** "" where there is none: then `accounts` refuses before any page is made. */
+  readonly providerName: string;
+}
+
+const stepSeconds = 600;
+
+export function signOnDeps(deps: PageDeps): SignOnDeps {
+  const stepCookies = createTokenCookies(deps.config.secureCookies, { name: "sealpush_sign_on", seconds: stepSeconds });
+  return { ...deps, stepCookies, providerName: providerNameOf(deps.config) ?? "" };
+}
+
+/** Puts the new session in the place of the browser's old one, which ends. */
+export async function enterSession(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: SignOnDeps,
+  sessionToken: string,
+): Promise<void> {
+  const before = deps.sessionCookies.find(request.raw, request.client);
+  if (before !== undefined) await deps.accounts.signOut(before);
+  reply.header("set-cookie", deps.sessionCookies.made(sessionToken, request.client));
+}
+
+export function endStep(request: FastifyRequest, reply: FastifyReply, deps: SignOnDeps): void {
+  reply.header("set-cookie", deps.stepCookies.ended(request.client));
+}
+
+/** @param path one of ours. */
+export function goTo(path: string, request: FastifyRequest, reply: FastifyReply, deps: SignOnDeps): FastifyReply {
+  return reply.redirect(pageHref(pageContext(request, deps, null), path), 303);
+}
+
+const statusOf: Readonly<Record<SignOnProblem, number>> = {
+  denied: 403,
+  invalid: 400,
+  unverified_email: 403,
+  no_account: 403,
+  linked_elsewhere: 403,
+  unreachable: 503,
+};
+
+export function sendProblem(
+  problem: SignOnProblem,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: SignOnDeps,
+): FastifyReply {
+  const view = problemView({ problem, provider: deps.providerName }, pageContext(request, deps, null));
+  return sendPage(reply, statusOf[problem], renderPage(view));
+}
