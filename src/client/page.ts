@@ -1,4 +1,5 @@
 import { enableCopyButtons } from "./parts/copy.ts";
+import { enableCopyLinks } from "./parts/copy-link.ts";
 import { enableSelectOnFocus, enableShowButtons, sendFormsOnce } from "./parts/fields.ts";
 import { forgetSecretWhenLeft } from "./parts/forget-secret.ts";
 import { localiseTimes } from "./parts/local-times.ts";
@@ -6,6 +7,7 @@ import { enableSaveButtons } from "./parts/save.ts";
 
 // Every page is complete without this file; what only works with it is hidden until here.
 enableCopyButtons();
+enableCopyLinks();
 enableSaveButtons();
 enableSelectOnFocus();
 enableShowButtons();

@@ -1,6 +1,6 @@
 import { dayMs } from "../base/clock.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import type { Actor, Push } from "./push.ts";
+import type { Actor, OwnedPush, Push } from "./push.ts";
 import { sealContexts } from "./seals.ts";
 import type { PushRow } from "./store.ts";
 
@@ -8,7 +8,7 @@ import type { PushRow } from "./store.ts";
 export const tombstoneMs = 30 * dayMs;
 
 /** Time's end holds from the instant of expires_at, whether or not anything has written it down yet. */
-export function hasEnded(row: PushRow, now: number): boolean {
+export function hasEnded(row: Pick<PushRow, "endedAt" | "expiresAt">, now: number): boolean {
   return row.endedAt !== null || row.expiresAt <= now;
 }
 
@@ -54,6 +54,14 @@ export function toOwnersPush(row: PushRow, urlToken: string, now: number, keyrin
     name: openLabel(keyring, sealContexts.name(row.id), row.nameSealed),
     note: openLabel(keyring, sealContexts.note(row.id), row.noteSealed),
   };
+}
+
+/** @throws Error for a push that nobody owns: its url_token is not kept. */
+export function toOwnedPush(row: PushRow, now: number, keyring: Keyring): OwnedPush {
+  const urlToken = openLabel(keyring, sealContexts.token(row.id), row.tokenSealed);
+  if (urlToken === null) throw new Error(`The owned push ${row.id} has no sealed url_token.`);
+  const endReason = row.endReason ?? (hasEnded(row, now) ? "time" : null);
+  return { ...toOwnersPush(row, urlToken, now, keyring), views: row.views, endReason };
 }
 
 export function openLabel(keyring: Keyring, context: string, sealed: Buffer | null): string | null {

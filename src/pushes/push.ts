@@ -223,6 +223,14 @@ export interface WholeTrail {
   readonly events: AsyncIterable<TrailEvent>;
 }
 
+/** A push in its owner's own copy of what is kept. */
+export interface ExportedPush {
+  readonly push: OwnedPush;
+  readonly files: readonly { readonly filename: string; readonly contentType: string; readonly sizeBytes: number }[];
+  /** As in WholeTrail; read it before the next push. */
+  readonly events: AsyncIterable<TrailEvent>;
+}
+
 export interface Download {
   readonly filename: string;
   readonly contentType: string;

@@ -4,6 +4,7 @@ import { assertMayCreate, createPush } from "./create.ts";
 import type { PushDeps } from "./deps.ts";
 import { editPush, findEditable } from "./edit.ts";
 import { expirePush } from "./expire.ts";
+import { createExport } from "./export-owned.ts";
 import type {
   Actor,
   AuditEntry,
@@ -13,6 +14,7 @@ import type {
   EditablePush,
   EditOutcome,
   EditPush,
+  ExportedPush,
   FoundPushes,
   Push,
   PushSearch,
@@ -89,6 +91,9 @@ export interface Pushes {
   /** undefined: unknown, or not the actor's. */
   wholeTrail(urlToken: string, actor: Actor): Promise<WholeTrail | undefined>;
 
+  /** For the owner's own copy, newest first. @throws (at the first step) AppError too_many_requests: one at a time. */
+  exportOwned(ownerId: number): AsyncIterable<ExportedPush>;
+
   /**
    * For an account that is gone: its pushes end at once, and nothing of theirs stays but tombstones. The sweeper
    * finishes what a crash left.
@@ -124,6 +129,7 @@ export function createPushes(deps: PushDeps): Pushes {
     search: createSearch(deps, searchLimits),
     trail: (urlToken, actor, page) => readTrail(deps, urlToken, actor, page),
     wholeTrail: (urlToken, actor) => readWholeTrail(deps, urlToken, actor),
+    exportOwned: createExport(deps),
     removeOwner: (ownerId) => removeOwner(deps, ownerId),
     list: (ownerId, state, page) => listPushes(deps, ownerId, state, page),
     audit: (urlToken, actor, page) => auditPush(deps, urlToken, actor, page),

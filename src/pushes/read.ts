@@ -1,10 +1,10 @@
 import { AppError } from "../base/errors.ts";
 import type { PushDeps } from "./deps.ts";
-import { isForgotten, isOwner, openLabel, toOwnersPush, toPush } from "./present-push.ts";
+import { isForgotten, isOwner, toOwnedPush, toOwnersPush, toPush } from "./present-push.ts";
 import type { Actor, AuditEntry, Push } from "./push.ts";
-import { sealContexts } from "./seals.ts";
 
-const pageSize = 50;
+/** Pushes, or entries of a trail, on one page. */
+export const pageSize = 50;
 
 export async function findPush(deps: PushDeps, urlToken: string, actor: Actor): Promise<Push | undefined> {
   const now = deps.clock.now();
@@ -22,11 +22,7 @@ export async function listPushes(
   const now = deps.clock.now();
   const { keyring } = deps.vault;
   const rows = await deps.store.list(ownerId, state, now, pageSize, (page - 1) * pageSize);
-  return rows.map((row) => {
-    const urlToken = openLabel(keyring, sealContexts.token(row.id), row.tokenSealed);
-    if (urlToken === null) throw new Error(`The owned push ${row.id} has no sealed url_token.`);
-    return toOwnersPush(row, urlToken, now, keyring);
-  });
+  return rows.map((row) => toOwnedPush(row, now, keyring));
 }
 
 export async function auditPush(

@@ -18,7 +18,7 @@ async function copyFor(button: HTMLButtonElement): Promise<void> {
 }
 
 /** The clipboard interface exists on secure origins only; elsewhere the old command still does it. */
-async function write(text: string): Promise<boolean> {
+export async function write(text: string): Promise<boolean> {
   if (navigator.clipboard !== undefined) {
     try {
       await navigator.clipboard.writeText(text);
@@ -51,7 +51,8 @@ function select(source: HTMLElement): void {
   document.getSelection()?.selectAllChildren(source);
 }
 
-function tell(button: HTMLButtonElement, copied: boolean): void {
+/** The button says in its data what it tells, in the element with the role "status" beside it. */
+export function tell(button: HTMLElement, copied: boolean): void {
   const status = button.parentElement?.querySelector<HTMLElement>('[role="status"]');
   if (status === null || status === undefined) return;
   status.textContent = (copied ? button.dataset.copied : button.dataset.copyByHand) ?? "";

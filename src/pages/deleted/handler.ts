@@ -1,17 +1,30 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import { sendGone } from "../gone/handler.ts";
+import { pageHref } from "../page-context.ts";
 import { type PageDeps, pageContext, tokenOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
+import { isOwn } from "../secret/handler.ts";
+import { ownPath } from "../sign-in/handler.ts";
 import { deletedView } from "./view.tsx";
 
 export function registerDeletedPage(server: FastifyInstance, deps: PageDeps): void {
-  server.post("/p/:token/expire", { config: { access: "page", changesState: true } }, async (request, reply) => {
-    const token = tokenOf(request);
-    // A push that has ended already is answered like one that never was: pressing delete tells nothing.
-    const push = token === undefined ? undefined : await deps.pushes.find(token, request.actor);
-    if (push === undefined || push.expired) return sendGone(request, reply, deps);
-    await deps.pushes.expire(push.urlToken, request.actor);
-    return sendPage(reply, 200, renderPage(deletedView(pageContext(request, deps, null))));
-  });
+  server.post("/p/:token/expire", { config: { access: "page", changesState: true } }, (request, reply) =>
+    endPush(request, reply, deps),
+  );
+}
+
+async function endPush(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
+  const { next } = await receiveForm(request, deps.bodyBudget);
+  const token = tokenOf(request);
+  const push = token === undefined ? undefined : await deps.pushes.find(token, request.actor);
+  // Only owners come from lists of theirs, and only they may hear that it had ended already.
+  const back = push !== undefined && isOwn(push, request.actor) && typeof next === "string" ? ownPath(next) : null;
+  // To anybody else, a push that has ended already is answered like one that never was: pressing delete tells nothing.
+  if (push === undefined || (push.expired && back === null)) return sendGone(request, reply, deps);
+  if (!push.expired) await deps.pushes.expire(push.urlToken, request.actor);
+  const page = pageContext(request, deps, null);
+  if (back !== null) return reply.redirect(pageHref(page, back), 303);
+  return sendPage(reply, 200, renderPage(deletedView(page)));
 }

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { PageContext } from "../page-context.ts";
 import { Icon, type IconName } from "./icon.tsx";
 import { PostForm } from "./post-form.tsx";
@@ -12,10 +13,12 @@ export interface ConfirmProps {
   readonly confirm: string;
   /** Where the form is posted: a path of ours. */
   readonly action: string;
+  /** What the form sends beside the press of its button. */
+  readonly children?: ComponentChildren;
 }
 
 /** Two steps to what cannot be undone, without a script: the first opens, the second does. */
-export function Confirm({ page, icon, label, accessibleLabel, explanation, confirm, action }: ConfirmProps) {
+export function Confirm({ page, icon, label, accessibleLabel, explanation, confirm, action, children }: ConfirmProps) {
   return (
     <details class="confirm">
       <summary class="button button-quiet-danger" aria-label={accessibleLabel}>
@@ -23,6 +26,7 @@ export function Confirm({ page, icon, label, accessibleLabel, explanation, confi
         <span>{label}</span>
       </summary>
       <PostForm page={page} class="confirm-body" action={action}>
+        {children}
         <p>{explanation}</p>
         <button type="submit" class="button button-danger">
           {confirm}

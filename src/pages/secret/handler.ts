@@ -147,7 +147,7 @@ export function mayDelete(push: Push, actor: Actor): boolean {
   return push.deletableByViewer || isOwn(push, actor);
 }
 
-function isOwn(push: Push, actor: Actor): boolean {
+export function isOwn(push: Push, actor: Actor): boolean {
   return actor.user !== null && push.ownerId !== null && push.ownerId === actor.user.id;
 }
 

@@ -1,6 +1,6 @@
 import { auditKinds } from "../audit-trail.ts";
 import type { AuditEntry, EndReason, KindName } from "../push.ts";
-import type { PushRow } from "../store.ts";
+import type { PushRow, TrailRow } from "../store.ts";
 
 /** Kept as numbers; the order is that of the field's servers. */
 export const kindNames: readonly KindName[] = ["text", "file", "url", "qr"];
@@ -61,7 +61,7 @@ function nameOf<Name>(names: readonly Name[], index: number): Name {
 export function toPushRow(raw: RawPush): PushRow {
   return {
     id: raw.id,
-    kind: nameOf(kindNames, raw.kind),
+    kind: kindOf(raw.kind),
     ownerId: raw.ownerId,
     createdAt: raw.createdAt,
     updatedAt: raw.updatedAt,
@@ -81,6 +81,20 @@ export function toPushRow(raw: RawPush): PushRow {
     nameSealed: raw.nameSealed,
     noteSealed: raw.noteSealed,
   };
+}
+
+export interface RawTrailRow extends Omit<TrailRow, "kind"> {
+  readonly kind: number;
+}
+
+export const trailColumns = `${auditColumns}, sequence, user_id AS userId`;
+
+export function toTrailRow(raw: RawTrailRow): TrailRow {
+  return { ...raw, kind: nameOf(auditKinds, raw.kind) };
+}
+
+export function kindOf(index: number): KindName {
+  return nameOf(kindNames, index);
 }
 
 export function toAuditEntry(raw: RawAuditEntry): AuditEntry {

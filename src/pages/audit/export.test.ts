@@ -1,0 +1,105 @@
+import { expect, test } from "vitest";
+import type { OwnedPush, TrailEvent, WholeTrail } from "../../pushes/pushes.ts";
+import { csvField, trailAsCsv, trailAsJson } from "./export.ts";
+
+const made = Date.UTC(2026, 0, 15, 12);
+
+const push: OwnedPush = {
+  urlToken: "thesecrettokenofthelink",
+  kind: "text",
+  ownerId: 7,
+  expireAfterDays: 7,
+  expireAfterViews: 5,
+  daysRemaining: 0,
+  viewsRemaining: 0,
+  deletableByViewer: true,
+  retrievalStep: true,
+  passphraseRequired: false,
+  expired: true,
+  deleted: false,
+  expiredOn: made + 2_000,
+  expiresAt: made + 1_000_000,
+  createdAt: made,
+  updatedAt: made + 2_000,
+  name: 'VPN "office"',
+  note: null,
+  views: 5,
+  endReason: "views",
+};
+
+function trailOf(...events: TrailEvent[]): WholeTrail {
+  return {
+    push,
+    events: (async function* () {
+      yield* events;
+    })(),
+  };
+}
+
+function viewBy(userAgent: string, referrer = ""): TrailEvent {
+  const times = { createdAt: made, updatedAt: made + 1_000, times: 2 };
+  return { kind: "view", by: "holder", address: "192.0.2.1", userAgent, referrer, ...times };
+}
+
+const end: TrailEvent = { kind: "limit", reason: "views", createdAt: made + 2_000, updatedAt: made + 2_000 };
+
+async function written(parts: AsyncIterable<string>): Promise<string> {
+  return (await Array.fromAsync(parts)).join("");
+}
+
+test("CSV is by RFC 4180, with a mark by which spreadsheets know UTF-8", async () => {
+  expect(await written(trailAsCsv(trailOf(viewBy('a "b", ü', "https://example.com"), end)))).toBe(
+    "\uFEFFcreated_at,updated_at,kind,by,ip,user_agent,referrer,times\r\n" +
+      '"2026-01-15T12:00:00.000Z","2026-01-15T12:00:01.000Z","view","holder","192.0.2.1","a ""b"", ü","https://example.com","2"\r\n' +
+      '"2026-01-15T12:00:02.000Z","2026-01-15T12:00:02.000Z","ended_by_views","server","","","","1"\r\n',
+  );
+});
+
+test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", '=HYPERLINK("https://evil.example")'])(
+  "a user agent that a spreadsheet would take for a formula is text: %j",
+  async (formula) => {
+    expect(csvField(formula).startsWith(`"'`)).toBe(true);
+    expect(await written(trailAsCsv(trailOf(viewBy(formula))))).toContain(csvField(formula));
+  },
+);
+
+test("JSON holds the same, and what the push was called, but no link that works", async () => {
+  const text = await written(trailAsJson(trailOf(viewBy("agent"), end)));
+  expect(JSON.parse(text)).toEqual({
+    push: {
+      name: 'VPN "office"',
+      note: null,
+      kind: "text",
+      created_at: "2026-01-15T12:00:00.000Z",
+      expires_at: "2026-01-15T12:16:40.000Z",
+      expired: true,
+      expired_on: "2026-01-15T12:00:02.000Z",
+      views: 5,
+      expire_after_views: 5,
+    },
+    logs: [
+      {
+        kind: "view",
+        by: "holder",
+        ip: "192.0.2.1",
+        user_agent: "agent",
+        referrer: "",
+        times: 2,
+        created_at: "2026-01-15T12:00:00.000Z",
+        updated_at: "2026-01-15T12:00:01.000Z",
+      },
+      {
+        kind: "ended_by_views",
+        by: "server",
+        ip: "",
+        user_agent: "",
+        referrer: "",
+        times: 1,
+        created_at: "2026-01-15T12:00:02.000Z",
+        updated_at: "2026-01-15T12:00:02.000Z",
+      },
+    ],
+  });
+  expect(text).not.toContain(push.urlToken);
+  expect(JSON.parse(await written(trailAsJson(trailOf())))).toMatchObject({ logs: [] });
+});

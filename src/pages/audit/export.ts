@@ -1,0 +1,77 @@
+import type { TrailEvent, WholeTrail } from "../../pushes/pushes.ts";
+
+/** An event as both formats tell it; the names are those of the API's audit answer, and four of our own. */
+interface ExportedEvent {
+  readonly kind: string;
+  readonly by: string;
+  readonly ip: string;
+  readonly user_agent: string;
+  readonly referrer: string;
+  readonly times: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+const columns: readonly (keyof ExportedEvent)[] = [
+  "created_at",
+  "updated_at",
+  "kind",
+  "by",
+  "ip",
+  "user_agent",
+  "referrer",
+  "times",
+];
+
+/** RFC 4180, with a byte order mark, without which spreadsheets take UTF-8 for something else. */
+export async function* trailAsCsv({ events }: WholeTrail): AsyncIterable<string> {
+  yield `\uFEFF${columns.join(",")}\r\n`;
+  for await (const event of events) {
+    const exported = exportedEvent(event);
+    yield `${columns.map((column) => csvField(String(exported[column]))).join(",")}\r\n`;
+  }
+}
+
+/** One JSON object: the push and, oldest first, its `logs`. */
+export async function* trailAsJson({ push, events }: WholeTrail): AsyncIterable<string> {
+  const about = {
+    name: push.name,
+    note: push.note,
+    kind: push.kind,
+    created_at: timestamp(push.createdAt),
+    expires_at: timestamp(push.expiresAt),
+    expired: push.expired,
+    expired_on: push.expiredOn === null ? null : timestamp(push.expiredOn),
+    views: push.views,
+    expire_after_views: push.expireAfterViews,
+  };
+  yield `{"push":${JSON.stringify(about)},"logs":[`;
+  let separator = "\n";
+  for await (const event of events) {
+    yield separator + JSON.stringify(exportedEvent(event));
+    separator = ",\n";
+  }
+  yield "\n]}\n";
+}
+
+function exportedEvent(event: TrailEvent): ExportedEvent {
+  const times = { created_at: timestamp(event.createdAt), updated_at: timestamp(event.updatedAt) };
+  if (event.kind === "limit") {
+    return { kind: `ended_by_${event.reason}`, by: "server", ip: "", user_agent: "", referrer: "", times: 1, ...times };
+  }
+  const { kind, by, address, userAgent, referrer } = event;
+  return { kind, by, ip: address, user_agent: userAgent, referrer, times: event.times, ...times };
+}
+
+// What a spreadsheet takes for the beginning of a formula, the full-width forms too.
+const formulaStart = /^[=+\-@\t\r\n＝＋－＠]/;
+
+/** Always quoted. Threat: a user agent that is a formula, run when the owner opens the file. */
+export function csvField(text: string): string {
+  const harmless = formulaStart.test(text) ? `'${text}` : text;
+  return `"${harmless.replaceAll('"', '""')}"`;
+}
+
+function timestamp(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,114 @@
+import type { TrailEvent } from "../../pushes/pushes.ts";
+import type { Words } from "../../words/words.ts";
+import { BothTimes } from "../dashboard/push-parts.tsx";
+import { browserName } from "../parts/browser-name.ts";
+import { Icon, type IconName } from "../parts/icon.tsx";
+
+type Entry = Exclude<TrailEvent, { kind: "limit" }>;
+
+export interface TimelineProps {
+  /** Newest first. */
+  readonly events: readonly TrailEvent[];
+  readonly nowMs: number;
+  readonly words: Words;
+}
+
+export function Timeline({ events, nowMs, words }: TimelineProps) {
+  return (
+    <ol class="timeline">
+      {events.map((event, place) => (
+        <li key={place} class={`timeline-event timeline-${toneOf(event)}`}>
+          <span class="timeline-mark">
+            <Icon name={iconOf(event)} />
+          </span>
+          <div class="timeline-text">
+            <h3>{sentenceFor(event, words)}</h3>
+            <BothTimes timeMs={event.updatedAt} nowMs={nowMs} words={words} />
+            {event.kind !== "limit" && <Details entry={event} words={words} />}
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function sentenceFor(event: TrailEvent, { dashboard }: Words): string {
+  if (event.kind === "limit") return event.reason === "views" ? dashboard.viewsUsedUp : dashboard.timeOver;
+  if (event.kind === "admin_view") return dashboard.administratorView;
+  return event.by === "owner" ? dashboard.owner[event.kind] : dashboard.holder[event.kind];
+}
+
+const icons: Readonly<Record<TrailEvent["kind"], IconName>> = {
+  creation: "shield",
+  view: "eye",
+  owner_view: "eye",
+  admin_view: "eye",
+  failed_view: "alert",
+  failed_passphrase: "key",
+  download: "download",
+  edit: "pencil",
+  expire: "trash",
+  creation_email_send: "external",
+  limit: "clock",
+};
+
+function iconOf(event: TrailEvent): IconName {
+  return icons[event.kind];
+}
+
+/** `opened`: somebody saw something of the secret; `refused`: nobody did; `ended`: nobody can any more. */
+function toneOf({ kind }: TrailEvent): "opened" | "refused" | "ended" | "plain" {
+  switch (kind) {
+    case "view":
+    case "owner_view":
+    case "admin_view":
+    case "download":
+      return "opened";
+    case "failed_view":
+    case "failed_passphrase":
+      return "refused";
+    case "expire":
+    case "limit":
+      return "ended";
+    case "creation":
+    case "edit":
+    case "creation_email_send":
+      return "plain";
+  }
+}
+
+/** Where from. All of it comes from outside and is only ever text. */
+function Details({ entry, words }: { readonly entry: Entry; readonly words: Words }) {
+  const { dashboard, browser: browserWords, formats } = words;
+  const browser = browserName(entry.userAgent, words);
+  const origin = entry.referrer === "" ? null : (URL.parse(entry.referrer)?.origin ?? null);
+  return (
+    <>
+      {entry.times > 1 && (
+        <p class="timeline-counted">
+          {dashboard.counted({ count: entry.times, date: formats.dateTime(entry.createdAt) })}
+        </p>
+      )}
+      <dl class="row-facts">
+        <div>
+          <dt>{dashboard.address}</dt>
+          <dd dir="ltr">{entry.address}</dd>
+        </div>
+        {entry.userAgent !== "" && (
+          <div>
+            <dt>{dashboard.browser}</dt>
+            <dd>
+              <bdi title={entry.userAgent}>{browser === browserWords.unknown ? entry.userAgent : browser}</bdi>
+            </dd>
+          </div>
+        )}
+        {origin !== null && (
+          <div>
+            <dt>{dashboard.referrer}</dt>
+            <dd dir="ltr">{origin}</dd>
+          </div>
+        )}
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,142 @@
+import type { TrailEvent } from "../../pushes/pushes.ts";
+import {
+  BothTimes,
+  type ListedPush,
+  PushActions,
+  PushMarks,
+  PushName,
+  StateBadge,
+  ViewsUsed,
+} from "../dashboard/push-parts.tsx";
+import { Layout } from "../layout.tsx";
+import { type PageContext, pageHref } from "../page-context.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Pager } from "../parts/pager.tsx";
+import type { Page } from "../render.ts";
+import { Timeline } from "./timeline.tsx";
+
+export interface AuditModel {
+  readonly listed: ListedPush;
+  readonly events: readonly TrailEvent[];
+  /** From 1. */
+  readonly page: number;
+  readonly hasMore: boolean;
+  /** The server's clock, milliseconds since the epoch. */
+  readonly nowMs: number;
+}
+
+export function auditPath(urlToken: string, page = 1): string {
+  return `/p/${urlToken}/audit${page === 1 ? "" : `?page=${page}`}`;
+}
+
+/** What happened to a push, for its owner. */
+export function auditView(model: AuditModel, page: PageContext): Page {
+  const { dashboard } = page.words;
+  const { events, nowMs } = model;
+  return (
+    <Layout page={page} title={dashboard.auditTitle} privatePage width="regular">
+      <div class="page-heading">
+        <p>
+          <a href={pageHref(page, "/p")}>{dashboard.back}</a>
+        </p>
+        <h1>{dashboard.auditTitle}</h1>
+        <p class="lead">{dashboard.auditLead}</p>
+      </div>
+      <AboutPush model={model} page={page} />
+      <div class="card">
+        {events.length === 0 ? (
+          <p>{dashboard.noEvents}</p>
+        ) : (
+          <Timeline events={events} nowMs={nowMs} words={page.words} />
+        )}
+        <TrailPager model={model} page={page} />
+      </div>
+      <Downloads urlToken={model.listed.push.urlToken} page={page} />
+    </Layout>
+  );
+}
+
+function AboutPush({ model, page }: { readonly model: AuditModel; readonly page: PageContext }) {
+  const { words } = page;
+  const { dashboard, kinds } = words;
+  const { push } = model.listed;
+  const endAt = push.expiredOn ?? push.expiresAt;
+  return (
+    <section class="card about-push" aria-labelledby="about">
+      <div class="row-main">
+        <h2 class="section-heading" id="about">
+          <PushName push={push} words={words} />
+        </h2>
+        <StateBadge push={push} words={words} />
+      </div>
+      <dl class="about-facts">
+        <div>
+          <dt>{dashboard.kind}</dt>
+          <dd>
+            <span class="push-kind">
+              <Icon name={push.kind} />
+              {kinds[push.kind]}
+            </span>
+          </dd>
+        </div>
+        <div>
+          <dt>{dashboard.views}</dt>
+          <dd>
+            <ViewsUsed push={push} words={words} />
+          </dd>
+        </div>
+        <div>
+          <dt>{dashboard.made}</dt>
+          <dd>
+            <BothTimes timeMs={push.createdAt} nowMs={model.nowMs} words={words} />
+          </dd>
+        </div>
+        <div>
+          <dt>{push.expired ? dashboard.ended : dashboard.expires}</dt>
+          <dd>
+            <BothTimes timeMs={endAt} nowMs={model.nowMs} words={words} />
+          </dd>
+        </div>
+      </dl>
+      <PushMarks push={push} words={words} />
+      {!push.expired && <PushActions listed={model.listed} page={page} returnPath={auditPath(push.urlToken)} />}
+    </section>
+  );
+}
+
+function TrailPager({ model, page }: { readonly model: AuditModel; readonly page: PageContext }) {
+  const { dashboard } = page.words;
+  const { urlToken } = model.listed.push;
+  if (model.page === 1 && !model.hasMore) return null;
+  const hrefOf = (number: number) => pageHref(page, auditPath(urlToken, number));
+  return (
+    <Pager
+      label={dashboard.pages}
+      current={dashboard.page({ page: model.page })}
+      newer={{ label: dashboard.newer, href: model.page > 1 ? hrefOf(model.page - 1) : null }}
+      older={{ label: dashboard.older, href: model.hasMore ? hrefOf(model.page + 1) : null }}
+    />
+  );
+}
+
+function Downloads({ urlToken, page }: { readonly urlToken: string; readonly page: PageContext }) {
+  const { dashboard } = page.words;
+  const hrefOf = (format: string) => `${auditPath(urlToken)}/download?format=${format}`;
+  return (
+    <section class="downloads no-print" aria-labelledby="download">
+      <h2 class="aside-heading" id="download">
+        {dashboard.download}
+      </h2>
+      <div class="page-actions">
+        <a class="button" href={hrefOf("csv")} download>
+          <Icon name="download" />
+          <span>{dashboard.csv}</span>
+        </a>
+        <a class="button" href={hrefOf("json")} download>
+          <Icon name="download" />
+          <span>{dashboard.json}</span>
+        </a>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,41 @@
+import type { FastifyRequest } from "fastify";
+import { pageOf } from "../../api/v2/request-parts.ts";
+import { pageMax } from "../../api/v2/schemas.ts";
+import { AppError } from "../../base/errors.ts";
+import type { KindName } from "../../config/config.ts";
+import type { PushSearch } from "../../pushes/pushes.ts";
+import { queryOf } from "../page-scope.ts";
+
+export const dashboardPath = "/p";
+/** In UTF-16 units; the longest name has as many characters. */
+export const searchTextMax = 255;
+export const pushKinds: readonly KindName[] = ["text", "file", "url", "qr"];
+export const states: readonly PushSearch["state"][] = ["all", "active", "expired"];
+
+/**
+ * What is looked for, from the query; an unknown state or kind is none.
+ * @throws AppError invalid_request for a page outside 1..200 and a text that is too long to be found.
+ */
+export function searchOf(request: FastifyRequest): PushSearch {
+  const text = (queryOf(request, "q") ?? "").trim();
+  if (text.length > searchTextMax) throw new AppError("invalid_request", "The text to search for is too long.");
+  return {
+    text,
+    state: states.find((state) => state === queryOf(request, "state")) ?? "all",
+    kind: pushKinds.find((kind) => kind === queryOf(request, "kind")) ?? null,
+    page: pageOf(request),
+  };
+}
+
+/** The address that shows this. */
+export function searchPath({ text, state, kind, page }: PushSearch): string {
+  const query = new URLSearchParams();
+  if (text !== "") query.set("q", text);
+  if (state !== "all") query.set("state", state);
+  if (kind !== null) query.set("kind", kind);
+  if (page !== 1) query.set("page", String(page));
+  const written = query.toString();
+  return written === "" ? dashboardPath : `${dashboardPath}?${written}`;
+}
+
+export { pageMax };

@@ -1,0 +1,157 @@
+import type { OwnedPush } from "../../pushes/pushes.ts";
+import type { Words } from "../../words/words.ts";
+import { type PageContext, pageHref } from "../page-context.ts";
+import { Confirm } from "../parts/confirm.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { LocalTime } from "../parts/local-time.tsx";
+import { RelativeTime, type RelativeTimeProps } from "../parts/relative-time.tsx";
+
+const noteCharactersShown = 200;
+
+/** A push with the address that is handed out. */
+export interface ListedPush {
+  readonly push: OwnedPush;
+  readonly link: string;
+}
+
+export function PushName({ push, words }: { readonly push: OwnedPush; readonly words: Words }) {
+  return push.name === null ? (
+    <span class="no-name">{words.dashboard.noName}</span>
+  ) : (
+    <span class="push-name" dir="auto" translate={false}>
+      {push.name}
+    </span>
+  );
+}
+
+/** A note may be a page long: its beginning is enough to know it by. */
+export function noteShown(note: string): string {
+  const characters = [...note.slice(0, 2 * noteCharactersShown)];
+  if (characters.length <= noteCharactersShown && note.length <= 2 * noteCharactersShown) return note;
+  return `${characters.slice(0, noteCharactersShown).join("")}…`;
+}
+
+/** What stands between the link and the secret. */
+export function PushMarks({ push, words }: { readonly push: OwnedPush; readonly words: Words }) {
+  const { dashboard } = words;
+  if (!push.passphraseRequired && !push.retrievalStep) return null;
+  return (
+    <ul class="marks">
+      {push.passphraseRequired && (
+        <li>
+          <Icon name="key" />
+          {dashboard.passphrase}
+        </li>
+      )}
+      {push.retrievalStep && (
+        <li>
+          <Icon name="hand" />
+          {dashboard.retrievalStep}
+        </li>
+      )}
+    </ul>
+  );
+}
+
+function stateName({ endReason }: OwnedPush, { dashboard }: Words): string {
+  switch (endReason) {
+    case null:
+      return dashboard.active;
+    case "views":
+      return dashboard.endedByViews;
+    case "time":
+      return dashboard.endedByTime;
+    case "owner":
+      return dashboard.endedByOwner;
+    case "viewer":
+      return dashboard.endedByViewer;
+  }
+}
+
+export function StateBadge({ push, words }: { readonly push: OwnedPush; readonly words: Words }) {
+  return <span class={push.expired ? "badge" : "badge badge-active"}>{stateName(push, words)}</span>;
+}
+
+/** The bar says nothing that the words beside it do not. */
+export function ViewsUsed({ push, words }: { readonly push: OwnedPush; readonly words: Words }) {
+  const { views: used, expireAfterViews: allowed } = push;
+  return (
+    <span class="views-used">
+      {words.dashboard.viewsOf({ used, allowed })}
+      <progress value={Math.min(used, allowed)} max={allowed} aria-hidden="true" />
+    </span>
+  );
+}
+
+/** How far away, and when exactly. */
+export function BothTimes({ timeMs, nowMs, words }: RelativeTimeProps) {
+  return (
+    <span class="both-times">
+      <RelativeTime timeMs={timeMs} nowMs={nowMs} words={words} />
+      <span class="exact-time">
+        <LocalTime timeMs={timeMs} words={words} />
+      </span>
+    </span>
+  );
+}
+
+export interface PushActionsProps {
+  readonly listed: ListedPush;
+  readonly page: PageContext;
+  /** The path of ours that ending the push leads back to. */
+  readonly returnPath: string;
+  /** Not on the page of the trail itself. */
+  readonly withTrail?: boolean;
+}
+
+/** What an owner can do with a push. Each control says in its name which push it is about. */
+export function PushActions({ listed, page, returnPath, withTrail = false }: PushActionsProps) {
+  const { push, link } = listed;
+  const { dashboard, actions } = page.words;
+  const path = `/p/${push.urlToken}`;
+  const named = (action: string) => dashboard.actionOn({ action, name: push.name ?? dashboard.noName });
+  return (
+    <div class="push-actions">
+      {!push.expired && (
+        <span class="copy">
+          <a
+            class="action"
+            href={pageHref(page, `${path}/preview`)}
+            aria-label={named(dashboard.copyLink)}
+            data-copy-link={link}
+            data-copied={actions.copied}
+          >
+            <Icon name="copy" />
+            <span>{dashboard.copyLink}</span>
+          </a>
+          <span class="copy-status" role="status" />
+        </span>
+      )}
+      {withTrail && (
+        <a class="action" href={pageHref(page, `${path}/audit`)} aria-label={named(dashboard.audit)}>
+          <Icon name="clock" />
+          <span>{dashboard.audit}</span>
+        </a>
+      )}
+      {!push.expired && (
+        <a class="action" href={pageHref(page, `${path}/edit`)} aria-label={named(dashboard.edit)}>
+          <Icon name="pencil" />
+          <span>{dashboard.edit}</span>
+        </a>
+      )}
+      {!push.expired && (
+        <Confirm
+          page={page}
+          icon="trash"
+          label={dashboard.expire}
+          accessibleLabel={named(dashboard.expire)}
+          explanation={dashboard.expireText}
+          confirm={dashboard.expireConfirm}
+          action={`${path}/expire`}
+        >
+          <input type="hidden" name="next" value={returnPath} />
+        </Confirm>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+import type { PushSearch } from "../../pushes/pushes.ts";
+import { Layout } from "../layout.tsx";
+import { type PageContext, pageHref } from "../page-context.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { Pager } from "../parts/pager.tsx";
+import type { Page } from "../render.ts";
+import { dashboardPath, pageMax, searchPath } from "./filter.ts";
+import { FilterForm } from "./filter-form.tsx";
+import type { ListedPush } from "./push-parts.tsx";
+import { PushTable } from "./push-table.tsx";
+
+export interface DashboardModel {
+  readonly search: PushSearch;
+  readonly pushes: readonly ListedPush[];
+  /** There are older ones. */
+  readonly hasMore: boolean;
+  /** The search ended before it had looked at all. */
+  readonly stopped: boolean;
+  /** The server's clock, milliseconds since the epoch. */
+  readonly nowMs: number;
+}
+
+/** All that somebody has handed over. */
+export function dashboardView(model: DashboardModel, page: PageContext): Page {
+  const { dashboard, nav } = page.words;
+  const { search } = model;
+  const { text, state, kind } = search;
+  const isEmpty = model.pushes.length === 0;
+  const isFiltered = text !== "" || state !== "all" || kind !== null || search.page > 1;
+  const isEnd = model.hasMore && search.page === pageMax;
+  return (
+    <Layout page={page} title={dashboard.heading} privatePage width="wide">
+      <div class="heading-row">
+        <div class="page-heading">
+          <h1>{dashboard.heading}</h1>
+          <p class="lead">{dashboard.lead}</p>
+        </div>
+        <a class="button button-primary" href={pageHref(page, "/")}>
+          {nav.newPush}
+        </a>
+      </div>
+      {(!isEmpty || isFiltered) && <FilterForm search={search} page={page} />}
+      {isEmpty ? (
+        <Nothing page={page} isFiltered={isFiltered} />
+      ) : (
+        <PushTable pushes={model.pushes} nowMs={model.nowMs} returnPath={searchPath(search)} page={page} />
+      )}
+      {(model.stopped || isEnd) && (
+        <Notice tone="info" icon="alert">
+          <p>{model.stopped ? dashboard.stopped : dashboard.lastPage}</p>
+        </Notice>
+      )}
+      {(search.page > 1 || model.hasMore) && (
+        <SearchPager search={search} hasMore={model.hasMore && !isEnd} page={page} />
+      )}
+    </Layout>
+  );
+}
+
+function Nothing({ page, isFiltered }: { readonly page: PageContext; readonly isFiltered: boolean }) {
+  const { dashboard, nav } = page.words;
+  return isFiltered ? (
+    <div class="card card-centered">
+      <h2 class="section-heading">{dashboard.nothingHeading}</h2>
+      <p>{dashboard.nothingText}</p>
+      <a class="button" href={pageHref(page, dashboardPath)}>
+        {dashboard.showAll}
+      </a>
+    </div>
+  ) : (
+    <div class="card card-centered">
+      <div class="emblem emblem-icon">
+        <Icon name="shield" />
+      </div>
+      <h2 class="section-heading">{dashboard.emptyHeading}</h2>
+      <p>{dashboard.emptyText}</p>
+      <a class="button button-primary" href={pageHref(page, "/")}>
+        {nav.newPush}
+      </a>
+    </div>
+  );
+}
+
+interface SearchPagerProps {
+  readonly search: PushSearch;
+  readonly hasMore: boolean;
+  readonly page: PageContext;
+}
+
+function SearchPager({ search, hasMore, page }: SearchPagerProps) {
+  const { dashboard } = page.words;
+  const hrefOf = (number: number) => pageHref(page, searchPath({ ...search, page: number }));
+  return (
+    <Pager
+      label={dashboard.pages}
+      current={dashboard.page({ page: search.page })}
+      newer={{ label: dashboard.newer, href: search.page > 1 ? hrefOf(search.page - 1) : null }}
+      older={{ label: dashboard.older, href: hasMore ? hrefOf(search.page + 1) : null }}
+    />
+  );
+}

@@ -1,0 +1,168 @@
+import { AppError } from "../base/errors.ts";
+import type { PushDeps } from "./deps.ts";
+import { hasEnded, openLabel, toOwnedPush } from "./present-push.ts";
+import type { FoundPushes, PushSearch } from "./push.ts";
+import { pageSize } from "./read.ts";
+import { sealContexts } from "./seals.ts";
+import type { PushGlance, PushRow, SealedLabels } from "./store.ts";
+import { Turns } from "./turns.ts";
+
+export interface SearchLimits {
+  /** Pushes looked at by one search, and sealed bytes of names and notes opened by it. */
+  readonly rowsMax: number;
+  readonly labelBytesMax: number;
+  /** The same in one turn of the event loop. */
+  readonly turnRowsMax: number;
+  readonly turnLabelBytesMax: number;
+  /** Searches of one owner at the same time. */
+  readonly perOwnerMax: number;
+}
+
+export const searchLimits: SearchLimits = {
+  rowsMax: 20_000,
+  labelBytesMax: 64 * 1024 * 1024,
+  turnRowsMax: 250,
+  turnLabelBytesMax: 512 * 1024,
+  perOwnerMax: 4,
+};
+
+type Store = PushDeps["store"];
+type SearchDeps = Pick<PushDeps, "clock" | "vault"> & {
+  readonly store: Pick<Store, "findById"> & { readonly lists: Pick<Store["lists"], "filtered" | "glances" | "labels"> };
+};
+
+/** Case is folded alike for every language, and forms that only look different (full width, ligatures) are one. */
+export function foldCase(text: string): string {
+  return text.normalize("NFKC").toUpperCase().normalize("NFKC");
+}
+
+/** Names and notes lie sealed, so a search opens them one by one; without a text nothing is opened but the page. */
+export function createSearch(
+  deps: SearchDeps,
+  limits: SearchLimits,
+): (ownerId: number, search: PushSearch) => Promise<FoundPushes> {
+  const turns = new Turns();
+  const running = new Map<number, number>();
+
+  return async (ownerId, search) => {
+    const now = deps.clock.now();
+    if (search.text === "") return listed(deps, ownerId, search, now);
+    const others = running.get(ownerId) ?? 0;
+    if (others >= limits.perOwnerMax) {
+      throw new AppError("too_many_requests", "Too many searches at once.", { retryAfterSeconds: 1 });
+    }
+    running.set(ownerId, others + 1);
+    try {
+      return await new Walk(deps, limits, turns, { ownerId, search, now }).run();
+    } finally {
+      const left = (running.get(ownerId) ?? 1) - 1;
+      if (left === 0) running.delete(ownerId);
+      else running.set(ownerId, left);
+    }
+  };
+}
+
+async function listed(deps: SearchDeps, ownerId: number, search: PushSearch, now: number): Promise<FoundPushes> {
+  const offset = (search.page - 1) * pageSize;
+  const rows = await deps.store.lists.filtered(ownerId, search, now, pageSize + 1, offset);
+  return found(deps, rows, now, false);
+}
+
+/** @param rows of the page, and one more when there is a next one. */
+function found(deps: SearchDeps, rows: readonly PushRow[], now: number, stopped: boolean): FoundPushes {
+  const pushes = rows.slice(0, pageSize).map((row) => toOwnedPush(row, now, deps.vault.keyring));
+  return { pushes, hasMore: rows.length > pageSize, stopped };
+}
+
+interface Asked {
+  readonly ownerId: number;
+  readonly search: PushSearch;
+  readonly now: number;
+}
+
+/** One search: from the newest push on, until its page is full, nothing is left, or a limit is reached. */
+class Walk {
+  readonly #deps: SearchDeps;
+  readonly #limits: SearchLimits;
+  readonly #turns: Turns;
+  readonly #asked: Asked;
+  readonly #wanted: string;
+  readonly #matches: number[] = [];
+  #rows = 0;
+  #labelBytes = 0;
+
+  constructor(deps: SearchDeps, limits: SearchLimits, turns: Turns, asked: Asked) {
+    this.#deps = deps;
+    this.#limits = limits;
+    this.#turns = turns;
+    this.#asked = asked;
+    this.#wanted = foldCase(asked.search.text);
+  }
+
+  async run(): Promise<FoundPushes> {
+    const { now, search } = this.#asked;
+    const stopped = (await this.#walk()) === "stopped";
+    const ids = this.#matches.slice((search.page - 1) * pageSize);
+    const rows = await Promise.all(ids.map((id) => this.#deps.store.findById(id)));
+    // Purged since: a page with one less.
+    return found(
+      this.#deps,
+      rows.filter((row) => row !== undefined),
+      now,
+      stopped,
+    );
+  }
+
+  async #walk(): Promise<"full" | "end" | "stopped"> {
+    const { ownerId, search } = this.#asked;
+    const { turnRowsMax } = this.#limits;
+    const state = search.state === "active" ? "active" : "all";
+    let last: PushGlance | null = null;
+    for (;;) {
+      await this.#turns.next();
+      const glances: readonly PushGlance[] = await this.#deps.store.lists.glances(ownerId, state, last, turnRowsMax);
+      const ended = await this.#look(glances);
+      if (ended !== undefined) return ended;
+      last = glances.at(-1) ?? null;
+      if (last === null || glances.length < turnRowsMax) return "end";
+    }
+  }
+
+  async #look(glances: readonly PushGlance[]): Promise<"full" | "stopped" | undefined> {
+    const { rowsMax, labelBytesMax, turnLabelBytesMax } = this.#limits;
+    const matchesMax = this.#asked.search.page * pageSize + 1;
+    let turnBytes = 0;
+    for (const glance of glances) {
+      const opens = this.#passes(glance) ? glance.labelBytes : 0;
+      if (this.#rows >= rowsMax || this.#labelBytes + opens > labelBytesMax) return "stopped";
+      this.#rows += 1;
+      if (opens === 0) continue;
+      if (turnBytes > 0 && turnBytes + opens > turnLabelBytesMax) {
+        await this.#turns.next();
+        turnBytes = 0;
+      }
+      turnBytes += opens;
+      this.#labelBytes += opens;
+      if (this.#matchesText(glance.id)) this.#matches.push(glance.id);
+      if (this.#matches.length >= matchesMax) return "full";
+    }
+    return undefined;
+  }
+
+  #passes(glance: PushGlance): boolean {
+    const { search, now } = this.#asked;
+    if (search.kind !== null && search.kind !== glance.kind) return false;
+    return search.state === "all" || (search.state === "expired") === hasEnded(glance, now);
+  }
+
+  #matchesText(pushId: number): boolean {
+    const sealed: SealedLabels | undefined = this.#deps.store.lists.labels(pushId);
+    if (sealed === undefined) return false;
+    const { keyring } = this.#deps.vault;
+    const holds = (label: string | null) => label !== null && foldCase(label).includes(this.#wanted);
+    return (
+      holds(openLabel(keyring, sealContexts.name(pushId), sealed.nameSealed)) ||
+      holds(openLabel(keyring, sealContexts.note(pushId), sealed.noteSealed))
+    );
+  }
+}

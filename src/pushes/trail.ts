@@ -1,0 +1,86 @@
+import type { PushDeps } from "./deps.ts";
+import { isForgotten, isOwner, toOwnedPush } from "./present-push.ts";
+import type { Actor, OwnedPush, TrailActor, TrailEvent, TrailPage, WholeTrail } from "./push.ts";
+import { pageSize } from "./read.ts";
+import type { TrailRow } from "./store.ts";
+
+const exportSliceRows = 500;
+
+interface Owned {
+  readonly id: number;
+  readonly push: OwnedPush;
+}
+
+/** undefined: unknown, or not the actor's; which of them is told to nobody. */
+async function findOwned(deps: PushDeps, urlToken: string, actor: Actor): Promise<Owned | undefined> {
+  const now = deps.clock.now();
+  const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
+  if (row === undefined || isForgotten(row, now) || !isOwner(row, actor)) return undefined;
+  return { id: row.id, push: toOwnedPush(row, now, deps.vault.keyring) };
+}
+
+export async function readTrail(
+  deps: PushDeps,
+  urlToken: string,
+  actor: Actor,
+  page: number,
+): Promise<TrailPage | undefined> {
+  const owned = await findOwned(deps, urlToken, actor);
+  if (owned === undefined) return undefined;
+  const { id, push } = owned;
+  const { lists } = deps.store;
+  const first = (page - 1) * pageSize;
+  const limit = limitEvent(push);
+  // The end stands among the entries as if it were one: those after it are one place further on.
+  const place = limit === undefined ? Number.POSITIVE_INFINITY : await lists.countTrailAfter(id, limit.createdAt);
+  const rows = await lists.trail(id, pageSize + 1, place < first ? first - 1 : first);
+  const events = rows.map((row): TrailEvent => toEvent(row, push));
+  if (limit !== undefined && place >= first && place <= first + pageSize) events.splice(place - first, 0, limit);
+  return { push, events: events.slice(0, pageSize), hasMore: events.length > pageSize };
+}
+
+export async function readWholeTrail(deps: PushDeps, urlToken: string, actor: Actor): Promise<WholeTrail | undefined> {
+  const owned = await findOwned(deps, urlToken, actor);
+  if (owned === undefined) return undefined;
+  return { push: owned.push, events: eventsOf(deps, owned) };
+}
+
+export async function* eventsOf(deps: PushDeps, { id, push }: Owned): AsyncIterable<TrailEvent> {
+  let limit = limitEvent(push);
+  for await (const row of rowsOf(deps, id)) {
+    if (limit !== undefined && row.createdAt > limit.createdAt) {
+      yield limit;
+      limit = undefined;
+    }
+    yield toEvent(row, push);
+  }
+  if (limit !== undefined) yield limit;
+}
+
+async function* rowsOf(deps: PushDeps, pushId: number): AsyncIterable<TrailRow> {
+  const { lists } = deps.store;
+  let sequence = 0;
+  for (;;) {
+    const rows = await lists.trailFrom(pushId, sequence, exportSliceRows);
+    yield* rows;
+    sequence = rows.at(-1)?.sequence ?? sequence;
+    if (rows.length < exportSliceRows) break;
+  }
+  yield* await lists.foldedTrail(pushId);
+}
+
+/** What ended the push when no person did: the trail has no entry for it. */
+function limitEvent(push: OwnedPush): Extract<TrailEvent, { kind: "limit" }> | undefined {
+  const { endReason: reason, expiredOn: at } = push;
+  if (at === null || (reason !== "views" && reason !== "time")) return undefined;
+  return { kind: "limit", reason, createdAt: at, updatedAt: at };
+}
+
+function toEvent({ sequence: _, userId, ...entry }: TrailRow, push: OwnedPush): TrailEvent {
+  return { ...entry, by: actorOf(entry.kind, userId, push) };
+}
+
+function actorOf(kind: TrailRow["kind"], userId: number | null, push: OwnedPush): TrailActor {
+  if (kind === "admin_view") return "administrator";
+  return userId !== null && userId === push.ownerId ? "owner" : "holder";
+}
