@@ -197,7 +197,7 @@ describe("API tokens", () => {
     const ada = await makeUser(accounts);
     const make = () => accounts.createToken(ada.id, "n");
     const made = await Promise.all(Array.from({ length: 1_000 }, make));
-    await expect(make()).rejects.toMatchObject({ fields: { name: ["1000 tokens are in use: revoke one first."] } });
+    await expect(make()).rejects.toMatchObject({ fields: { tokens: ["1000 tokens are in use: revoke one first."] } });
     for (const { apiToken } of made) await accounts.revokeToken(ada.id, apiToken.id);
     const next = await make();
     await accounts.revokeToken(ada.id, next.apiToken.id);

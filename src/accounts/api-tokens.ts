@@ -49,8 +49,8 @@ export interface TokenHolder {
 export interface ApiTokens {
   /**
    * Its user is told by mail. @param place where the user asks from; not given: an operator does.
-   * @throws AppError invalid_fields on `name` (1 to 255 characters, or too many tokens are in use), `scopes`,
-   * `expiresInDays`, `networks`.
+   * @throws AppError invalid_fields on `name` (1 to 255 characters), `scopes`, `expiresInDays`, `networks`, or on
+   * `tokens` (too many are in use).
    */
   createToken(
     userId: number,
@@ -109,7 +109,7 @@ export function createApiTokens({ store, clock, random, outbox, onUseNotRecorded
         onMade: notify("token_made", now, place),
       });
       if (apiToken === undefined) {
-        throw invalidFields({ name: [`${tokenLimits.inUseMax} tokens are in use: revoke one first.`] });
+        throw invalidFields({ tokens: [`${tokenLimits.inUseMax} tokens are in use: revoke one first.`] });
       }
       return { token, apiToken };
     },

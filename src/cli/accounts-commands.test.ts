@@ -53,13 +53,13 @@ describe("token", () => {
 
     const list = ["token", "list", "--email", email];
     const [header, row, ...rest] = (await cli.run(list)).stdout.trimEnd().split("\n");
-    expect(header).toBe("id\tname\tcreated\tlast used\trevoked");
-    expect(row).toMatch(/^1\tdeploy\t\d{4}-\d\d-\d\dT[\d:.]+Z\t-\t-$/);
+    expect(header).toBe("id\tname\tcreated\tlast used\trevoked\tlast used from\tscopes\texpires\tnetworks");
+    expect(row).toMatch(/^1\tdeploy\t\d{4}-\d\d-\d\dT[\d:.]+Z\t-\t-\t-\tcreate read expire\t-\t-$/);
     expect(rest).toEqual([]);
 
     const revoke = ["token", "revoke", "--email", email, "--id", "1"];
     expect(await cli.run(revoke)).toEqual({ exitCode: 0, stdout: "Revoked token 1.\n", stderr: "" });
-    expect((await cli.run(list)).stdout).toMatch(/\tdeploy\t\S+\t-\t\d{4}-\S+Z\n$/);
+    expect((await cli.run(list)).stdout).toMatch(/\tdeploy\t\S+\t-\t\d{4}-\S+Z\t-\t/);
     expect(await cli.run(revoke)).toEqual({
       exitCode: 1,
       stdout: "",
@@ -79,6 +79,35 @@ describe("token", () => {
     expect(run.stdout.trimEnd().split("\n").sort()).toEqual(["Revoked token 1.", "Revoked token 3."]);
     expect(await cli.run(revoke)).toMatchObject({ exitCode: 1 });
     expect(await cli.run(["token", "revoke", "--email", email])).toMatchObject({ exitCode: 2, stdout: "" });
+  });
+
+  it("create limits what a token may do, how long and from where, and list says so", async () => {
+    const cli = makeTestCli();
+    await makeCliUser(cli);
+    const limits = ["--scope", "expire", "--scope", "create", "--expires-in", "30d", "--network", "10.1.2.3/8"];
+    expect(await cli.run([...createToken, ...limits, "--network", "::1"])).toMatchObject({ exitCode: 0, stderr: "" });
+    const list = (await cli.run(["token", "list", "--email", email])).stdout.trimEnd().split("\n");
+    const [, , created = "", , , , scopes, expires = "", networks] = list[1]?.split("\t") ?? [];
+    expect([scopes, networks]).toEqual(["create expire", "10.0.0.0/8 ::1"]);
+    expect(Date.parse(expires) - Date.parse(created)).toBe(30 * 86_400_000);
+  });
+
+  it.each([
+    ["--scope", "admin", "one of create, read, expire or all"],
+    ["--scope", "", "one of create, read, expire or all"],
+    ["--expires-in", "0", "from 1 to 3650"],
+    ["--expires-in", "3651", "from 1 to 3650"],
+    ["--expires-in", "-1", "from 1 to 3650"],
+    ["--expires-in", "1.5", "from 1 to 3650"],
+    ["--network", "10", "an IP address"],
+    ["--network", "10.0.0.0/33", "an IP address"],
+  ])("create refuses %s %j and makes nothing", async (option, value, said) => {
+    const cli = makeTestCli();
+    await makeCliUser(cli);
+    const run = await cli.run([...createToken, `${option}=${value}`]);
+    expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(run.stderr).toContain(said);
+    expect((await cli.run(["token", "list", "--email", email])).stdout.trimEnd().split("\n")).toHaveLength(1);
   });
 
   it("is for users there are", async () => {

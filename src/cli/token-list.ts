@@ -5,7 +5,7 @@ import { getUser } from "./get-user.ts";
 import { withAccounts } from "./open-store.ts";
 import { getConfig } from "./settings.ts";
 
-const header = ["id", "name", "created", "last used", "revoked"];
+const header = ["id", "name", "created", "last used", "revoked", "last used from", "scopes", "expires", "networks"];
 
 export function addTokenList(token: Command, { io }: CommandDeps): void {
   token
@@ -22,8 +22,13 @@ export function addTokenList(token: Command, { io }: CommandDeps): void {
     });
 }
 
-function columnsOf({ id, name, createdAt, lastUsedAt, revokedAt }: ApiToken): string[] {
-  return [String(id), name, time(createdAt), time(lastUsedAt), time(revokedAt)];
+/** New columns come last: scripts count them. */
+function columnsOf(token: ApiToken): string[] {
+  const { id, name, scopes, expiresAt, networks, createdAt, lastUsedAt, lastUsedAddress, revokedAt } = token;
+  return [
+    ...[String(id), name, time(createdAt), time(lastUsedAt), time(revokedAt), lastUsedAddress ?? "-"],
+    ...[scopes.join(" "), time(expiresAt), networks.length === 0 ? "-" : networks.join(" ")],
+  ];
 }
 
 function time(at: number | null): string {

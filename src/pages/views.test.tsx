@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { ApiToken } from "../accounts/accounts.ts";
 import type { KindName } from "../config/config.ts";
 import { ar } from "../words/ar.ts";
 import { en } from "../words/en.ts";
@@ -102,7 +103,12 @@ function secret(kind: KindName, more: Partial<SecretModel> = {}): SecretModel {
 
 /** Every view with hostile text in every field that takes text. */
 function allPages(page: PageContext): readonly Page[] {
-  const token = { id: 1, name: hostile, createdAt: expiresAt, lastUsedAt: null, revokedAt: null };
+  const token: ApiToken = {
+    ...{ id: 1, name: hostile, scopes: ["read"], expiresAt, networks: [hostile] },
+    ...{ createdAt: expiresAt, lastUsedAt: expiresAt, lastUsedAddress: hostile, revokedAt: null },
+  };
+  const tokenForm = { name: hostile, scopes: [], expiresInDays: hostile, networks: hostile };
+  const tokenProblems = { name: hostile, scopes: hostile, expiresInDays: hostile, networks: hostile, tokens: hostile };
   return [
     ...kinds.map((kind) => newPushView(newPush(kind, { values: hostileValues, problems: { payload: hostile } }), page)),
     newPushView(newPush("file", { mayAttachFiles: false }), page),
@@ -118,8 +124,14 @@ function allPages(page: PageContext): readonly Page[] {
     ...[400, 403, 404, 413, 429, 500, 503].map((status) =>
       failureView({ status, requestId: hostile, retryAfterSeconds: 2 }, page),
     ),
-    signInView({ email: hostile, next: `/${hostile}`, refusal: { reason: "wrong" } }, page),
-    tokensView({ name: hostile, problem: hostile, made: { name: hostile, token: hostile }, tokens: [token] }, page),
+    signInView({ provider: hostile, email: hostile, next: `/${hostile}`, refusal: { reason: "wrong" } }, page),
+    tokensView(
+      {
+        ...{ form: tokenForm, problems: tokenProblems, made: { name: hostile, token: hostile } },
+        ...{ tokens: [token, { ...token, id: 2, expiresAt: 1 }], now: 1 },
+      },
+      page,
+    ),
   ];
 }
 

@@ -7,6 +7,7 @@ import { language } from "./language.ts";
 import { mail } from "./mail/ar.ts";
 import { profile } from "./profile/ar.ts";
 import { singleSignOn } from "./single-sign-on/ar.ts";
+import { tokens } from "./tokens/ar.ts";
 
 // Digits as in the number fields of the forms, so that a page does not show one number in two scripts.
 export const ar = language(
@@ -124,7 +125,6 @@ export const ar = language(
       filesTooLarge: "يجب ألا يتجاوز حجم الملفات مجتمعة {size}.",
       range: "أدخل عددًا صحيحًا من {min} إلى {max}.",
       kind: "هذا النوع من الإرسال معطّل على هذا الخادم.",
-      tokenName: "أدخل اسمًا من 1 إلى {max} حرف.",
       field: "يُرجى مراجعة هذا الحقل.",
       overLimit: "طويل جدًا",
       tooManyAttempts: {
@@ -286,28 +286,7 @@ export const ar = language(
       submit: "تسجيل الدخول",
       wrong: "البريد الإلكتروني وكلمة المرور لا يطابقان أي حساب.",
     },
-    tokens: {
-      heading: "رموز API",
-      lead: "يتيح الرمز لبرنامجٍ إنشاء الإرسالات وإدارتها باسمك.",
-      make: "رمز جديد",
-      name: "الاسم",
-      nameHint: "ما الذي سيستخدمه، مثلًا: برنامج النسخ الاحتياطي.",
-      submit: "إنشاء الرمز",
-      made: "رمزك الجديد",
-      madeText: "انسخه الآن. لا يُعرض إلا هذه المرة.",
-      copyToken: "نسخ الرمز",
-      list: "رموزك",
-      none: "ليس لديك رموز بعد.",
-      created: "تاريخ الإنشاء",
-      lastUsed: "آخر استخدام",
-      never: "لم يُستخدم",
-      active: "فعّال",
-      revoked: "ملغى",
-      revoke: "إلغاء",
-      revokeOne: "إلغاء {name}",
-      revokeText: "تُرفض البرامج التي تستخدمه فورًا.",
-      revokeConfirm: "نعم، ألغِه",
-    },
+    tokens,
     entry,
     profile,
     factors,

@@ -7,6 +7,7 @@ import { language } from "./language.ts";
 import { mail } from "./mail/de.ts";
 import { profile } from "./profile/de.ts";
 import { singleSignOn } from "./single-sign-on/de.ts";
+import { tokens } from "./tokens/de.ts";
 
 export const de = language(
   { tag: "de", name: "Deutsch", dir: "ltr", plurals: ["one", "other"] },
@@ -107,7 +108,6 @@ export const de = language(
       filesTooLarge: "Zusammen dürfen die Dateien {size} nicht überschreiten.",
       range: "Geben Sie eine ganze Zahl von {min} bis {max} ein.",
       kind: "Pushs dieser Art sind auf diesem Server abgeschaltet.",
-      tokenName: "Geben Sie einen Namen mit 1 bis {max} Zeichen ein.",
       field: "Bitte prüfen Sie dieses Feld.",
       overLimit: "Zu lang",
       tooManyAttempts: {
@@ -241,28 +241,7 @@ export const de = language(
       submit: "Anmelden",
       wrong: "E-Mail und Passwort passen zu keinem Konto.",
     },
-    tokens: {
-      heading: "API-Token",
-      lead: "Mit einem Token erstellt und verwaltet ein Programm Pushs in Ihrem Namen.",
-      make: "Neues Token",
-      name: "Name",
-      nameHint: "Wofür es gedacht ist, zum Beispiel: Backup-Skript.",
-      submit: "Token erstellen",
-      made: "Ihr neues Token",
-      madeText: "Kopieren Sie es jetzt. Es wird nur dieses eine Mal angezeigt.",
-      copyToken: "Token kopieren",
-      list: "Ihre Token",
-      none: "Sie haben noch keine Token.",
-      created: "Erstellt",
-      lastUsed: "Zuletzt benutzt",
-      never: "Nie",
-      active: "Aktiv",
-      revoked: "Widerrufen",
-      revoke: "Widerrufen",
-      revokeOne: "{name} widerrufen",
-      revokeText: "Programme, die es benutzen, werden sofort abgewiesen.",
-      revokeConfirm: "Ja, widerrufen",
-    },
+    tokens,
     entry,
     profile,
     factors,

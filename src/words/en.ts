@@ -7,6 +7,7 @@ import { language } from "./language.ts";
 import { mail } from "./mail/en.ts";
 import { profile } from "./profile/en.ts";
 import { singleSignOn } from "./single-sign-on/en.ts";
+import { tokens } from "./tokens/en.ts";
 
 const messages = {
   nav: {
@@ -101,7 +102,6 @@ const messages = {
     filesTooLarge: "Together the files must not exceed {size}.",
     range: "Enter a whole number from {min} to {max}.",
     kind: "Pushes of this kind are switched off on this server.",
-    tokenName: "Enter a name of 1 to {max} characters.",
     field: "Please check this field.",
     overLimit: "Too long",
     tooManyAttempts: {
@@ -229,28 +229,7 @@ const messages = {
     submit: "Sign in",
     wrong: "E-mail and password do not match an account.",
   },
-  tokens: {
-    heading: "API tokens",
-    lead: "A token lets a program create and manage pushes in your name.",
-    make: "New token",
-    name: "Name",
-    nameHint: "What will use it, for example: backup script.",
-    submit: "Create token",
-    made: "Your new token",
-    madeText: "Copy it now. It is shown this once and cannot be displayed again.",
-    copyToken: "Copy token",
-    list: "Your tokens",
-    none: "You have no tokens yet.",
-    created: "Created",
-    lastUsed: "Last used",
-    never: "Never",
-    active: "Active",
-    revoked: "Revoked",
-    revoke: "Revoke",
-    revokeOne: "Revoke {name}",
-    revokeText: "Programs that use it are refused at once.",
-    revokeConfirm: "Yes, revoke it",
-  },
+  tokens,
   entry,
   profile,
   factors,

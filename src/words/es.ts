@@ -7,6 +7,7 @@ import { language } from "./language.ts";
 import { mail } from "./mail/es.ts";
 import { profile } from "./profile/es.ts";
 import { singleSignOn } from "./single-sign-on/es.ts";
+import { tokens } from "./tokens/es.ts";
 
 export const es = language(
   { tag: "es", name: "Español", dir: "ltr", plurals: ["one", "many", "other"] },
@@ -111,7 +112,6 @@ export const es = language(
       filesTooLarge: "En conjunto, los archivos no deben superar {size}.",
       range: "Escriba un número entero de {min} a {max}.",
       kind: "Los envíos de este tipo están desactivados en este servidor.",
-      tokenName: "Escriba un nombre de 1 a {max} caracteres.",
       field: "Revise este campo, por favor.",
       overLimit: "Demasiado largo",
       tooManyAttempts: {
@@ -254,28 +254,7 @@ export const es = language(
       submit: "Iniciar sesión",
       wrong: "El correo y la contraseña no corresponden a ninguna cuenta.",
     },
-    tokens: {
-      heading: "Tokens de API",
-      lead: "Un token permite que un programa cree y gestione envíos en su nombre.",
-      make: "Nuevo token",
-      name: "Nombre",
-      nameHint: "Para qué se usará, por ejemplo: script de copias de seguridad.",
-      submit: "Crear token",
-      made: "Su nuevo token",
-      madeText: "Cópielo ahora. Solo se muestra esta vez.",
-      copyToken: "Copiar token",
-      list: "Sus tokens",
-      none: "Todavía no tiene tokens.",
-      created: "Creado",
-      lastUsed: "Último uso",
-      never: "Nunca",
-      active: "Activo",
-      revoked: "Revocado",
-      revoke: "Revocar",
-      revokeOne: "Revocar {name}",
-      revokeText: "Los programas que lo usan serán rechazados de inmediato.",
-      revokeConfirm: "Sí, revocar",
-    },
+    tokens,
     entry,
     profile,
     factors,

@@ -7,6 +7,7 @@ import { language } from "./language.ts";
 import { mail } from "./mail/fr.ts";
 import { profile } from "./profile/fr.ts";
 import { singleSignOn } from "./single-sign-on/fr.ts";
+import { tokens } from "./tokens/fr.ts";
 
 export const fr = language(
   { tag: "fr", name: "Français", dir: "ltr", plurals: ["one", "many", "other"] },
@@ -112,7 +113,6 @@ export const fr = language(
       filesTooLarge: "Ensemble, les fichiers ne doivent pas dépasser {size}.",
       range: "Saisissez un nombre entier de {min} à {max}.",
       kind: "Les envois de ce type sont désactivés sur ce serveur.",
-      tokenName: "Saisissez un nom de 1 à {max} caractères.",
       field: "Veuillez vérifier ce champ.",
       overLimit: "Trop long",
       tooManyAttempts: {
@@ -256,28 +256,7 @@ export const fr = language(
       submit: "Se connecter",
       wrong: "L’adresse et le mot de passe ne correspondent à aucun compte.",
     },
-    tokens: {
-      heading: "Jetons d’API",
-      lead: "Un jeton permet à un programme de créer et de gérer des envois en votre nom.",
-      make: "Nouveau jeton",
-      name: "Nom",
-      nameHint: "Ce qui l’utilisera, par exemple : script de sauvegarde.",
-      submit: "Créer le jeton",
-      made: "Votre nouveau jeton",
-      madeText: "Copiez-le maintenant. Il n’est affiché que cette fois-ci.",
-      copyToken: "Copier le jeton",
-      list: "Vos jetons",
-      none: "Vous n’avez pas encore de jeton.",
-      created: "Créé",
-      lastUsed: "Dernière utilisation",
-      never: "Jamais",
-      active: "Actif",
-      revoked: "Révoqué",
-      revoke: "Révoquer",
-      revokeOne: "Révoquer {name}",
-      revokeText: "Les programmes qui l’utilisent sont refusés aussitôt.",
-      revokeConfirm: "Oui, révoquer",
-    },
+    tokens,
     entry,
     profile,
     factors,

@@ -7,6 +7,7 @@ import { language } from "./language.ts";
 import { mail } from "./mail/ja.ts";
 import { profile } from "./profile/ja.ts";
 import { singleSignOn } from "./single-sign-on/ja.ts";
+import { tokens } from "./tokens/ja.ts";
 
 export const ja = language(
   { tag: "ja", name: "日本語", dir: "ltr", plurals: ["other"] },
@@ -103,7 +104,6 @@ export const ja = language(
       filesTooLarge: "ファイルの合計は {size} 以内にしてください。",
       range: "{min}～{max} の整数を入力してください。",
       kind: "この種類はこのサーバーでは無効になっています。",
-      tokenName: "名前を1～{max} 文字で入力してください。",
       field: "この項目をご確認ください。",
       overLimit: "長すぎます",
       tooManyAttempts: { other: "試行回数が多すぎます。{count} 秒待ってから、もう一度お試しください。" },
@@ -217,28 +217,7 @@ export const ja = language(
       submit: "サインイン",
       wrong: "メールアドレスとパスワードに一致するアカウントがありません。",
     },
-    tokens: {
-      heading: "APIトークン",
-      lead: "トークンがあれば、プログラムがあなたの名義で作成と管理を行えます。",
-      make: "新しいトークン",
-      name: "名前",
-      nameHint: "使いみちを書いてください。例: バックアップスクリプト",
-      submit: "トークンを作成",
-      made: "新しいトークン",
-      madeText: "今すぐコピーしてください。表示されるのはこの一度だけです。",
-      copyToken: "トークンをコピー",
-      list: "トークン一覧",
-      none: "トークンはまだありません。",
-      created: "作成日時",
-      lastUsed: "最終使用",
-      never: "未使用",
-      active: "有効",
-      revoked: "失効",
-      revoke: "失効させる",
-      revokeOne: "{name} を失効させる",
-      revokeText: "使用中のプログラムは直ちに拒否されます。",
-      revokeConfirm: "はい、失効させます",
-    },
+    tokens,
     entry,
     profile,
     factors,

@@ -7,6 +7,7 @@ import { language } from "./language.ts";
 import { mail } from "./mail/pt-br.ts";
 import { profile } from "./profile/pt-br.ts";
 import { singleSignOn } from "./single-sign-on/pt-br.ts";
+import { tokens } from "./tokens/pt-br.ts";
 
 export const ptBr = language(
   { tag: "pt-BR", name: "Português (Brasil)", dir: "ltr", plurals: ["one", "many", "other"] },
@@ -112,7 +113,6 @@ export const ptBr = language(
       filesTooLarge: "Juntos, os arquivos não podem passar de {size}.",
       range: "Digite um número inteiro de {min} a {max}.",
       kind: "Envios deste tipo estão desativados neste servidor.",
-      tokenName: "Digite um nome de 1 a {max} caracteres.",
       field: "Verifique este campo, por favor.",
       overLimit: "Longo demais",
       tooManyAttempts: {
@@ -254,28 +254,7 @@ export const ptBr = language(
       submit: "Entrar",
       wrong: "O e-mail e a senha não correspondem a nenhuma conta.",
     },
-    tokens: {
-      heading: "Tokens de API",
-      lead: "Um token permite que um programa crie e gerencie envios em seu nome.",
-      make: "Novo token",
-      name: "Nome",
-      nameHint: "O que vai usá-lo, por exemplo: script de backup.",
-      submit: "Criar token",
-      made: "Seu novo token",
-      madeText: "Copie-o agora. Ele é mostrado somente desta vez.",
-      copyToken: "Copiar token",
-      list: "Seus tokens",
-      none: "Você ainda não tem tokens.",
-      created: "Criado",
-      lastUsed: "Último uso",
-      never: "Nunca",
-      active: "Ativo",
-      revoked: "Revogado",
-      revoke: "Revogar",
-      revokeOne: "Revogar {name}",
-      revokeText: "Os programas que o usam serão recusados imediatamente.",
-      revokeConfirm: "Sim, revogar",
-    },
+    tokens,
     entry,
     profile,
     factors,

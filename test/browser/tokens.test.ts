@@ -28,7 +28,7 @@ describe.each([
     expect(await row.getByText(tokens.active).isVisible()).toBe(true);
     await row.locator("summary").click();
     await row.getByRole("button", { name: tokens.revokeConfirm }).click();
-    await row.getByText(tokens.revoked).waitFor();
+    await row.locator(".badge").getByText(tokens.revoked).waitFor();
     expect(await row.locator("summary").count()).toBe(0);
     expect(await statusWith(token)).toBe(401);
   });
@@ -38,9 +38,52 @@ describe.each([
     await page.goto("/users/token");
     await page.getByLabel(tokens.name, { exact: true }).fill("   ");
     await page.getByRole("button", { name: tokens.submit }).click();
-    const problem = page.getByText(en.problems.tokenName({ max: 255 }));
-    await problem.waitFor();
+    await page
+      .locator("#name_problem")
+      .getByText(tokens.problems.name({ max: 255 }))
+      .waitFor();
     expect(await page.locator("#name").getAttribute("aria-describedby")).toContain("name_problem");
+  });
+
+  it("are limited by the form in what they may do, how long and from where", async () => {
+    const { page } = await site.visit(options);
+    const name = `limited ${options.javaScriptEnabled}`;
+    await page.goto("/users/token");
+    await page.getByLabel(tokens.name, { exact: true }).fill(name);
+    await page.getByLabel(tokens.mayRead, { exact: true }).uncheck();
+    await page.getByLabel(tokens.expires, { exact: true }).selectOption("30");
+    await page.getByLabel(tokens.networks, { exact: true }).fill("127.0.0.0/8, ::1\nten");
+    await page.getByRole("button", { name: tokens.submit }).click();
+    await page
+      .locator("#networks_problem")
+      .getByText(tokens.problems.network({ entry: "ten" }))
+      .waitFor();
+    expect(await page.getByLabel(tokens.mayRead, { exact: true }).isChecked()).toBe(false);
+    expect(await page.getByLabel(tokens.expires, { exact: true }).inputValue()).toBe("30");
+    expect(await page.getByLabel(tokens.networks, { exact: true }).inputValue()).toBe("127.0.0.0/8, ::1\nten");
+
+    await page.getByLabel(tokens.networks, { exact: true }).fill("127.0.0.0/8 ::1");
+    await page.getByRole("button", { name: tokens.submit }).click();
+    const token = await page.locator("#token").inputValue();
+    expect(await statusWith(token)).toBe(403);
+    const row = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name, exact: true }) });
+    expect(await row.getByRole("listitem").allTextContents()).toEqual([
+      ...[tokens.mayCreate, tokens.mayExpire, "127.0.0.0/8", "::1"],
+    ]);
+    await page.goto("/users/token");
+    await row.getByText("from 127.0.0.1").waitFor();
+  });
+
+  it("may do something, or are not made", async () => {
+    const { page } = await site.visit(options);
+    await page.goto("/users/token");
+    await page.getByLabel(tokens.name, { exact: true }).fill("nothing");
+    for (const label of [tokens.mayCreate, tokens.mayRead, tokens.mayExpire]) {
+      await page.getByLabel(label, { exact: true }).uncheck();
+    }
+    await page.getByRole("button", { name: tokens.submit }).click();
+    await page.locator("#scopes_problem").getByText(tokens.problems.mayDo).waitFor();
+    expect(await page.getByRole("heading", { name: "nothing", exact: true }).count()).toBe(0);
   });
 });
 
@@ -58,8 +101,9 @@ describe("the tokens page", () => {
 
   it("is for nobody who has not signed in", async () => {
     const { page } = await site.visit();
-    await page.goto("/users/token");
+    await page.goto("/api_tokens");
     expect(new URL(page.url()).pathname).toBe("/users/sign_in");
+    expect(new URL(page.url()).searchParams.get("next")).toBe("/users/token");
     expect((await site.fetch("/users/token", { method: "POST" })).status).toBe(303);
     expect((await site.fetch("/users/token/1/revoke", { method: "POST" })).status).toBe(303);
   });

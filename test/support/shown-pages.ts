@@ -122,8 +122,22 @@ export const shownPages: readonly ShownPage[] = [
     async show(page) {
       await page.goto("/users/token");
       await page.locator("#name").fill("averylongnamewithoutaplacetobreak".repeat(4));
+      await page.locator("#may_expire").uncheck();
+      await page.locator("#expires_in_days").selectOption("90");
+      await page.locator("#networks").fill("192.0.2.0/24\n2001:db8:1111:2222:3333:4444:5555:6666\n10.0.0.0/8");
       await sendForm(page);
       await page.locator("details.confirm summary").first().click();
+    },
+  },
+  {
+    name: "tokens with mistakes",
+    signedIn: true,
+    async show(page) {
+      await page.goto("/users/token");
+      await page.locator("#name").fill(" ");
+      for (const scope of ["create", "read", "expire"]) await page.locator(`#may_${scope}`).uncheck();
+      await page.locator("#networks").fill("averylongnamewithoutaplacetobreak".repeat(4));
+      await sendForm(page);
     },
   },
   { name: "API reference", show: (page) => page.goto("/help/api") },

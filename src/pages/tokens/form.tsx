@@ -1,0 +1,162 @@
+import { allScopes } from "../../accounts/accounts.ts";
+import type { Words } from "../../words/words.ts";
+import type { PageContext } from "../page-context.ts";
+import { keepFirstLineEnd } from "../parts/exact-text.tsx";
+import { Checkbox, Field } from "../parts/field.tsx";
+import { Notice, ProblemSummary } from "../parts/notice.tsx";
+import { PostForm } from "../parts/post-form.tsx";
+import { fieldNames, offeredDays, type TokenField, type TokensModel } from "./model.ts";
+
+interface Props {
+  readonly model: TokensModel;
+  readonly page: PageContext;
+}
+
+const fieldIds: Readonly<Record<TokenField, string>> = {
+  name: "name",
+  scopes: fieldNames.scopes.create,
+  expiresInDays: "expires_in_days",
+  networks: "networks",
+};
+
+export function TokenFormCard({ model, page }: Props) {
+  const { tokens, problems } = page.words;
+  const labels = { name: tokens.name, scopes: tokens.mayDo, expiresInDays: tokens.expires, networks: tokens.networks };
+  const found = (["name", "scopes", "expiresInDays", "networks"] as const).flatMap((field) => {
+    const problem = model.problems[field];
+    if (problem === undefined) return [];
+    return [{ fieldId: fieldIds[field], message: problems.of({ field: labels[field], problem }) }];
+  });
+  return (
+    <section class="card" aria-labelledby="make">
+      <h2 class="section-heading" id="make">
+        {tokens.make}
+      </h2>
+      {model.problems.tokens !== undefined && (
+        <Notice tone="danger" icon="alert" alert>
+          <p>{model.problems.tokens}</p>
+        </Notice>
+      )}
+      {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
+      <PostForm page={page} class="form" action="/users/token">
+        <Name model={model} page={page} />
+        <Scopes model={model} page={page} />
+        <Expiry model={model} page={page} />
+        <Networks model={model} page={page} />
+        <div class="form-end">
+          <button type="submit" class="button button-primary">
+            {tokens.submit}
+          </button>
+        </div>
+      </PostForm>
+    </section>
+  );
+}
+
+function Name({ model: { form, problems }, page }: Props) {
+  const { tokens } = page.words;
+  return (
+    <Field
+      id={fieldIds.name}
+      label={tokens.name}
+      hint={tokens.nameHint}
+      problem={problems.name}
+      control={(attributes) => (
+        <input
+          {...attributes}
+          class="input"
+          type="text"
+          name={fieldNames.name}
+          value={form.name}
+          dir="auto"
+          required
+          autoComplete="off"
+        />
+      )}
+    />
+  );
+}
+
+/** What each scope is called, and what it lets a program do. */
+export function scopeWords({ tokens }: Words) {
+  return {
+    create: { label: tokens.mayCreate, hint: tokens.mayCreateText },
+    read: { label: tokens.mayRead, hint: tokens.mayReadText },
+    expire: { label: tokens.mayExpire, hint: tokens.mayExpireText },
+  } as const;
+}
+
+function Scopes({ model: { form, problems }, page }: Props) {
+  const words = scopeWords(page.words);
+  return (
+    <fieldset class="choices" aria-describedby={problems.scopes === undefined ? undefined : "scopes_problem"}>
+      <legend class="field-label">{page.words.tokens.mayDo}</legend>
+      {problems.scopes !== undefined && (
+        <p class="field-problem" id="scopes_problem">
+          {problems.scopes}
+        </p>
+      )}
+      {allScopes.map((scope) => (
+        <Checkbox
+          key={scope}
+          id={fieldNames.scopes[scope]}
+          name={fieldNames.scopes[scope]}
+          label={words[scope].label}
+          hint={words[scope].hint}
+          checked={form.scopes.includes(scope)}
+        />
+      ))}
+    </fieldset>
+  );
+}
+
+function Expiry({ model: { form, problems }, page }: Props) {
+  const { tokens } = page.words;
+  const asked = Number(form.expiresInDays);
+  const kept = form.expiresInDays !== "" && problems.expiresInDays === undefined && !offeredDays.includes(asked);
+  return (
+    <Field
+      id={fieldIds.expiresInDays}
+      label={tokens.expires}
+      hint={tokens.expiresHint}
+      problem={problems.expiresInDays}
+      control={(attributes) => (
+        <select {...attributes} class="input" name={fieldNames.expiresInDays}>
+          <option value="" selected={form.expiresInDays === ""}>
+            {tokens.noExpiry}
+          </option>
+          {[...offeredDays, ...(kept ? [asked] : [])].map((days) => (
+            <option key={days} value={days} selected={form.expiresInDays === String(days)}>
+              {tokens.afterDays({ count: days })}
+            </option>
+          ))}
+        </select>
+      )}
+    />
+  );
+}
+
+function Networks({ model: { form, problems }, page }: Props) {
+  const { tokens } = page.words;
+  return (
+    <Field
+      id={fieldIds.networks}
+      label={tokens.networks}
+      hint={tokens.networksHint}
+      problem={problems.networks}
+      control={(attributes) => (
+        <textarea
+          {...attributes}
+          class="input"
+          name={fieldNames.networks}
+          rows={2}
+          dir="ltr"
+          spellcheck={false}
+          autoComplete="off"
+        >
+          {keepFirstLineEnd(form.networks)}
+        </textarea>
+      )}
+    />
+  );
+}

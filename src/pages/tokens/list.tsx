@@ -1,0 +1,145 @@
+import type { ComponentChildren } from "preact";
+import { type ApiToken, allScopes } from "../../accounts/accounts.ts";
+import type { PageContext } from "../page-context.ts";
+import { Confirm } from "../parts/confirm.tsx";
+import { LocalTime } from "../parts/local-time.tsx";
+import { scopeWords } from "./form.tsx";
+import type { TokensModel } from "./model.ts";
+
+interface Props {
+  readonly model: TokensModel;
+  readonly page: PageContext;
+}
+
+type State = "active" | "expired" | "revoked";
+
+function stateOf({ revokedAt, expiresAt }: ApiToken, now: number): State {
+  if (revokedAt !== null) return "revoked";
+  return expiresAt !== null && now >= expiresAt ? "expired" : "active";
+}
+
+/** Those in use first; what has ended says no more than when. */
+export function TokenList({ model, page }: Props) {
+  const { tokens } = page.words;
+  const rows = model.tokens.map((token) => ({ token, state: stateOf(token, model.now) }));
+  const inUse = rows.filter(({ state }) => state === "active");
+  const ended = rows.filter(({ state }) => state !== "active");
+  return (
+    <section class="card" aria-labelledby="list">
+      <h2 class="section-heading" id="list">
+        {tokens.list}
+      </h2>
+      {rows.length === 0 ? (
+        <p>{tokens.none}</p>
+      ) : (
+        <ul class="rows">
+          {[...inUse, ...ended].map(({ token, state }) => (
+            <Row key={token.id} token={token} state={state} page={page} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+interface RowProps {
+  readonly token: ApiToken;
+  readonly state: State;
+  readonly page: PageContext;
+}
+
+function Row({ token, state, page }: RowProps) {
+  const { tokens } = page.words;
+  return (
+    <li class="row">
+      <div class="row-main">
+        <h3 class="row-title" dir="auto">
+          {token.name}
+        </h3>
+        <span class={state === "active" ? "badge badge-active" : "badge"}>{tokens[state]}</span>
+      </div>
+      <Facts token={token} state={state} page={page} />
+      {state === "active" && (
+        <Confirm
+          page={page}
+          icon="trash"
+          label={tokens.revoke}
+          accessibleLabel={tokens.revokeOne({ name: token.name })}
+          explanation={tokens.revokeText}
+          confirm={tokens.revokeConfirm}
+          action={`/users/token/${token.id}/revoke`}
+        />
+      )}
+    </li>
+  );
+}
+
+function Facts({ token, state, page }: RowProps) {
+  const { words } = page;
+  const { tokens } = words;
+  const { expiresAt, lastUsedAt, lastUsedAddress, networks, revokedAt } = token;
+  return (
+    <dl class="row-facts">
+      {state === "active" && (
+        <Fact name={tokens.mayDo}>
+          <ul class="tags">
+            {mayDo(token, page).map((label) => (
+              <li key={label} class="tag">
+                {label}
+              </li>
+            ))}
+          </ul>
+        </Fact>
+      )}
+      {state === "active" && networks.length > 0 && (
+        <Fact name={tokens.from}>
+          <ul class="tags">
+            {networks.map((network) => (
+              <li key={network} class="tag" dir="ltr">
+                {network}
+              </li>
+            ))}
+          </ul>
+        </Fact>
+      )}
+      <Fact name={tokens.created}>
+        <LocalTime timeMs={token.createdAt} words={words} />
+      </Fact>
+      <Fact name={tokens.lastUsed}>
+        {lastUsedAt === null ? tokens.never : lastUse({ at: lastUsedAt, from: lastUsedAddress, page })}
+      </Fact>
+      {revokedAt !== null && (
+        <Fact name={tokens.revoked}>
+          <LocalTime timeMs={revokedAt} words={words} />
+        </Fact>
+      )}
+      {revokedAt === null && (
+        <Fact name={state === "expired" ? tokens.expired : tokens.expires}>
+          {expiresAt === null ? tokens.noExpiry : <LocalTime timeMs={expiresAt} words={words} />}
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function mayDo({ scopes }: ApiToken, { words }: PageContext): readonly string[] {
+  if (allScopes.every((scope) => scopes.includes(scope))) return [words.tokens.everything];
+  const labels = scopeWords(words);
+  return scopes.map((scope) => labels[scope].label);
+}
+
+function lastUse({ at, from, page }: { at: number; from: string | null; page: PageContext }): ComponentChildren {
+  const { words } = page;
+  const time = <LocalTime timeMs={at} words={words} />;
+  if (from === null || from === "") return time;
+  return words.tokens.lastUsedAt.parts({ date: time, address: <bdi dir="ltr">{from}</bdi> });
+}

@@ -1,0 +1,84 @@
+import { type ApiToken, allScopes, type Scope, type TokenLimits, tokenLimits } from "../../accounts/accounts.ts";
+import type { FieldProblems } from "../../base/errors.ts";
+import { parseNetwork } from "../../base/networks.ts";
+import type { FormFields } from "../../http/body/form-fields.ts";
+import type { Words } from "../../words/words.ts";
+
+/** The form as it was typed. */
+export interface TokenForm {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** In days; "": never. */
+  readonly expiresInDays: string;
+  /** Addresses and networks between line ends, commas or blanks. */
+  readonly networks: string;
+}
+
+export type TokenField = "name" | "scopes" | "expiresInDays" | "networks";
+export type TokenProblems = Readonly<Partial<Record<TokenField | "tokens", string>>>;
+
+export interface TokensModel {
+  readonly form: TokenForm;
+  readonly problems: TokenProblems;
+  /** A token just made: the only time it can be shown. */
+  readonly made: { readonly name: string; readonly token: string } | null;
+  readonly tokens: readonly ApiToken[];
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+export const fieldNames = {
+  name: "name",
+  scopes: { create: "may_create", read: "may_read", expire: "may_expire" },
+  expiresInDays: "expires_in_days",
+  networks: "networks",
+} as const;
+
+export const offeredDays: readonly number[] = [7, 30, 90, 180, 365, 730];
+export const emptyForm: TokenForm = { name: "", scopes: allScopes, expiresInDays: "", networks: "" };
+
+const shownEntryCharacters = 60;
+
+/** A form that names no scope at all, as a program may send it, asks for all; boxes that are not ticked are named too. */
+export function readTokenForm(fields: FormFields): TokenForm {
+  const text = (name: string) => {
+    const value = fields[name];
+    return typeof value === "string" ? value : "";
+  };
+  const named = allScopes.some((scope) => fields[fieldNames.scopes[scope]] !== undefined);
+  return {
+    name: text(fieldNames.name).trim(),
+    scopes: named ? allScopes.filter((scope) => text(fieldNames.scopes[scope]) === "1") : allScopes,
+    expiresInDays: text(fieldNames.expiresInDays).trim(),
+    networks: text(fieldNames.networks),
+  };
+}
+
+export function limitsOf({ scopes, expiresInDays, networks }: TokenForm): Required<TokenLimits> {
+  const days = /^\d{1,5}$/.test(expiresInDays) ? Number(expiresInDays) : Number.NaN;
+  return { scopes, expiresInDays: expiresInDays === "" ? null : days, networks: entriesOf(networks) };
+}
+
+/** @param found what the accounts refused. */
+export function describeProblems(found: FieldProblems, form: TokenForm, { tokens: words }: Words): TokenProblems {
+  const { problems } = words;
+  const { nameCharactersMax, networksMax, inUseMax } = tokenLimits;
+  return {
+    ...(found.name !== undefined && { name: problems.name({ max: nameCharactersMax }) }),
+    ...(found.scopes !== undefined && { scopes: problems.mayDo }),
+    ...(found.expiresInDays !== undefined && { expiresInDays: problems.expires }),
+    ...(found.networks !== undefined && {
+      networks: networkProblem(form, words) ?? problems.networks({ max: networksMax }),
+    }),
+    ...(found.tokens !== undefined && { tokens: problems.tooMany({ max: inUseMax }) }),
+  };
+}
+
+function networkProblem({ networks }: TokenForm, { problems }: Words["tokens"]): string | undefined {
+  const wrong = entriesOf(networks).find((entry) => parseNetwork(entry) === undefined);
+  return wrong === undefined ? undefined : problems.network({ entry: wrong.slice(0, shownEntryCharacters) });
+}
+
+function entriesOf(networks: string): readonly string[] {
+  return networks.split(/[\s,;]+/).filter((entry) => entry !== "");
+}
