@@ -203,8 +203,8 @@ export interface PushLists {
   labels(pushId: number): SealedLabels | undefined;
   /** Newest first. */
   trail(pushId: number, limit: number, offset: number): Promise<readonly TrailRow[]>;
-  /** Entries with events later than this instant. */
-  countTrailAfter(pushId: number, at: number): Promise<number>;
+  /** Entries with events later than the end; a refused view of the same instant is later, too. */
+  countAfterEnd(pushId: number, endedAt: number): Promise<number>;
   /** Entries of one event each, in the order of the events. @param sequence of the last one that is known; 0: none. */
   trailFrom(pushId: number, sequence: number, limit: number): Promise<readonly TrailRow[]>;
   /** At most one of each kind. */

@@ -18,8 +18,10 @@ async function trail(world: TestHouse, urlToken: string, page = 1): Promise<stri
 }
 
 async function whole(world: TestHouse, urlToken: string): Promise<TrailEvent[]> {
+  const events: TrailEvent[] = [];
   const trail = await world.house.pushes.wholeTrail(urlToken, owner);
-  return trail === undefined ? [] : await Array.fromAsync(trail.events);
+  if (trail !== undefined) for await (const event of trail.events) events.push(event);
+  return events;
 }
 
 test("the trail tells who it was, and that the last view ended the push", async () => {
@@ -35,6 +37,16 @@ test("the trail tells who it was, and that the last view ended the push", async 
     "view holder",
     "creation owner",
   ];
+  expect(await trail(world, urlToken)).toEqual(newestFirst);
+  expect((await whole(world, urlToken)).map(told)).toEqual(newestFirst.toReversed());
+});
+
+test("the end stands before a refusal of the same millisecond", async () => {
+  await using world = await openTestHouse();
+  const { pushes } = world.house;
+  const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, owner);
+  for (let opened = 0; opened < 3; opened += 1) await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  const newestFirst = ["failed_view holder", "failed_view holder", "limit views", "view holder", "creation owner"];
   expect(await trail(world, urlToken)).toEqual(newestFirst);
   expect((await whole(world, urlToken)).map(told)).toEqual(newestFirst.toReversed());
 });

@@ -32,7 +32,7 @@ export async function readTrail(
   const first = (page - 1) * pageSize;
   const limit = limitEvent(push);
   // The end stands among the entries as if it were one: those after it are one place further on.
-  const place = limit === undefined ? Number.POSITIVE_INFINITY : await lists.countTrailAfter(id, limit.createdAt);
+  const place = limit === undefined ? Number.POSITIVE_INFINITY : await lists.countAfterEnd(id, limit.createdAt);
   const rows = await lists.trail(id, pageSize + 1, place < first ? first - 1 : first);
   const events = rows.map((row): TrailEvent => toEvent(row, push));
   if (limit !== undefined && place >= first && place <= first + pageSize) events.splice(place - first, 0, limit);
@@ -48,13 +48,18 @@ export async function readWholeTrail(deps: PushDeps, urlToken: string, actor: Ac
 export async function* eventsOf(deps: PushDeps, { id, push }: Owned): AsyncIterable<TrailEvent> {
   let limit = limitEvent(push);
   for await (const row of rowsOf(deps, id)) {
-    if (limit !== undefined && row.createdAt > limit.createdAt) {
+    if (limit !== undefined && isAfter(limit.createdAt, row)) {
       yield limit;
       limit = undefined;
     }
     yield toEvent(row, push);
   }
   if (limit !== undefined) yield limit;
+}
+
+/** Views are refused after the end only, in the same millisecond as well. */
+function isAfter(endedAt: number, row: TrailRow): boolean {
+  return row.createdAt > endedAt || (row.createdAt === endedAt && row.kind === "failed_view");
 }
 
 async function* rowsOf(deps: PushDeps, pushId: number): AsyncIterable<TrailRow> {

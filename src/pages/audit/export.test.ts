@@ -44,7 +44,9 @@ function viewBy(userAgent: string, referrer = ""): TrailEvent {
 const end: TrailEvent = { kind: "limit", reason: "views", createdAt: made + 2_000, updatedAt: made + 2_000 };
 
 async function written(parts: AsyncIterable<string>): Promise<string> {
-  return (await Array.fromAsync(parts)).join("");
+  let text = "";
+  for await (const part of parts) text += part;
+  return text;
 }
 
 test("CSV is by RFC 4180, with a mark by which spreadsheets know UTF-8", async () => {

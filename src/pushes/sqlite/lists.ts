@@ -1,5 +1,6 @@
 import type { KindName } from "../../config/config.ts";
 import type { Database } from "../../db/sqlite.ts";
+import { auditKinds } from "../audit-trail.ts";
 import type { PushGlance, PushLists, SealedLabels } from "../store.ts";
 import {
   kindNames,
@@ -54,8 +55,9 @@ export function prepareLists({ reader }: Pick<Database, "reader">): PushLists {
     `SELECT ${trailColumns} FROM audit_entries WHERE push_id = ?
      ORDER BY updated_at DESC, sequence DESC LIMIT ? OFFSET ?`,
   );
-  const trailAfter = reader.prepare<[number, number], { entries: number }>(
-    "SELECT count(*) AS entries FROM audit_entries WHERE push_id = ? AND updated_at > ?",
+  const trailAfter = reader.prepare<[number, number, number], { entries: number }>(
+    `SELECT count(*) AS entries FROM audit_entries
+     WHERE push_id = ? AND (updated_at > ? OR (updated_at = ? AND kind = ${auditKinds.indexOf("failed_view")}))`,
   );
   const trailFrom = reader.prepare<[number, number, number], RawTrailRow>(
     `SELECT ${trailColumns} FROM audit_entries WHERE push_id = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
@@ -75,7 +77,7 @@ export function prepareLists({ reader }: Pick<Database, "reader">): PushLists {
     },
     labels: (pushId) => labels.get(pushId),
     trail: async (pushId, limit, offset) => trail.all(pushId, limit, offset).map(toTrailRow),
-    countTrailAfter: async (pushId, at) => trailAfter.get(pushId, at)?.entries ?? 0,
+    countAfterEnd: async (pushId, endedAt) => trailAfter.get(pushId, endedAt, endedAt)?.entries ?? 0,
     trailFrom: async (pushId, sequence, limit) => trailFrom.all(pushId, sequence, limit).map(toTrailRow),
     foldedTrail: async (pushId) => foldedTrail.all(pushId).map(toTrailRow),
   };

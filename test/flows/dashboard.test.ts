@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { dayMs } from "../../src/base/clock.ts";
+import { password, startTestApp, type TestApp } from "../support/app.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app[Symbol.asyncDispose]());
+
+interface Person {
+  readonly cookie: string;
+  readonly token: string;
+}
+
+/** Somebody with an account, signed in and with an API token. */
+async function person(email: string, admin = false): Promise<Person> {
+  const token = await app.makeToken(email, admin);
+  return { token, cookie: await signIn(email) };
+}
+
+/** @returns the cookie of a session, which two idle hours end. */
+async function signIn(email: string): Promise<string> {
+  const payload = new URLSearchParams({ email, password }).toString();
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const answer = await app.server.inject({ method: "POST", url: "/users/sign_in", headers, payload });
+  return String(answer.headers["set-cookie"]).split(";")[0] ?? "";
+}
+
+async function push(owner: Person | null, fields: Readonly<Record<string, unknown>>): Promise<string> {
+  app.clock.advance(1_000);
+  const answer = await app.server.inject({
+    method: "POST",
+    url: "/api/v2/pushes",
+    headers: owner === null ? {} : { authorization: `Bearer ${owner.token}` },
+    payload: { push: { payload: "the secret itself", ...fields } },
+  });
+  return answer.json().url_token;
+}
+
+const get = (url: string, who: Person | null, headers: Readonly<Record<string, string>> = {}) =>
+  app.server.inject({ method: "GET", url, headers: { ...headers, ...(who === null ? {} : { cookie: who.cookie }) } });
+
+function post(url: string, who: Person | null, form: Readonly<Record<string, string>> = {}) {
+  return app.server.inject({
+    method: "POST",
+    url,
+    headers: {
+      "content-type": "application/x-www-form-urlencoded",
+      "sec-fetch-site": "same-origin",
+      ...(who === null ? {} : { cookie: who.cookie }),
+    },
+    payload: new URLSearchParams(form).toString(),
+  });
+}
+
+const names = (html: string) => [...html.matchAll(/class="push-name"[^>]*>([^<]*)</g)].map(([, name]) => name);
+
+test("the dashboard lists, finds and filters an owner's pushes, and nobody else's", async () => {
+  const ada = await person("ada@example.com");
+  const bob = await person("bob@example.com");
+  await push(bob, { name: "of Bob" });
+  await push(null, { name: "of nobody" });
+  expect((await get("/p", ada)).body).toContain("Nothing handed over yet");
+  await push(ada, { name: "short", expire_after_days: 1 });
+  await push(ada, { name: "VPN", note: "for <Jo> & Co", passphrase: "words", retrieval_step: true });
+  await push(ada, { name: "address", kind: "url", payload: "https://example.com" });
+  const all = await get("/p", ada);
+  expect(all.statusCode).toBe(200);
+  expect(all.headers["cache-control"]).toBe("no-store");
+  expect(names(all.body)).toEqual(["address", "VPN", "short"]);
+  expect(all.body).toContain("for &lt;Jo> &amp; Co");
+  expect(all.body).toContain("0 of 5");
+  expect(all.body).not.toContain("the secret itself");
+  expect(names((await get("/p?q=jo%3E", ada)).body)).toEqual(["VPN"]);
+  expect(names((await get("/p?kind=url", ada)).body)).toEqual(["address"]);
+  app.clock.advance(dayMs);
+  const later = { ...ada, cookie: await signIn("ada@example.com") };
+  expect(names((await get("/p?state=active", later)).body)).toEqual(["address", "VPN"]);
+  const ended = await get("/p?state=expired", later);
+  expect(names(ended.body)).toEqual(["short"]);
+  expect(ended.body).toContain("Time over");
+  expect((await get("/p?q=bob", later)).body).toContain("Nothing found");
+});
+
+test("what the query says wrongly is the default or refused, never an error of ours", async () => {
+  const ada = await person("eve@example.com");
+  await push(ada, { name: "only" });
+  for (const query of [
+    "state=x",
+    "kind=x",
+    "q=",
+    "q=%20",
+    "q=a&q=b",
+    "kind=text&kind=url",
+    "state[]=active",
+    "%00=1",
+  ]) {
+    expect([query, names((await get(`/p?${query}`, ada)).body)]).toEqual([query, ["only"]]);
+  }
+  for (const query of [
+    "page=0",
+    "page=201",
+    "page=-1",
+    "page=1e1",
+    "page=x",
+    "page=1&page=2",
+    `q=${"x".repeat(256)}`,
+  ]) {
+    expect([query, (await get(`/p?${query}`, ada)).statusCode]).toEqual([query, 400]);
+  }
+  expect((await get("/p?page=200", ada)).statusCode).toBe(200);
+  expect((await get(`/p?q=${encodeURIComponent('"><script>')}`, ada)).body).toContain('value="&quot;>&lt;script>"');
+});
+
+test("pages lead on with what is looked for, and keep the language", async () => {
+  const ada = await person("pia@example.com");
+  for (let made = 0; made < 51; made += 1) await push(ada, { name: `push ${made}` });
+  const first = await get("/p?q=push&state=active&locale=de", ada);
+  expect(names(first.body)).toHaveLength(50);
+  expect(first.body).toContain('href="/p?q=push&amp;state=active&amp;page=2&amp;locale=de"');
+  const second = await get("/p?q=push&state=active&page=2", ada);
+  expect(names(second.body)).toEqual(["push 0"]);
+  expect(second.body).toContain('href="/p?q=push&amp;state=active"');
+});
+
+test("ending a push from the dashboard leads back to it, and never elsewhere", async () => {
+  const ada = await person("ina@example.com");
+  const bob = await person("ben@example.com");
+  const one = await push(ada, { name: "one" });
+  const dashboard = await get("/p?state=active", ada);
+  expect(dashboard.body).toContain(`action="/p/${one}/expire"`);
+  expect(dashboard.body).toContain('name="next" value="/p?state=active"');
+  const ended = await post(`/p/${one}/expire`, ada, { next: "/p?state=active" });
+  expect([ended.statusCode, ended.headers.location]).toEqual([303, "/p?state=active"]);
+  expect((await get("/p", ada)).body).toContain("Ended by you");
+  const again = await post(`/p/${one}/expire`, ada, { next: "/p" });
+  expect([again.statusCode, again.headers.location]).toEqual([303, "/p"]);
+  for (const next of [
+    "//evil.example",
+    "/\\evil.example",
+    "https://evil.example/",
+    "/..//evil.example",
+    "javascript:1",
+  ]) {
+    const two = await push(ada, {});
+    const answer = await post(`/p/${two}/expire`, ada, { next });
+    expect([next, answer.statusCode, answer.headers.location]).toEqual([next, 200, undefined]);
+  }
+  const kept = await push(ada, { deletable_by_viewer: false });
+  expect((await post(`/p/${kept}/expire`, bob, { next: "/p" })).statusCode).toBe(403);
+  expect((await post(`/p/${one}/expire`, bob, { next: "/p" })).statusCode).toBe(404);
+});
+
+test("the trail tells who opened a push from where, and why it ended", async () => {
+  const ada = await person("zoe@example.com");
+  const firefox = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0";
+  const urlToken = await push(ada, { name: "VPN", expire_after_views: 1, passphrase: "words", retrieval_step: false });
+  app.clock.advance(3 * 3_600_000);
+  const open = (query: string, headers: Readonly<Record<string, string>>) =>
+    get(`/api/v2/pushes/${urlToken}${query}`, null, headers);
+  await open("?passphrase=wrong", { "user-agent": "curl/8.5.0" });
+  await open("?passphrase=words", { "user-agent": firefox, referer: "https://mail.example.com/inbox?id=1" });
+  await open("", { "user-agent": "" });
+  app.clock.advance(2 * 3_600_000);
+  const later = { ...ada, cookie: await signIn("zoe@example.com") };
+  const { body } = await get(`/p/${urlToken}/audit`, later);
+  const told = [...body.matchAll(/<h3>([^<]*)<\/h3>/g)].map(([, sentence]) => sentence);
+  expect(told).toEqual([
+    "Somebody who has the link tried to open it after its end",
+    "Its views were used up: the secret is destroyed",
+    "Somebody who has the link opened it",
+    "Somebody who has the link gave a passphrase that is not right",
+    "You made this push",
+  ]);
+  for (const text of [
+    "Firefox on Windows",
+    "curl/8.5.0",
+    "https://mail.example.com<",
+    "127.0.0.1",
+    "2 hours ago",
+    "Used up",
+  ]) {
+    expect(body).toContain(text);
+  }
+  expect(body).not.toContain("inbox");
+  expect((await get(`/p/${urlToken}/audit?page=2`, later)).body).toContain(
+    "There is nothing on this page of the trail.",
+  );
+  expect((await get(`/p/${urlToken}/audit?page=0`, later)).statusCode).toBe(400);
+});
+
+test("the trail is downloaded as CSV and JSON", async () => {
+  const ada = await person("dot@example.com");
+  const urlToken = await push(ada, { name: "VPN" });
+  await get(`/api/v2/pushes/${urlToken}`, null, { "user-agent": '=HYPERLINK("https://evil.example")' });
+  const csv = await get(`/p/${urlToken}/audit/download?format=csv`, ada);
+  expect(csv.headers["content-type"]).toBe("text/csv; charset=utf-8");
+  expect(csv.headers["content-disposition"]).toMatch(/^attachment; filename="audit-\d{4}-\d\d-\d\d\.csv"$/);
+  expect(csv.headers["cache-control"]).toBe("no-store");
+  expect(csv.headers["x-content-type-options"]).toBe("nosniff");
+  expect(csv.rawPayload.subarray(0, 3)).toEqual(Buffer.from([0xef, 0xbb, 0xbf]));
+  expect(csv.body).toContain(`"'=HYPERLINK(""https://evil.example"")"`);
+  const json = await get(`/p/${urlToken}/audit/download?format=json`, ada);
+  expect(json.headers["content-disposition"]).toMatch(/^attachment; filename="audit-.*\.json"$/);
+  expect(json.json().logs.map((entry: { kind: string }) => entry.kind)).toEqual(["creation", "view"]);
+  for (const query of ["", "?format=xml", "?format=csv&format=json"]) {
+    expect((await get(`/p/${urlToken}/audit/download${query}`, ada)).statusCode).toBe(400);
+  }
+});
+
+test("to everybody but its owner, a push's trail is as missing as one that never was", async () => {
+  const ada = await person("own@example.com");
+  const others = [await person("other@example.com"), await person("chief@example.com", true)];
+  const urlToken = await push(ada, { name: "VPN" });
+  const anonymous = await push(null, {});
+  for (const other of others) {
+    const missing = await get("/p/never-was/audit", other);
+    expect(missing.statusCode).toBe(404);
+    for (const token of [urlToken, anonymous]) {
+      const answer = await get(`/p/${token}/audit`, other);
+      expect([answer.statusCode, answer.body]).toEqual([404, missing.body]);
+      for (const format of ["csv", "json"]) {
+        const download = await get(`/p/${token}/audit/download?format=${format}`, other);
+        expect([download.statusCode, download.body]).toEqual([404, missing.body]);
+      }
+    }
+  }
+  for (const url of ["/p", `/p/${urlToken}/audit`, `/p/${urlToken}/audit/download?format=csv`]) {
+    expect((await get(url, null)).headers.location).toMatch(/^\/users\/sign_in\?next=/);
+    const byToken = await get(url, null, { authorization: `Bearer ${ada.token}` });
+    expect([url, byToken.statusCode]).toEqual([url, 303]);
+  }
+});
+
+test("past hole 10: markup in names, notes, user agents and referrers is text", async () => {
+  const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>`;
+  const ada = await person("mal@example.com");
+  const urlToken = await push(ada, { name: hostile, note: hostile });
+  const headers = { "user-agent": hostile, referer: `https://evil.example/${hostile}` };
+  await get(`/api/v2/pushes/${urlToken}`, null, headers);
+  for (const url of ["/p", `/p?q=${encodeURIComponent(hostile)}`, `/p/${urlToken}/audit`]) {
+    const { body } = await get(url, ada);
+    expect(body).toContain("&lt;script>alert(1)&lt;/script>");
+    expect(body.replaceAll(/="[^"]*"/g, "")).not.toMatch(/<script>|<img/);
+  }
+});
