@@ -79,7 +79,7 @@ function Facts({ token, state, page }: RowProps) {
   const { tokens } = words;
   const { expiresAt, lastUsedAt, lastUsedAddress, networks, revokedAt } = token;
   return (
-    <dl class="row-facts">
+    <dl class="row-facts token-facts">
       {state === "active" && (
         <Fact name={tokens.mayDo}>
           <ul class="tags">
