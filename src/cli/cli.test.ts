@@ -13,6 +13,7 @@ const commands = [
   ["token", "revoke"],
   ["keys", "generate"],
   ["keys", "rotate"],
+  ["mail", "test"],
   ["config", "check"],
   ["doctor"],
 ];

@@ -5,6 +5,7 @@ import { addDoctor } from "./doctor.ts";
 import { reportError } from "./errors.ts";
 import { addKeysGenerate } from "./keys-generate.ts";
 import { addKeysRotate } from "./keys-rotate.ts";
+import { addMailTest } from "./mail-test.ts";
 import { addServe } from "./serve.ts";
 import { addTokenCreate } from "./token-create.ts";
 import { addTokenList } from "./token-list.ts";
@@ -58,6 +59,7 @@ function makeProgram(deps: CommandDeps): Command {
   const keys = program.command("keys").description("Master keys.");
   addKeysGenerate(keys, deps);
   addKeysRotate(keys, deps);
+  addMailTest(program.command("mail").description("Mails of accounts."), deps);
   addConfigCheck(program.command("config").description("Settings."), deps);
   addDoctor(program, deps);
   return program;

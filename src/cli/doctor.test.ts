@@ -23,6 +23,7 @@ describe("doctor", () => {
       "disk writable": "ok",
       "disk space": "ok",
       "base URL": "ok",
+      mail: "ok",
       server: "warn",
     });
     expect(run).toMatchObject({ exitCode: 0, stderr: "" });

@@ -5,9 +5,12 @@ import type { Config } from "../config/config.ts";
 import { createForwarderNote } from "../db/forwarder-note.ts";
 import { createInspection } from "../db/inspection.ts";
 import type { Database } from "../db/sqlite.ts";
+import { createSmtpMailer } from "../mail/smtp.ts";
+import { createLetterStore } from "../mail/sqlite/letters.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
 import { checkClock } from "./doctor/check-clock.ts";
 import { checkSpace, checkWritable } from "./doctor/check-disk.ts";
+import { checkFailedMails, checkMail } from "./doctor/check-mail.ts";
 import { checkKeyring, checkMasterKey } from "./doctor/check-master-key.ts";
 import { checkBaseUrl, checkForwarders, checkServer } from "./doctor/check-network.ts";
 import { check, type Finding, fail, ok, warn } from "./doctor/finding.ts";
@@ -33,6 +36,7 @@ export function addDoctor(program: Command, { io, setExitCode }: CommandDeps): v
         ...(await check("disk writable", () => checkWritable(loaded.config, io.random))),
         ...(await check("disk space", () => checkSpace(loaded.config, diskSpaceOf(loaded.config.dataDir)))),
         ...checkBaseUrl(loaded.config),
+        ...(await check("mail", () => checkMail(loaded.config.mail, createSmtpMailer))),
         ...(await check("server", () => checkServer(loaded.config, probeOverHttp))),
       ];
       for (const { level, name, sentence } of findings) io.stdout(`${level.padEnd(4)}  ${name}: ${sentence}\n`);
@@ -67,6 +71,7 @@ async function checkOpenStore(config: Config, io: CliIo, db: Database): Promise<
     ...(await check("key ring", () => checkKeyring({ config, random: io.random, now }, db))),
     ...(await check("clock", () => watchClock(io, inspection.newestTime()))),
     ...(await check("forwarders", () => checkForwarders(createForwarderNote(db).find()))),
+    ...(await check("failed mails", () => checkFailedMails(createLetterStore(db).sizes().failed))),
   ];
 }
 

@@ -6,7 +6,6 @@ import type { Keyring } from "../crypto/keyring.ts";
 import type { Events } from "../telemetry/events.ts";
 import { composeLetter } from "./compose.ts";
 import { type Letter, linkLifeOf } from "./letter.ts";
-import { isMailAddress } from "./mail-address.ts";
 import type { Mailer, MailFailure, Message } from "./mailer.ts";
 import { openLetter } from "./sealed-letter.ts";
 import type { LetterStore, StoredLetter } from "./sqlite/letters.ts";
@@ -44,7 +43,6 @@ export interface Delivery {
 const failures = {
   unreadable: { code: "unreadable", sentence: "The letter cannot be opened: the master key that sealed it is gone." },
   linkOver: { code: "link_over", sentence: "The link in it had run out before it could be sent." },
-  address: { code: "address", sentence: "The recipient's address cannot stand in a mail." },
 } as const satisfies Record<string, MailFailure>;
 
 export function createDelivery(deps: Deps): Delivery {
@@ -73,7 +71,6 @@ export function createDelivery(deps: Deps): Delivery {
     const letter = openLetter(deps.keyring, stored.id, stored.letterSealed);
     if (letter === undefined) return await giveUp(stored, "unknown", failures.unreadable);
     const { kind } = letter.content;
-    if (!isMailAddress(letter.to)) return await giveUp(stored, kind, failures.address);
     const ends = linkEnd(stored, letter);
     if (ends !== undefined && clock.now() >= ends) return await giveUp(stored, kind, failures.linkOver);
 

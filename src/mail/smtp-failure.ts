@@ -52,13 +52,14 @@ function readError(error: unknown): SmtpError {
 function describe({ code, systemCode, command, status, reply }: SmtpError): MailFailure {
   const said = status === undefined ? (systemCode ?? code) : describeReply(reply);
   const logged = status === undefined ? (systemCode ?? code) : String(status);
-  return { code: logged, sentence: `${whatFailed(code, command)} (${said}).` };
+  return { code: logged, sentence: `${whatFailed(code, command, systemCode ?? "")} (${said}).` };
 }
 
-function whatFailed(code: string, command: string): string {
+function whatFailed(code: string, command: string, systemCode: string): string {
   if (code === "EAUTH" || code === "ENOAUTH" || command.startsWith("AUTH"))
     return "The mail server refused the sign-in";
-  if (code === "ETLS" || command === "STARTTLS") return "The connection to the mail server could not be encrypted";
+  if (code === "ETLS" || command === "STARTTLS" || /CERT|SSL|TLS/.test(systemCode))
+    return "The connection to the mail server could not be encrypted";
   if (command.startsWith("RCPT") || code === "EENVELOPE") return "The mail server refused the recipient";
   if (command.startsWith("MAIL")) return "The mail server refused the sender";
   if (command.startsWith("DATA") || code === "EMESSAGE") return "The mail server refused the mail";

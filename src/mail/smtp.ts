@@ -1,6 +1,7 @@
 import { createTransport } from "nodemailer";
 import { secondMs } from "../base/clock.ts";
 import type { MailSettings } from "../config/config.ts";
+import { isMailAddress } from "./mail-address.ts";
 import type { Mailer, Message, Sending } from "./mailer.ts";
 import { describeReply, failureOf, sendingOf } from "./smtp-failure.ts";
 
@@ -36,6 +37,7 @@ export function createSmtpMailer(settings: MailSettings): Mailer {
   });
   return {
     async send(message, stop) {
+      if (!isMailAddress(message.to)) return noAddress;
       const limit = limitSending(stop);
       try {
         const sent = await transport.sendMail({ ...mailOf(message, settings), signal: limit.signal });
@@ -58,19 +60,22 @@ export function createSmtpMailer(settings: MailSettings): Mailer {
 }
 
 const stopped: Sending = { outcome: "stopped" };
+const noAddress: Sending = {
+  outcome: "refused",
+  permanent: true,
+  failure: { code: "address", sentence: "The recipient's address cannot stand in a mail." },
+};
 
 /** A password goes over no network in the clear, unless encryption was switched off on purpose. */
-function mustEncrypt({ startTls, signIn, host }: MailSettings): boolean {
+export function mustEncrypt({ startTls, signIn, host }: MailSettings): boolean {
   return startTls === "required" || (startTls === "auto" && signIn !== undefined && !loopback.test(host));
 }
 
-/** Addresses as objects, never as lists to be parsed: what is typed there cannot become a second recipient. */
+/** Addresses as objects, which are not parsed as lists are: no second recipient can stand in one. */
 function mailOf({ to, subject, text, html, messageId, date }: Message, { sender }: MailSettings) {
-  const from = mailboxOf(sender);
   return {
-    from,
+    from: mailboxOf(sender),
     to: { name: "", address: to },
-    envelope: { from: from.address, to: [to] },
     subject,
     text,
     html,

@@ -1,0 +1,287 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { makeDataDir } from "../../test/support/house.ts";
+import {
+  accepted,
+  noticeLetter,
+  openTestMail,
+  refused,
+  resetLetter,
+  testKeyring,
+  unavailable,
+} from "../../test/support/test-mail.ts";
+import { dayMs, hourMs, minuteMs, secondMs } from "../base/clock.ts";
+import { systemRandom } from "../base/random.ts";
+import { createKeyring } from "../crypto/keyring.ts";
+import { failedMax } from "./delivery.ts";
+import type { Sending } from "./mailer.ts";
+import { waitingMax } from "./outbox.ts";
+
+function newPath(): string {
+  const folder = makeDataDir();
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, "mail.sqlite3");
+}
+
+test("a letter leaves once, and its row goes", async () => {
+  await using mail = openTestMail({ path: newPath(), answer: () => accepted });
+  await mail.put("ada@example.com");
+  await mail.put("bob@example.com", resetLetter);
+  await mail.run();
+  await mail.run();
+  expect(mail.recipients()).toEqual(["ada@example.com", "bob@example.com"]);
+  expect(mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
+});
+
+test("a letter of a unit that is undone never leaves", async () => {
+  await using mail = openTestMail({ path: newPath(), answer: () => accepted });
+  const undone = mail.db.write(() => {
+    mail.outbox.put({ to: "ada@example.com", language: null, content: noticeLetter }, mail.clock.now());
+    throw new Error("undone");
+  });
+  await expect(undone).rejects.toThrow("undone");
+  await mail.run();
+  expect(mail.sent).toEqual([]);
+});
+
+test("nothing is kept while mails are off", async () => {
+  await using mail = openTestMail({ path: newPath(), answer: () => accepted, open: false });
+  await mail.put("ada@example.com");
+  expect(mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
+});
+
+test("what a server does not take now is tried again after a minute, then ever later, up to six hours", async () => {
+  await using mail = openTestMail({ path: newPath(), answer: () => refused(false) });
+  await mail.put("ada@example.com");
+  const waits: number[] = [];
+  let since = 0;
+  while (mail.store.sizes().waiting > 0) {
+    const before = mail.sent.length;
+    await mail.run();
+    if (mail.sent.length > before) {
+      waits.push(since);
+      since = 0;
+    }
+    mail.clock.advance(30 * secondMs);
+    since += 30 * secondMs;
+  }
+  const [, first = 0, second = 0, ...later] = waits;
+  expect(first).toBeGreaterThanOrEqual(minuteMs);
+  expect(first).toBeLessThanOrEqual(1.25 * minuteMs + 30 * secondMs);
+  expect(second).toBeGreaterThanOrEqual(2 * minuteMs);
+  expect(Math.max(...later)).toBeGreaterThanOrEqual(6 * hourMs);
+  expect(Math.max(...later)).toBeLessThanOrEqual(7.5 * hourMs + 30 * secondMs);
+  const total = waits.reduce((sum, wait) => sum + wait, 0);
+  expect(total).toBeLessThan(3 * dayMs);
+  expect(total).toBeGreaterThan(2 * dayMs);
+  expect(mail.store.failed(10, 0)).toMatchObject([{ lastError: "The mail server refused the recipient." }]);
+});
+
+test("every attempt carries the same Message-ID and date, so that a copy can be told to be one", async () => {
+  const answers = [refused(false), accepted];
+  await using mail = openTestMail({ path: newPath(), answer: () => answers.shift() ?? accepted });
+  await mail.put("ada@example.com");
+  await mail.run();
+  mail.clock.advance(2 * minuteMs);
+  await mail.run();
+  const [first, second] = mail.sent;
+  expect(first).toEqual(second);
+  expect(first?.messageId).toMatch(/^[0-9a-f]{32}@push\.example\.com$/);
+});
+
+test("a permanent refusal ends after three tries, and the row says why", async () => {
+  await using mail = openTestMail({ path: newPath(), answer: () => refused(true) });
+  await mail.put("ada@example.com");
+  for (let round = 0; round < 10; round += 1) {
+    await mail.run();
+    mail.clock.advance(10 * minuteMs);
+  }
+  expect(mail.sent.length).toBe(3);
+  expect(mail.store.sizes()).toEqual({ waiting: 0, failed: 1 });
+  expect(mail.logLines.at(-1)).toContain('"event":"mail_given_up"');
+});
+
+test("a link that nobody could use any more is not sent, nor tried for longer than it lives", async () => {
+  let answer: Sending = refused(false);
+  await using mail = openTestMail({ path: newPath(), answer: () => answer });
+  await mail.put("ada@example.com", resetLetter);
+  for (let round = 0; round < 12; round += 1) {
+    await mail.run();
+    mail.clock.advance(5 * minuteMs);
+  }
+  expect(mail.store.sizes()).toEqual({ waiting: 0, failed: 1 });
+
+  answer = accepted;
+  await mail.put("bob@example.com", resetLetter);
+  mail.clock.advance(hourMs);
+  await mail.run();
+  expect(mail.recipients()).not.toContain("bob@example.com");
+  expect(mail.store.failed(1, 0)[0]?.lastError).toContain("had run out");
+});
+
+test("a letter whose key is lost fails with a sentence and blocks nobody", async () => {
+  const path = newPath();
+  const other = createKeyring([Buffer.alloc(32, 8)], systemRandom);
+  {
+    await using lost = openTestMail({ path, answer: () => accepted, keyring: other });
+    await lost.put("lost@example.com");
+  }
+  await using mail = openTestMail({ path, answer: () => accepted });
+  await mail.put("ada@example.com");
+  await mail.run();
+  expect(mail.recipients()).toEqual(["ada@example.com"]);
+  expect(mail.store.failed(10, 0)).toMatchObject([{ lastError: expect.stringContaining("cannot be opened") }]);
+});
+
+test("a letter moved to another row does not open", async () => {
+  await using mail = openTestMail({ path: newPath(), answer: () => accepted });
+  await mail.put("ada@example.com");
+  await mail.db.write(() => mail.db.writer.prepare("UPDATE outbox SET id = id + 100").run());
+  await mail.run();
+  expect(mail.sent).toEqual([]);
+  expect(mail.store.sizes()).toEqual({ waiting: 0, failed: 1 });
+});
+
+test("while the server is down one letter after the other asks it, and then all leave", async () => {
+  let answer: Sending = unavailable;
+  await using mail = openTestMail({ path: newPath(), answer: () => answer });
+  for (let n = 0; n < 30; n += 1) await mail.put(`${n}@example.com`);
+  await mail.run();
+  await mail.run();
+  expect(mail.sent.length).toBe(1);
+  for (let second = 0; second < 60; second += 1) {
+    mail.clock.advance(secondMs);
+    await mail.run();
+  }
+  expect(mail.sent.length).toBeLessThan(8);
+
+  answer = accepted;
+  for (let minute = 0; minute < 40; minute += 1) {
+    mail.clock.advance(minuteMs);
+    await mail.run();
+  }
+  expect(mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
+  expect(new Set(mail.recipients()).size).toBe(30);
+});
+
+test("two processes never send the same letter at once", async () => {
+  const path = newPath();
+  const inHand = new Set<string>();
+  const answer = async ({ to }: { to: string }) => {
+    expect(inHand.has(to)).toBe(false);
+    inHand.add(to);
+    await new Promise(setImmediate);
+    return accepted;
+  };
+  await using one = openTestMail({ path, answer });
+  await using two = openTestMail({ path, answer, clock: one.clock });
+  for (let n = 0; n < 40; n += 1) await one.put(`${n}@example.com`);
+  await Promise.all([one.run(), two.run()]);
+  expect([...one.recipients(), ...two.recipients()].sort()).toEqual([...inHand].sort());
+  expect(inHand.size).toBe(40);
+  expect(one.sent.length).toBeGreaterThan(0);
+  expect(two.sent.length).toBeGreaterThan(0);
+});
+
+test("a letter in the hands of a process that died is taken over after its lease", async () => {
+  const path = newPath();
+  await using dead = openTestMail({ path, answer: () => new Promise<Sending>(() => undefined) });
+  await dead.put("ada@example.com");
+  void dead.run();
+  await expect.poll(() => dead.sent.length).toBe(1);
+  await using mail = openTestMail({ path, answer: () => accepted, clock: dead.clock });
+  await mail.run();
+  expect(mail.sent).toEqual([]);
+  mail.clock.advance(2 * minuteMs);
+  await mail.run();
+  expect(mail.recipients()).toEqual(["ada@example.com"]);
+});
+
+test("who comes back late does not undo what another process has done since", async () => {
+  const path = newPath();
+  const late = Promise.withResolvers<Sending>();
+  await using slow = openTestMail({ path, answer: () => late.promise });
+  await slow.put("ada@example.com");
+  const running = slow.run();
+  await expect.poll(() => slow.sent.length).toBe(1);
+  slow.clock.advance(3 * minuteMs);
+  await using quick = openTestMail({ path, answer: () => refused(false), clock: slow.clock });
+  await quick.run();
+  late.resolve(refused(true));
+  await running;
+  expect(quick.store.sizes()).toEqual({ waiting: 1, failed: 0 });
+  const [row] = quick.db.reader.prepare<[], { attempts: number }>("SELECT attempts FROM outbox").all();
+  expect(row?.attempts).toBe(2);
+});
+
+test("a stop leaves the letter in its place, without counting the try", async () => {
+  const stop = new AbortController();
+  const answer = (_: unknown, stopping: AbortSignal): Sending => {
+    stop.abort();
+    return stopping.aborted ? { outcome: "stopped" } : accepted;
+  };
+  await using mail = openTestMail({ path: newPath(), answer });
+  await mail.put("ada@example.com");
+  await mail.put("bob@example.com");
+  await mail.run(stop.signal);
+  expect(mail.recipients()).toEqual(["ada@example.com"]);
+  const rows = mail.db.reader.prepare<[], { attempts: number; due_at: number }>("SELECT attempts, due_at FROM outbox");
+  expect(rows.all()).toEqual([
+    { attempts: 0, due_at: mail.clock.now() },
+    { attempts: 0, due_at: mail.clock.now() },
+  ]);
+});
+
+test("a clock that is set back holds no letter for years", async () => {
+  const answers = [unavailable, accepted];
+  await using mail = openTestMail({ path: newPath(), answer: () => answers.shift() ?? accepted });
+  mail.clock.advance(4_000 * dayMs);
+  await mail.put("ada@example.com");
+  await mail.run();
+  mail.clock.advance(-4_000 * dayMs);
+  await mail.run();
+  expect(mail.sent.length).toBe(2);
+  expect(mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
+});
+
+test("of the failed ones the newest thousand stay", async () => {
+  await using mail = openTestMail({ path: newPath(), answer: () => accepted });
+  const lost = testKeyring.seal("elsewhere", Buffer.alloc(1));
+  await mail.db.write(() => {
+    for (let n = 0; n < failedMax + 3; n += 1) mail.store.insert(() => lost, mail.clock.now());
+  });
+  while (mail.store.sizes().waiting > 0) await mail.run();
+  expect(mail.store.sizes()).toEqual({ waiting: 0, failed: failedMax });
+  expect(mail.store.failed(1, 0)[0]?.id).toBe(failedMax + 3);
+});
+
+test("strangers cannot fill the disk while no mail leaves, and a notice is never dropped", async () => {
+  await using mail = openTestMail({ path: newPath(), answer: () => unavailable });
+  const sealed = testKeyring.seal("filler", Buffer.alloc(1));
+  await mail.db.write(() => {
+    for (let n = 0; n < waitingMax - 1; n += 1) mail.store.insert(() => sealed, 0);
+  });
+  await mail.put("ada@example.com", resetLetter);
+  await mail.put("bob@example.com", resetLetter);
+  expect(mail.store.sizes().waiting).toBe(waitingMax);
+  await mail.put("ada@example.com", noticeLetter);
+  expect(mail.store.sizes().waiting).toBe(waitingMax + 1);
+});
+
+test("no log line tells who gets a mail or what it says", async () => {
+  const answers = [refused(false), unavailable, refused(true), accepted];
+  await using mail = openTestMail({ path: newPath(), answer: () => answers.shift() ?? accepted });
+  await mail.put("ada@example.com", resetLetter);
+  await mail.put("bob@example.com", noticeLetter);
+  for (let round = 0; round < 30; round += 1) {
+    await mail.run();
+    mail.clock.advance(minuteMs);
+  }
+  const log = mail.logLines.join("");
+  expect(log).toContain('"event":"mail_put_off"');
+  expect(log).toContain('"event":"mail_sent"');
+  for (const secret of ["ada", "bob", "example.com", "reset-token", "deploy", "192.0.2.1", "curl"]) {
+    expect(log).not.toContain(secret);
+  }
+});

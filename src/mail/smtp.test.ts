@@ -1,0 +1,188 @@
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { testConfig } from "../../test/support/house.ts";
+import { type MailSink, startMailSink } from "../../test/support/mail-sink.ts";
+import { going } from "../../test/support/test-mail.ts";
+import type { MailSettings } from "../config/config.ts";
+import type { Mailer, Message } from "./mailer.ts";
+import { createSmtpMailer, mustEncrypt } from "./smtp.ts";
+
+const message: Message = {
+  to: "ada@example.com",
+  subject: "Grüße",
+  text: "Text\n",
+  html: "<p>Text</p>",
+  messageId: "0123@push.example.com",
+  date: Date.UTC(2030, 0, 1, 12),
+};
+
+function settingsOf(environment: Readonly<Record<string, string>>): MailSettings {
+  const { mail } = testConfig("/nowhere", environment);
+  if (mail === undefined) throw new Error("Mail is off.");
+  return mail;
+}
+
+function mailerOf(sink: MailSink, more: Readonly<Record<string, string>> = {}): Mailer {
+  return createSmtpMailer(settingsOf({ ...sink.environment, ...more }));
+}
+
+/** This process believes the sink's certificate until the test ends. */
+function trust(sink: MailSink): void {
+  const before = getCACertificates("default");
+  setDefaultCACertificates([...before, sink.certificate]);
+  onTestFinished(() => setDefaultCACertificates(before));
+}
+
+describe("a mail", () => {
+  it("has the headers of a mail that a machine sends, and one recipient", async () => {
+    const sink = await startMailSink();
+    expect(await mailerOf(sink).send(message, going)).toMatchObject({ outcome: "accepted" });
+    const mail = await sink.next("ada@example.com");
+    expect(mail).toMatchObject({
+      subject: "Grüße",
+      messageId: "<0123@push.example.com>",
+      date: "2030-01-01T12:00:00.000Z",
+      recipients: ["ada@example.com"],
+      sender: "sealpush@push.example.com",
+      to: [{ name: "", address: "ada@example.com" }],
+    });
+    const header = (name: string) => mail.headers.find(({ key }) => key === name)?.value;
+    expect(header("auto-submitted")).toBe("auto-generated");
+    expect(mail.attachments).toEqual([]);
+    expect(mail.text?.trim()).toBe("Text");
+    expect(mail.html).toContain("<p>Text</p>");
+  });
+
+  it("comes from the sender of the settings, name and all", async () => {
+    const sink = await startMailSink();
+    const mailer = mailerOf(sink, { PWP__MAIL__MAILER_SENDER: "Ada, Bob & Öre <push@example.org>" });
+    await mailer.send(message, going);
+    const mail = await sink.next("ada@example.com");
+    expect(mail).toMatchObject({
+      sender: "push@example.org",
+      from: { name: "Ada, Bob & Öre", address: "push@example.org" },
+    });
+  });
+
+  it("takes no header and no command from a line end in any field", async () => {
+    const sink = await startMailSink();
+    const evil = "x\r\nBcc: eve@example.com\r\nRCPT TO:<eve@example.com>\r\n\r\n<script>";
+    const sending = await mailerOf(sink).send(
+      { ...message, subject: evil, text: evil, html: evil, messageId: evil },
+      going,
+    );
+    expect(sending.outcome).toBe("accepted");
+    const mail = await sink.next("ada@example.com");
+    expect(mail.recipients).toEqual(["ada@example.com"]);
+    expect(mail.headers.map(({ key }) => key)).not.toContain("bcc");
+    expect(mail.headers.map(({ key }) => key)).not.toContain("rcpt to");
+  });
+
+  it.each([
+    "a@example.com\r\nBcc: eve@example.com",
+    "a@example.com>\r\nRCPT TO:<eve@example.com",
+    "a@example.com, eve@example.com",
+    "<a@example.com>",
+    "Ada <a@example.com>",
+    '"a b"@example.com',
+    "a@example.com\u0000",
+    "a",
+    "",
+  ])("does not leave for what is not exactly one address: %j", async (to) => {
+    const sink = await startMailSink();
+    expect(await mailerOf(sink).send({ ...message, to }, going)).toMatchObject({ outcome: "refused", permanent: true });
+    expect(sink.attempts()).toBe(0);
+  });
+
+  it("never contains a file or an address that its text names", async () => {
+    const sink = await startMailSink();
+    const html = `<img src="file:///etc/hostname"><img src="data:text/plain,x">`;
+    await mailerOf(sink).send({ ...message, html }, going);
+    expect((await sink.next("ada@example.com")).attachments).toEqual([]);
+  });
+});
+
+describe("encryption", () => {
+  it("is used when offered, and the certificate must hold", async () => {
+    const sink = await startMailSink({ encryption: "starttls" });
+    const mailer = mailerOf(sink);
+    expect(await mailer.send(message, going)).toMatchObject({
+      outcome: "unavailable",
+      failure: { code: "DEPTH_ZERO_SELF_SIGNED_CERT" },
+    });
+    expect(sink.letters()).toEqual([]);
+    trust(sink);
+    expect(await mailer.send(message, going)).toMatchObject({ outcome: "accepted" });
+    expect(sink.letters()).toMatchObject([{ encrypted: true }]);
+  });
+
+  it("is not done without when it is required, nor tried when it is off", async () => {
+    const plain = await startMailSink();
+    const required = { PWP__MAIL__SMTP_STARTTLS: "required" };
+    expect(await mailerOf(plain, required).send(message, going)).toMatchObject({ outcome: "unavailable" });
+    expect(plain.letters()).toEqual([]);
+    const offering = await startMailSink({ encryption: "starttls" });
+    await mailerOf(offering, { PWP__MAIL__SMTP_STARTTLS: "off" }).send(message, going);
+    expect(offering.letters()).toMatchObject([{ encrypted: false }]);
+  });
+
+  it("protects a password on every network", () => {
+    const settings = (more: Readonly<Record<string, string>>) =>
+      settingsOf({ PWP__MAIL__SMTP_ADDRESS: "mail.example.com", PWP__OVERRIDE_BASE_URL: "https://a.example", ...more });
+    const signIn = { PWP__MAIL__SMTP_USER_NAME: "a", PWP__MAIL__SMTP_PASSWORD: "b" };
+    expect(mustEncrypt(settings({}))).toBe(false);
+    expect(mustEncrypt(settings(signIn))).toBe(true);
+    expect(mustEncrypt(settings({ ...signIn, PWP__MAIL__SMTP_ADDRESS: "127.0.0.1" }))).toBe(false);
+    expect(mustEncrypt(settings({ ...signIn, PWP__MAIL__SMTP_STARTTLS: "off" }))).toBe(false);
+  });
+});
+
+describe("a refusal", () => {
+  it.each([
+    ["refused", true, { at: "recipient", code: 550, text: "5.1.1 no such user" }],
+    ["refused", false, { at: "recipient", code: 451, text: "4.7.1 greylisted" }],
+    ["refused", true, { at: "message", code: 554, text: "5.7.1 spam" }],
+    ["refused", false, { at: "message", code: 452, text: "4.3.1 full" }],
+  ] as const)("is %s, for good: %s, when the server says so of this mail: %j", async (outcome, permanent, refusal) => {
+    const sink = await startMailSink();
+    sink.refuseNext(1, refusal);
+    const sending = await mailerOf(sink).send(message, going);
+    expect(sending).toMatchObject({ outcome, permanent, failure: { code: String(refusal.code) } });
+    expect(await mailerOf(sink).send(message, going)).toMatchObject({ outcome: "accepted" });
+  });
+
+  it.each([
+    [{ at: "sender", code: 553, text: "5.7.1 not your address" }],
+    [{ at: "recipient", code: 421, text: "4.3.2 shutting down" }],
+  ] as const)("is the server's own trouble when it is not about this mail: %j", async (refusal) => {
+    const sink = await startMailSink();
+    sink.refuseNext(1, refusal);
+    expect(await mailerOf(sink).send(message, going)).toMatchObject({
+      outcome: "unavailable",
+      failure: { code: String(refusal.code) },
+    });
+  });
+
+  it("is told without what the server repeats of it", async () => {
+    const sink = await startMailSink();
+    const text = "5.7.1 <ada@example.com> https://push.example.com/x?token=abcdef0123456789 Grüße\tabcdef0123456789";
+    sink.refuseNext(1, { at: "message", code: 554, text });
+    const sending = await mailerOf(sink).send(message, going);
+    if (sending.outcome !== "refused") throw new Error(sending.outcome);
+    expect(sending.failure.sentence).toMatch(/^The mail server refused the mail \(554 5\.7\.1 /);
+    expect(sending.failure.sentence).toMatch(/^[\x20-\x7e]{1,220}$/);
+    for (const secret of ["ada", "example", "abcdef"]) expect(sending.failure.sentence).not.toContain(secret);
+  });
+});
+
+it("leaves a mail server that hangs when the process stops", async () => {
+  const sink = await startMailSink();
+  const over = Promise.withResolvers<void>();
+  onTestFinished(() => over.resolve());
+  sink.holdMessages(over.promise);
+  const stop = new AbortController();
+  const sending = mailerOf(sink).send(message, stop.signal);
+  await sink.held();
+  stop.abort();
+  expect(await sending).toEqual({ outcome: "stopped" });
+});

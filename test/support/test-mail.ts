@@ -1,0 +1,95 @@
+import { systemRandom } from "../../src/base/random.ts";
+import { createKeyring, type Keyring } from "../../src/crypto/keyring.ts";
+import { type Database, openDatabase } from "../../src/db/sqlite.ts";
+import { createDelivery, type Delivery } from "../../src/mail/delivery.ts";
+import type { LetterContent } from "../../src/mail/letter.ts";
+import type { Mailer, Message, Sending } from "../../src/mail/mailer.ts";
+import { createOutbox, type Outbox } from "../../src/mail/outbox.ts";
+import { createLetterStore, type LetterStore } from "../../src/mail/sqlite/letters.ts";
+import { createEvents } from "../../src/telemetry/events.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+import { TestClock } from "./house.ts";
+
+export const accepted: Sending = { outcome: "accepted", reply: "250 OK" };
+export const unavailable: Sending = {
+  outcome: "unavailable",
+  failure: { code: "ECONNREFUSED", sentence: "The mail server cannot be reached (ECONNREFUSED)." },
+};
+export const refused = (permanent: boolean): Sending => ({
+  outcome: "refused",
+  permanent,
+  failure: { code: permanent ? "550" : "451", sentence: "The mail server refused the recipient." },
+});
+
+/** Never aborted. */
+export const going = new AbortController().signal;
+
+export interface TestMail {
+  readonly db: Database;
+  readonly store: LetterStore;
+  readonly outbox: Outbox;
+  readonly delivery: Delivery;
+  readonly clock: TestClock;
+  readonly logLines: readonly string[];
+  /** What the mailer was given, in order. */
+  readonly sent: readonly Message[];
+  /** The recipients of it. */
+  recipients(): readonly string[];
+  put(to: string, content?: LetterContent): Promise<void>;
+  /** Looks for due letters now, as the job does. */
+  run(stop?: AbortSignal): Promise<void>;
+}
+
+export const resetLetter: LetterContent = { kind: "reset_password", token: "reset-token-0123456789" };
+export const noticeLetter: LetterContent = {
+  ...{ kind: "notice", notice: "token_made", subject: "deploy", at: Date.UTC(2026, 0, 15) },
+  ...{ address: "192.0.2.1", userAgent: "curl/8" },
+};
+export const testKeyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
+
+/** An outbox with its delivery on the database at `path`, and a mailer that answers as the test says. */
+export function openTestMail(options: {
+  readonly path: string;
+  readonly answer: (message: Message, stop: AbortSignal) => Sending | Promise<Sending>;
+  readonly clock?: TestClock;
+  readonly keyring?: Keyring;
+  readonly open?: boolean;
+}): TestMail & AsyncDisposable {
+  const { clock = new TestClock(), keyring = testKeyring } = options;
+  const db = openDatabase({
+    path: options.path,
+    monotonicMs: () => performance.now(),
+    onStorageFailure: (code) => {
+      throw new Error(`Storage failed: ${code}`);
+    },
+  });
+  const store = createLetterStore(db);
+  const outbox = createOutbox({ db, keyring: () => keyring, open: options.open ?? true });
+  const sent: Message[] = [];
+  const mailer: Mailer = {
+    async send(message, stop) {
+      sent.push(message);
+      return await options.answer(message, stop);
+    },
+    check: async () => undefined,
+  };
+  const logLines: string[] = [];
+  const events = createEvents({
+    logger: createLogger("debug", { write: (line: string) => logLines.push(line) }),
+    clock,
+  });
+  const delivery = createDelivery({
+    ...{ store, keyring, mailer, clock, events },
+    baseUrl: "https://push.example.com",
+    random: systemRandom,
+  });
+  return {
+    ...{ db, store, outbox, delivery, clock, logLines, sent },
+    recipients: () => sent.map(({ to }) => to),
+    put: (to, content = noticeLetter) => db.write(() => outbox.put({ to, language: null, content }, clock.now())),
+    run: (stop = going) => delivery.deliverDue(stop),
+    async [Symbol.asyncDispose]() {
+      await db.close();
+    },
+  };
+}
