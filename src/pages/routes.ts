@@ -7,6 +7,7 @@ import { registerAuditPages } from "./audit/handler.ts";
 import { registerCreatedPage } from "./created/handler.ts";
 import { registerDashboardPage } from "./dashboard/handler.ts";
 import { registerDeletedPage } from "./deleted/handler.ts";
+import { registerEditPages } from "./edit-push/handler.ts";
 import { registerNewPushPages } from "./new-push/handler.ts";
 import type { PageDeps } from "./page-scope.ts";
 import { registerSecretPages } from "./secret/handler.ts";
@@ -26,6 +27,7 @@ export async function registerPages(
   registerCreatedPage(server, deps);
   registerSecretPages(server, deps);
   registerDeletedPage(server, deps);
+  registerEditPages(server, deps);
   registerDashboardPage(server, deps);
   registerAuditPages(server, deps);
   registerSignInPages(server, deps);

@@ -29,6 +29,8 @@ GET    /p/:token                              page          retrieval
 POST   /p/:token                              page          changes retrieval
 GET    /p/:token/audit                        page_session
 GET    /p/:token/audit/download               page_session
+GET    /p/:token/edit                         page_session
+POST   /p/:token/edit                         page_session  changes
 POST   /p/:token/expire                       page          changes
 GET    /p/:token/preview                      page
 GET    /p/:token/r                            page          retrieval

@@ -1,9 +1,11 @@
+import type { ComponentChildren } from "preact";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import type { PayloadProps } from "./payload-fields.tsx";
 
-export function Lifetime({ model, words }: PayloadProps) {
+/** @param hint stands in place of the usual one. */
+export function Lifetime({ model, words, hint }: PayloadProps & { readonly hint?: ComponentChildren }) {
   const { newPush } = words;
   const numbers = [
     { field: "expireAfterDays", id: "push_expire_after_days", label: newPush.days, range: model.settings.days },
@@ -13,7 +15,7 @@ export function Lifetime({ model, words }: PayloadProps) {
     <fieldset class="group" aria-describedby="push_limits_hint">
       <legend>{newPush.limits}</legend>
       <p class="field-hint" id="push_limits_hint">
-        {newPush.limitsHint}
+        {hint ?? newPush.limitsHint}
       </p>
       <div class="pair">
         {numbers.map(({ field, id, label, range }) => (

@@ -131,10 +131,10 @@ function kindOf(asked: string | undefined, { firstKind }: StartingSettings, deps
   return enabledKinds(deps.config).find((kind) => kind === asked) ?? firstKind;
 }
 
-type PushFields = Readonly<Record<string, unknown>>;
+export type PushFields = Readonly<Record<string, unknown>>;
 
 /** Browsers send line ends as CR LF; what was typed has LF, and a key with other line ends is not a valid key. */
-function formOf(body: { encoding: "json" | "form"; value: unknown }): PushFields {
+export function formOf(body: { encoding: "json" | "form"; value: unknown }): PushFields {
   if (body.encoding !== "form") throw new AppError("unsupported_media_type", "Send a form.");
   const push = (body.value as FormFields).push;
   if (push === undefined || typeof push === "string" || Array.isArray(push)) {

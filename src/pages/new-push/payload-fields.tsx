@@ -5,7 +5,7 @@ import { Generator } from "./generator.tsx";
 import type { NewPushModel } from "./model.ts";
 
 export interface PayloadProps {
-  readonly model: NewPushModel;
+  readonly model: Pick<NewPushModel, "kind" | "settings" | "limits" | "values" | "problems">;
   readonly words: Words;
 }
 
@@ -33,7 +33,7 @@ export function PayloadFields({ model, words }: PayloadProps) {
         <TextArea model={model} words={words} label={newPush.qr} hint={newPush.qrHint({ max })} rows={4} required />
       );
     case "url":
-      return <Address model={model} words={words} />;
+      return <Address model={model} words={words} label={newPush.url} hint={newPush.urlHint} required />;
     case "file":
       return (
         <>
@@ -52,7 +52,7 @@ interface TextAreaProps extends PayloadProps {
 }
 
 // No maxlength anywhere: a browser would cut a pasted secret without a word.
-function TextArea({ model, words, label, hint, rows, required = false }: TextAreaProps) {
+export function TextArea({ model, words, label, hint, rows, required = false }: TextAreaProps) {
   return (
     <div class="counted">
       <Field
@@ -91,12 +91,18 @@ function TextArea({ model, words, label, hint, rows, required = false }: TextAre
   );
 }
 
-function Address({ model, words }: PayloadProps) {
+interface AddressProps extends PayloadProps {
+  readonly label: string;
+  readonly hint: string;
+  readonly required?: boolean;
+}
+
+export function Address({ model, label, hint, required = false }: AddressProps) {
   return (
     <Field
       id="push_payload"
-      label={words.newPush.url}
-      hint={words.newPush.urlHint}
+      label={label}
+      hint={hint}
       problem={model.problems.payload}
       control={(attributes) => (
         <input
@@ -106,7 +112,7 @@ function Address({ model, words }: PayloadProps) {
           name="push[payload]"
           value={model.values.payload}
           dir="ltr"
-          required
+          required={required}
           placeholder="https://"
           autoComplete="off"
         />

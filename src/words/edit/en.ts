@@ -1,1 +1,61 @@
-export const edit = {} as const;
+export const edit = {
+  title: "Edit push",
+  heading: "Edit a push",
+  lead: "Its link stays the same. What you save holds at once.",
+  limitsHint: "Days count from {date}, when the push was made. Views include those already used.",
+  keepHint: "Leave this empty to keep what is in it. The present content is never shown here.",
+  newContent: { text: "New secret", file: "New message", url: "New address", qr: "New text in the QR code" },
+  content: "Content",
+  protectedHeading: "A passphrase protects the content",
+  protectedText:
+    "The server does not know it. To change or remove it, or to replace only a part of the content, enter it below. Limits, labels and options can be changed without it.",
+  protectedWhole:
+    "You no longer have it? Then replace everything together: enter new content, and a new passphrase or tick that it is removed.",
+  protectedWholeFiles:
+    "You no longer have it? Then replace everything together: remove all files, add others, and enter a new passphrase or tick that it is removed. The message goes as well, or is replaced by a new one.",
+  currentPassphrase: "Current passphrase",
+  currentPassphraseHint: "Only for changes to the content or to the passphrase itself.",
+  newPassphrase: "New passphrase",
+  newPassphraseHint: "Leave it empty to change nothing. Tell the recipient another way: nobody can recover it.",
+  removePassphrase: "Remove the passphrase",
+  removePassphraseHint: "Then the link alone opens the push.",
+  files: "Files in this push",
+  filesRemoveHint: "Ticked files are deleted when you save. A download that somebody was given ends, too.",
+  removeFile: "Remove {filename}",
+  addFiles: "Add files",
+  addFilesHint: {
+    one: "{count} file in all, of up to {size}.",
+    other: "Up to {count} files in all, {size} together.",
+  },
+  removeMessage: "Remove the message",
+  removeMessageHint: "The files stay.",
+  submit: "Save changes",
+  cancel: "Cancel",
+  factsHeading: "As it stands",
+  kind: "Kind",
+  made: "Made",
+  expires: "Expires",
+  viewsUsed: "Views used",
+  viewsOf: "{used} of {allowed}",
+  passphrase: "Passphrase",
+  passphraseSet: "Set",
+  passphraseNone: "None",
+  audit: "Audit trail",
+  end: "End it now",
+  endText: "The link stops working at once, and the secret is destroyed for good.",
+  endConfirm: "Yes, end it",
+  changedHeading: "This push was changed meanwhile",
+  changedText:
+    "Nothing of this form has been saved, and nothing of what you entered is lost. Compare it with how the push stands now, then save again.",
+  wrongPassphrase: "That is not the current passphrase. Nothing was changed.",
+  passphraseNeeded:
+    "Enter the current passphrase, or replace everything together: new content, and a new passphrase or none.",
+  passphraseNeededFiles:
+    "Enter the current passphrase, or replace everything together: remove all files, add others, and a new passphrase or none.",
+  passphraseEither: "Enter a new passphrase or remove it, not both.",
+  filesProblem: {
+    one: "One file has to be in it when you save, and no more.",
+    other: "At least one file has to be in it when you save, and at most {count}.",
+  },
+  filesOff: "Files cannot be added: they are switched off on this server.",
+} as const;

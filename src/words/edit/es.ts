@@ -1,1 +1,69 @@
-export const edit = {} as const;
+export const edit = {
+  title: "Editar envío",
+  heading: "Editar un envío",
+  lead: "Su enlace sigue siendo el mismo. Lo que guarde vale al instante.",
+  limitsHint: "Los días cuentan desde el {date}, cuando se creó el envío. Las vistas incluyen las ya usadas.",
+  keepHint: "Déjelo vacío para conservar el contenido. El contenido actual nunca se muestra aquí.",
+  newContent: {
+    text: "Nuevo secreto",
+    file: "Nuevo mensaje",
+    url: "Nueva dirección",
+    qr: "Nuevo texto del código QR",
+  },
+  content: "Contenido",
+  protectedHeading: "Una frase de contraseña protege el contenido",
+  protectedText:
+    "El servidor no la conoce. Para cambiarla o quitarla, o para sustituir solo una parte del contenido, escríbala abajo. Los límites, las etiquetas y las opciones se cambian sin ella.",
+  protectedWhole:
+    "¿Ya no la tiene? Entonces sustituya todo a la vez: escriba un contenido nuevo y una nueva frase de contraseña, o marque que se quite.",
+  protectedWholeFiles:
+    "¿Ya no la tiene? Entonces sustituya todo a la vez: quite todos los archivos, añada otros y escriba una nueva frase de contraseña, o marque que se quite. El mensaje también desaparece, o lo sustituye uno nuevo.",
+  currentPassphrase: "Frase de contraseña actual",
+  currentPassphraseHint: "Solo para cambios del contenido o de la propia frase de contraseña.",
+  newPassphrase: "Nueva frase de contraseña",
+  newPassphraseHint: "Déjelo vacío para no cambiar nada. Comuníquela por otro medio: nadie puede recuperarla.",
+  removePassphrase: "Quitar la frase de contraseña",
+  removePassphraseHint: "Entonces basta el enlace para abrir el envío.",
+  files: "Archivos de este envío",
+  filesRemoveHint:
+    "Los archivos marcados se eliminan al guardar. También terminan las descargas que ya se hayan entregado.",
+  removeFile: "Quitar {filename}",
+  addFiles: "Añadir archivos",
+  addFilesHint: {
+    one: "{count} archivo en total, de hasta {size}.",
+    many: "Hasta {count} de archivos en total, {size} en conjunto.",
+    other: "Hasta {count} archivos en total, {size} en conjunto.",
+  },
+  removeMessage: "Quitar el mensaje",
+  removeMessageHint: "Los archivos se conservan.",
+  submit: "Guardar los cambios",
+  cancel: "Cancelar",
+  factsHeading: "Estado actual",
+  kind: "Tipo",
+  made: "Creado",
+  expires: "Caduca",
+  viewsUsed: "Vistas usadas",
+  viewsOf: "{used} de {allowed}",
+  passphrase: "Frase de contraseña",
+  passphraseSet: "Definida",
+  passphraseNone: "Ninguna",
+  audit: "Registro",
+  end: "Terminar ahora",
+  endText: "El enlace deja de funcionar al instante y el secreto se destruye para siempre.",
+  endConfirm: "Sí, terminar",
+  changedHeading: "Este envío se ha cambiado entretanto",
+  changedText:
+    "No se ha guardado nada de este formulario y no se ha perdido nada de lo que escribió. Compárelo con el estado actual del envío y guarde de nuevo.",
+  wrongPassphrase: "Esa no es la frase de contraseña actual. No se ha cambiado nada.",
+  passphraseNeeded:
+    "Escriba la frase de contraseña actual o sustituya todo a la vez: contenido nuevo y una nueva frase de contraseña o ninguna.",
+  passphraseNeededFiles:
+    "Escriba la frase de contraseña actual o sustituya todo a la vez: quite todos los archivos, añada otros, y una nueva frase de contraseña o ninguna.",
+  passphraseEither: "Escriba una nueva frase de contraseña o quítela, no ambas cosas.",
+  filesProblem: {
+    one: "Al guardar, el envío debe contener un archivo y no más.",
+    many: "Al guardar, el envío debe contener al menos un archivo y como máximo {count}.",
+    other: "Al guardar, el envío debe contener al menos un archivo y como máximo {count}.",
+  },
+  filesOff: "No se pueden añadir archivos: están desactivados en este servidor.",
+} as const;

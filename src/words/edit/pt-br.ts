@@ -1,1 +1,69 @@
-export const edit = {} as const;
+export const edit = {
+  title: "Editar envio",
+  heading: "Editar um envio",
+  lead: "O link continua o mesmo. O que você salvar passa a valer na hora.",
+  limitsHint: "Os dias contam a partir de {date}, quando o envio foi criado. As visualizações incluem as já usadas.",
+  keepHint: "Deixe vazio para manter o conteúdo. O conteúdo atual nunca é mostrado aqui.",
+  newContent: {
+    text: "Novo segredo",
+    file: "Nova mensagem",
+    url: "Novo endereço",
+    qr: "Novo texto do código QR",
+  },
+  content: "Conteúdo",
+  protectedHeading: "Uma frase secreta protege o conteúdo",
+  protectedText:
+    "O servidor não a conhece. Para alterá-la ou removê-la, ou para substituir só uma parte do conteúdo, digite-a abaixo. Limites, rótulos e opções podem ser alterados sem ela.",
+  protectedWhole:
+    "Não a tem mais? Então substitua tudo junto: digite um novo conteúdo e uma nova frase secreta, ou marque que ela seja removida.",
+  protectedWholeFiles:
+    "Não a tem mais? Então substitua tudo junto: remova todos os arquivos, adicione outros e digite uma nova frase secreta, ou marque que ela seja removida. A mensagem também some, ou uma nova a substitui.",
+  currentPassphrase: "Frase secreta atual",
+  currentPassphraseHint: "Somente para alterações no conteúdo ou na própria frase secreta.",
+  newPassphrase: "Nova frase secreta",
+  newPassphraseHint: "Deixe vazio para não mudar nada. Informe-a por outro meio: ninguém pode recuperá-la.",
+  removePassphrase: "Remover a frase secreta",
+  removePassphraseHint: "Então o link sozinho abre o envio.",
+  files: "Arquivos deste envio",
+  filesRemoveHint:
+    "Os arquivos marcados são excluídos ao salvar. Downloads deles que já tenham sido entregues também terminam.",
+  removeFile: "Remover {filename}",
+  addFiles: "Adicionar arquivos",
+  addFilesHint: {
+    one: "{count} arquivo no total, de até {size}.",
+    many: "Até {count} de arquivos no total, {size} somados.",
+    other: "Até {count} arquivos no total, {size} somados.",
+  },
+  removeMessage: "Remover a mensagem",
+  removeMessageHint: "Os arquivos ficam.",
+  submit: "Salvar alterações",
+  cancel: "Cancelar",
+  factsHeading: "Situação atual",
+  kind: "Tipo",
+  made: "Criado",
+  expires: "Expira",
+  viewsUsed: "Visualizações usadas",
+  viewsOf: "{used} de {allowed}",
+  passphrase: "Frase secreta",
+  passphraseSet: "Definida",
+  passphraseNone: "Nenhuma",
+  audit: "Histórico",
+  end: "Encerrar agora",
+  endText: "O link deixa de funcionar na hora, e o segredo é destruído para sempre.",
+  endConfirm: "Sim, encerrar",
+  changedHeading: "Este envio foi alterado nesse meio-tempo",
+  changedText:
+    "Nada deste formulário foi salvo, e nada do que você digitou se perdeu. Compare com a situação atual do envio e salve de novo.",
+  wrongPassphrase: "Essa não é a frase secreta atual. Nada foi alterado.",
+  passphraseNeeded:
+    "Digite a frase secreta atual ou substitua tudo junto: novo conteúdo e uma nova frase secreta ou nenhuma.",
+  passphraseNeededFiles:
+    "Digite a frase secreta atual ou substitua tudo junto: remova todos os arquivos, adicione outros, e uma nova frase secreta ou nenhuma.",
+  passphraseEither: "Digite uma nova frase secreta ou remova-a, não as duas coisas.",
+  filesProblem: {
+    one: "Ao salvar, o envio precisa ter um arquivo, e não mais.",
+    many: "Ao salvar, o envio precisa ter pelo menos um arquivo e no máximo {count}.",
+    other: "Ao salvar, o envio precisa ter pelo menos um arquivo e no máximo {count}.",
+  },
+  filesOff: "Não é possível adicionar arquivos: eles estão desativados neste servidor.",
+} as const;

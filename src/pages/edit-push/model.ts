@@ -1,0 +1,82 @@
+import type { FieldProblems } from "../../base/errors.ts";
+import type { Config } from "../../config/config.ts";
+import type { EditablePush, OwnedPush } from "../../pushes/pushes.ts";
+import type { Words } from "../../words/words.ts";
+import { limitsOf } from "../new-push/limits.ts";
+import { describeProblems, type NewPushField, type NewPushModel, type NewPushValues } from "../new-push/model.ts";
+
+/** What a person entered, but for the current passphrase: that is typed anew each time. */
+export interface EditValues extends NewPushValues {
+  readonly removedFileIds: readonly number[];
+  readonly removeMessage: boolean;
+  readonly removePassphrase: boolean;
+}
+
+export type EditField = NewPushField | "currentPassphrase";
+export type EditProblems = Readonly<Partial<Record<EditField, string>>>;
+
+export interface EditModel extends Pick<NewPushModel, "kind" | "settings" | "limits" | "unavailable"> {
+  /** How the push stands now, whatever was entered. */
+  readonly push: OwnedPush;
+  readonly files: EditablePush["files"];
+  readonly values: EditValues;
+  readonly problems: EditProblems;
+  /** Another edit came first: nothing of this one was saved. */
+  readonly changedMeanwhile: boolean;
+  /** Files came with a form that is sent back: a browser does not choose them again. */
+  readonly filesLost: boolean;
+}
+
+/** What a form shows beside the push itself. */
+export type EditState = Pick<EditModel, "values" | "problems" | "unavailable" | "changedMeanwhile" | "filesLost">;
+
+/** The form as nobody has touched it. */
+export function untouched({ push }: EditablePush): EditState {
+  const values = {
+    payload: "",
+    passphrase: "",
+    expireAfterDays: String(push.expireAfterDays),
+    expireAfterViews: String(push.expireAfterViews),
+    retrievalStep: push.retrievalStep,
+    deletableByViewer: push.deletableByViewer,
+    name: push.name ?? "",
+    note: push.note ?? "",
+    removedFileIds: [],
+    removeMessage: false,
+    removePassphrase: false,
+  };
+  return { values, problems: {}, unavailable: false, changedMeanwhile: false, filesLost: false };
+}
+
+export function editModel(editable: EditablePush, state: EditState, config: Config): EditModel {
+  const { push, files } = editable;
+  const { kind } = push;
+  const settings = {
+    ...config.kinds[kind],
+    days: { ...editable.days, default: push.expireAfterDays },
+    views: { ...editable.views, default: push.expireAfterViews },
+  };
+  return { kind, settings, limits: limitsOf(kind, config), push, files, ...state };
+}
+
+/** The files of a push may be changed where it has some: then it is a file push, or one of another kind with files. */
+export function mayHaveFiles({ kind, files }: Pick<EditModel, "kind" | "files">): boolean {
+  return kind === "file" || files.length > 0;
+}
+
+/** The domain's problems, by field, as sentences of the page's language. */
+export function describeEditProblems(
+  found: FieldProblems,
+  model: Pick<EditModel, "kind" | "settings" | "limits">,
+  words: Words,
+): EditProblems {
+  const { kind: kindOff, ...described } = describeProblems(found, model, words);
+  const { maxFileUploads, passphraseCharactersMax } = model.limits;
+  const problems: Partial<Record<EditField, string>> = described;
+  if (found.files !== undefined) problems.files = words.edit.filesProblem({ count: maxFileUploads });
+  if (found.currentPassphrase !== undefined) {
+    problems.currentPassphrase = words.problems.tooLong({ max: passphraseCharactersMax });
+  }
+  if (kindOff === undefined) return problems;
+  return { ...problems, payload: kindOff };
+}

@@ -1,0 +1,170 @@
+import { Layout } from "../layout.tsx";
+import { Labels, Lifetime, Options } from "../new-push/fields.tsx";
+import { type PageContext, pageHref } from "../page-context.ts";
+import { Confirm } from "../parts/confirm.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { LocalTime } from "../parts/local-time.tsx";
+import { Notice, ProblemSummary } from "../parts/notice.tsx";
+import { PostForm } from "../parts/post-form.tsx";
+import type { Page } from "../render.ts";
+import { ContentFields, type EditProps } from "./content-fields.tsx";
+import type { EditField, EditModel } from "./model.ts";
+
+const dashboardPath = "/p";
+
+const fieldIds: Readonly<Record<EditField, string>> = {
+  expireAfterDays: "push_expire_after_days",
+  expireAfterViews: "push_expire_after_views",
+  name: "push_name",
+  note: "push_note",
+  retrievalStep: "push_retrieval_step",
+  deletableByViewer: "push_deletable_by_viewer",
+  currentPassphrase: "push_current_passphrase",
+  files: "push_files",
+  payload: "push_payload",
+  kind: "push_payload",
+  passphrase: "push_passphrase",
+};
+
+/** Fields as those of a new push, beside how the push stands. It works without scripts, and shows nothing of the secret. */
+export function editView(model: EditModel, page: PageContext): Page {
+  const { edit, problems } = page.words;
+  const found = (Object.keys(fieldIds) as EditField[]).flatMap((field) => {
+    const problem = model.problems[field];
+    if (problem === undefined) return [];
+    return [{ fieldId: fieldIds[field], message: problems.of({ field: labelOf(field, model, page), problem }) }];
+  });
+  const title = found.length > 0 ? `${problems.heading} · ${edit.title}` : edit.title;
+  return (
+    <Layout page={page} title={title} privatePage width="wide" scripts={["new-push.js"]}>
+      <div class="page-heading">
+        <h1>{edit.heading}</h1>
+        {model.push.name !== null && (
+          <p class="edit-subject" dir="auto" translate={false}>
+            {model.push.name}
+          </p>
+        )}
+        <p class="lead">{edit.lead}</p>
+      </div>
+      <div class="columns">
+        <div class="card">
+          <Refusals model={model} page={page} />
+          {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
+          <EditForm model={model} page={page} />
+        </div>
+        <Facts model={model} page={page} />
+      </div>
+    </Layout>
+  );
+}
+
+/** What concerns the form as a whole. */
+function Refusals({ model, page }: EditProps) {
+  const { edit, failure } = page.words;
+  return (
+    <>
+      {model.unavailable && (
+        <Notice tone="danger" icon="clock" alert>
+          <p>{failure.unavailableText}</p>
+        </Notice>
+      )}
+      {model.changedMeanwhile && (
+        <Notice tone="warning" icon="alert" alert>
+          <h2 class="notice-heading">{edit.changedHeading}</h2>
+          <p>{edit.changedText}</p>
+        </Notice>
+      )}
+    </>
+  );
+}
+
+/** The label that stands at the field, so that the summary names it by the same words. */
+function labelOf(field: EditField, { kind, push }: EditModel, { words }: PageContext): string {
+  const { edit, newPush } = words;
+  switch (field) {
+    case "kind":
+    case "payload":
+      return edit.newContent[kind];
+    case "files":
+      return edit.addFiles;
+    case "currentPassphrase":
+      return edit.currentPassphrase;
+    case "passphrase":
+      return push.passphraseRequired ? edit.newPassphrase : newPush.passphrase;
+    case "expireAfterDays":
+      return newPush.days;
+    case "expireAfterViews":
+      return newPush.views;
+    case "deletableByViewer":
+      return newPush.deletable;
+    default:
+      return newPush[field];
+  }
+}
+
+function EditForm({ model, page }: EditProps) {
+  const { words } = page;
+  const { edit } = words;
+  const date = <LocalTime key="date" timeMs={model.push.createdAt} words={words} />;
+  return (
+    <PostForm page={page} class="form" action={`/p/${model.push.urlToken}/edit`} multipart autoComplete="off">
+      <div class="edit-limits">
+        <Lifetime model={model} words={words} hint={edit.limitsHint.parts({ date })} />
+      </div>
+      <Labels model={model} words={words} />
+      <Options model={model} words={words} />
+      <ContentFields model={model} page={page} />
+      <div class="form-end edit-end">
+        <button type="submit" class="button button-primary button-large">
+          <Icon name="check" />
+          <span>{edit.submit}</span>
+        </button>
+        <a class="button button-large" href={pageHref(page, dashboardPath)}>
+          {edit.cancel}
+        </a>
+      </div>
+    </PostForm>
+  );
+}
+
+function Facts({ model: { push }, page }: EditProps) {
+  const { words } = page;
+  const { edit, kinds } = words;
+  const path = `/p/${push.urlToken}`;
+  const facts = [
+    { name: edit.kind, value: kinds[push.kind] },
+    { name: edit.made, value: <LocalTime timeMs={push.createdAt} words={words} /> },
+    { name: edit.expires, value: <LocalTime timeMs={push.expiresAt} words={words} /> },
+    { name: edit.viewsUsed, value: edit.viewsOf({ used: push.views, allowed: push.expireAfterViews }) },
+    { name: edit.passphrase, value: push.passphraseRequired ? edit.passphraseSet : edit.passphraseNone },
+  ];
+  return (
+    <aside class="aside edit-aside" aria-labelledby="edit_facts">
+      <h2 class="aside-heading" id="edit_facts">
+        {edit.factsHeading}
+      </h2>
+      <dl class="edit-facts">
+        {facts.map(({ name, value }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <div class="edit-elsewhere">
+        <a class="button" href={pageHref(page, `${path}/audit`)}>
+          <Icon name="clock" />
+          <span>{edit.audit}</span>
+        </a>
+        <Confirm
+          page={page}
+          icon="trash"
+          label={edit.end}
+          explanation={edit.endText}
+          confirm={edit.endConfirm}
+          action={`${path}/expire`}
+        />
+      </div>
+    </aside>
+  );
+}
