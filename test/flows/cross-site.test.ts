@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RouteAccess } from "../../src/http/request.ts";
+import type { RouteEntry } from "../../src/http/route-access.ts";
+import { placeAt } from "../support/accounts.ts";
+import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { signedIn } from "../support/house.ts";
+
+/** Somebody to whom nothing matters stands first: addresses with a number in them name him. */
+const bystander = "bystander@example.com";
+const admin = "admin@example.com";
+const halfSignedIn = "half@example.com";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+  await app.makeToken(bystander);
+  await app.makeToken(admin, true);
+  await app.makeToken(halfSignedIn);
+  const half = await app.app.house.accounts.findUserByEmail(halfSignedIn);
+  app.app.house.db.writer
+    .prepare<[number, Buffer]>(
+      `INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, created_at)
+       VALUES (1, ?, 'key', ?, x'00', 0, '', 0)`,
+    )
+    .run(half?.id ?? 0, Buffer.from("credential"));
+});
+afterAll(() => app[Symbol.asyncDispose]());
+
+const changing = (): readonly RouteEntry[] =>
+  app.app.routes.filter(({ access, changesState }) => access.startsWith("page") && changesState);
+
+/** Of a push that the administrator owns, where one is named: some handlers look at it before they read the form. */
+async function addressOf({ pattern }: RouteEntry): Promise<string> {
+  if (!pattern.startsWith("/p/:token")) return pattern.replace(/:[a-z_]+/g, "1");
+  const { accounts, pushes } = app.app.house;
+  const owner = await accounts.findUserByEmail(admin);
+  const push = await pushes.create({ payload: "secret" }, signedIn(owner?.id ?? 0));
+  return pattern.replace(":token", push.urlToken);
+}
+
+interface Signed {
+  readonly cookie: string;
+  readonly formToken: string;
+}
+
+/** With the session that this kind of page is for. */
+async function signIn(access: RouteAccess): Promise<Signed> {
+  const { accounts } = app.app.house;
+  const email = access === "page_waiting" ? halfSignedIn : admin;
+  const done = await accounts.signIn({ email, password, place: placeAt("192.0.2.1") });
+  const session = await accounts.authenticateSession(done?.sessionToken ?? "");
+  if (done === undefined || session === undefined) throw new Error(`${email} could not sign in.`);
+  return { cookie: `sealpush_session=${done.sessionToken}`, formToken: session.formToken };
+}
+
+async function statusOf(route: RouteEntry, headers: Record<string, string>, payload = "") {
+  const { method } = route;
+  const url = await addressOf(route);
+  const answer = await app.server.inject({ method: method as "POST", url, headers, payload });
+  return { at: `${method} ${route.pattern}`, status: answer.statusCode };
+}
+
+const urlencoded = { "content-type": "application/x-www-form-urlencoded" };
+const multipart = { "content-type": "multipart/form-data; boundary=b" };
+const json = { "content-type": "application/json" };
+const part = (name: string, value: string) =>
+  `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+const file = `--b\r\nContent-Disposition: form-data; name="push[files][]"; filename="f"\r\n\r\nx\r\n`;
+
+type Refused = readonly [name: string, headers: Record<string, string>, payload: (formToken: string) => string];
+
+/** A browser's request with a session, which another page may have caused. */
+const refused: readonly Refused[] = [
+  ["Sec-Fetch-Site of another site", { "sec-fetch-site": "cross-site", ...urlencoded }, (t) => `form_token=${t}`],
+  ["Sec-Fetch-Site of a sibling", { "sec-fetch-site": "same-site", ...urlencoded }, (t) => `form_token=${t}`],
+  ["a foreign Origin", { origin: "https://evil.example", ...urlencoded }, (t) => `form_token=${t}`],
+  ["a null Origin and no form token", { origin: "null", ...urlencoded }, () => "a=1"],
+  ["no Origin and no form token", urlencoded, () => ""],
+  ["no Origin and no body", {}, () => ""],
+  ["a wrong form token", { origin: "null", ...urlencoded }, (t) => `form_token=${t.slice(1)}`],
+  ["the form token in JSON", { origin: "null", ...json }, (t) => JSON.stringify({ form_token: t })],
+  ["a form in parts without its token", { origin: "null", ...multipart }, () => `${part("a", "1")}--b--`],
+  ["a file before the token", { origin: "null", ...multipart }, (t) => `${file}${part("form_token", t)}--b--`],
+];
+
+describe("no page changes state by a request with", () => {
+  test.each(refused)("%s", async (_name, headers, payload) => {
+    const sessions = new Map<RouteAccess, Signed>();
+    for (const route of changing()) {
+      const session = sessions.get(route.access) ?? (await signIn(route.access));
+      sessions.set(route.access, session);
+      const { cookie, formToken } = session;
+      const { at, status } = await statusOf(route, { ...headers, cookie }, payload(formToken));
+      expect([at, status]).toEqual([at, 403]);
+    }
+    // Nothing has ended them: not even the sign-out.
+    for (const { cookie } of sessions.values()) {
+      const found = await app.app.house.accounts.authenticateSession(cookie.split("=")[1] ?? "");
+      expect(found).toBeDefined();
+    }
+  });
+
+  test("the form token of another session", async () => {
+    for (const route of changing()) {
+      const { cookie } = await signIn(route.access);
+      const { formToken } = await signIn(route.access);
+      const { at, status } = await statusOf(route, { ...urlencoded, cookie }, `form_token=${formToken}`);
+      expect([at, status]).toEqual([at, 403]);
+    }
+  });
+});
+
+describe("every page takes a state change with", () => {
+  test.each<Refused>([
+    ["the form token, from a browser that says no more", { origin: "null", ...urlencoded }, (t) => `form_token=${t}`],
+    ["the form token in a form of parts", multipart, (t) => `${part("form_token", t)}--b--`],
+    ["its own Sec-Fetch-Site", { "sec-fetch-site": "same-origin", ...urlencoded }, () => ""],
+    ["its own Origin", { origin: "http://push.example", host: "push.example", ...urlencoded }, () => ""],
+  ])("%s", async (_name, headers, payload) => {
+    for (const route of changing()) {
+      const { cookie, formToken } = await signIn(route.access);
+      const { at, status } = await statusOf(route, { ...headers, cookie }, payload(formToken));
+      expect([at, status === 403 || status >= 500]).toEqual([at, false]);
+    }
+  });
+
+  test("no session to borrow, as programs send it", async () => {
+    for (const route of changing()) {
+      for (const cookie of ["", "sealpush_session=ended"]) {
+        const { at, status } = await statusOf(route, { ...urlencoded, cookie });
+        expect([at, status === 403 || status >= 500]).toEqual([at, false]);
+      }
+    }
+  });
+});
+
+test("the form token is on every form that posts, and on no page without a session", async () => {
+  const { cookie, formToken } = await signIn("page_session");
+  const forms = /<form method="post".*?<\/form>/gs;
+  for (const url of ["/", "/users/token", "/users/sign_in"]) {
+    const own = (await app.server.inject({ url, headers: { cookie } })).body.match(forms) ?? [];
+    expect(own.length).toBeGreaterThan(0);
+    for (const form of own) expect(form).toContain(`name="form_token" value="${formToken}"`);
+    expect((await app.server.inject({ url })).body).not.toContain("form_token");
+  }
+});
