@@ -44,8 +44,35 @@ POST   /users/auth/oidc                       page          changes
 GET    /users/auth/oidc/callback              page          retrieval
 GET    /users/auth/oidc/confirm               page
 POST   /users/auth/oidc/confirm               page          changes
+GET    /users/confirmation/new_email          page
+POST   /users/confirmation/new_email          page          changes
+GET    /users/confirmation/new_email/done     page
+GET    /users/deleted                         page
+GET    /users/edit                            page_session
+GET    /users/edit/data                       page_session
+POST   /users/edit/defaults                   page_session  changes
+POST   /users/edit/delete                     page_session  changes
+POST   /users/edit/email                      page_session  changes
+POST   /users/edit/language                   page_session  changes
+POST   /users/edit/password                   page_session  changes
+POST   /users/edit/sessions/:id/end           page_session  changes
+POST   /users/edit/sessions/end_others        page_session  changes
+GET    /users/factors                         page_session
+GET    /users/factors/authenticator_app       page_session
+POST   /users/factors/authenticator_app       page_session  changes
+POST   /users/factors/authenticator_app/remove page_session changes
+POST   /users/factors/backup_codes            page_session  changes
+POST   /users/factors/passkeys                page_session  changes
+POST   /users/factors/passkeys/:id/remove     page_session  changes
+POST   /users/factors/passkeys/options        page_session  changes
+POST   /users/factors/proof/options           page_session  changes
+GET    /users/second_factor                   page_waiting
+POST   /users/second_factor                   page_waiting  changes
+POST   /users/second_factor/options           page_waiting  changes
 GET    /users/sign_in                         page
 POST   /users/sign_in                         page          changes
+POST   /users/sign_in/passkey                 page          changes
+POST   /users/sign_in/passkey/options         page          changes
 POST   /users/sign_out                        page          changes
 GET    /users/single_sign_on                  page_session
 POST   /users/single_sign_on/link             page_session  changes

@@ -1,0 +1,120 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { PasswordProblem } from "../../accounts/accounts.ts";
+import { unreachable } from "../../base/errors.ts";
+import { receiveForm } from "../../http/body/receive-body.ts";
+import { findWords, type Words } from "../../words/words.ts";
+import { type PageDeps, pageContext, placeOf } from "../page-scope.ts";
+import { readDefaults } from "./defaults-form.ts";
+import { accountPath } from "./model.ts";
+import { notConfirmed, redirectDone, sendAccount, sessionOf, withPasswordAsked } from "./show.ts";
+
+const passwordCharactersMax = 1_024;
+
+export async function changeEmail(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
+  const form = await receiveForm(request, deps.bodyBudget);
+  const newEmail = textOf(form.email);
+  const { email: words } = pageContext(request, deps, null).words.profile;
+  const refuse = (problems: { email?: string; email_password?: string }) =>
+    sendAccount(request, reply, deps, { status: 422, newEmail, problems });
+  return await withPasswordAsked(request, reply, deps, "email_password", async () => {
+    const outcome = await deps.accounts.changeEmail({
+      ...{ session: sessionOf(request), email: newEmail, password: textOf(form.password), place: placeOf(request) },
+    });
+    switch (outcome) {
+      case "changed":
+        return redirectDone(request, reply, deps, "email");
+      case "link_sent":
+        return redirectDone(request, reply, deps, "link");
+      case "not_confirmed":
+        return await refuse({ email_password: notConfirmed(request, deps) });
+      case "malformed":
+        return await refuse({ email: words.malformed });
+      case "not_allowed":
+        return await refuse({ email: words.notAllowed });
+      case "unchanged":
+        return await refuse({ email: words.unchanged });
+      case "taken":
+        return await refuse({ email: words.taken });
+      case "too_many":
+        return await refuse({ email: words.tooMany });
+      default:
+        return unreachable(outcome);
+    }
+  });
+}
+
+export async function changePassword(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: PageDeps,
+): Promise<FastifyReply> {
+  const form = await receiveForm(request, deps.bodyBudget);
+  const { id, user } = sessionOf(request);
+  const { words } = pageContext(request, deps, null);
+  const { again } = words.profile;
+  return await withPasswordAsked(request, reply, deps, "current_password", async () => {
+    const outcome = await deps.accounts.changePassword({
+      ...{ userId: user.id, current: textOf(form.current_password), password: textOf(form.password) },
+      ...{ keepSessionId: id, place: placeOf(request) },
+    });
+    if (outcome === "changed") return redirectDone(request, reply, deps, "password");
+    const problems =
+      outcome === "wrong_password"
+        ? { current_password: again.wrong }
+        : { new_password: outcome === "sign_in_again" ? again.signIn : passwordSentence(outcome, words) };
+    return await sendAccount(request, reply, deps, { status: 422, problems });
+  });
+}
+
+function passwordSentence(problem: PasswordProblem, words: Words): string {
+  const { problems } = words.profile.password;
+  switch (problem) {
+    case "password_length":
+      return problems.length({ max: passwordCharactersMax });
+    case "password_common":
+      return problems.common;
+    case "password_repeated":
+      return problems.repeated;
+    case "password_sequence":
+      return problems.sequence;
+    case "password_email":
+      return problems.email;
+  }
+}
+
+export async function changeLanguage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: PageDeps,
+): Promise<FastifyReply> {
+  const form = await receiveForm(request, deps.bodyBudget);
+  const language = textOf(form.language);
+  const tag = language === "" ? null : findWords(language)?.locale.tag;
+  if (tag === undefined) {
+    const { problem } = pageContext(request, deps, null).words.profile.language;
+    return await sendAccount(request, reply, deps, { status: 422, problems: { language: problem } });
+  }
+  await deps.accounts.setLanguage(sessionOf(request).user.id, tag);
+  // Without the language that this address may have asked for: the chosen one is to be seen.
+  return reply.redirect(`${accountPath}?done=language`, 303);
+}
+
+export async function changeDefaults(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: PageDeps,
+): Promise<FastifyReply> {
+  const form = await receiveForm(request, deps.bodyBudget);
+  const { user } = sessionOf(request);
+  const { words } = pageContext(request, deps, null);
+  const read = readDefaults(form, await deps.accounts.pushDefaults(user.id), deps.config, words);
+  if (Object.keys(read.problems).length > 0) {
+    return await sendAccount(request, reply, deps, { status: 422, problems: read.problems, defaults: read.form });
+  }
+  await deps.accounts.setPushDefaults(user.id, read.defaults);
+  return redirectDone(request, reply, deps, "defaults");
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,132 @@
+import { Readable } from "node:stream";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { ApiToken, ListedSession, User } from "../../accounts/accounts.ts";
+import { attachment } from "../../http/content-disposition.ts";
+import { jsonType } from "../../http/headers.ts";
+import type { ExportedPush, TrailEvent } from "../../pushes/pushes.ts";
+import type { PageDeps } from "../page-scope.ts";
+import { sessionOf } from "./show.ts";
+
+const aheadBytes = 256 * 1024;
+
+/**
+ * Everything kept about somebody that the server can read, as one JSON document. Links of pushes are left out: a file
+ * that lies in a folder of downloads must not open a secret.
+ */
+export async function sendData(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
+  const { user } = sessionOf(request);
+  const pieces = documentOf(user, deps);
+  // So that a refusal is an answer of its own and not a torn document.
+  const first = await pieces.next();
+  const stream = Readable.from(resumed(first.done === true ? "" : first.value, pieces), {
+    ...{ objectMode: false, highWaterMark: aheadBytes },
+  });
+  // Also when nobody has read a byte of it: the next download waits for the end of this one.
+  stream.once("close", () => void pieces.return(undefined));
+  reply.header("content-type", jsonType);
+  reply.header("content-disposition", attachment("sealpush-data.json"));
+  return reply.send(stream);
+}
+
+async function* resumed(first: string, rest: AsyncGenerator<string>): AsyncGenerator<string> {
+  yield first;
+  yield* rest;
+}
+
+async function* documentOf(user: User, { accounts, pushes, clock }: PageDeps): AsyncGenerator<string> {
+  const exported = pushes.exportOwned(user.id)[Symbol.asyncIterator]();
+  try {
+    let next = await exported.next();
+    const [sessions, tokens, defaults, unconfirmedEmail] = await Promise.all([
+      accounts.listSessions(user.id),
+      accounts.listTokens(user.id),
+      accounts.pushDefaults(user.id),
+      accounts.unconfirmedEmail(user.id),
+    ]);
+    const head = {
+      exported_at: timestamp(clock.now()),
+      account: { ...presentUser(user), new_email_to_confirm: unconfirmedEmail },
+      new_push_defaults: defaults,
+      sessions: sessions.map(presentSession),
+      api_tokens: tokens.map(presentToken),
+    };
+    yield `${JSON.stringify(head).slice(0, -1)},"pushes":[`;
+    for (let comma = ""; next.done !== true; comma = ",") {
+      yield* pushPieces(next.value, comma);
+      next = await exported.next();
+    }
+    yield "]}\n";
+  } finally {
+    await exported.return?.();
+  }
+}
+
+async function* pushPieces({ push, files, events }: ExportedPush, comma: string): AsyncGenerator<string> {
+  const shown = {
+    ...{ kind: push.kind, name: push.name, note: push.note },
+    ...{ created_at: timestamp(push.createdAt), updated_at: timestamp(push.updatedAt) },
+    ...{ expires_at: timestamp(push.expiresAt), ended_at: timestampOrNull(push.expiredOn), end_reason: push.endReason },
+    ...{ expire_after_days: push.expireAfterDays, expire_after_views: push.expireAfterViews, views: push.views },
+    ...{ deletable_by_viewer: push.deletableByViewer, retrieval_step: push.retrievalStep },
+    passphrase: push.passphraseRequired,
+    files: files.map(({ filename, contentType, sizeBytes }) => ({
+      ...{ filename, content_type: contentType, size_bytes: sizeBytes },
+    })),
+  };
+  yield `${comma}\n${JSON.stringify(shown).slice(0, -1)},"audit_trail":[`;
+  let separator = "";
+  for await (const event of events) {
+    yield separator + JSON.stringify(presentEvent(event));
+    separator = ",";
+  }
+  yield "]}";
+}
+
+function presentEvent(event: TrailEvent) {
+  const stamps = { created_at: timestamp(event.createdAt), updated_at: timestamp(event.updatedAt) };
+  if (event.kind === "limit") return { kind: event.kind, reason: event.reason, ...stamps };
+  const { kind, by, address, userAgent, referrer, times } = event;
+  return { kind, by, address, user_agent: userAgent, referrer, times, ...stamps };
+}
+
+function presentUser(user: User) {
+  return {
+    email: user.email,
+    administrator: user.admin,
+    created_at: timestamp(user.createdAt),
+    confirmed_at: timestampOrNull(user.confirmedAt),
+    language: user.language,
+    has_password: user.hasPassword,
+    has_second_factor: user.hasSecondFactor,
+  };
+}
+
+function presentSession(session: ListedSession) {
+  return {
+    created_at: timestamp(session.createdAt),
+    last_seen_at: timestamp(session.seenAt),
+    address: session.address,
+    user_agent: session.userAgent,
+  };
+}
+
+function presentToken(token: ApiToken) {
+  return {
+    name: token.name,
+    scopes: token.scopes,
+    networks: token.networks,
+    created_at: timestamp(token.createdAt),
+    expires_at: timestampOrNull(token.expiresAt),
+    last_used_at: timestampOrNull(token.lastUsedAt),
+    last_used_address: token.lastUsedAddress,
+    revoked_at: timestampOrNull(token.revokedAt),
+  };
+}
+
+function timestamp(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function timestampOrNull(ms: number | null): string | null {
+  return ms === null ? null : timestamp(ms);
+}

@@ -1,0 +1,48 @@
+import { Field } from "../parts/field.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { PostForm } from "../parts/post-form.tsx";
+import { accountPath } from "./model.ts";
+import { AskAgain, Section } from "./section.tsx";
+import type { AccountProps } from "./view.tsx";
+
+export function EmailSection({ model, page }: AccountProps) {
+  const { email } = page.words.profile;
+  return (
+    <Section name="email" heading={email.heading}>
+      <p class="account-email">{email.current.parts({ email: <strong dir="ltr">{model.email}</strong> })}</p>
+      {model.unconfirmedEmail !== null && (
+        <Notice tone="info" icon="clock">
+          <p class="account-email">
+            {email.waiting.parts({ email: <strong dir="ltr">{model.unconfirmedEmail}</strong> })}
+          </p>
+        </Notice>
+      )}
+      <PostForm page={page} class="form" action={`${accountPath}/email`}>
+        <Field
+          id="email"
+          label={email.new}
+          hint={model.confirmsByMail ? email.hintLink : email.hintAtOnce}
+          problem={model.problems.email}
+          control={(attributes) => (
+            <input
+              {...attributes}
+              class="input"
+              type="email"
+              name="email"
+              value={model.newEmail}
+              dir="ltr"
+              required
+              autoComplete="email"
+            />
+          )}
+        />
+        <AskAgain id="email_password" model={model} page={page} />
+        <div class="form-end">
+          <button type="submit" class="button button-primary">
+            {email.submit}
+          </button>
+        </div>
+      </PostForm>
+    </Section>
+  );
+}

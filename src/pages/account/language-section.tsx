@@ -1,0 +1,29 @@
+import { languages } from "../../words/words.ts";
+import { PostForm } from "../parts/post-form.tsx";
+import { accountPath } from "./model.ts";
+import { Section } from "./section.tsx";
+import { SelectField } from "./select-field.tsx";
+import type { AccountProps } from "./view.tsx";
+
+export function LanguageSection({ model, page }: AccountProps) {
+  const { language } = page.words.profile;
+  const options = [
+    { value: "", label: language.browser },
+    ...languages.map(({ locale: { tag, name } }) => ({ value: tag, label: name, lang: tag })),
+  ];
+  return (
+    <Section name="language" heading={language.heading}>
+      <PostForm page={page} class="form" action={`${accountPath}/language`}>
+        <SelectField
+          {...{ id: "language", name: "language", label: language.label, value: model.language, options }}
+          problem={model.problems.language}
+        />
+        <div class="form-end">
+          <button type="submit" class="button button-primary">
+            {language.submit}
+          </button>
+        </div>
+      </PostForm>
+    </Section>
+  );
+}

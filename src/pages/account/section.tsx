@@ -1,0 +1,51 @@
+import type { ComponentChildren } from "preact";
+import type { PageContext } from "../page-context.ts";
+import { Field } from "../parts/field.tsx";
+import type { AccountField, AccountModel } from "./model.ts";
+
+export interface SectionProps {
+  readonly name: string;
+  readonly heading: string;
+  readonly children: ComponentChildren;
+}
+
+export function Section({ name, heading, children }: SectionProps) {
+  return (
+    <section class="card account-section" id={`${name}_section`} aria-labelledby={`${name}_heading`}>
+      <h2 class="section-heading" id={`${name}_heading`}>
+        {heading}
+      </h2>
+      {children}
+    </section>
+  );
+}
+
+export interface AskAgainProps {
+  readonly id: Extract<AccountField, "email_password" | "delete_password">;
+  readonly model: Pick<AccountModel, "hasPassword" | "email" | "problems">;
+  readonly page: PageContext;
+}
+
+/** The password once more. Who has none must have signed in lately, which the server sees by itself. */
+export function AskAgain({ id, model, page }: AskAgainProps) {
+  const { again } = page.words.profile;
+  const problem = model.problems[id];
+  if (!model.hasPassword) {
+    return (
+      <p class={problem === undefined ? "field-hint" : "field-problem"} id={id} tabIndex={-1}>
+        {problem ?? again.signIn}
+      </p>
+    );
+  }
+  return (
+    <Field
+      id={id}
+      label={again.password}
+      hint={again.passwordHint}
+      problem={problem}
+      control={(attributes) => (
+        <input {...attributes} class="input" type="password" name="password" required autoComplete="current-password" />
+      )}
+    />
+  );
+}

@@ -1,0 +1,75 @@
+import type { PageContext } from "../page-context.ts";
+import { LocalTime } from "../parts/local-time.tsx";
+import { PostForm } from "../parts/post-form.tsx";
+import { RelativeTime } from "../parts/relative-time.tsx";
+import { accountPath, type SessionRow } from "./model.ts";
+import { Section } from "./section.tsx";
+import type { AccountProps } from "./view.tsx";
+
+export function SessionsSection({ model, page }: AccountProps) {
+  const { sessions } = page.words.profile;
+  return (
+    <Section name="sessions" heading={sessions.heading}>
+      <p>{sessions.lead}</p>
+      <ul class="rows">
+        {model.sessions.map((session) => (
+          <Row key={session.id} session={session} now={model.now} page={page} />
+        ))}
+      </ul>
+      {model.sessions.some((session) => !session.current) && (
+        <PostForm page={page} action={`${accountPath}/sessions/end_others`}>
+          <button type="submit" class="button">
+            {sessions.others}
+          </button>
+        </PostForm>
+      )}
+    </Section>
+  );
+}
+
+interface RowProps {
+  readonly session: SessionRow;
+  readonly now: number;
+  readonly page: PageContext;
+}
+
+function Row({ session, now, page }: RowProps) {
+  const { words } = page;
+  const { sessions } = words.profile;
+  const { browser, address } = session;
+  return (
+    <li class="row account-session">
+      <div class="row-main">
+        <h3 class="row-title" dir="auto">
+          {browser}
+        </h3>
+        {session.current && <span class="badge badge-active">{sessions.current}</span>}
+        {!session.current && (
+          <PostForm page={page} class="account-session-end" action={`${accountPath}/sessions/${session.id}/end`}>
+            <button type="submit" class="button button-quiet-danger" aria-label={sessions.endOne({ browser, address })}>
+              {sessions.end}
+            </button>
+          </PostForm>
+        )}
+      </div>
+      <dl class="row-facts">
+        <div>
+          <dt>{sessions.from}</dt>
+          <dd dir="ltr">{address}</dd>
+        </div>
+        <div>
+          <dt>{sessions.began}</dt>
+          <dd>
+            <LocalTime timeMs={session.createdAt} words={words} />
+          </dd>
+        </div>
+        <div>
+          <dt>{sessions.seen}</dt>
+          <dd>
+            <RelativeTime timeMs={session.seenAt} nowMs={now} words={words} />
+          </dd>
+        </div>
+      </dl>
+    </li>
+  );
+}

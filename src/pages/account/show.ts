@@ -1,0 +1,100 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Session } from "../../accounts/accounts.ts";
+import { AppError } from "../../base/errors.ts";
+import { sendPage } from "../../http/headers.ts";
+import { pageHref } from "../page-context.ts";
+import { type PageDeps, pageContext } from "../page-scope.ts";
+import { browserName } from "../parts/browser-name.ts";
+import { renderPage } from "../render.ts";
+import { defaultsForm } from "./defaults-form.ts";
+import { type AccountModel, type AccountProblems, accountPath, type DefaultsForm, type Done } from "./model.ts";
+import { accountView } from "./view.tsx";
+
+/** What the page shows besides what is stored. */
+export interface Shown {
+  readonly status?: number;
+  readonly done?: Done | null;
+  readonly problems?: AccountProblems;
+  readonly newEmail?: string;
+  readonly language?: string;
+  readonly defaults?: DefaultsForm;
+}
+
+export function sessionOf(request: FastifyRequest): Session {
+  if (request.session === null) throw new Error("A page for signed-in people was reached by nobody.");
+  return request.session;
+}
+
+export async function sendAccount(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: PageDeps,
+  shown: Shown = {},
+): Promise<FastifyReply> {
+  const page = pageContext(request, deps, request.method === "GET" ? accountPath : null);
+  const model = await accountModel(request, deps, shown);
+  return sendPage(reply, shown.status ?? 200, renderPage(accountView(model, page)));
+}
+
+async function accountModel(request: FastifyRequest, deps: PageDeps, shown: Shown): Promise<AccountModel> {
+  const { accounts, config, clock } = deps;
+  const { id: currentId, user } = sessionOf(request);
+  const { words } = pageContext(request, deps, null);
+  const [defaults, unconfirmedEmail, sessions, tokens] = await Promise.all([
+    accounts.pushDefaults(user.id),
+    accounts.unconfirmedEmail(user.id),
+    accounts.listSessions(user.id),
+    accounts.listTokens(user.id),
+  ]);
+  const { email, hasPassword, hasSecondFactor } = user;
+  const now = clock.now();
+  return {
+    ...{ email, hasPassword, hasSecondFactor, unconfirmedEmail, now },
+    confirmsByMail: config.accounts.emails,
+    newEmail: shown.newEmail ?? "",
+    language: shown.language ?? user.language ?? "",
+    defaults: shown.defaults ?? defaultsForm(defaults, config),
+    sessions: sessions.map(({ userAgent, ...session }) => ({
+      ...session,
+      browser: browserName(userAgent, words),
+      current: session.id === currentId,
+    })),
+    tokensInUse: tokens.filter((token) => token.revokedAt === null && (token.expiresAt ?? now + 1) > now).length,
+    done: shown.done ?? null,
+    problems: shown.problems ?? {},
+  };
+}
+
+/** Back to the page, which says once what was done. */
+export function redirectDone(request: FastifyRequest, reply: FastifyReply, deps: PageDeps, done: Done): FastifyReply {
+  return reply.redirect(pageHref(pageContext(request, deps, null), `${accountPath}?done=${done}`), 303);
+}
+
+/**
+ * Runs what asks for the password again. Too many tries are told beside the field.
+ * @param field where the password was typed.
+ */
+export async function withPasswordAsked(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: PageDeps,
+  field: keyof AccountProblems,
+  step: () => Promise<FastifyReply>,
+): Promise<FastifyReply> {
+  try {
+    return await step();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "too_many_requests") throw error;
+    const retryAfterSeconds = error.retryAfterSeconds ?? 60;
+    reply.header("retry-after", String(retryAfterSeconds));
+    const { problems } = pageContext(request, deps, null).words;
+    const problem = problems.tooManyAttempts({ count: retryAfterSeconds });
+    return await sendAccount(request, reply, deps, { status: 429, problems: { [field]: problem } });
+  }
+}
+
+/** What to say when `confirmIdentity` said no. */
+export function notConfirmed(request: FastifyRequest, deps: PageDeps): string {
+  const { again } = pageContext(request, deps, null).words.profile;
+  return sessionOf(request).user.hasPassword ? again.wrong : again.signIn;
+}
