@@ -1,0 +1,270 @@
+import { describe, expect, test } from "vitest";
+import { totpCode, totpStep } from "../../src/accounts/totp.ts";
+import { minuteMs } from "../../src/base/clock.ts";
+import { en } from "../../src/words/en.ts";
+import { password } from "../support/app.ts";
+import { type SignOnApp, startSignOnApp, type Visitor } from "../support/sign-on.ts";
+
+const words = en.singleSignOn;
+const email = "ada@example.com";
+const confirmPath = "/users/auth/oidc/confirm";
+const settingsPath = "/users/single_sign_on";
+const linkPath = `${settingsPath}/link`;
+
+function identitiesIn({ app }: SignOnApp): number {
+  const count = app.app.house.db.reader.prepare<[], { n: number }>("SELECT count(*) AS n FROM identities");
+  return count.get()?.n ?? -1;
+}
+
+function lettersIn({ app }: SignOnApp): number {
+  return app.app.house.db.reader.prepare<[], { n: number }>("SELECT count(*) AS n FROM outbox").get()?.n ?? -1;
+}
+
+const mail = {
+  PWP__MAIL__SMTP_ADDRESS: "127.0.0.1",
+  PWP__MAIL__SMTP_PORT: "9",
+  PWP__ENABLE_USER_ACCOUNT_EMAILS: "true",
+};
+
+/** Somebody whom the provider calls by the address of the account that stands, in other letters. */
+async function comeBack(site: SignOnApp): Promise<Visitor> {
+  site.provider.people.set("a-1", { email: "Ada@Example.COM", email_verified: true });
+  const visitor = site.newVisitor();
+  const answer = await site.signOn(visitor, "a-1", { next: "/users/token" });
+  expect([answer.statusCode, answer.headers.location]).toEqual([303, confirmPath]);
+  return visitor;
+}
+
+describe("an identity whose e-mail an account has", () => {
+  test("opens nothing and is linked to nothing until the account's password has come", async () => {
+    const site = await startSignOnApp();
+    const visitor = await comeBack(site);
+    expect([await visitor.signedInAs(), identitiesIn(site)]).toEqual([undefined, 0]);
+    const asked = await visitor.get(confirmPath);
+    expect([asked.statusCode, asked.body.includes(words.confirm)]).toEqual([200, true]);
+
+    for (const wrong of ["", "quartz-lantern"]) {
+      const answer = await visitor.post(confirmPath, { password: wrong });
+      expect([answer.statusCode, answer.body.includes(words.wrongPassword)]).toEqual([401, true]);
+      expect(answer.body).not.toContain("quartz-lantern");
+      expect([await visitor.signedInAs(), identitiesIn(site)]).toEqual([undefined, 0]);
+    }
+    const answer = await visitor.post(confirmPath, { password });
+    expect([answer.statusCode, answer.headers.location]).toEqual([303, "/users/token"]);
+    expect([await visitor.signedInAs(), identitiesIn(site)]).toEqual([email, 1]);
+
+    const later = site.newVisitor();
+    expect((await site.signOn(later, "a-1")).headers.location).toBe("/");
+    expect(await later.signedInAs()).toBe(email);
+  });
+
+  test("is linked once for one confirmation, and its owner is told by mail", async () => {
+    const site = await startSignOnApp(mail);
+    const visitor = await comeBack(site);
+    const step = new Map(visitor.cookies);
+    const before = lettersIn(site);
+    await visitor.post(confirmPath, { password });
+    expect(lettersIn(site)).toBe(before + 1);
+    const replay = site.newVisitor();
+    for (const [name, value] of step) replay.cookies.set(name, value);
+    expect((await replay.post(confirmPath, { password })).statusCode).toBe(400);
+    expect((await replay.get(confirmPath)).statusCode).toBe(400);
+    expect([await replay.signedInAs(), lettersIn(site)]).toEqual([undefined, before + 1]);
+  });
+
+  test("is not linked ten minutes later, nor from another browser", async () => {
+    const site = await startSignOnApp();
+    const visitor = await comeBack(site);
+    expect((await site.newVisitor().post(confirmPath, { password })).statusCode).toBe(400);
+    site.app.clock.advance(10 * minuteMs);
+    expect((await visitor.post(confirmPath, { password })).statusCode).toBe(400);
+    expect(identitiesIn(site)).toBe(0);
+  });
+
+  test("takes no other fields: whoever confirms becomes nobody else, and no administrator", async () => {
+    const site = await startSignOnApp();
+    await site.app.makeToken("eve@example.com");
+    const visitor = await comeBack(site);
+    await visitor.post(confirmPath, {
+      password,
+      email: "eve@example.com",
+      user_id: "2",
+      admin: "true",
+      subject: "e-1",
+    });
+    expect(await visitor.signedInAs()).toBe(email);
+  });
+
+  test("guessing passwords there is throttled like at the sign-in", async () => {
+    const site = await startSignOnApp();
+    const visitor = await comeBack(site);
+    const statuses: number[] = [];
+    for (let guess = 0; guess < 11; guess += 1) {
+      statuses.push((await visitor.post(confirmPath, { password: `guess ${guess}` })).statusCode);
+    }
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429]);
+    expect((await visitor.post(confirmPath, { password })).statusCode).toBe(429);
+  });
+
+  test("needs no password of somebody who has signed in since, only their consent", async () => {
+    const site = await startSignOnApp();
+    const visitor = await comeBack(site);
+    site.app.clock.advance(1_000);
+    await visitor.signIn(email, password);
+    const asked = await visitor.get(confirmPath);
+    expect([asked.body.includes(words.consent), asked.body.includes('type="password"')]).toEqual([true, false]);
+    expect(identitiesIn(site)).toBe(0);
+    expect((await visitor.post(confirmPath)).statusCode).toBe(303);
+    expect([await visitor.signedInAs(), identitiesIn(site)]).toEqual([email, 1]);
+  });
+
+  test("is not linked to the account of somebody else who is signed in", async () => {
+    const site = await startSignOnApp();
+    await site.app.makeToken("eve@example.com");
+    const visitor = await comeBack(site);
+    site.app.clock.advance(1_000);
+    await visitor.signIn("eve@example.com", password);
+    expect((await visitor.post(confirmPath)).statusCode).toBe(401);
+    expect(identitiesIn(site)).toBe(0);
+  });
+
+  test("waits for an unconfirmed account in vain: whoever made it has proven nothing", async () => {
+    const site = await startSignOnApp(mail);
+    site.app.app.house.db.writer.exec("UPDATE users SET confirmed_at = NULL");
+    const visitor = await comeBack(site);
+    expect((await visitor.post(confirmPath, { password })).statusCode).toBe(400);
+    expect(identitiesIn(site)).toBe(0);
+  });
+});
+
+describe("an account with a second factor", () => {
+  /** @returns what makes its codes. */
+  async function addApp(site: SignOnApp): Promise<() => string> {
+    const { accounts } = site.app.app.house;
+    const place = { client: "192.0.2.7", address: "192.0.2.7", userAgent: "test" };
+    const signedIn = await accounts.signIn({ email, password, place });
+    const session = await accounts.authenticateSession(signedIn?.sessionToken ?? "");
+    if (session === undefined) throw new Error("Nobody is signed in.");
+    const offer = accounts.offerAuthenticatorApp(session, "test");
+    const secret = new URL(offer.uri).searchParams.get("secret") ?? "";
+    const code = () => totpCode(base32(secret), totpStep(site.app.clock.now()));
+    const change = { session, place, proof: { typed: "", passkey: null } };
+    const added = await accounts.addAuthenticatorApp(change, { setUp: offer.setUp, code: code() });
+    expect(added.outcome).toBe("added");
+    site.app.clock.advance(minuteMs);
+    return code;
+  }
+
+  test("still has to give it after the provider has spoken", async () => {
+    const site = await startSignOnApp();
+    await (await comeBack(site)).post(confirmPath, { password });
+    await addApp(site);
+    const visitor = site.newVisitor();
+    const answer = await site.signOn(visitor, "a-1", { next: "/users/token" });
+    expect(answer.headers.location).toBe("/users/second_factor?next=%2Fusers%2Ftoken");
+    expect(await visitor.signedInAs()).toBeUndefined();
+    expect((await visitor.get("/users/token")).headers.location).toMatch(/^\/users\/second_factor/);
+  });
+
+  test("is not linked by its password alone", async () => {
+    const site = await startSignOnApp();
+    const code = await addApp(site);
+    const visitor = await comeBack(site);
+    site.app.clock.advance(1_000);
+    const answer = await visitor.post(confirmPath, { password });
+    expect(answer.headers.location).toBe(`/users/second_factor?next=${encodeURIComponent(confirmPath)}`);
+    expect(identitiesIn(site)).toBe(0);
+    // The half signed in are asked for the password again, and get no further by it.
+    expect((await visitor.get(confirmPath)).body).toContain('type="password"');
+    await visitor.post(confirmPath);
+    expect(identitiesIn(site)).toBe(0);
+
+    const { accounts } = site.app.app.house;
+    await visitor.post(confirmPath, { password });
+    const sessionToken = visitor.cookies.get("sealpush_session") ?? "";
+    const session = await accounts.authenticateSession(sessionToken);
+    if (session === undefined) throw new Error("The session is gone.");
+    const place = { client: "192.0.2.7", address: "192.0.2.7", userAgent: "test" };
+    const given = await accounts.giveCode({ session, sessionToken, place }, code());
+    if (given.outcome !== "complete") throw new Error(given.outcome);
+    visitor.cookies.set("sealpush_session", given.sessionToken);
+    expect((await visitor.get(confirmPath)).body).toContain(words.consent);
+    expect((await visitor.post(confirmPath)).headers.location).toBe("/users/token");
+    expect(identitiesIn(site)).toBe(1);
+  });
+});
+
+describe("from the account page", () => {
+  async function signedIn(site: SignOnApp): Promise<Visitor> {
+    const visitor = site.newVisitor();
+    await visitor.signIn(email, password);
+    return visitor;
+  }
+
+  test("an identity of another e-mail is linked, after the password, and unlinked, after the password", async () => {
+    const site = await startSignOnApp();
+    site.provider.people.set("p-1", { email: "countess@elsewhere.example", email_verified: true });
+    const visitor = await signedIn(site);
+    expect((await visitor.get(settingsPath)).body).toContain(words.notLinked);
+    expect((await site.signOn(visitor, "p-1", { path: linkPath })).headers.location).toBe(confirmPath);
+    expect((await visitor.post(confirmPath)).statusCode).toBe(401);
+    expect(identitiesIn(site)).toBe(0);
+    expect((await visitor.post(confirmPath, { password })).headers.location).toBe(settingsPath);
+    expect((await visitor.get(settingsPath)).body).toContain(words.linkedSince);
+
+    const stranger = site.newVisitor();
+    await site.signOn(stranger, "p-1");
+    expect(await stranger.signedInAs()).toBe(email);
+
+    const wrong = await visitor.post(`${settingsPath}/unlink`, { password: "wrong" });
+    expect([wrong.statusCode, wrong.body.includes(words.wrongPassword), identitiesIn(site)]).toEqual([422, true, 1]);
+    expect((await visitor.post(`${settingsPath}/unlink`, { password })).headers.location).toBe(settingsPath);
+    expect(identitiesIn(site)).toBe(0);
+  });
+
+  test("an e-mail that is not verified links nothing there either", async () => {
+    const site = await startSignOnApp();
+    site.provider.people.set("p-1", { email: "countess@elsewhere.example", email_verified: false });
+    const visitor = await signedIn(site);
+    expect((await site.signOn(visitor, "p-1", { path: linkPath })).statusCode).toBe(403);
+  });
+
+  test("the identity of another account is not taken over", async () => {
+    const site = await startSignOnApp();
+    site.provider.people.set("b-1", { email: "bob@example.com", email_verified: true });
+    await site.signOn(site.newVisitor(), "b-1");
+    const visitor = await signedIn(site);
+    const answer = await site.signOn(visitor, "b-1", { path: linkPath });
+    expect([answer.statusCode, answer.body.includes(words.linkedElsewhere)]).toEqual([403, true]);
+    expect(await visitor.signedInAs()).toBe(email);
+  });
+
+  test("whoever began it has to be signed in still when the provider answers", async () => {
+    const site = await startSignOnApp();
+    site.provider.people.set("p-1", { email: "countess@elsewhere.example", email_verified: true });
+    const visitor = await signedIn(site);
+    const callback = await site.goAndReturn(visitor, "p-1", { path: linkPath });
+    visitor.cookies.delete("sealpush_session");
+    expect((await visitor.get(callback)).statusCode).toBe(400);
+    expect((await visitor.get(confirmPath)).statusCode).toBe(400);
+  });
+
+  test("the only way in cannot be unlinked", async () => {
+    const site = await startSignOnApp();
+    site.provider.people.set("b-1", { email: "bob@example.com", email_verified: true });
+    const visitor = site.newVisitor();
+    await site.signOn(visitor, "b-1");
+    expect((await visitor.get(settingsPath)).body).toContain(words.onlyWayIn);
+    for (const given of ["", "anything"]) await visitor.post(`${settingsPath}/unlink`, { password: given });
+    expect(identitiesIn(site)).toBe(1);
+  });
+});
+
+/** RFC 4648, section 6. */
+function base32(text: string): Buffer {
+  const bits = [...text].map((letter) =>
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0"),
+  );
+  const bytes = bits.join("").match(/.{8}/g) ?? [];
+  return Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2)));
+}

@@ -1,0 +1,133 @@
+import { generateKeyPairSync } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import Provider, {
+  type AccountClaims,
+  type Adapter,
+  type AdapterPayload,
+  type InteractionResults,
+} from "oidc-provider";
+
+export const clientId = "sealpush";
+export const clientSecret = "a secret between provider and server";
+
+/** A person as the provider knows them. */
+export type Person = Omit<AccountClaims, "sub">;
+
+/** A real provider of OpenID Connect on the loopback, whose people sign in without being asked anything. */
+export interface TestProvider {
+  readonly issuer: string;
+  /** By subject. A test may change them at any time. */
+  readonly people: Map<string, Person>;
+  /** What happens to whoever comes to sign in next. */
+  answer: InteractionResults;
+  /** The settings of a server that trusts it. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Goes where a browser would, from the address that the server sends it to. @returns the callback's path and query. */
+  walk(url: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export const providerName = "Example ID";
+
+/** @param baseUrl of the server that people are sent back to. */
+export async function startProvider(baseUrl: string): Promise<TestProvider> {
+  const callback = `${baseUrl}/users/auth/oidc/callback`;
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const issuer = `http://127.0.0.1:${port}`;
+  const people = new Map<string, Person>();
+  const provider = makeProvider(issuer, callback, people);
+  const test: TestProvider = {
+    ...{ issuer, people, answer: {} },
+    environment: {
+      PWP__OVERRIDE_BASE_URL: baseUrl,
+      PWP__OIDC__ISSUER: issuer,
+      PWP__OIDC__CLIENT_ID: clientId,
+      PWP__OIDC__CLIENT_SECRET: clientSecret,
+      PWP__OIDC__NAME: providerName,
+    },
+    walk: (url) => walk(url, callback),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  const handle = provider.callback();
+  const interact = async (request: IncomingMessage, response: ServerResponse) => {
+    await provider.interactionDetails(request, response);
+    await provider.interactionFinished(request, response, test.answer);
+  };
+  server.on("request", (request, response) => {
+    if (request.url?.startsWith("/interaction/") !== true) void handle(request, response);
+    else interact(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
+  });
+  return test;
+}
+
+function makeProvider(issuer: string, callback: string, people: ReadonlyMap<string, Person>): Provider {
+  const kept = new Map<string, AdapterPayload>();
+  return new Provider(issuer, {
+    adapter: () => keepInMemory(kept),
+    jwks: { keys: [generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ format: "jwk" })] },
+    clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [callback] }],
+    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
+    cookies: { keys: ["a key of the test"] },
+    features: { devInteractions: { enabled: false } },
+    interactions: { url: (_context, interaction) => `/interaction/${interaction.uid}` },
+    pkce: { required: () => true },
+    ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600, AuthorizationCode: 60 },
+    findAccount: (_context, subject) => ({
+      accountId: subject,
+      claims: async () => ({ sub: subject, ...people.get(subject) }),
+    }),
+    // Nobody is asked for consent.
+    async loadExistingGrant({ oidc }) {
+      const grant = new oidc.provider.Grant({
+        clientId: oidc.client?.clientId,
+        accountId: oidc.session?.accountId,
+      });
+      grant.addOIDCScope("openid email profile");
+      await grant.save();
+      return grant;
+    },
+  });
+}
+
+/** What the provider itself remembers; its ids are random, so that one shelf holds all kinds. */
+function keepInMemory(kept: Map<string, AdapterPayload>): Adapter {
+  return {
+    upsert: async (id, payload) => void kept.set(id, payload),
+    find: async (id) => kept.get(id),
+    findByUid: async (uid) => [...kept.values()].find((payload) => payload.uid === uid),
+    findByUserCode: async () => undefined,
+    async consume(id) {
+      const payload = kept.get(id);
+      if (payload !== undefined) kept.set(id, { ...payload, consumed: Math.floor(Date.now() / 1_000) });
+    },
+    destroy: async (id) => void kept.delete(id),
+    async revokeByGrantId(grantId) {
+      for (const [id, payload] of kept) if (payload.grantId === grantId) kept.delete(id);
+    },
+  };
+}
+
+async function walk(url: string, callback: string): Promise<string> {
+  const cookies = new Map<string, string>();
+  const stepsMax = 10;
+  let next = url;
+  for (let step = 0; step < stepsMax; step += 1) {
+    if (next.startsWith(callback)) return next.slice(new URL(callback).origin.length);
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const answer = await fetch(next, { redirect: "manual", headers: { cookie } });
+    for (const line of answer.headers.getSetCookie()) {
+      const [name = "", value = ""] = line.slice(0, line.indexOf(";")).split("=");
+      cookies.set(name, value);
+    }
+    const location = answer.headers.get("location");
+    if (location === null) throw new Error(`The provider answered ${answer.status}: ${await answer.text()}`);
+    next = new URL(location, next).href;
+  }
+  throw new Error("The provider sends people in circles.");
+}
