@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ownerPages } from "../../test/support/owner-pages.ts";
 import type { ApiToken } from "../accounts/accounts.ts";
 import type { KindName } from "../config/config.ts";
 import { ar } from "../words/ar.ts";
@@ -119,12 +120,16 @@ function allPages(page: PageContext): readonly Page[] {
     ...kinds.map((kind) => secretView(secret(kind), page)),
     secretView(secret("url", { payload: `https://example.com/${hostile}`, viewsRemaining: 0 }), page),
     deletedView(page),
+    ...ownerPages(hostile, page),
     goneView(page),
     robotView(page),
     ...[400, 403, 404, 413, 429, 500, 503].map((status) =>
       failureView({ status, requestId: hostile, retryAfterSeconds: 2 }, page),
     ),
-    signInView({ provider: hostile, email: hostile, next: `/${hostile}`, refusal: { reason: "wrong" } }, page),
+    signInView(
+      { provider: hostile, passkeys: true, email: hostile, next: `/${hostile}`, refusal: { reason: "wrong" } },
+      page,
+    ),
     tokensView(
       {
         ...{ form: tokenForm, problems: tokenProblems, made: { name: hostile, token: hostile } },

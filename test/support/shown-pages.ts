@@ -117,6 +117,33 @@ export const shownPages: readonly ShownPage[] = [
     },
   },
   {
+    name: "dashboard",
+    signedIn: true,
+    async show(page, site) {
+      const name = "averylongnamewithoutaplacetobreak".repeat(4);
+      await site.push({ payload: text, name, note: unbroken, passphrase: "phrase", expire_after_views: 100 }, "owned");
+      const { urlToken } = await site.push({ payload: text, expire_after_views: 1 }, "owned");
+      await site.fetch(`/api/v2/pushes/${urlToken}`);
+      await page.goto("/p");
+      await page.locator("details.confirm summary").first().click();
+    },
+  },
+  { name: "dashboard, nothing found", signedIn: true, show: (page) => page.goto("/p?q=no+such+push&kind=qr&page=2") },
+  {
+    name: "audit trail",
+    signedIn: true,
+    async show(page, site) {
+      const name = "averylongnamewithoutaplacetobreak".repeat(4);
+      const { urlToken } = await site.push({ payload: text, name, passphrase: "phrase" }, "owned");
+      for (const passphrase of ["wrong", "phrase"]) {
+        const headers = { "user-agent": "unbroken".repeat(40), referer: unbroken };
+        await site.fetch(`/api/v2/pushes/${urlToken}?passphrase=${passphrase}`, { headers });
+      }
+      await page.goto(`/p/${urlToken}/audit`);
+      await page.locator("details.confirm summary").first().click();
+    },
+  },
+  {
     name: "tokens",
     signedIn: true,
     async show(page) {

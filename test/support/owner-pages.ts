@@ -1,0 +1,48 @@
+import { auditView } from "../../src/pages/audit/view.tsx";
+import { dashboardView } from "../../src/pages/dashboard/view.tsx";
+import type { PageContext } from "../../src/pages/page-context.ts";
+import type { Page } from "../../src/pages/render.ts";
+import type { AuditKind, EndReason, OwnedPush, PushSearch, TrailEvent } from "../../src/pushes/pushes.ts";
+
+const nowMs = Date.UTC(2027, 2, 3, 14, 5);
+const endReasons: readonly (EndReason | null)[] = [null, "views", "time", "viewer", "owner"];
+const auditKinds: readonly AuditKind[] = [
+  ...(["creation", "view", "failed_view", "expire", "failed_passphrase"] as const),
+  ...(["admin_view", "owner_view", "edit", "creation_email_send", "download"] as const),
+];
+
+function pushesNamed(text: string): readonly OwnedPush[] {
+  return endReasons.map((endReason, at) => ({
+    ...{ urlToken: `token-${at}`, kind: "url", ownerId: 7, name: at === 0 ? null : text, note: text },
+    ...{ expireAfterDays: 7, expireAfterViews: 5, daysRemaining: 3, viewsRemaining: 2, views: 3 },
+    ...{ deletableByViewer: true, retrievalStep: true, passphraseRequired: true },
+    ...{ expired: endReason !== null, deleted: false, endReason, expiredOn: endReason === null ? null : nowMs - 1_000 },
+    ...{ createdAt: nowMs - 90_000_000, updatedAt: nowMs, expiresAt: nowMs + 90_000_000 },
+  }));
+}
+
+function eventsWith(text: string): readonly TrailEvent[] {
+  const times = { createdAt: nowMs - 7_200_000, updatedAt: nowMs - 3_600_000 };
+  const from = { address: text, userAgent: text, referrer: `https://example.com/${text}` };
+  return [
+    ...(["views", "time"] as const).map((reason) => ({ kind: "limit" as const, reason, ...times })),
+    ...auditKinds.flatMap((kind) =>
+      (["owner", "holder", "administrator"] as const).map((by, at) => ({ kind, by, times: at + 1, ...from, ...times })),
+    ),
+  ];
+}
+
+/** The owner's pages in each state, with this text wherever one comes from outside. */
+export function ownerPages(text: string, page: PageContext): readonly Page[] {
+  const search: PushSearch = { text, state: "expired", kind: "qr", page: 2 };
+  const listed = pushesNamed(text).map((push) => ({ push, link: `https://push.example/p/${text}` }));
+  const empty = { pushes: [], hasMore: false, stopped: true, nowMs };
+  return [
+    dashboardView({ search, pushes: listed, hasMore: true, stopped: true, nowMs }, page),
+    dashboardView({ search: { ...search, page: 200 }, pushes: listed, hasMore: true, stopped: false, nowMs }, page),
+    dashboardView({ ...empty, search }, page),
+    dashboardView({ ...empty, search: { text: "", state: "all", kind: null, page: 1 } }, page),
+    ...listed.map((each) => auditView({ listed: each, events: eventsWith(text), page: 2, hasMore: true, nowMs }, page)),
+    ...listed.slice(0, 1).map((each) => auditView({ listed: each, events: [], page: 9, hasMore: false, nowMs }, page)),
+  ];
+}
