@@ -45,8 +45,11 @@ export type FactorRemoved = { readonly outcome: "removed" | "last_required" | "u
 /** Each change ends all other sessions of the user and is told by mail, in the same unit. */
 export interface FactorChanges {
   findFactors(userId: number): Promise<Factors>;
-  /** Nothing is stored by it: what was only shown protects nothing. */
-  offerAuthenticatorApp(session: Session, issuer: string): TotpOffer;
+  /**
+   * Nothing is stored by it: what was only shown protects nothing.
+   * @param before `setUp` of the offer to show again, after a slip.
+   */
+  offerAuthenticatorApp(session: Session, issuer: string, before?: string): TotpOffer;
   /** @param setUp of the offer. "stale": the offer has run out, or was another session's. */
   addAuthenticatorApp(
     change: FactorChange,
@@ -94,8 +97,8 @@ export function createFactorChanges(deps: Deps): FactorChanges {
   return {
     findFactors: async (userId) => findFactors(userId),
 
-    offerAuthenticatorApp: (session, issuer) =>
-      setUps.offer(session.id, { issuer, label: session.user.email }, clock.now()),
+    offerAuthenticatorApp: (session, issuer, before = "") =>
+      setUps.offer(session.id, { issuer, label: session.user.email }, clock.now(), before),
 
     addAuthenticatorApp: (change, confirmation) => addAuthenticatorApp(deps, change, confirmation),
 

@@ -19,27 +19,42 @@ export interface TotpOffer {
 }
 
 export interface TotpSetUp {
-  offer(sessionId: number, names: { readonly issuer: string; readonly label: string }, now: number): TotpOffer;
+  /** @param before of an offer to show again, after a slip; one that `open` refuses gives way to a new secret. */
+  offer(
+    sessionId: number,
+    names: { readonly issuer: string; readonly label: string },
+    now: number,
+    before: string,
+  ): TotpOffer;
   /** @returns the secret; undefined: not ours, of another session, or run out. */
   open(setUp: string, sessionId: number, now: number): Buffer | undefined;
 }
 
 export function createTotpSetUp(deps: { readonly keyring: () => Keyring; readonly random: Random }): TotpSetUp {
   const contextOf = (sessionId: number) => `session:${sessionId}:totp-set-up`;
+
+  function make(sessionId: number, now: number) {
+    const secret = deps.random.bytes(totpSecretBytes);
+    const time = Buffer.alloc(timeBytes);
+    time.writeBigUInt64BE(BigInt(now));
+    const sealed = deps.keyring().seal(contextOf(sessionId), Buffer.concat([time, secret]));
+    return { secret, setUp: sealed.toString("base64url") };
+  }
+
+  function open(setUp: string, sessionId: number, now: number): Buffer | undefined {
+    if (setUp.length > setUpLengthMax) return undefined;
+    const content = deps.keyring().open(contextOf(sessionId), Buffer.from(setUp, "base64url"));
+    if (content?.length !== timeBytes + totpSecretBytes) return undefined;
+    const madeAt = Number(content.readBigUInt64BE());
+    return now >= madeAt && now < madeAt + lifetimeMs ? content.subarray(timeBytes) : undefined;
+  }
+
   return {
-    offer(sessionId, names, now) {
-      const secret = deps.random.bytes(totpSecretBytes);
-      const time = Buffer.alloc(timeBytes);
-      time.writeBigUInt64BE(BigInt(now));
-      const sealed = deps.keyring().seal(contextOf(sessionId), Buffer.concat([time, secret]));
-      return { ...describeTotp(secret, names), setUp: sealed.toString("base64url") };
-    },
-    open(setUp, sessionId, now) {
-      if (setUp.length > setUpLengthMax) return undefined;
-      const content = deps.keyring().open(contextOf(sessionId), Buffer.from(setUp, "base64url"));
-      if (content?.length !== timeBytes + totpSecretBytes) return undefined;
-      const madeAt = Number(content.readBigUInt64BE());
-      return now >= madeAt && now < madeAt + lifetimeMs ? content.subarray(timeBytes) : undefined;
+    open,
+    offer(sessionId, names, now, before) {
+      const known = open(before, sessionId, now);
+      const { secret, setUp } = known === undefined ? make(sessionId, now) : { secret: known, setUp: before };
+      return { ...describeTotp(secret, names), setUp };
     },
   };
 }

@@ -1,5 +1,5 @@
 /** The files that a build makes for browsers, by the name that stays the same from build to build. */
-export type AssetName = "sealpush.css" | "favicon.svg" | "page.js" | "new-push.js";
+export type AssetName = "sealpush.css" | "favicon.svg" | "page.js" | "new-push.js" | "passkeys.js";
 
 /** Where an asset lies on this server; the address changes with its content. */
 export type AssetUrl = (name: AssetName) => string;

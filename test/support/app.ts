@@ -56,7 +56,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
 /** Stands in for the build: pages only need the files to be there. */
 function makeAssets(dataDir: string): string {
   const assetsDir = join(dataDir, "assets");
-  const names = ["sealpush.css", "favicon.svg", "page.js", "new-push.js"];
+  const names = ["sealpush.css", "favicon.svg", "page.js", "new-push.js", "passkeys.js"];
   mkdirSync(assetsDir, { recursive: true });
   for (const name of names) writeFileSync(join(assetsDir, name), "");
   writeFileSync(

@@ -3,69 +3,77 @@ import { AppError } from "../../base/errors.ts";
 import { secondFactorPath, signInPath } from "../../http/authentication.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
-import { pageHref } from "../page-context.ts";
+import { answerWhenClosed, enter, goTo, textOf, waitAfter } from "../entry.ts";
+import { relyingPartyOf } from "../factors/relying-party.ts";
 import { type PageDeps, pageContext, placeOf, queryOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { providerNameOf } from "../single-sign-on/button.tsx";
-import { type SignInModel, signInView } from "./view.tsx";
+import { type SignInDone, type SignInModel, type SignInRefusal, signInView } from "./view.tsx";
 
 export function registerSignInPages(server: FastifyInstance, deps: PageDeps): void {
-  server.get(signInPath, { config: { access: "page", changesState: false } }, (request, reply) => {
+  server.get(signInPath, { config: { access: "page", changesState: false } }, async (request, reply) => {
+    const closed = answerWhenClosed("signing in", request, reply, deps);
+    if (closed !== undefined) return closed;
     const next = ownPath(queryOf(request, "next"));
-    return sendSignIn(request, reply, deps, 200, { email: "", next, refusal: null });
+    const done = doneOf(queryOf(request, "done"));
+    return sendSignIn(request, reply, deps, 200, { email: "", next, refusal: null, done });
   });
-  server.post(signInPath, { config: { access: "page", changesState: true } }, (request, reply) =>
-    signIn(request, reply, deps),
-  );
+  server.post(signInPath, { config: { access: "page", changesState: true } }, async (request, reply) => {
+    const closed = answerWhenClosed("signing in", request, reply, deps);
+    return closed ?? signIn(request, reply, deps);
+  });
   server.post("/users/sign_out", { config: { access: "page", changesState: true } }, async (request, reply) => {
     const sessionToken = deps.sessionCookies.find(request.raw, request.client);
     if (sessionToken !== undefined) await deps.accounts.signOut(sessionToken);
     reply.header("set-cookie", deps.sessionCookies.ended(request.client));
-    return reply.redirect(pageHref(pageContext(request, deps, null), "/"), 303);
+    return goTo("/", request, reply, deps);
   });
 }
 
 async function signIn(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
   const form = await receiveForm(request, deps.bodyBudget);
-  const email = textOf(form.email);
-  const next = ownPath(textOf(form.next));
+  const email = textOf(form, "email");
+  const next = ownPath(textOf(form, "next"));
+  const sendBack = (status: number, refusal: SignInRefusal) =>
+    sendSignIn(request, reply, deps, status, { email, next, refusal, done: null });
   try {
-    const signedIn = await deps.accounts.signIn({ email, password: textOf(form.password), place: placeOf(request) });
-    if (signedIn === undefined) {
-      return sendSignIn(request, reply, deps, 401, { email, next, refusal: { reason: "wrong" } });
-    }
-    const before = deps.sessionCookies.find(request.raw, request.client);
-    if (before !== undefined) await deps.accounts.signOut(before);
-    reply.header("set-cookie", deps.sessionCookies.made(signedIn.sessionToken, request.client));
+    const place = placeOf(request);
+    const signedIn = await deps.accounts.signIn({ email, password: textOf(form, "password"), place });
+    if (signedIn === undefined) return await sendBack(401, { reason: "wrong" });
     const after = signedIn.waitsForFactor ? withNext(secondFactorPath, next) : (next ?? "/");
-    return reply.redirect(pageHref(pageContext(request, deps, null), after), 303);
+    return await enter(signedIn.sessionToken, after, request, reply, deps);
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== "too_many_requests") throw error;
-    const retryAfterSeconds = error.retryAfterSeconds ?? 60;
-    reply.header("retry-after", String(retryAfterSeconds));
-    return sendSignIn(request, reply, deps, 429, { email, next, refusal: { reason: "too_many", retryAfterSeconds } });
+    if (error instanceof AppError && error.code === "forbidden") return sendBack(403, { reason: "unconfirmed" });
+    return sendBack(429, { reason: "too_many", retryAfterSeconds: waitAfter(error, reply) });
   }
 }
 
-function sendSignIn(
+async function sendSignIn(
   request: FastifyRequest,
   reply: FastifyReply,
   deps: PageDeps,
   status: number,
-  shown: Omit<SignInModel, "provider">,
-): FastifyReply {
-  const model = { ...shown, provider: providerNameOf(deps.config) };
-  const selfPath = model.next === null ? signInPath : `${signInPath}?next=${encodeURIComponent(model.next)}`;
+  shown: Pick<SignInModel, "email" | "next" | "refusal" | "done">,
+): Promise<FastifyReply> {
+  const { signupsDisabled } = deps.config.accounts;
+  const model: SignInModel = {
+    ...shown,
+    provider: providerNameOf(deps.config),
+    passkeys: relyingPartyOf(request.baseUrl) !== undefined,
+    signUps: !signupsDisabled,
+    firstRun: await deps.accounts.isFirstRun(),
+  };
+  const selfPath = withNext(signInPath, model.next);
   return sendPage(reply, status, renderPage(signInView(model, pageContext(request, deps, selfPath))));
+}
+
+function doneOf(value: string | undefined): SignInDone | null {
+  return value === "confirmed" || value === "password_changed" ? value : null;
 }
 
 /** @param next as `ownPath` has checked it. */
 export function withNext(path: string, next: string | null): string {
   return next === null ? path : `${path}?next=${encodeURIComponent(next)}`;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }
 
 /**

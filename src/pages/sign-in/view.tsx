@@ -1,40 +1,58 @@
 import { Layout } from "../layout.tsx";
-import type { PageContext } from "../page-context.ts";
+import { type PageContext, pageHref } from "../page-context.ts";
 import { Field } from "../parts/field.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { Page } from "../render.ts";
+import { PasskeySignIn } from "../second-factor/passkey-sign-in.tsx";
 import { SignOnButton } from "../single-sign-on/button.tsx";
+
+export type SignInRefusal =
+  | { readonly reason: "wrong" }
+  /** The pair is right: nobody else hears of it. */
+  | { readonly reason: "unconfirmed" }
+  | { readonly reason: "too_many"; readonly retryAfterSeconds: number };
 
 export interface SignInModel {
   /** The provider of single sign-on, as `providerNameOf` says. */
   readonly provider: string | null;
+  /** Passkeys can be used at this address of the server. */
+  readonly passkeys: boolean;
   readonly email: string;
   /** A path of this server to go to afterwards; the handler has checked that it is one. */
   readonly next: string | null;
-  readonly refusal:
-    | { readonly reason: "wrong" }
-    | { readonly reason: "too_many"; readonly retryAfterSeconds: number }
-    | null;
+  readonly refusal: SignInRefusal | null;
+  /** What the person has just done before coming here. */
+  readonly done: SignInDone | null;
+  /** Whether an account can be made by oneself. */
+  readonly signUps: boolean;
+  /** There is no account at all yet. */
+  readonly firstRun: boolean;
 }
+
+export type SignInDone = "confirmed" | "password_changed";
 
 /** Fields `email`, `password` and `next`, posted to `/users/sign_in`. */
 export function signInView(model: SignInModel, page: PageContext): Page {
-  const { signIn, problems } = page.words;
+  const { signIn, entry } = page.words;
   return (
-    <Layout page={page} title={signIn.heading} width="narrow">
+    <Layout page={page} title={signIn.heading} width="narrow" scripts={model.passkeys ? ["passkeys.js"] : []}>
       <div class="card">
         <h1>{signIn.heading}</h1>
         <p class="lead">{signIn.lead}</p>
-        {model.refusal !== null && (
-          <Notice tone="danger" icon="alert" alert>
+        {model.firstRun && (
+          <Notice tone="info" icon="key">
             <p>
-              {model.refusal.reason === "wrong"
-                ? signIn.wrong
-                : problems.tooManyAttempts({ count: model.refusal.retryAfterSeconds })}
+              {entry.firstRun.invite} <a href={pageHref(page, "/first_run")}>{entry.firstRun.inviteLink}</a>
             </p>
           </Notice>
         )}
+        {model.done !== null && (
+          <Notice tone="success" icon="check" alert>
+            <p>{model.done === "confirmed" ? entry.confirmation.done : entry.recovery.done}</p>
+          </Notice>
+        )}
+        {model.refusal !== null && <Refused refusal={model.refusal} page={page} />}
         <PostForm page={page} class="form" action="/users/sign_in">
           {model.next !== null && <input type="hidden" name="next" value={model.next} />}
           <Field
@@ -73,8 +91,34 @@ export function signInView(model: SignInModel, page: PageContext): Page {
             {signIn.submit}
           </button>
         </PostForm>
+        {model.passkeys && <PasskeySignIn page={page} next={model.next} />}
         <SignOnButton page={page} provider={model.provider} next={model.next} />
+        <ul class="card-ways">
+          <li>
+            <a href={pageHref(page, "/users/password/new")}>{entry.recovery.link}</a>
+          </li>
+          {model.signUps && !model.firstRun && (
+            <li>
+              <a href={pageHref(page, "/users/sign_up")}>{entry.signUp.heading}</a>
+            </li>
+          )}
+        </ul>
       </div>
     </Layout>
+  );
+}
+
+function Refused({ refusal, page }: { readonly refusal: SignInRefusal; readonly page: PageContext }) {
+  const { signIn, entry, problems } = page.words;
+  return (
+    <Notice tone="danger" icon="alert" alert>
+      {refusal.reason === "wrong" && <p>{signIn.wrong}</p>}
+      {refusal.reason === "too_many" && <p>{problems.tooManyAttempts({ count: refusal.retryAfterSeconds })}</p>}
+      {refusal.reason === "unconfirmed" && (
+        <p>
+          {entry.confirmation.first} <a href={pageHref(page, "/users/confirmation/new")}>{entry.signUp.again}</a>
+        </p>
+      )}
+    </Notice>
   );
 }

@@ -1,7 +1,7 @@
 export const factors = {
   challenge: {
     heading: "Noch ein Schritt",
-    lead: "Ihr Passwort stimmt. Zeigen Sie noch einmal, dass Sie es sind.",
+    lead: "Fast geschafft: Zeigen Sie noch einmal, dass Sie es sind.",
     code: "Code Ihrer Authenticator-App",
     codeHint: "Sechs Ziffern, alle 30 Sekunden neue.",
     submit: "Weiter",
@@ -62,6 +62,7 @@ export const factors = {
     use: "Passkey benutzen",
     signIn: "Mit Passkey anmelden",
     signInWrong: "Dieser Passkey öffnet hier kein Konto.",
+    otherWay: "Auf anderem Weg anmelden",
     remove: "Entfernen",
     removeOne: "{name} entfernen",
     removeText: "Er meldet Sie nicht mehr an. Löschen Sie ihn auch auf Ihrem Gerät.",

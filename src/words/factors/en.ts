@@ -1,7 +1,7 @@
 export const factors = {
   challenge: {
     heading: "One more step",
-    lead: "Your password was right. Show once more that it is you.",
+    lead: "Almost there: show once more that it is you.",
     code: "Code of your authenticator app",
     codeHint: "Six digits, new every 30 seconds.",
     submit: "Continue",
@@ -61,6 +61,7 @@ export const factors = {
     use: "Use a passkey",
     signIn: "Sign in with a passkey",
     signInWrong: "No account here opens with that passkey.",
+    otherWay: "Sign in another way",
     remove: "Remove",
     removeOne: "Remove {name}",
     removeText: "It no longer signs you in. Delete it on your device too.",

@@ -1,7 +1,7 @@
 export const factors = {
   challenge: {
     heading: "Un paso más",
-    lead: "Su contraseña es correcta. Demuestre una vez más que es usted.",
+    lead: "Ya casi está: demuestre una vez más que es usted.",
     code: "Código de su aplicación de autenticación",
     codeHint: "Seis cifras, nuevas cada 30 segundos.",
     submit: "Continuar",
@@ -62,6 +62,7 @@ export const factors = {
     use: "Usar una llave de acceso",
     signIn: "Iniciar sesión con una llave de acceso",
     signInWrong: "Ninguna cuenta se abre aquí con esa llave de acceso.",
+    otherWay: "Iniciar sesión de otra forma",
     remove: "Quitar",
     removeOne: "Quitar {name}",
     removeText: "Ya no iniciará su sesión. Bórrela también en su dispositivo.",

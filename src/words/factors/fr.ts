@@ -1,7 +1,7 @@
 export const factors = {
   challenge: {
     heading: "Encore une étape",
-    lead: "Votre mot de passe est exact. Montrez encore une fois que c'est bien vous.",
+    lead: "Vous y êtes presque : montrez encore une fois que c'est bien vous.",
     code: "Code de votre application d'authentification",
     codeHint: "Six chiffres, renouvelés toutes les 30 secondes.",
     submit: "Continuer",
@@ -62,6 +62,7 @@ export const factors = {
     use: "Utiliser une clé d'accès",
     signIn: "Se connecter avec une clé d'accès",
     signInWrong: "Aucun compte ne s'ouvre ici avec cette clé d'accès.",
+    otherWay: "Se connecter autrement",
     remove: "Retirer",
     removeOne: "Retirer {name}",
     removeText: "Elle ne vous connectera plus. Supprimez-la aussi sur votre appareil.",

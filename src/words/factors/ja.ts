@@ -1,7 +1,7 @@
 export const factors = {
   challenge: {
     heading: "あと一段階です",
-    lead: "パスワードは正しく入力されました。ご本人であることをもう一度確認します。",
+    lead: "もう少しです。ご本人であることをもう一度確認します。",
     code: "認証アプリのコード",
     codeHint: "30秒ごとに変わる6桁の数字です。",
     submit: "続ける",
@@ -58,6 +58,7 @@ export const factors = {
     use: "パスキーを使う",
     signIn: "パスキーでサインイン",
     signInWrong: "そのパスキーで開けるアカウントはありません。",
+    otherWay: "別の方法でサインイン",
     remove: "削除",
     removeOne: "{name}を削除",
     removeText: "サインインに使えなくなります。端末側でも削除してください。",

@@ -1,7 +1,7 @@
 export const factors = {
   challenge: {
     heading: "Mais um passo",
-    lead: "Sua senha está certa. Mostre mais uma vez que é você.",
+    lead: "Quase lá: mostre mais uma vez que é você.",
     code: "Código do seu aplicativo autenticador",
     codeHint: "Seis dígitos, novos a cada 30 segundos.",
     submit: "Continuar",
@@ -62,6 +62,7 @@ export const factors = {
     use: "Usar uma chave de acesso",
     signIn: "Entrar com uma chave de acesso",
     signInWrong: "Nenhuma conta se abre aqui com essa chave de acesso.",
+    otherWay: "Entrar de outra forma",
     remove: "Remover",
     removeOne: "Remover {name}",
     removeText: "Ela não entra mais na sua conta. Apague-a também no seu dispositivo.",

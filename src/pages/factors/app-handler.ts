@@ -1,0 +1,80 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { AppError } from "../../base/errors.ts";
+import { receiveForm } from "../../http/body/receive-body.ts";
+import { sendPage } from "../../http/headers.ts";
+import { pageHref } from "../page-context.ts";
+import { type PageDeps, pageContext } from "../page-scope.ts";
+import { renderPage } from "../render.ts";
+import { changingFactors, readingFactors, sendBackupCodes, sendRefused } from "./answers.ts";
+import { type AppModel, appView } from "./app-view.tsx";
+import { changeOf, fieldOf, proofOffered, refusedChange, sessionOf, tellWait } from "./change-request.ts";
+import { appPath, factorsPath, removeAppPath } from "./paths.ts";
+
+export function registerAppPages(server: FastifyInstance, deps: PageDeps): void {
+  server.get(appPath, { config: readingFactors }, (request, reply) => sendApp(request, reply, deps, 200, "", null));
+  server.post(appPath, { config: changingFactors }, (request, reply) => addApp(request, reply, deps));
+  server.post(removeAppPath, { config: changingFactors }, (request, reply) => removeApp(request, reply, deps));
+}
+
+async function addApp(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
+  const form = await receiveForm(request, deps.bodyBudget);
+  const page = pageContext(request, deps, null);
+  const { app } = page.words.factors;
+  const setUp = fieldOf(form, "set_up");
+  const change = changeOf(request, form);
+  const answer = await deps.accounts.addAuthenticatorApp(change, { setUp, code: fieldOf(form, "code") });
+  const again = (status: number, problem: NonNullable<AppModel["problem"]>) =>
+    sendApp(request, reply, deps, status, setUp, problem);
+  switch (answer.outcome) {
+    case "added":
+      if (answer.backupCodes === null) return reply.redirect(pageHref(page, factorsPath), 303);
+      return sendBackupCodes(request, reply, deps, { codes: answer.backupCodes, added: true });
+    case "wrong_code":
+      return again(422, { at: "code", message: app.wrong });
+    case "stale":
+      return again(422, { at: "form", message: app.stale });
+    case "too_many":
+      return again(429, { at: "form", message: tellWait(answer.retryAfterSeconds, reply, page.words) });
+    default: {
+      const { status, message } = refusedChange(answer, reply, page.words);
+      return again(status, { at: "proof", message });
+    }
+  }
+}
+
+/** @param setUp of the offer to show again; one that is none, or has run out, gives way to a new one. */
+async function sendApp(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: PageDeps,
+  status: number,
+  setUp: string,
+  problem: AppModel["problem"],
+): Promise<FastifyReply> {
+  const session = sessionOf(request);
+  const factors = await deps.accounts.findFactors(session.user.id);
+  // Named by the server, so that codes of two servers stay apart in one app.
+  const issuer = `Sealpush (${new URL(request.baseUrl).hostname})`;
+  const offer = deps.accounts.offerAuthenticatorApp(session, issuer, setUp);
+  const model = { ...offer, problem, proof: proofOffered(request, factors), replaces: factors.appAddedAt !== null };
+  const page = pageContext(request, deps, request.method === "GET" ? appPath : null);
+  return sendPage(reply, status, renderPage(appView(model, page)));
+}
+
+async function removeApp(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
+  const form = await receiveForm(request, deps.bodyBudget);
+  const page = pageContext(request, deps, null);
+  const answer = await deps.accounts.removeAuthenticatorApp(changeOf(request, form));
+  switch (answer.outcome) {
+    case "removed":
+      return reply.redirect(pageHref(page, factorsPath), 303);
+    case "unknown":
+      throw new AppError("not_found", "not-found");
+    case "last_required":
+      return sendRefused(request, reply, deps, "remove_app", {
+        ...{ status: 422, message: page.words.factors.manage.lastRequired },
+      });
+    default:
+      return sendRefused(request, reply, deps, "remove_app", refusedChange(answer, reply, page.words));
+  }
+}

@@ -1,0 +1,49 @@
+import { Layout } from "../layout.tsx";
+import { type PageContext, pageHref } from "../page-context.ts";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Notice } from "../parts/notice.tsx";
+import type { Page } from "../render.ts";
+
+export interface BackupCodesModel {
+  readonly codes: readonly string[];
+  /** A factor was set up with them. */
+  readonly added: boolean;
+  /** Where to go when they are kept. */
+  readonly next: string;
+}
+
+/** Codes just made: the only time that they can be shown. */
+export function backupCodesView(model: BackupCodesModel, page: PageContext): Page {
+  const { codes } = page.words.factors;
+  return (
+    <Layout page={page} title={codes.madeHeading} width="narrow" privatePage>
+      <div class="card" data-secret>
+        {model.added && (
+          <Notice tone="success" icon="check" alert>
+            <p>{codes.added}</p>
+          </Notice>
+        )}
+        <h1>{codes.madeHeading}</h1>
+        <p class="lead">{codes.madeText}</p>
+        <pre class="exact-text backup-codes" id="backup_codes" dir="ltr" translate={false}>
+          {model.codes.join("\n")}
+        </pre>
+        <div class="page-actions no-print" hidden data-scripted>
+          <CopyButton words={page.words} of="backup_codes" label={codes.copy} />
+          <button type="button" class="button" data-save="backup_codes" data-filename="sealpush-backup-codes.txt">
+            <Icon name="download" />
+            <span>{codes.save}</span>
+          </button>
+          <button type="button" class="button" data-print>
+            <Icon name="print" />
+            <span>{codes.print}</span>
+          </button>
+        </div>
+        <a class="button button-primary button-large button-wide no-print" href={pageHref(page, model.next)}>
+          {codes.done}
+        </a>
+      </div>
+    </Layout>
+  );
+}

@@ -1,0 +1,62 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { ChangeRefusal, FactorChange, Factors, PasskeyAnswer, Session } from "../../accounts/accounts.ts";
+import { AppError } from "../../base/errors.ts";
+import type { FormFields } from "../../http/body/form-fields.ts";
+import type { Words } from "../../words/words.ts";
+import { placeOf } from "../page-scope.ts";
+import type { ProofOffered } from "./proof.tsx";
+import { relyingPartyOf } from "./relying-party.ts";
+
+/** The session on a page whose access guarantees one. */
+export function sessionOf(request: FastifyRequest): Session {
+  if (request.session === null) throw new Error("A page for people with a session was reached by nobody.");
+  return request.session;
+}
+
+export function fieldOf(form: FormFields, name: string): string {
+  const value = Object.hasOwn(form, name) ? form[name] : undefined;
+  return typeof value === "string" ? value : "";
+}
+
+/** What a passkey said, in the field of that name; null: it was not asked, or none can be used here. */
+export function passkeyAnswerOf(request: FastifyRequest, form: FormFields, name: string): PasskeyAnswer | null {
+  const answer = fieldOf(form, name);
+  const party = relyingPartyOf(request.baseUrl);
+  return answer === "" || party === undefined ? null : { answer, party };
+}
+
+export function changeOf(request: FastifyRequest, form: FormFields): FactorChange {
+  const proof = { typed: fieldOf(form, "proof"), passkey: passkeyAnswerOf(request, form, "proof_passkey") };
+  return { session: sessionOf(request), place: placeOf(request), proof };
+}
+
+/** @returns what the person can show before a change; null: nothing has to be shown yet. */
+export function proofOffered(request: FastifyRequest, factors: Factors): ProofOffered | null {
+  if (factors.appAddedAt === null && factors.passkeys.length === 0) return null;
+  const passkey = factors.passkeys.length > 0 && relyingPartyOf(request.baseUrl) !== undefined;
+  return { password: sessionOf(request).user.hasPassword, passkey };
+}
+
+/** How a change that was not made is answered, where its own page is shown again. */
+export interface RefusedChange {
+  readonly status: number;
+  readonly message: string;
+}
+
+/** @throws AppError not_authenticated when the session has ended meanwhile. */
+export function refusedChange(refusal: ChangeRefusal, reply: FastifyReply, { factors }: Words): RefusedChange {
+  switch (refusal.outcome) {
+    case "unproven":
+      return { status: 422, message: factors.proof.wrong };
+    case "too_many":
+      return { status: 429, message: tellWait(refusal.retryAfterSeconds, reply, { factors }) };
+    case "over":
+      throw new AppError("not_authenticated", "This session has ended.");
+  }
+}
+
+/** Says in the answer's header, and in words, when codes are tried again. */
+export function tellWait(seconds: number, reply: FastifyReply, { factors }: Pick<Words, "factors">): string {
+  reply.header("retry-after", String(seconds));
+  return factors.challenge.tooMany({ count: Math.ceil(seconds / 60) });
+}

@@ -1,0 +1,24 @@
+import type { Factors } from "../../accounts/accounts.ts";
+import type { ProofOffered } from "./proof.tsx";
+
+/** Which form of the page a problem belongs to. */
+export type FormName = "add_passkey" | "remove_app" | "backup_codes" | `remove_passkey_${number}`;
+
+export interface FactorsProblem {
+  readonly form: FormName;
+  /** At the proof, or at the name of a new passkey, or about the form as a whole. */
+  readonly at: "proof" | "name" | "form";
+  readonly message: string;
+}
+
+export interface FactorsModel extends Factors {
+  /** null: no factor stands, so nothing has to be shown. */
+  readonly proof: ProofOffered | null;
+  /** This server asks for a factor, and there is none. */
+  readonly required: boolean;
+  /** Browsers give passkeys to this server as it is reached. */
+  readonly passkeysPossible: boolean;
+  /** As typed, when the form is sent back. */
+  readonly passkeyName: string;
+  readonly problem: FactorsProblem | null;
+}

@@ -1,0 +1,125 @@
+import type { Passkey } from "../../accounts/accounts.ts";
+import type { PageContext } from "../page-context.ts";
+import { Field } from "../parts/field.tsx";
+import { LocalTime } from "../parts/local-time.tsx";
+import { PasskeyButton } from "../parts/passkey-button.tsx";
+import { PostForm } from "../parts/post-form.tsx";
+import type { FactorsModel } from "./model.ts";
+import { newPasskeyOptionsPath, passkeysPath, removePasskeyPath } from "./paths.ts";
+import { ProofFields } from "./proof.tsx";
+import { ProvenChange } from "./proven-change.tsx";
+
+interface SectionProps {
+  readonly model: FactorsModel;
+  readonly page: PageContext;
+}
+
+export function PasskeySection({ model, page }: SectionProps) {
+  const { passkeys } = page.words.factors;
+  return (
+    <section class="card" aria-labelledby="passkeys">
+      <h2 class="section-heading" id="passkeys">
+        {passkeys.heading}
+      </h2>
+      <p>{passkeys.text}</p>
+      {model.passkeys.length === 0 ? (
+        <p class="field-hint">{passkeys.none}</p>
+      ) : (
+        <ul class="rows">
+          {model.passkeys.map((passkey) => (
+            <Row key={passkey.id} passkey={passkey} model={model} page={page} />
+          ))}
+        </ul>
+      )}
+      {model.passkeysPossible ? <AddForm model={model} page={page} /> : <p class="field-hint">{passkeys.noDomain}</p>}
+    </section>
+  );
+}
+
+function Row({ passkey, model, page }: SectionProps & { readonly passkey: Passkey }) {
+  const { passkeys, manage } = page.words.factors;
+  const { lastUsedAt } = passkey;
+  return (
+    <li class="row">
+      <h3 class="row-title" dir="auto">
+        {passkey.name}
+      </h3>
+      <dl class="row-facts">
+        <div>
+          <dt>{manage.added}</dt>
+          <dd>
+            <LocalTime timeMs={passkey.createdAt} words={page.words} />
+          </dd>
+        </div>
+        <div>
+          <dt>{manage.lastUsed}</dt>
+          <dd>{lastUsedAt === null ? manage.never : <LocalTime timeMs={lastUsedAt} words={page.words} />}</dd>
+        </div>
+      </dl>
+      <ProvenChange
+        {...{ model, page }}
+        form={`remove_passkey_${passkey.id}`}
+        label={passkeys.remove}
+        accessibleLabel={passkeys.removeOne({ name: passkey.name })}
+        explanation={passkeys.removeText}
+        confirm={passkeys.removeConfirm}
+        action={removePasskeyPath(passkey.id)}
+      />
+    </li>
+  );
+}
+
+/** Of use only to scripts, which show it: without one, a sentence says why it is not there. */
+function AddForm({ model, page }: SectionProps) {
+  const { passkeys } = page.words.factors;
+  const problem = model.problem?.form === "add_passkey" ? model.problem : undefined;
+  return (
+    <>
+      <noscript>
+        <p class="field-hint">{passkeys.noScript}</p>
+      </noscript>
+      <div hidden data-scripted>
+        <PostForm page={page} action={passkeysPath} class="form group">
+          {problem?.at === "form" && (
+            <p class="field-problem" role="alert">
+              {problem.message}
+            </p>
+          )}
+          <Field
+            id="name"
+            label={passkeys.name}
+            hint={passkeys.nameHint}
+            problem={problem?.at === "name" ? problem.message : undefined}
+            control={(attributes) => (
+              <input
+                {...attributes}
+                class="input"
+                type="text"
+                name="name"
+                value={model.passkeyName}
+                dir="auto"
+                required
+                autoComplete="off"
+              />
+            )}
+          />
+          {model.proof !== null && (
+            <ProofFields
+              page={page}
+              id="add_passkey_proof"
+              offered={model.proof}
+              problem={problem?.at === "proof" ? problem.message : undefined}
+            />
+          )}
+          <PasskeyButton
+            page={page}
+            action="create"
+            options={newPasskeyOptionsPath}
+            name="passkey"
+            label={passkeys.add}
+          />
+        </PostForm>
+      </div>
+    </>
+  );
+}

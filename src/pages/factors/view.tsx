@@ -1,0 +1,106 @@
+import { Layout } from "../layout.tsx";
+import { type PageContext, pageHref } from "../page-context.ts";
+import { Icon } from "../parts/icon.tsx";
+import { LocalTime } from "../parts/local-time.tsx";
+import { Notice } from "../parts/notice.tsx";
+import type { Page } from "../render.ts";
+import type { FactorsModel } from "./model.ts";
+import { PasskeySection } from "./passkey-section.tsx";
+import { appPath, backupCodesPath, removeAppPath } from "./paths.ts";
+import { ProvenChange } from "./proven-change.tsx";
+
+/** The second factors of the account, and every way to change them. */
+export function factorsView(model: FactorsModel, page: PageContext): Page {
+  const { manage } = page.words.factors;
+  return (
+    <Layout page={page} title={manage.heading} width="regular" privatePage scripts={["passkeys.js"]}>
+      <div class="page-heading">
+        <h1>{manage.heading}</h1>
+        <p class="lead">{manage.lead}</p>
+      </div>
+      {model.required && (
+        <Notice tone="warning" icon="shield">
+          <p>{manage.required}</p>
+        </Notice>
+      )}
+      <AppSection model={model} page={page} />
+      <PasskeySection model={model} page={page} />
+      {model.proof !== null && <BackupCodesSection model={model} page={page} />}
+      <p class="field-hint">{manage.othersEnd}</p>
+    </Layout>
+  );
+}
+
+interface SectionProps {
+  readonly model: FactorsModel;
+  readonly page: PageContext;
+}
+
+function AppSection({ model, page }: SectionProps) {
+  const { app, manage } = page.words.factors;
+  const isOn = model.appAddedAt !== null;
+  return (
+    <section class="card" aria-labelledby="app">
+      <div class="row-main">
+        <h2 class="section-heading" id="app">
+          {app.heading}
+        </h2>
+        <span class={isOn ? "badge badge-active" : "badge"}>{isOn ? manage.on : manage.off}</span>
+      </div>
+      <p>{app.text}</p>
+      {model.appAddedAt !== null && (
+        <dl class="row-facts">
+          <div>
+            <dt>{manage.added}</dt>
+            <dd>
+              <LocalTime timeMs={model.appAddedAt} words={page.words} />
+            </dd>
+          </div>
+        </dl>
+      )}
+      <div class="page-actions">
+        <a class={isOn ? "button" : "button button-primary"} href={pageHref(page, appPath)}>
+          <Icon name="qr" />
+          <span>{isOn ? app.replace : app.setUp}</span>
+        </a>
+        {isOn && (
+          <ProvenChange
+            {...{ model, page }}
+            form="remove_app"
+            label={app.remove}
+            explanation={app.removeText}
+            confirm={app.removeConfirm}
+            action={removeAppPath}
+          />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function BackupCodesSection({ model, page }: SectionProps) {
+  const { codes } = page.words.factors;
+  return (
+    <section class="card" aria-labelledby="codes">
+      <div class="row-main">
+        <h2 class="section-heading" id="codes">
+          {codes.heading}
+        </h2>
+        <span class={model.backupCodesLeft > 0 ? "badge badge-active" : "badge"}>
+          {codes.left({ count: model.backupCodesLeft })}
+        </span>
+      </div>
+      <p>{codes.text}</p>
+      <div class="page-actions">
+        <ProvenChange
+          {...{ model, page }}
+          form="backup_codes"
+          label={codes.make}
+          explanation={codes.makeText}
+          confirm={codes.makeConfirm}
+          action={backupCodesPath}
+        />
+      </div>
+    </section>
+  );
+}

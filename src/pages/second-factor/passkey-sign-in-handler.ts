@@ -1,0 +1,40 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { AppError } from "../../base/errors.ts";
+import { receiveForm } from "../../http/body/receive-body.ts";
+import { sendJson, sendPage } from "../../http/headers.ts";
+import { fieldOf, passkeyAnswerOf } from "../factors/change-request.ts";
+import { getRelyingParty } from "../factors/passkey-handler.ts";
+import { passkeySignInOptionsPath, passkeySignInPath } from "../factors/paths.ts";
+import { pageHref } from "../page-context.ts";
+import { type PageDeps, pageContext, placeOf } from "../page-scope.ts";
+import { renderPage } from "../render.ts";
+import { ownPath } from "../sign-in/handler.ts";
+import { passkeyRefusedView } from "./passkey-refused-view.tsx";
+
+/** Signing in by a passkey alone, from the sign-in page. */
+export function registerPasskeySignIn(server: FastifyInstance, deps: PageDeps): void {
+  const changing = { access: "page", changesState: true } as const;
+  server.post(passkeySignInOptionsPath, { config: changing }, async (request, reply) => {
+    refuseWithoutLogins(deps);
+    return sendJson(reply, 200, await deps.accounts.offerAnyPasskey(getRelyingParty(request)));
+  });
+  server.post(passkeySignInPath, { config: changing }, (request, reply) => signIn(request, reply, deps));
+}
+
+async function signIn(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
+  refuseWithoutLogins(deps);
+  const form = await receiveForm(request, deps.bodyBudget);
+  const next = ownPath(fieldOf(form, "next"));
+  const passkey = passkeyAnswerOf(request, form, "passkey");
+  const signedIn = passkey === null ? undefined : await deps.accounts.signInByPasskey(passkey, placeOf(request));
+  const page = pageContext(request, deps, null);
+  if (signedIn === undefined) return sendPage(reply, 401, renderPage(passkeyRefusedView({ next }, page)));
+  const before = deps.sessionCookies.find(request.raw, request.client);
+  if (before !== undefined) await deps.accounts.signOut(before);
+  reply.header("set-cookie", deps.sessionCookies.made(signedIn.sessionToken, request.client));
+  return reply.redirect(pageHref(page, next ?? "/"), 303);
+}
+
+function refuseWithoutLogins({ config }: PageDeps): void {
+  if (config.accounts.loginsDisabled) throw new AppError("forbidden", "Nobody can sign in here.");
+}

@@ -1,0 +1,136 @@
+import { secondFactorOptionsPath, secondFactorPath } from "../factors/paths.ts";
+import { Layout } from "../layout.tsx";
+import type { PageContext } from "../page-context.ts";
+import { Field } from "../parts/field.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { PasskeyButton } from "../parts/passkey-button.tsx";
+import { PostForm } from "../parts/post-form.tsx";
+import type { Page } from "../render.ts";
+
+export interface SecondFactorModel {
+  /** A path of this server to go to afterwards; the handler has checked that it is one. */
+  readonly next: string | null;
+  readonly hasApp: boolean;
+  /** A passkey of this account can be used here. */
+  readonly offersPasskey: boolean;
+  readonly refusal:
+    | { readonly reason: "wrong_code" | "wrong_backup_code" | "wrong_passkey" }
+    | { readonly reason: "too_many"; readonly minutes: number }
+    | null;
+}
+
+/** Fields `code` or `passkey`, and `next`, posted to `/users/second_factor`. */
+export function secondFactorView(model: SecondFactorModel, page: PageContext): Page {
+  const { challenge, passkeys } = page.words.factors;
+  const { refusal } = model;
+  return (
+    <Layout page={page} title={challenge.heading} width="narrow" privatePage scripts={["passkeys.js"]}>
+      <div class="card">
+        <h1>{challenge.heading}</h1>
+        <p class="lead">{challenge.lead}</p>
+        {refusal !== null && (
+          <Notice tone="danger" icon="alert" alert>
+            <p>{refusal.reason === "too_many" ? challenge.tooMany({ count: refusal.minutes }) : challenge.wrong}</p>
+          </Notice>
+        )}
+        {model.offersPasskey && (
+          <PostForm page={page} action={secondFactorPath} class="form">
+            <Next next={model.next} />
+            <PasskeyButton
+              page={page}
+              action="get"
+              options={secondFactorOptionsPath}
+              name="passkey"
+              label={passkeys.use}
+              primary={!model.hasApp}
+            />
+            <noscript>
+              <p class="field-hint">{passkeys.noScript}</p>
+            </noscript>
+          </PostForm>
+        )}
+        {model.hasApp && <AppForm model={model} page={page} />}
+        <BackupForm model={model} page={page} />
+        <p class="field-hint">{challenge.help}</p>
+        <PostForm page={page} action="/users/sign_out">
+          <button type="submit" class="link-button">
+            {challenge.leave}
+          </button>
+        </PostForm>
+      </div>
+    </Layout>
+  );
+}
+
+interface FormProps {
+  readonly model: SecondFactorModel;
+  readonly page: PageContext;
+}
+
+function AppForm({ model, page }: FormProps) {
+  const { challenge } = page.words.factors;
+  return (
+    <PostForm page={page} action={secondFactorPath} class="form" autoComplete="off">
+      <Next next={model.next} />
+      <Field
+        id="code"
+        label={challenge.code}
+        hint={challenge.codeHint}
+        control={(attributes) => (
+          <input
+            {...attributes}
+            class="input input-code"
+            type="text"
+            name="code"
+            dir="ltr"
+            required
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            data-focus={model.refusal?.reason === "wrong_backup_code" ? undefined : true}
+          />
+        )}
+      />
+      <button type="submit" class="button button-primary button-large button-wide">
+        {challenge.submit}
+      </button>
+    </PostForm>
+  );
+}
+
+function BackupForm({ model, page }: FormProps) {
+  const { challenge } = page.words.factors;
+  return (
+    <details class="disclosure" open={model.refusal?.reason === "wrong_backup_code"}>
+      <summary>{challenge.backup}</summary>
+      <PostForm page={page} action={secondFactorPath} class="form" autoComplete="off">
+        <Next next={model.next} />
+        <Field
+          id="backup_code"
+          label={challenge.backupCode}
+          hint={challenge.backupHint}
+          control={(attributes) => (
+            <input
+              {...attributes}
+              class="input input-code"
+              type="text"
+              name="backup_code"
+              dir="ltr"
+              required
+              autoCapitalize="none"
+              autoComplete="off"
+              spellcheck={false}
+              data-focus={model.refusal?.reason === "wrong_backup_code" ? true : undefined}
+            />
+          )}
+        />
+        <button type="submit" class="button button-wide">
+          {challenge.submit}
+        </button>
+      </PostForm>
+    </details>
+  );
+}
+
+function Next({ next }: { readonly next: string | null }) {
+  return next === null ? null : <input type="hidden" name="next" value={next} />;
+}

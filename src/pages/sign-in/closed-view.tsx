@@ -1,0 +1,19 @@
+import { Layout } from "../layout.tsx";
+import type { PageContext } from "../page-context.ts";
+import { MessageCard } from "../parts/message-card.tsx";
+import type { Page } from "../render.ts";
+
+export function closedView(closed: "signing in" | "signing up", page: PageContext): Page {
+  const { entry } = page.words;
+  const [heading, text] =
+    closed === "signing in"
+      ? [entry.closed.heading, entry.closed.text]
+      : [entry.signUp.closedHeading, entry.signUp.closed];
+  return (
+    <Layout page={page} title={heading} width="narrow">
+      <MessageCard icon="shield" heading={heading}>
+        <p class="lead">{text}</p>
+      </MessageCard>
+    </Layout>
+  );
+}
