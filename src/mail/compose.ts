@@ -4,7 +4,7 @@ import { browserOf } from "../base/user-agent.ts";
 import { en } from "../words/en.ts";
 import { findWords, type Words } from "../words/words.ts";
 import { type Letter, type LetterContent, linkLifeMs, type NoticeName } from "./letter.ts";
-import { renderHtml, renderText } from "./render.tsx";
+import { renderHtml, renderText } from "./render.ts";
 
 /** What stands in a mail, in order, before it becomes text or HTML. Nothing in it is markup. */
 export interface Composition {

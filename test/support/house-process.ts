@@ -16,6 +16,7 @@ export type Command =
   | { readonly do: "claim"; readonly urlToken: string; readonly times: number; readonly oneByOne?: boolean }
   | { readonly do: "expire"; readonly urlToken: string }
   | { readonly do: "rotate" }
+  | { readonly do: "put mail"; readonly to: readonly string[] }
   | { readonly do: "close" };
 
 /** What the parent sends. `at`: the instant of the start, ms since the epoch, so that several begin together. */
@@ -74,6 +75,15 @@ async function obey(command: Command): Promise<readonly string[]> {
       const { db, keyring } = house();
       const report = await rotateKeys({ db, keyring, ...effects });
       return report.retiredKeyIds;
+    }
+    case "put mail": {
+      const { db, mail } = house();
+      const content = { kind: "reset_password", token: "a-token-of-a-reset" } as const;
+      const now = effects.clock.now();
+      await db.write(() => {
+        for (const to of command.to) mail.outbox.put({ to, language: null, content }, now);
+      });
+      return command.to;
     }
     case "close":
       await house().close();

@@ -8,6 +8,8 @@ const program = resolve(import.meta.dirname, "house-process.ts");
 export interface HouseProcess {
   /** @param at when to begin, ms since the epoch; not given: at once. @throws what the other process threw. */
   ask(command: Command, at?: number): Promise<readonly string[]>;
+  /** SIGKILL, and waits for the end. */
+  kill(): Promise<void>;
 }
 
 /** Starts a process that can open a house; it ends with the test. */
@@ -27,11 +29,13 @@ function spawnHouse(): HouseProcess {
       done();
     });
   });
-  onTestFinished(async () => {
+  const kill = () => {
     child.kill("SIGKILL");
-    await ended;
-  });
+    return ended;
+  };
+  onTestFinished(kill);
   return {
+    kill,
     ask: (command, at = 0) =>
       new Promise((resolve, reject) => {
         orders += 1;

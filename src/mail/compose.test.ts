@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { languages } from "../words/words.ts";
+import { composeLetter } from "./compose.ts";
+import type { LetterContent } from "./letter.ts";
+
+const baseUrl = "https://push.example.com";
+const firefox = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0";
+const notice = {
+  ...{ kind: "notice", notice: "token_made", subject: "deploy", at: Date.UTC(2030, 0, 2, 3, 4) },
+  ...{ address: "192.0.2.7", userAgent: firefox },
+} as const satisfies LetterContent;
+const contents: readonly LetterContent[] = [
+  { kind: "confirm_account", token: "t" },
+  { kind: "confirm_new_email", token: "t" },
+  { kind: "reset_password", token: "t" },
+  { kind: "already_registered" },
+  { kind: "test" },
+  notice,
+  { ...notice, notice: "email_changed" },
+];
+
+const compose = (content: LetterContent, language: string | null = null) =>
+  composeLetter({ to: "ada@example.com", language, content }, baseUrl);
+
+describe("links", () => {
+  it.each([
+    ["confirm_account", `${baseUrl}/users/confirmation?confirmation_token=a%2Bb%26c`],
+    ["confirm_new_email", `${baseUrl}/users/confirmation/new_email?token=a%2Bb%26c`],
+    ["reset_password", `${baseUrl}/users/password/edit?reset_password_token=a%2Bb%26c`],
+  ] as const)("of %s carry the token, whatever is in it", (kind, url) => {
+    const { text, html } = compose({ kind, token: "a+b&c" });
+    expect(text).toContain(`\n${url}\n`);
+    expect(html).toContain(`href="${url.replaceAll("&", "&amp;")}"`);
+  });
+
+  it("lead nowhere but to the base URL of the settings, and nothing is fetched", () => {
+    for (const content of contents) {
+      const { text, html } = compose(content);
+      for (const [link] of `${text} ${html}`.matchAll(/\w+:\/\/[^\s"<]*/g)) expect(link.startsWith(baseUrl)).toBe(true);
+      expect(html).not.toMatch(/<(?:img|script|link|style|iframe|object)|\ssrc=|url\(|@import/i);
+    }
+  });
+});
+
+describe.each(languages.map((words) => [words.locale.tag, words] as const))("letters in %s", (tag, words) => {
+  it("say all in that language, as text and as HTML", () => {
+    for (const content of contents) {
+      const { subject, text, html } = compose(content, tag);
+      expect(html).toMatch(new RegExp(`^<!doctype html><html lang="${tag}" dir="${words.locale.dir}">`));
+      const heading = text.split("\n")[0] ?? "";
+      expect(subject).toBe(`${heading} (push.example.com)`);
+      expect(html).toContain(`>${heading}</h1>`);
+      if (tag !== "en") expect(text).not.toBe(compose(content).text);
+    }
+  });
+
+  it("tell of a change when, from where, by which browser, and what to do", () => {
+    const { text, html } = compose(notice, tag);
+    const { mail, formats } = words;
+    for (const part of [mail.notices.tokenMade.text, mail.notYours, "deploy", "192.0.2.7", "Firefox", "Windows"]) {
+      expect(text).toContain(part);
+      expect(html).toContain(part.replaceAll("'", "&#39;"));
+    }
+    expect(text).toContain(formats.dateTime(notice.at));
+    expect(text).toContain("UTC");
+  });
+});
+
+it("speak English to a reader whose language is not known", () => {
+  expect(compose(notice, null).text).toBe(compose(notice, "en").text);
+  expect(compose(notice, "tlh").text).toBe(compose(notice, "en").text);
+});
+
+it("lead nobody into an account from the address that it has lost", () => {
+  expect(compose({ ...notice, notice: "email_changed" }).text).not.toContain("http");
+});
+
+it("take no line, no markup and no direction from what somebody typed or sent", () => {
+  const evil = `</td><a href="https://evil.example/">x</a>\r\nBcc: eve@example.com\u2028\u202etxt`;
+  const { subject, text, html } = compose({ ...notice, subject: evil, address: evil, userAgent: evil });
+  expect(subject).toBe("A new API token (push.example.com)");
+  expect(html).not.toContain('<a href="https://evil');
+  expect(html).not.toContain("\u202e");
+  expect(text.split("\n").filter((line) => line.startsWith("Bcc:"))).toEqual([]);
+  expect(text).not.toMatch(/[\u2028\u202e\r]/);
+});
+
+it("tell no story of somebody's making", () => {
+  const { text } = compose({ ...notice, subject: "long ".repeat(1_000) });
+  expect(text.length).toBeLessThan(1_000);
+});

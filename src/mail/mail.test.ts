@@ -1,0 +1,120 @@
+import { describe, expect, it } from "vitest";
+import { openTestHouse, type TestHouse } from "../../test/support/house.ts";
+import { startMailSink } from "../../test/support/mail-sink.ts";
+import { going, noticeLetter, resetLetter } from "../../test/support/test-mail.ts";
+import { dayMs, hourMs, minuteMs } from "../base/clock.ts";
+import type { LetterContent } from "./letter.ts";
+import { failedPageSize } from "./mail.ts";
+
+async function openMailHouse() {
+  const sink = await startMailSink();
+  const world = await openTestHouse({ environment: sink.environment });
+  return { sink, world };
+}
+
+const put = ({ house, clock }: TestHouse, to: string, content: LetterContent = noticeLetter) =>
+  house.db.write(() => house.mail.outbox.put({ to, language: null, content }, clock.now()));
+
+/** What the job does, until no letter waits. */
+async function deliverAll({ house, clock }: TestHouse) {
+  while (house.mail.sizes().waiting > 0) {
+    await house.mail.deliverDue(going);
+    clock.advance(2 * minuteMs);
+  }
+}
+
+describe("the failed mails", () => {
+  it("tell administrators to whom, what kind, when and why, but never what they say", async () => {
+    const { sink, world } = await openMailHouse();
+    await using _ = world;
+    const at = world.clock.now();
+    sink.refuseNext(6, { at: "recipient", code: 550, text: "5.1.1 <ada@example.com> reset-token-0123456789" });
+    await put(world, "ada@example.com", resetLetter);
+    await put(world, "bob@example.com");
+    expect(world.house.mail.sizes()).toEqual({ waiting: 2, failed: 0 });
+    await deliverAll(world);
+    const failed = world.house.mail.failedLetters(1);
+    const lastError = "The mail server refused the recipient (550 5.1.1 ... ...).";
+    expect(failed).toEqual([
+      { id: 2, to: "bob@example.com", kind: "token_made", createdAt: at, attempts: 3, lastError },
+      { id: 1, to: "ada@example.com", kind: "reset_password", createdAt: at, attempts: 3, lastError },
+    ]);
+    expect(JSON.stringify(failed)).not.toContain("reset-token");
+    expect(world.house.mail.failedLetters(2)).toEqual([]);
+  });
+
+  it("can be sent again, unless their link is over, or be discarded", async () => {
+    const { sink, world } = await openMailHouse();
+    await using _ = world;
+    const { mail } = world.house;
+    sink.refuseNext(6, { at: "message", code: 554, text: "5.7.1 no" });
+    await put(world, "ada@example.com", resetLetter);
+    await put(world, "bob@example.com");
+    await deliverAll(world);
+    expect(await mail.retry(1)).toBe("queued");
+    expect(await mail.retry(1)).toBe("unknown");
+    await deliverAll(world);
+    expect(sink.letters()).toMatchObject([{ recipients: ["ada@example.com"] }]);
+    expect(await mail.retry(1)).toBe("unknown");
+    expect(await mail.discard(1)).toBe(false);
+
+    sink.refuseNext(3, { at: "message", code: 554, text: "5.7.1 no" });
+    await put(world, "eve@example.com", resetLetter);
+    await deliverAll(world);
+    world.clock.advance(hourMs);
+    expect(await mail.retry(3)).toBe("link_over");
+    expect(await mail.discard(3)).toBe(true);
+    expect(await mail.discard(3)).toBe(false);
+    expect(mail.failedLetters(1).map(({ id }) => id)).toEqual([2]);
+  });
+
+  it("cannot be told apart by a number once they are gone: none is given twice", async () => {
+    const { world } = await openMailHouse();
+    await using _ = world;
+    await put(world, "ada@example.com");
+    await deliverAll(world);
+    await put(world, "bob@example.com");
+    const rows = world.house.db.reader.prepare<[], { id: number }>("SELECT id FROM outbox").all();
+    expect(rows).toEqual([{ id: 2 }]);
+  });
+
+  it("that wait are not discarded, nor sent again before their time", async () => {
+    const { world } = await openMailHouse();
+    await using _ = world;
+    await put(world, "ada@example.com");
+    expect(await world.house.mail.discard(1)).toBe(false);
+    expect(await world.house.mail.retry(1)).toBe("unknown");
+  });
+
+  it("stay for 30 days, in pages", async () => {
+    const { world } = await openMailHouse();
+    await using _ = world;
+    const { mail, db } = world.house;
+    const count = failedPageSize + 1;
+    const unreadable = db.writer.prepare(
+      "INSERT INTO outbox (id, letter_sealed, created_at, due_at, attempts) VALUES (?, zeroblob(64), ?, ?, 0)",
+    );
+    const at = world.clock.now();
+    await db.write(() => {
+      for (let id = 1; id <= count; id += 1) unreadable.run(id, at, at);
+    });
+    await deliverAll(world);
+    expect(mail.failedLetters(1).length).toBe(failedPageSize);
+    expect(mail.failedLetters(2)).toMatchObject([{ id: 1, to: null, kind: null }]);
+    world.clock.advance(29 * dayMs);
+    expect(await mail.removeOldFailures()).toBe(0);
+    world.clock.advance(dayMs);
+    expect(await mail.removeOldFailures()).toBe(count);
+    expect(mail.sizes()).toEqual({ waiting: 0, failed: 0 });
+  });
+});
+
+it("leaves what waits where it is when mail is switched off", async () => {
+  const { world } = await openMailHouse();
+  await put(world, "ada@example.com");
+  await world.house.close();
+  await using off = await openTestHouse({ dataDir: world.dataDir });
+  await put(off, "bob@example.com");
+  await off.house.mail.deliverDue(going);
+  expect(off.house.mail.sizes()).toEqual({ waiting: 1, failed: 0 });
+});

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { minuteMs } from "../../src/base/clock.ts";
+import { startTestApp } from "../support/app.ts";
+import { TestClock } from "../support/house.ts";
+import { startMailSink } from "../support/mail-sink.ts";
+import { newDataDir } from "../support/processes.ts";
+import { startServer } from "../support/server.ts";
+import { spawnOpenHouses } from "../support/spawn-house.ts";
+
+const ada = "ada@example.com";
+
+test("a mail that was put is sent by the next process when SIGKILL comes before it could leave", async () => {
+  const sink = await startMailSink();
+  const dataDir = newDataDir();
+  const [house] = await spawnOpenHouses(1, dataDir, sink.environment);
+  await house?.ask({ do: "put mail", to: [ada, "bob@example.com"] });
+  await house?.kill();
+  expect(sink.attempts()).toBe(0);
+
+  const server = await startServer({ dataDir, environment: sink.environment });
+  await sink.next(ada);
+  await sink.next("bob@example.com");
+  expect(await server.stop()).toMatchObject({ exitCode: 0 });
+  expect(sink.letters().length).toBe(2);
+});
+
+test("a mail that was under way when SIGKILL came leaves once more, under the same Message-ID", async () => {
+  const sink = await startMailSink();
+  const over = Promise.withResolvers<void>();
+  sink.holdMessages(over.promise);
+  const dataDir = newDataDir();
+  const [house] = await spawnOpenHouses(1, dataDir, sink.environment);
+  await house?.ask({ do: "put mail", to: [ada] });
+  const server = await startServer({ dataDir, environment: sink.environment });
+  await sink.held();
+  await server.kill();
+  over.resolve();
+  const first = await sink.next(ada);
+
+  const clock = new TestClock(Date.now());
+  await using world = await startTestApp({ dataDir, environment: sink.environment, clock });
+  expect(world.app.house.mail.sizes()).toEqual({ waiting: 1, failed: 0 });
+  clock.advance(3 * minuteMs);
+  const second = await sink.next(ada);
+  expect(second.messageId).toBe(first.messageId);
+  await expect.poll(() => world.app.house.mail.sizes(), { timeout: 20_000 }).toEqual({ waiting: 0, failed: 0 });
+  expect(sink.letters().length).toBe(2);
+});

@@ -1,0 +1,139 @@
+import { expect, test } from "vitest";
+import { hourMs, minuteMs } from "../../src/base/clock.ts";
+import { loadConfig } from "../../src/config/load-config.ts";
+import type { LetterContent } from "../../src/mail/letter.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { Canaries } from "../support/canaries.ts";
+import { filesIn } from "../support/database-file.ts";
+import { linkIn, startMailSink } from "../support/mail-sink.ts";
+import { noticeLetter, resetLetter } from "../support/test-mail.ts";
+
+const ada = "ada@example.com";
+/** The server looks into its outbox every second. */
+const eventually = { timeout: 20_000 };
+
+const put = (
+  { app, clock }: TestApp,
+  to: string,
+  content: LetterContent = noticeLetter,
+  language: string | null = null,
+) => app.house.db.write(() => app.house.mail.outbox.put({ to, language, content }, clock.now()));
+
+const sizes = ({ app }: TestApp) => app.house.mail.sizes();
+
+test("the server sends what waits by itself, in the reader's language, with links to its own base URL", async () => {
+  const sink = await startMailSink({ baseUrl: "https://push.example.org" });
+  await using world = await startTestApp({ environment: sink.environment });
+  await put(world, ada, { kind: "reset_password", token: "t0" }, "de");
+  const mail = await sink.next(ada);
+  expect(mail.subject).toBe("Wählen Sie ein neues Passwort (push.example.org)");
+  expect(linkIn(mail, "/users/password").href).toBe(
+    "https://push.example.org/users/password/edit?reset_password_token=t0",
+  );
+  await expect.poll(() => sizes(world), eventually).toEqual({ waiting: 0, failed: 0 });
+});
+
+test("a server that refuses first gets the mail later", async () => {
+  const sink = await startMailSink();
+  sink.refuseNext(2, { at: "recipient", code: 451, text: "4.7.1 come back later" });
+  await using world = await startTestApp({ environment: sink.environment });
+  await put(world, ada);
+  await expect.poll(() => sink.attempts(), eventually).toBe(1);
+  for (const attempt of [2, 3]) {
+    await expect
+      .poll(() => world.logLines.filter((line) => line.includes("mail_put_off")).length, eventually)
+      .toBe(attempt - 1);
+    world.clock.advance(5 * minuteMs);
+    await expect.poll(() => sink.attempts(), eventually).toBe(attempt);
+  }
+  expect(await sink.next(ada)).toMatchObject({ recipients: [ada] });
+  expect(sink.letters().length).toBe(1);
+});
+
+test("mails wait while the mail server is down, and across a restart of ours", async () => {
+  const down = await startMailSink();
+  await down.stop();
+  const world = await startTestApp({ environment: down.environment });
+  await put(world, ada, resetLetter);
+  await expect.poll(() => world.logLines.join(""), eventually).toContain('"code":"ECONNREFUSED"');
+  await world.app.close();
+
+  await using again = await startTestApp({ environment: down.environment, dataDir: world.dataDir, clock: world.clock });
+  expect(sizes(again)).toEqual({ waiting: 1, failed: 0 });
+  const sink = await startMailSink({ port: down.port });
+  again.clock.advance(2 * minuteMs);
+  expect((await sink.next(ada)).text).toContain("reset-token-0123456789");
+});
+
+test("two servers on one folder send each mail once", async () => {
+  const sink = await startMailSink();
+  await using one = await startTestApp({ environment: sink.environment });
+  await using two = await startTestApp({ environment: sink.environment, dataDir: one.dataDir, clock: one.clock });
+  const recipients = Array.from({ length: 12 }, (_, n) => `${n}@example.com`);
+  await one.app.house.db.write(() => {
+    for (const to of recipients)
+      one.app.house.mail.outbox.put({ to, language: null, content: noticeLetter }, one.clock.now());
+  });
+  await expect.poll(() => sizes(two), eventually).toEqual({ waiting: 0, failed: 0 });
+  expect(
+    sink
+      .letters()
+      .flatMap((mail) => mail.recipients)
+      .sort(),
+  ).toEqual([...recipients].sort());
+});
+
+test("without the base URL no mail leaves, and the start says so", async () => {
+  const sink = await startMailSink();
+  const { PWP__OVERRIDE_BASE_URL: _, ...environment } = sink.environment;
+  await using world = await startTestApp({ environment });
+  expect(world.app.house.mail.outbox.open).toBe(false);
+  await put(world, ada);
+  expect(sizes(world)).toEqual({ waiting: 0, failed: 0 });
+  expect(loadConfig(environment, () => "").warnings.join("\n")).toContain("No mail is sent");
+});
+
+test("neither log nor database holds what a mail says, nor the mail password", async () => {
+  const canaries = new Canaries();
+  const signIn = { userName: "push", password: canaries.makeCore("mail password") };
+  const sink = await startMailSink({ signIn });
+  await using world = await startTestApp({ environment: { ...sink.environment, PWP__LOG_LEVEL: "debug" } });
+  const token = canaries.makeCore("reset token");
+  const to = `${canaries.makeCore("recipient").slice(0, 40)}@example.com`;
+  const subject = canaries.makeCore("name of a token");
+  const text = `5.1.1 <${to}> ${token} ${signIn.password}`;
+  sink.refuseNext(1, { at: "recipient", code: 451, text });
+  await put(world, to, { kind: "reset_password", token });
+  await put(world, to, { kind: "notice", notice: "token_made", subject, at: 0, address: "", userAgent: "" });
+  await sink.next(to);
+  await expect.poll(() => world.logLines.join(""), eventually).toContain("mail_put_off");
+  world.clock.advance(2 * minuteMs);
+  await sink.next(to);
+  await expect.poll(() => sizes(world), eventually).toEqual({ waiting: 0, failed: 0 });
+
+  sink.refuseNext(3, { at: "message", code: 554, text });
+  await put(world, to, { kind: "confirm_account", token });
+  const failedLater = () => {
+    world.clock.advance(minuteMs);
+    return sizes(world).failed;
+  };
+  await expect.poll(failedLater, eventually).toBe(1);
+  expect(canaries.namesIn(Buffer.from(world.logLines.join("")))).toEqual([]);
+  for (const [path, bytes] of filesIn(world.dataDir)) expect(canaries.namesIn(bytes), path).toEqual([]);
+});
+
+test("a mail server that hangs holds up neither the server's answers nor, for long, its end", async () => {
+  const sink = await startMailSink();
+  const over = Promise.withResolvers<void>();
+  sink.holdMessages(over.promise);
+  const world = await startTestApp({ environment: sink.environment });
+  await put(world, ada);
+  await sink.held();
+  expect((await world.server.inject("/up")).statusCode).toBe(200);
+  await world.app.close();
+  over.resolve();
+
+  await using again = await startTestApp({ environment: sink.environment, dataDir: world.dataDir, clock: world.clock });
+  again.clock.advance(hourMs);
+  await expect.poll(() => sizes(again), eventually).toEqual({ waiting: 0, failed: 0 });
+});
