@@ -169,6 +169,17 @@ test("a route that does not say who may call it stops the start", () => {
   );
 });
 
+test("a route where tokens count and that does not say which scope they need stops the start", () => {
+  const fastify = start();
+  const said = "must declare a scope if tokens count there";
+  for (const access of ["api", "api_token"] as const) {
+    const config = { access, changesState: false };
+    expect(() => fastify.get(`/${access}`, { config }, () => "x")).toThrow(said);
+  }
+  const config = { access: "page", changesState: false, scope: "read" } as const;
+  expect(() => fastify.get("/page-with-scope", { config }, () => "x")).toThrow(said);
+});
+
 test("the inventory knows every route", () => {
   start();
   expect(server.routes).toContainEqual({

@@ -9,6 +9,9 @@ export interface ApiHelpModel {
   readonly baseUrl: string;
 }
 
+/** As `docs/operations.md` has it, for scanners. */
+const tokenPattern = "(?<![A-Za-z0-9_-])sp_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])";
+
 /** The reference is in the words of the API's own description, which is English whatever language surrounds it. */
 export function apiHelpView({ reference, baseUrl }: ApiHelpModel, page: PageContext): Page {
   return (
@@ -22,6 +25,7 @@ export function apiHelpView({ reference, baseUrl }: ApiHelpModel, page: PageCont
             <a href="/users/token">/users/token</a> and sent as <code>Authorization: Bearer …</code>.
           </p>
         </div>
+        <Scopes />
         <Example baseUrl={baseUrl} />
         <nav class="card" aria-label="Endpoints">
           <ul class="api-index">
@@ -42,6 +46,26 @@ export function apiHelpView({ reference, baseUrl }: ApiHelpModel, page: PageCont
         ))}
       </article>
     </Layout>
+  );
+}
+
+function Scopes() {
+  return (
+    <section class="card" aria-labelledby="scopes">
+      <h2 class="section-heading" id="scopes">
+        What a token may do
+      </h2>
+      <p>
+        <code>create</code> makes pushes, <code>read</code> lists your pushes and their audit, <code>expire</code> ends
+        them. Opening a push and its preview need no scope. A token may also have an end and the networks it works from.
+        403 says which scope is missing; a token that is unknown, revoked, expired or used from elsewhere is answered
+        401.
+      </p>
+      <p>Scanners that look for secrets know a token by this expression:</p>
+      <pre class="api-code">
+        <code>{tokenPattern}</code>
+      </pre>
+    </section>
   );
 }
 

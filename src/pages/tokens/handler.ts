@@ -21,13 +21,17 @@ export function registerTokenPages(server: FastifyInstance, deps: PageDeps): voi
   );
   server.post(tokensPath, { config: changing }, (request, reply) => makeToken(request, reply, deps));
   server.post(`${tokensPath}/:id/revoke`, { config: changing }, async (request, reply) => {
-    const { params } = request;
-    const id = typeof params === "object" && params !== null ? Number(Reflect.get(params, "id")) : Number.NaN;
-    const { accounts } = deps;
-    const revoked = Number.isSafeInteger(id) && (await accounts.revokeToken(userOf(request).id, id, placeOf(request)));
+    const id = tokenIdOf(request);
+    // Another user's token is answered like one that never was.
+    const revoked = id !== undefined && (await deps.accounts.revokeToken(userOf(request).id, id, placeOf(request)));
     if (!revoked) throw new AppError("not_found", "not-found");
     return reply.redirect(pageHref(pageContext(request, deps, null), tokensPath), 303);
   });
+}
+
+function tokenIdOf({ params }: FastifyRequest): number | undefined {
+  const id: unknown = Reflect.get(Object(params), "id");
+  return typeof id === "string" && /^[1-9]\d{0,14}$/.test(id) ? Number(id) : undefined;
 }
 
 async function makeToken(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
