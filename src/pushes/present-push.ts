@@ -36,7 +36,7 @@ export function toPush(row: PushRow, urlToken: string, now: number): Push {
     retrievalStep: row.retrievalStep,
     passphraseRequired: row.passphraseSalt !== null,
     expired,
-    deleted: row.endReason === "viewer" || row.endReason === "owner",
+    deleted: row.endReason !== null && row.endReason !== "views" && row.endReason !== "time",
     expiredOn: expired ? (row.endedAt ?? row.expiresAt) : null,
     expiresAt: row.expiresAt,
     createdAt: row.createdAt,

@@ -7,6 +7,7 @@ import { expirePush } from "./expire.ts";
 import { createExport } from "./export-owned.ts";
 import type {
   Actor,
+  AdministratorsEnd,
   AuditEntry,
   ClaimOutcome,
   CreatePush,
@@ -18,6 +19,9 @@ import type {
   FoundPushes,
   Push,
   PushSearch,
+  PushSurvey,
+  PushTotals,
+  SurveyPage,
   TrailPage,
   Upload,
   WholeTrail,
@@ -25,6 +29,7 @@ import type {
 import { auditPush, findPush, listPushes } from "./read.ts";
 import { removeOwner } from "./remove-owner.ts";
 import { createSearch, searchLimits } from "./search.ts";
+import { createSurvey, endAsAdministrator } from "./survey.ts";
 import { openTicket } from "./tickets.ts";
 import { readTrail, readWholeTrail } from "./trail.ts";
 import { PendingUpload } from "./upload.ts";
@@ -100,6 +105,12 @@ export interface Pushes {
    */
   removeOwner(ownerId: number): Promise<void>;
 
+  /** For administrators, who see no more of a push than this. 50 a page; nothing is opened. */
+  survey(survey: PushSurvey): Promise<SurveyPage>;
+  totals(): Promise<PushTotals>;
+  /** Ends a push for good, as an administrator. The trail of an owned one says so. */
+  endAsAdministrator(pushId: number, actor: Actor): Promise<AdministratorsEnd>;
+
   /** Newest first, 50 a page. @throws AppError not_authenticated, forbidden, not_found. */
   audit(urlToken: string, actor: Actor, page: number): Promise<readonly AuditEntry[]>;
 
@@ -132,6 +143,9 @@ export function createPushes(deps: PushDeps): Pushes {
     exportOwned: createExport(deps),
     removeOwner: (ownerId) => removeOwner(deps, ownerId),
     list: (ownerId, state, page) => listPushes(deps, ownerId, state, page),
+    survey: createSurvey(deps),
+    totals: () => deps.store.surveys.totals(),
+    endAsAdministrator: (pushId, actor) => endAsAdministrator(deps, pushId, actor),
     audit: (urlToken, actor, page) => auditPush(deps, urlToken, actor, page),
     openTicket: (ticket, actor, start) => openTicket(deps, ticket, actor, start),
   };

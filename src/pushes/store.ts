@@ -1,5 +1,5 @@
 import type { AuditRecord } from "./audit-trail.ts";
-import type { AuditEntry, EndReason, KindName } from "./push.ts";
+import type { AuditEntry, EndReason, KindName, PushTotals, SurveyedPush } from "./push.ts";
 
 /** A push as it lies in the store: nothing in it is readable without a key. Times in ms since the epoch. */
 export interface PushRow {
@@ -162,6 +162,7 @@ export interface PushStore {
   abandonUploads(blobKeys: readonly string[]): Promise<void>;
 
   readonly lists: PushLists;
+  readonly surveys: PushSurveys;
   readonly upkeep: PushUpkeep;
 }
 
@@ -209,6 +210,13 @@ export interface PushLists {
   trailFrom(pushId: number, sequence: number, limit: number): Promise<readonly TrailRow[]>;
   /** At most one of each kind. */
   foldedTrail(pushId: number): Promise<readonly TrailRow[]>;
+}
+
+/** For administrators. */
+export interface PushSurveys {
+  /** Newest first. */
+  before(pushId: number, limit: number): Promise<readonly SurveyedPush[]>;
+  totals(): Promise<PushTotals>;
 }
 
 /** What happens to the pushes of an account that is deleted. */

@@ -87,5 +87,6 @@ function toEvent({ sequence: _, userId, ...entry }: TrailRow, push: OwnedPush): 
 
 function actorOf(kind: TrailRow["kind"], userId: number | null, push: OwnedPush): TrailActor {
   if (kind === "admin_view") return "administrator";
+  if (kind === "expire" && push.endReason === "administrator") return "administrator";
   return userId !== null && userId === push.ownerId ? "owner" : "holder";
 }

@@ -35,6 +35,7 @@ export function Timeline({ events, nowMs, words }: TimelineProps) {
 function sentenceFor(event: TrailEvent, { dashboard }: Words): string {
   if (event.kind === "limit") return event.reason === "views" ? dashboard.viewsUsedUp : dashboard.timeOver;
   if (event.kind === "admin_view") return dashboard.administratorView;
+  if (event.kind === "expire" && event.by === "administrator") return dashboard.administratorExpire;
   return event.by === "owner" ? dashboard.owner[event.kind] : dashboard.holder[event.kind];
 }
 

@@ -65,6 +65,8 @@ function stateName({ endReason }: OwnedPush, { dashboard }: Words): string {
       return dashboard.endedByOwner;
     case "viewer":
       return dashboard.endedByViewer;
+    case "administrator":
+      return dashboard.endedByAdministrator;
   }
 }
 

@@ -4,7 +4,7 @@ import type { PushRow, TrailRow } from "../store.ts";
 
 /** Kept as numbers; the order is that of the field's servers. */
 export const kindNames: readonly KindName[] = ["text", "file", "url", "qr"];
-export const endReasons: readonly EndReason[] = ["views", "time", "viewer", "owner"];
+export const endReasons: readonly EndReason[] = ["views", "time", "viewer", "owner", "administrator"];
 
 const columns = [
   "id",
@@ -67,7 +67,7 @@ export function toPushRow(raw: RawPush): PushRow {
     updatedAt: raw.updatedAt,
     expiresAt: raw.expiresAt,
     endedAt: raw.endedAt,
-    endReason: raw.endReason === null ? null : nameOf(endReasons, raw.endReason),
+    endReason: raw.endReason === null ? null : endReasonOf(raw.endReason),
     expireAfterDays: raw.expireAfterDays,
     expireAfterViews: raw.expireAfterViews,
     views: raw.views,
@@ -91,6 +91,10 @@ export const trailColumns = `${auditColumns}, sequence, user_id AS userId`;
 
 export function toTrailRow(raw: RawTrailRow): TrailRow {
   return { ...raw, kind: nameOf(auditKinds, raw.kind) };
+}
+
+export function endReasonOf(index: number): EndReason {
+  return nameOf(endReasons, index);
 }
 
 export function kindOf(index: number): KindName {

@@ -4,6 +4,7 @@ import type { FileRow, PushStore, SealedPush } from "../store.ts";
 import { prepareChange } from "./editing.ts";
 import { prepareLists } from "./lists.ts";
 import { auditColumns, pushColumns, type RawAuditEntry, type RawPush, toAuditEntry, toPushRow } from "./rows.ts";
+import { prepareSurveys } from "./survey.ts";
 import { prepareUpkeep } from "./upkeep.ts";
 import { prepareSteps, UploadSweptError } from "./writing.ts";
 
@@ -112,6 +113,7 @@ export function createSqlitePushStore(db: Database, onKeyOverwritten: () => void
         }
       }),
     lists: prepareLists(db),
+    surveys: prepareSurveys(db),
     upkeep: prepareUpkeep(db, steps),
   };
 }

@@ -24,6 +24,7 @@ export const dashboard = {
   endedByTime: "انقضى الوقت",
   endedByOwner: "أنهيته أنت",
   endedByViewer: "أنهاه أحد المستلمين",
+  endedByAdministrator: "أنهاه مشرف",
   copyLink: "نسخ الرابط",
   edit: "تعديل",
   audit: "السجل",
@@ -83,6 +84,7 @@ export const dashboard = {
     creation_email_send: "أُرسل الرابط بالبريد الإلكتروني",
   },
   administratorView: "فتحه مشرف هذا الخادم؛ لم تُحسب هذه المشاهدة",
+  administratorExpire: "أنهاه مشرف هذا الخادم",
   viewsUsedUp: "نفدت مشاهداته: السر متلَف",
   timeOver: "انقضى وقته: السر متلَف",
 } as const;

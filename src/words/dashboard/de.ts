@@ -24,6 +24,7 @@ export const dashboard = {
   endedByTime: "Zeit abgelaufen",
   endedByOwner: "Von Ihnen beendet",
   endedByViewer: "Vom Empfänger beendet",
+  endedByAdministrator: "Von der Administration beendet",
   copyLink: "Link kopieren",
   edit: "Bearbeiten",
   audit: "Protokoll",
@@ -79,6 +80,7 @@ export const dashboard = {
     creation_email_send: "Der Link wurde per E-Mail gesendet",
   },
   administratorView: "Ein Administrator dieses Servers hat ihn geöffnet; dieser Aufruf wurde nicht gezählt",
+  administratorExpire: "Ein Administrator dieses Servers hat ihn beendet",
   viewsUsedUp: "Die Aufrufe waren aufgebraucht: Das Geheimnis ist vernichtet",
   timeOver: "Die Zeit war abgelaufen: Das Geheimnis ist vernichtet",
 } as const;

@@ -24,6 +24,7 @@ export const dashboard = {
   endedByTime: "Time over",
   endedByOwner: "Ended by you",
   endedByViewer: "Ended by a viewer",
+  endedByAdministrator: "Ended by an administrator",
   copyLink: "Copy link",
   edit: "Edit",
   audit: "Audit trail",
@@ -79,6 +80,7 @@ export const dashboard = {
     creation_email_send: "The link was sent by e-mail",
   },
   administratorView: "An administrator of this server opened it; this view was not counted",
+  administratorExpire: "An administrator of this server ended it",
   viewsUsedUp: "Its views were used up: the secret is destroyed",
   timeOver: "Its time was over: the secret is destroyed",
 } as const;

@@ -24,6 +24,7 @@ export const dashboard = {
   endedByTime: "Tiempo agotado",
   endedByOwner: "Terminado por usted",
   endedByViewer: "Terminado por un lector",
+  endedByAdministrator: "Terminado por un administrador",
   copyLink: "Copiar enlace",
   edit: "Editar",
   audit: "Registro",
@@ -80,6 +81,7 @@ export const dashboard = {
     creation_email_send: "El enlace se envió por correo electrónico",
   },
   administratorView: "Un administrador de este servidor lo abrió; esta vista no se contó",
+  administratorExpire: "Un administrador de este servidor lo terminó",
   viewsUsedUp: "Se agotaron sus vistas: el secreto está destruido",
   timeOver: "Se agotó su tiempo: el secreto está destruido",
 } as const;

@@ -24,6 +24,7 @@ export const dashboard = {
   endedByTime: "Délai écoulé",
   endedByOwner: "Terminé par vous",
   endedByViewer: "Terminé par un lecteur",
+  endedByAdministrator: "Terminé par un administrateur",
   copyLink: "Copier le lien",
   edit: "Modifier",
   audit: "Journal",
@@ -80,6 +81,7 @@ export const dashboard = {
     creation_email_send: "Le lien a été envoyé par courriel",
   },
   administratorView: "Un administrateur de ce serveur l’a ouvert ; cette vue n’a pas été comptée",
+  administratorExpire: "Un administrateur de ce serveur y a mis fin",
   viewsUsedUp: "Ses vues étaient épuisées : le secret est détruit",
   timeOver: "Son délai était écoulé : le secret est détruit",
 } as const;

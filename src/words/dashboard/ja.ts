@@ -24,6 +24,7 @@ export const dashboard = {
   endedByTime: "期限切れ",
   endedByOwner: "自分で終了",
   endedByViewer: "閲覧者が終了",
+  endedByAdministrator: "管理者が終了",
   copyLink: "リンクをコピー",
   edit: "編集",
   audit: "履歴",
@@ -76,6 +77,7 @@ export const dashboard = {
     creation_email_send: "リンクをメールで送信しました",
   },
   administratorView: "このサーバーの管理者が開きました（閲覧回数には数えません）",
+  administratorExpire: "このサーバーの管理者が終了しました",
   viewsUsedUp: "閲覧回数に達したため、秘密は破棄されました",
   timeOver: "期限が切れたため、秘密は破棄されました",
 } as const;

@@ -24,6 +24,7 @@ export const dashboard = {
   endedByTime: "Prazo encerrado",
   endedByOwner: "Encerrado por você",
   endedByViewer: "Encerrado por um leitor",
+  endedByAdministrator: "Encerrado por um administrador",
   copyLink: "Copiar link",
   edit: "Editar",
   audit: "Histórico",
@@ -80,6 +81,7 @@ export const dashboard = {
     creation_email_send: "O link foi enviado por e-mail",
   },
   administratorView: "Um administrador deste servidor o abriu; esta visualização não foi contada",
+  administratorExpire: "Um administrador deste servidor o encerrou",
   viewsUsedUp: "As visualizações se esgotaram: o segredo está destruído",
   timeOver: "O prazo acabou: o segredo está destruído",
 } as const;
