@@ -71,7 +71,7 @@ async function composeServer(config: Config, options: AppOptions, house: House, 
   const assetUrl = assetUrls({ ...manifest }, "/assets");
   const server = createServer({
     ...{ config, clock, random, events, accounts },
-    renderError: (refusal, request) => renderFailure(refusal, request, assetUrl),
+    renderError: (refusal, request) => renderFailure(refusal, request, { assetUrl, config }),
     onUntrustedForwarder: noteForwarders(house, options.effects, events),
   });
   const { fastify, sessionCookies, bodyBudget } = server;

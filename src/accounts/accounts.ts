@@ -42,14 +42,15 @@ export { type TokenHolder, type TokenLimits, tokenLimits } from "./api-tokens.ts
 export type { EmailChangeOutcome } from "./email-change.ts";
 export { type ChangeRefusal, type FactorChange, type Factors, passkeyNameCharactersMax } from "./factor-changes.ts";
 export type { FactorRefusal } from "./factor-codes.ts";
-export type { BootCodeFile } from "./first-administrator.ts";
+export type { BootCodeFile, FirstRunProblems } from "./first-administrator.ts";
 export type { LinkToConfirm } from "./identities.ts";
 export type { RelyingParty } from "./passkeys.ts";
-export type { PasswordProblem } from "./password-rules.ts";
+export { type PasswordProblem, passwordLimits } from "./password-rules.ts";
 export { type KindDefaults, noDefaults, type PushDefaults } from "./push-defaults.ts";
 export type { EntryProblems } from "./registration.ts";
 export type { FactorGiven, PasskeyAnswer, WaitingSignIn } from "./second-factor.ts";
 export { signOnSettingsPath } from "./single-sign-on.ts";
+export type { Identity } from "./sqlite/identities.ts";
 
 /** The door of the room: people, how they sign in, what acts for them. Secrets are returned once, when made. */
 export interface Accounts

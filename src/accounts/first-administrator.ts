@@ -24,16 +24,15 @@ export interface BootCodeFile {
   remove(): void;
 }
 
+export interface FirstRunProblems {
+  readonly bootCode?: "wrong";
+  readonly email?: "malformed";
+  readonly password?: PasswordProblem;
+}
+
 export type FirstRunOutcome =
   | { readonly outcome: "made"; readonly user: User; readonly sessionToken: string }
-  | {
-      readonly outcome: "refused";
-      readonly problems: {
-        readonly bootCode?: "wrong";
-        readonly email?: "malformed";
-        readonly password?: PasswordProblem;
-      };
-    }
+  | { readonly outcome: "refused"; readonly problems: FirstRunProblems }
   /** Somebody has an account: there is nothing to begin any more. */
   | { readonly outcome: "over" };
 

@@ -5,6 +5,8 @@ import { commonPasswords, commonShortPasswords } from "./common-passwords.ts";
 export const passwordCharactersMin = 12;
 export const passwordCharactersMax = 1_024;
 
+export const passwordLimits = { min: passwordCharactersMin, max: passwordCharactersMax } as const;
+
 /** Why a password is not taken. */
 export type PasswordProblem =
   | "password_length"

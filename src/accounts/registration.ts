@@ -153,7 +153,7 @@ export function createRegistration(deps: Deps): Registration {
       await db.write(() => {
         const user = email === undefined ? undefined : users.findFresh(email);
         const waits = user !== undefined && user.confirmedAt === null && user.disabledAt === null;
-        if (waits && mayMail) sendConfirmation(user, language, null, now);
+        if (waits && mayMail && outbox.open) sendConfirmation(user, language, null, now);
         else links.writeNothing(random.bytes(32));
       });
     },

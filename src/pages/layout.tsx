@@ -74,7 +74,7 @@ function Header({ page }: { readonly page: PageContext }) {
         <nav class="site-nav" aria-label={nav.main}>
           <a href={pageHref(page, "/")}>{nav.newPush}</a>
           {page.user === null ? (
-            <a href={pageHref(page, "/users/sign_in")}>{nav.signIn}</a>
+            page.signIns && <a href={pageHref(page, "/users/sign_in")}>{nav.signIn}</a>
           ) : (
             <>
               <a href={pageHref(page, "/p")}>{nav.pushes}</a>

@@ -12,6 +12,8 @@ export interface PageContext {
    */
   readonly selfPath: string | null;
   readonly user: { readonly email: string; readonly admin: boolean } | null;
+  /** People can sign in on this server: pages lead there. */
+  readonly signIns: boolean;
   /** Proves to `receiveForm` that a form is from a page of this session; null: there is no session. */
   readonly formToken: string | null;
   readonly assetUrl: AssetUrl;

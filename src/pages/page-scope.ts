@@ -24,19 +24,21 @@ export interface PageDeps {
   readonly events: Pick<Events, "refusedUnavailable" | "singleSignOnRefused">;
 }
 
+/** What every page needs, refusals included. */
+export interface FrameDeps extends Pick<PageDeps, "assetUrl"> {
+  readonly config: { readonly accounts: Pick<Config["accounts"], "loginsDisabled"> };
+}
+
 /** @param selfPath see PageContext: null where following a link back to this address would lose or cost something. */
-export function pageContext(
-  request: FastifyRequest,
-  deps: Pick<PageDeps, "assetUrl">,
-  selfPath: string | null,
-): PageContext {
+export function pageContext(request: FastifyRequest, deps: FrameDeps, selfPath: string | null): PageContext {
   const { words, asked } = chooseLocale({
     query: queryOf(request, "locale"),
     account: request.session?.user.language ?? undefined,
     acceptLanguage: request.headers["accept-language"],
   });
   const user = request.user === null ? null : { email: request.user.email, admin: request.user.admin };
-  return { words, localeAsked: asked, selfPath, user, formToken: request.formToken, assetUrl: deps.assetUrl };
+  const signIns = !deps.config.accounts.loginsDisabled;
+  return { words, localeAsked: asked, selfPath, user, signIns, formToken: request.formToken, assetUrl: deps.assetUrl };
 }
 
 /** Who is signed in on a page whose access guarantees that somebody is. */

@@ -22,6 +22,8 @@ GET    /api/v2/pushes/expired                 api_token scope:read
 GET    /api/v2/version                        public
 GET    /assets/:name                          public
 GET    /files/:ticket                         public
+GET    /first_run                             page
+POST   /first_run                             page          changes
 GET    /help/api                              page
 GET    /p                                     page_session
 POST   /p                                     page_creator  changes
@@ -44,6 +46,10 @@ POST   /users/auth/oidc                       page          changes
 GET    /users/auth/oidc/callback              page          retrieval
 GET    /users/auth/oidc/confirm               page
 POST   /users/auth/oidc/confirm               page          changes
+GET    /users/confirmation                    page
+POST   /users/confirmation                    page          changes
+GET    /users/confirmation/new                page
+POST   /users/confirmation/new                page          changes
 GET    /users/confirmation/new_email          page
 POST   /users/confirmation/new_email          page          changes
 GET    /users/confirmation/new_email/done     page
@@ -66,6 +72,10 @@ POST   /users/factors/passkeys                page_session  changes
 POST   /users/factors/passkeys/:id/remove     page_session  changes
 POST   /users/factors/passkeys/options        page_session  changes
 POST   /users/factors/proof/options           page_session  changes
+GET    /users/password/edit                   page
+POST   /users/password/edit                   page          changes
+GET    /users/password/new                    page
+POST   /users/password/new                    page          changes
 GET    /users/second_factor                   page_waiting
 POST   /users/second_factor                   page_waiting  changes
 POST   /users/second_factor/options           page_waiting  changes
@@ -74,6 +84,8 @@ POST   /users/sign_in                         page          changes
 POST   /users/sign_in/passkey                 page          changes
 POST   /users/sign_in/passkey/options         page          changes
 POST   /users/sign_out                        page          changes
+GET    /users/sign_up                         page
+POST   /users/sign_up                         page          changes
 GET    /users/single_sign_on                  page_session
 POST   /users/single_sign_on/link             page_session  changes
 POST   /users/single_sign_on/unlink           page_session  changes

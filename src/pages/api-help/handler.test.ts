@@ -8,7 +8,10 @@ afterEach(() => server.fastify.close());
 
 test("the page shows every endpoint, in words that need no script", async () => {
   server = startBareServer();
-  registerApiHelpPage(server.fastify, { assetUrl: (name) => `/assets/${name}` });
+  registerApiHelpPage(server.fastify, {
+    assetUrl: (name) => `/assets/${name}`,
+    config: { accounts: { loginsDisabled: false } },
+  });
   const answer = await server.fastify.inject({ url: "/help/api?locale=ar", headers: { host: "push.example" } });
   expect(answer.statusCode).toBe(200);
   expect(answer.headers["content-security-policy"]).toContain("script-src 'self'");

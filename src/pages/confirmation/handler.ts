@@ -1,0 +1,68 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { receiveForm } from "../../http/body/receive-body.ts";
+import { sendPage } from "../../http/headers.ts";
+import { answerWhenClosed, goTo, textOf, waitAfter } from "../entry.ts";
+import { type PageDeps, pageContext, placeOf, queryOf } from "../page-scope.ts";
+import { renderPage } from "../render.ts";
+import { type ConfirmAgainModel, confirmAgainView, confirmView, voidConfirmationView } from "./view.tsx";
+
+const path = "/users/confirmation";
+const againPath = `${path}/new`;
+
+export function registerConfirmationPages(server: FastifyInstance, deps: PageDeps): void {
+  const reading = { access: "page", changesState: false } as const;
+  const changing = { access: "page", changesState: true } as const;
+  server.get(path, { config: reading }, async (request, reply) => {
+    const closed = answerWhenClosed("signing in", request, reply, deps);
+    if (closed !== undefined) return closed;
+    const token = queryOf(request, "confirmation_token");
+    if (token === undefined) return goTo(againPath, request, reply, deps);
+    if (!(await deps.accounts.isConfirmable(token))) return sendVoid(request, reply, deps);
+    const page = pageContext(request, deps, `${path}?confirmation_token=${encodeURIComponent(token)}`);
+    return sendPage(reply, 200, renderPage(confirmView(token, page)));
+  });
+  server.post(path, { config: changing }, async (request, reply) => {
+    const closed = answerWhenClosed("signing in", request, reply, deps);
+    if (closed !== undefined) return closed;
+    const form = await receiveForm(request, deps.bodyBudget);
+    if (!(await deps.accounts.confirmAccount(textOf(form, "confirmation_token")))) {
+      return sendVoid(request, reply, deps);
+    }
+    return goTo("/users/sign_in?done=confirmed", request, reply, deps);
+  });
+  server.get(againPath, { config: reading }, (request, reply) => {
+    const closed = answerWhenClosed("signing in", request, reply, deps);
+    return closed ?? sendAgain(200, { email: "", sent: false, waitSeconds: null }, request, reply, deps);
+  });
+  server.post(againPath, { config: changing }, async (request, reply) => {
+    const closed = answerWhenClosed("signing in", request, reply, deps);
+    return closed ?? requestAgain(request, reply, deps);
+  });
+}
+
+async function requestAgain(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
+  const form = await receiveForm(request, deps.bodyBudget);
+  const email = textOf(form, "email");
+  const language = pageContext(request, deps, null).words.locale.tag;
+  try {
+    await deps.accounts.requestConfirmation({ email, language, place: placeOf(request) });
+    return sendAgain(200, { email, sent: true, waitSeconds: null }, request, reply, deps);
+  } catch (error) {
+    return sendAgain(429, { email, sent: false, waitSeconds: waitAfter(error, reply) }, request, reply, deps);
+  }
+}
+
+function sendAgain(
+  status: number,
+  model: ConfirmAgainModel,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: PageDeps,
+): FastifyReply {
+  const selfPath = request.method === "GET" ? againPath : null;
+  return sendPage(reply, status, renderPage(confirmAgainView(model, pageContext(request, deps, selfPath))));
+}
+
+function sendVoid(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): FastifyReply {
+  return sendPage(reply, 404, renderPage(voidConfirmationView(pageContext(request, deps, null))));
+}

@@ -1,0 +1,74 @@
+import { Layout } from "../layout.tsx";
+import { type PageContext, pageHref } from "../page-context.ts";
+import { EmailField, TooManyNotice } from "../parts/entry-fields.tsx";
+import { MessageCard } from "../parts/message-card.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { PostForm } from "../parts/post-form.tsx";
+import type { Page } from "../render.ts";
+
+/** A press of the button confirms, posted to `/users/confirmation`: programs that read mails follow links. */
+export function confirmView(token: string, page: PageContext): Page {
+  const { confirmation } = page.words.entry;
+  return (
+    <Layout page={page} title={confirmation.heading} privatePage width="narrow">
+      <MessageCard icon="shield" heading={confirmation.heading}>
+        <p class="lead">{confirmation.lead}</p>
+        <PostForm page={page} class="form" action="/users/confirmation">
+          <input type="hidden" name="confirmation_token" value={token} />
+          <button type="submit" class="button button-primary button-large button-wide">
+            {confirmation.submit}
+          </button>
+        </PostForm>
+      </MessageCard>
+    </Layout>
+  );
+}
+
+export function voidConfirmationView(page: PageContext): Page {
+  const { confirmation } = page.words.entry;
+  return (
+    <Layout page={page} title={confirmation.invalidHeading} width="narrow">
+      <MessageCard icon="clock" heading={confirmation.invalidHeading}>
+        <p class="lead">{confirmation.invalid}</p>
+        <a class="button button-primary" href={pageHref(page, "/users/confirmation/new")}>
+          {confirmation.againHeading}
+        </a>
+        <a class="button" href={pageHref(page, "/users/sign_in")}>
+          {page.words.signIn.submit}
+        </a>
+      </MessageCard>
+    </Layout>
+  );
+}
+
+export interface ConfirmAgainModel {
+  readonly email: string;
+  /** Whether the form has just been sent. */
+  readonly sent: boolean;
+  readonly waitSeconds: number | null;
+}
+
+/** Field `email`, posted to `/users/confirmation/new`. */
+export function confirmAgainView({ email, sent, waitSeconds }: ConfirmAgainModel, page: PageContext): Page {
+  const { confirmation } = page.words.entry;
+  return (
+    <Layout page={page} title={confirmation.againHeading} width="narrow">
+      <div class="card">
+        <h1>{confirmation.againHeading}</h1>
+        <p class="lead">{confirmation.againLead}</p>
+        {sent && (
+          <Notice tone="success" icon="check" alert>
+            <p>{confirmation.againSent}</p>
+          </Notice>
+        )}
+        <TooManyNotice page={page} waitSeconds={waitSeconds} />
+        <PostForm page={page} class="form" action="/users/confirmation/new">
+          <EmailField page={page} value={email} focus={!sent} />
+          <button type="submit" class="button button-primary button-large button-wide">
+            {confirmation.againSubmit}
+          </button>
+        </PostForm>
+      </div>
+    </Layout>
+  );
+}

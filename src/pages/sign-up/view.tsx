@@ -1,0 +1,72 @@
+import type { EntryProblems } from "../../accounts/accounts.ts";
+import { passwordSentence } from "../entry.ts";
+import { Layout } from "../layout.tsx";
+import { type PageContext, pageHref } from "../page-context.ts";
+import { EmailField, NewPasswordField, TooManyNotice } from "../parts/entry-fields.tsx";
+import { MessageCard } from "../parts/message-card.tsx";
+import { PostForm } from "../parts/post-form.tsx";
+import type { Page } from "../render.ts";
+import type { SignUpModel } from "./handler.ts";
+
+/** Fields `email` and `password`, posted to `/users/sign_up`. */
+export function signUpView({ email, problems, waitSeconds }: SignUpModel, page: PageContext): Page {
+  const { entry, signIn } = page.words;
+  const { fields, signUp } = entry;
+  return (
+    <Layout page={page} title={signUp.heading} width="narrow">
+      <div class="card">
+        <h1>{signUp.heading}</h1>
+        <p class="lead">{signUp.lead}</p>
+        <TooManyNotice page={page} waitSeconds={waitSeconds} />
+        <PostForm page={page} class="form" action="/users/sign_up">
+          <EmailField
+            page={page}
+            value={email}
+            problem={problems.email && emailSentence(problems.email, page)}
+            focus={problems.password === undefined || problems.email !== undefined}
+          />
+          <NewPasswordField
+            page={page}
+            label={fields.password}
+            problem={problems.password && passwordSentence(problems.password, page.words)}
+            focus={problems.password !== undefined && problems.email === undefined}
+          />
+          <button type="submit" class="button button-primary button-large button-wide">
+            {signUp.submit}
+          </button>
+        </PostForm>
+        <p class="card-aside">
+          {signUp.haveAccount} <a href={pageHref(page, "/users/sign_in")}>{signIn.submit}</a>
+        </p>
+      </div>
+    </Layout>
+  );
+}
+
+function emailSentence(problem: NonNullable<EntryProblems["email"]>, page: PageContext): string {
+  const { problems } = page.words.entry;
+  switch (problem) {
+    case "malformed":
+      return problems.email;
+    case "not_allowed":
+      return problems.emailNotAllowed;
+    case "taken":
+      return problems.emailTaken;
+  }
+}
+
+/** @param email as typed. It is the same page whether the address was free or not. */
+export function signUpSentView(email: string, page: PageContext): Page {
+  const { signUp } = page.words.entry;
+  return (
+    <Layout page={page} title={signUp.sentHeading} width="narrow">
+      <MessageCard icon="check" heading={signUp.sentHeading}>
+        <p class="lead">{signUp.sent.parts({ email: <strong dir="ltr">{email}</strong> })}</p>
+        <p>{signUp.sentAdvice}</p>
+        <a class="button" href={pageHref(page, "/users/confirmation/new")}>
+          {signUp.again}
+        </a>
+      </MessageCard>
+    </Layout>
+  );
+}
