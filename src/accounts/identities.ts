@@ -8,7 +8,7 @@ import type { Provider } from "./provider.ts";
 import type { SessionStarts } from "./sessions.ts";
 import type { SignOnSteps, StepToConfirm } from "./sign-on-steps.ts";
 import { openProvider } from "./single-sign-on.ts";
-import type { IdentityStore } from "./sqlite/identities.ts";
+import type { Identity, IdentityStore } from "./sqlite/identities.ts";
 import type { PasswordStore } from "./sqlite/passwords.ts";
 
 /** A provider that made somebody anew gives them another subject; nobody needs many. */
@@ -45,8 +45,8 @@ export interface Identities {
     session: Session | null;
     place: Place;
   }): Promise<LinkOutcome>;
-  /** When the account's identities of today's provider were linked, the newest first. */
-  listLinkTimes(userId: number): Promise<readonly number[]>;
+  /** Of former providers too; the newest first. */
+  listIdentities(userId: number): Promise<readonly Identity[]>;
   /** All of them, of former providers too. @throws AppError too_many_requests, unavailable, not_found. */
   unlinkIdentities(request: {
     userId: number;
@@ -92,9 +92,7 @@ export function createIdentities(deps: Deps): Identities {
       return session?.user.id === user.id ? linkInSession(request, deps) : signInAndLink(request, deps);
     },
 
-    async listLinkTimes(userId) {
-      return identities.listLinkTimes(userId, openProvider(deps).issuer);
-    },
+    listIdentities: async (userId) => identities.listIdentities(userId),
 
     async unlinkIdentities({ userId, password, place }) {
       openProvider(deps);

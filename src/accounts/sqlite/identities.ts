@@ -9,6 +9,12 @@ export interface IdentityKey {
   readonly subject: string;
 }
 
+/** One that is linked to an account. */
+export interface Identity extends IdentityKey {
+  /** Milliseconds since the epoch. */
+  readonly linkedAt: number;
+}
+
 export interface NewLink extends IdentityKey {
   readonly userId: number;
   readonly now: number;
@@ -19,8 +25,8 @@ export interface NewLink extends IdentityKey {
 
 export interface IdentityStore {
   findUserByIdentity(identity: IdentityKey): User | undefined;
-  /** When the user's identities of that issuer were linked, the newest first. */
-  listLinkTimes(userId: number, issuer: string): number[];
+  /** The newest first. */
+  listIdentities(userId: number): Identity[];
   /** A confirmed account without a password, and its identity. Never the first account of a server. */
   insertUserWithIdentity(
     request: IdentityKey & { email: string; now: number },
@@ -37,8 +43,9 @@ export function createIdentityStore(db: Database): IdentityStore {
   const find = db.reader.prepare<[string, string], UserRow>(
     `SELECT ${userColumns} FROM identities JOIN users ON users.id = identities.user_id WHERE issuer = ? AND subject = ?`,
   );
-  const linkTimes = db.reader.prepare<[number, string], { created_at: number }>(
-    "SELECT created_at FROM identities WHERE user_id = ? AND issuer = ? ORDER BY created_at DESC",
+  const list = db.reader.prepare<[number], Identity>(
+    `SELECT issuer, subject, created_at AS linkedAt FROM identities WHERE user_id = ?
+     ORDER BY created_at DESC, issuer, subject`,
   );
   const ownerOf = db.writer.prepare<[string, string], { user_id: number }>(
     "SELECT user_id FROM identities WHERE issuer = ? AND subject = ?",
@@ -63,7 +70,7 @@ export function createIdentityStore(db: Database): IdentityStore {
       const row = find.get(issuer, subject);
       return row === undefined ? undefined : toUser(row);
     },
-    listLinkTimes: (userId, issuer) => linkTimes.all(userId, issuer).map((row) => row.created_at),
+    listIdentities: (userId) => list.all(userId),
     insertUserWithIdentity: ({ issuer, subject, email, now }) =>
       db.write(() => {
         if (ownerOf.get(issuer, subject) !== undefined) return "identity_taken";

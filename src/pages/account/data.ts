@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { ApiToken, ListedSession, User } from "../../accounts/accounts.ts";
+import type { ApiToken, Identity, ListedSession, User } from "../../accounts/accounts.ts";
 import { attachment } from "../../http/content-disposition.ts";
 import { jsonType } from "../../http/headers.ts";
 import type { ExportedPush, TrailEvent } from "../../pushes/pushes.ts";
@@ -37,11 +37,12 @@ async function* documentOf(user: User, { accounts, pushes, clock }: PageDeps): A
   const exported = pushes.exportOwned(user.id)[Symbol.asyncIterator]();
   try {
     let next = await exported.next();
-    const [sessions, tokens, defaults, unconfirmedEmail] = await Promise.all([
+    const [sessions, tokens, defaults, unconfirmedEmail, identities] = await Promise.all([
       accounts.listSessions(user.id),
       accounts.listTokens(user.id),
       accounts.pushDefaults(user.id),
       accounts.unconfirmedEmail(user.id),
+      accounts.listIdentities(user.id),
     ]);
     const head = {
       exported_at: timestamp(clock.now()),
@@ -49,6 +50,7 @@ async function* documentOf(user: User, { accounts, pushes, clock }: PageDeps): A
       new_push_defaults: defaults,
       sessions: sessions.map(presentSession),
       api_tokens: tokens.map(presentToken),
+      single_sign_on: identities.map(presentIdentity),
     };
     yield `${JSON.stringify(head).slice(0, -1)},"pushes":[`;
     for (let comma = ""; next.done !== true; comma = ",") {
@@ -121,6 +123,10 @@ function presentToken(token: ApiToken) {
     last_used_address: token.lastUsedAddress,
     revoked_at: timestampOrNull(token.revokedAt),
   };
+}
+
+function presentIdentity({ issuer, subject, linkedAt }: Identity) {
+  return { issuer, subject, linked_at: timestamp(linkedAt) };
 }
 
 function timestamp(ms: number): string {

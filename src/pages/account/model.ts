@@ -59,6 +59,8 @@ export interface AccountModel {
   readonly email: string;
   readonly hasPassword: boolean;
   readonly hasSecondFactor: boolean;
+  /** Of single sign-on, as `providerNameOf` says. */
+  readonly provider: string | null;
   /** A new address counts only once a mailed link was opened. */
   readonly confirmsByMail: boolean;
   readonly unconfirmedEmail: string | null;

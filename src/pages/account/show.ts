@@ -6,6 +6,7 @@ import { pageHref } from "../page-context.ts";
 import { type PageDeps, pageContext } from "../page-scope.ts";
 import { browserName } from "../parts/browser-name.ts";
 import { renderPage } from "../render.ts";
+import { providerNameOf } from "../single-sign-on/button.tsx";
 import { defaultsForm } from "./defaults-form.ts";
 import { type AccountModel, type AccountProblems, accountPath, type DefaultsForm, type Done } from "./model.ts";
 import { accountView } from "./view.tsx";
@@ -50,6 +51,7 @@ async function accountModel(request: FastifyRequest, deps: PageDeps, shown: Show
   const now = clock.now();
   return {
     ...{ email, hasPassword, hasSecondFactor, unconfirmedEmail, now },
+    provider: providerNameOf(config),
     confirmsByMail: config.accounts.emails,
     newEmail: shown.newEmail ?? "",
     language: shown.language ?? user.language ?? "",

@@ -3,6 +3,7 @@ import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
 import { Notice, ProblemSummary } from "../parts/notice.tsx";
 import type { Page } from "../render.ts";
+import { SignOnSection, signOnSection } from "../single-sign-on/account-section.tsx";
 import { DefaultsSection } from "./defaults-section.tsx";
 import { DeleteSection } from "./delete-section.tsx";
 import { EmailSection } from "./email-section.tsx";
@@ -28,7 +29,7 @@ export function accountView(model: AccountModel, page: PageContext): Page {
         <h1>{profile.heading}</h1>
       </div>
       <div class="account-columns">
-        <Contents page={page} />
+        <Contents model={model} page={page} />
         <div class="stack">
           {model.done !== null && (
             <Notice tone="success" icon="check" alert>
@@ -39,6 +40,7 @@ export function accountView(model: AccountModel, page: PageContext): Page {
           <EmailSection model={model} page={page} />
           <PasswordSection model={model} page={page} />
           <FactorsSection model={model} page={page} />
+          <SignOnSection page={page} provider={model.provider} />
           <SessionsSection model={model} page={page} />
           <TokensSection model={model} page={page} />
           <DefaultsSection model={model} page={page} />
@@ -51,8 +53,8 @@ export function accountView(model: AccountModel, page: PageContext): Page {
   );
 }
 
-function Contents({ page }: { readonly page: PageContext }) {
-  const { profile } = page.words;
+function Contents({ model, page }: AccountProps) {
+  const { profile, singleSignOn } = page.words;
   const sections = [
     "email",
     "password",
@@ -72,6 +74,11 @@ function Contents({ page }: { readonly page: PageContext }) {
             <a href={`#${name}_section`}>{profile[name].heading}</a>
           </li>
         ))}
+        {model.provider !== null && (
+          <li>
+            <a href={`#${signOnSection}_section`}>{singleSignOn.heading}</a>
+          </li>
+        )}
       </ul>
     </nav>
   );

@@ -115,8 +115,14 @@ async function sendSettings(
   status: number,
   problem: string | null,
 ): Promise<FastifyReply> {
+  const { singleSignOn } = deps.config;
+  if (singleSignOn === undefined) throw new AppError("not_found", "not-found");
   const { id, hasPassword } = userOf(request);
-  const linkedAt = await deps.accounts.listLinkTimes(id);
+  const issuer = new URL(singleSignOn.issuer).href;
+  const identities = await deps.accounts.listIdentities(id);
+  const linkedAt = identities
+    .filter((identity) => URL.parse(identity.issuer)?.href === issuer)
+    .map((one) => one.linkedAt);
   const model = { provider: deps.providerName, linkedAt, hasPassword, problem };
   return sendPage(reply, status, renderPage(signOnSettingsView(model, pageContext(request, deps, signOnSettingsPath))));
 }
