@@ -30,7 +30,7 @@ describe("operator commands beside a running server", () => {
     const token = made.stdout.trim();
     expect(await statusWith(origin, token)).toBe(200);
     const listed = await run(["token", "list", "--email", email]);
-    expect(listed.stdout).toMatch(/\n1\tdeploy\t\S+\t\S+\t-\n$/);
+    expect(listed.stdout).toMatch(/\n1\tdeploy\t\S+Z\t\S+Z\t-\t127\.0\.0\.1\tcreate read expire\t-\t-\n$/);
     expect(listed.stdout).not.toContain(token);
     expect(await run(["token", "revoke", "--email", email, "--id", "1"])).toMatchObject({ exitCode: 0 });
     expect(await statusWith(origin, token)).toBe(401);
