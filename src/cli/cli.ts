@@ -14,6 +14,7 @@ import { addUserChanges } from "./user-change.ts";
 import { addUserCreate } from "./user-create.ts";
 import { addUserDelete } from "./user-delete.ts";
 import { addUserList } from "./user-list.ts";
+import { addUserSetPassword } from "./user-set-password.ts";
 
 export type { CliIo } from "./cli-io.ts";
 
@@ -52,6 +53,7 @@ function makeProgram(deps: CommandDeps): Command {
   addUserList(user, deps);
   addUserChanges(user, deps);
   addUserDelete(user, deps);
+  addUserSetPassword(user, deps);
   const token = program.command("token").description("API tokens of a user.");
   addTokenCreate(token, deps);
   addTokenList(token, deps);

@@ -1,0 +1,34 @@
+import { expect, it } from "vitest";
+import { createUser, email, makeTestCli, password } from "../../test/support/cli.ts";
+
+const setPassword = ["user", "set-password", "--email", email, "--password-stdin"];
+
+it("user set-password changes it, and does not repeat it", async () => {
+  const cli = makeTestCli();
+  await cli.run(createUser, { stdin: password });
+  const run = await cli.run(setPassword, { stdin: "another correct battery\n" });
+  expect(run).toEqual({
+    exitCode: 0,
+    stdout: "User 1 has a new password, and is signed out everywhere.\n",
+    stderr: "",
+  });
+});
+
+it.each([
+  ["too short", "short", "A password has 12 to 1024 characters.\n"],
+  ["common", "password1234", "This password is among the ones that are guessed first.\n"],
+  ["the e-mail", "ada@example.com", "This password is made of the e-mail address.\n"],
+])("user set-password refuses a password that is %s, and does not repeat it", async (_, stdin, stderr) => {
+  const cli = makeTestCli();
+  await cli.run(createUser, { stdin: password });
+  expect(await cli.run(setPassword, { stdin })).toEqual({ exitCode: 1, stdout: "", stderr });
+});
+
+it("user set-password says that there is no such user", async () => {
+  const cli = makeTestCli();
+  await cli.run(createUser, { stdin: password });
+  const run = await cli.run(["user", "set-password", "--email", "eve@example.com", "--password-stdin"], {
+    stdin: password,
+  });
+  expect(run).toMatchObject({ exitCode: 1, stderr: "There is no user with this e-mail address.\n" });
+});
