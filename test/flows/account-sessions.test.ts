@@ -1,0 +1,118 @@
+import { expect, test } from "vitest";
+import { dayMs, minuteMs } from "../../src/base/clock.ts";
+import { digest } from "../../src/crypto/digests.ts";
+import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { personAt, statusWithCookie } from "../support/person.ts";
+
+const ada = "ada@example.com";
+const eve = "eve@example.com";
+const safari =
+  "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1";
+
+async function sessionsOf({ app }: TestApp, email: string) {
+  const user = await app.house.accounts.findUserByEmail(email);
+  return await app.house.accounts.listSessions(user?.id ?? 0);
+}
+
+test("a copied cookie is worth nothing after sign-out", async () => {
+  await using world = await startTestApp();
+  const person = await personAt(world, ada, { join: true });
+  const copied = person.cookie();
+  expect(await statusWithCookie(world, copied)).toBe(200);
+  await person.post("/users/sign_out");
+  expect(person.cookie()).toBe("");
+  expect(await statusWithCookie(world, copied)).toBe(303);
+});
+
+test("a cookie copied elsewhere is worth nothing after a change of password; the changer stays signed in", async () => {
+  await using world = await startTestApp();
+  const person = await personAt(world, ada, { join: true });
+  const other = await personAt(world, ada);
+  const changed = await person.post("/users/edit/password", {
+    current_password: password,
+    password: "marble-otter-lantern",
+  });
+  expect(changed).toMatchObject({ status: 303, location: "/users/edit?done=password" });
+  expect(await statusWithCookie(world, other.cookie())).toBe(303);
+  expect((await person.get("/users/edit?done=password")).body).toContain("Your password is changed.");
+});
+
+test("a cookie is worth nothing once its session is revoked, or all others are", async () => {
+  await using world = await startTestApp();
+  const person = await personAt(world, ada, { join: true });
+  const phone = await personAt(world, ada, { userAgent: safari, address: "198.51.100.9" });
+  const tablet = await personAt(world, ada);
+  const phoneSession = (await sessionsOf(world, ada)).find(({ userAgent }) => userAgent === safari);
+  expect((await person.post(`/users/edit/sessions/${phoneSession?.id}/end`)).status).toBe(303);
+  expect(await statusWithCookie(world, phone.cookie())).toBe(303);
+  expect(await statusWithCookie(world, tablet.cookie())).toBe(200);
+  expect((await person.post("/users/edit/sessions/end_others")).status).toBe(303);
+  expect(await statusWithCookie(world, tablet.cookie())).toBe(303);
+  expect(await statusWithCookie(world, person.cookie())).toBe(200);
+});
+
+test("nobody ends a session of somebody else: its id is as unknown as any", async () => {
+  await using world = await startTestApp();
+  const victim = await personAt(world, ada, { join: true });
+  const stranger = await personAt(world, eve, { join: true });
+  const [session] = await sessionsOf(world, ada);
+  for (const id of [session?.id, 999_999, 0, -1, "1e999", "x", "%00"]) {
+    expect([id, (await stranger.post(`/users/edit/sessions/${id}/end`)).status]).toEqual([id, 404]);
+  }
+  expect(await statusWithCookie(world, victim.cookie())).toBe(200);
+});
+
+test("the list says where from, with what and since when, and which is this one; never a token or digest", async () => {
+  await using world = await startTestApp();
+  const person = await personAt(world, ada, { join: true });
+  const phone = await personAt(world, ada, { userAgent: safari, address: "198.51.100.9" });
+  const { body } = await person.get("/users/edit");
+  expect(body).toContain("Firefox on Linux");
+  expect(body).toContain("Safari on iOS");
+  expect(body).toContain("198.51.100.9");
+  expect(body.match(/This one/g)).toHaveLength(1);
+  for (const cookie of [person.cookie(), phone.cookie()]) {
+    const token = cookie.split("=")[1] ?? "";
+    expect(token).toHaveLength(43);
+    expect(body).not.toContain(token);
+    expect(body).not.toContain(digest(token).toString("hex"));
+    expect(body).not.toContain(digest(token).toString("base64url"));
+  }
+});
+
+test("a user agent with markup in it is text in the list", async () => {
+  await using world = await startTestApp();
+  const person = await personAt(world, ada, { join: true, userAgent: "<img src=x onerror=alert(1)>/1" });
+  const { body } = await person.get("/users/edit");
+  expect(body).not.toContain("<img");
+});
+
+test("sessions that have run out are not listed", async () => {
+  await using world = await startTestApp({ environment: { PWP__LOGIN_SESSION_TIMEOUT: "30 minutes" } });
+  await personAt(world, ada, { join: true });
+  world.clock.advance(30 * minuteMs);
+  const person = await personAt(world, ada);
+  expect(await sessionsOf(world, ada)).toHaveLength(1);
+  expect((await person.get("/users/edit")).body).not.toContain("Sign out everywhere else");
+});
+
+test("a session ends after 14 days, and another server on the same data sees at once that one is revoked", async () => {
+  const first = await startTestApp();
+  await using second = await startTestApp({ dataDir: first.dataDir, clock: first.clock });
+  const person = await personAt(first, ada, { join: true });
+  const other = await personAt(first, ada);
+  expect(await statusWithCookie(second, other.cookie())).toBe(200);
+  await person.post("/users/edit/sessions/end_others");
+  expect(await statusWithCookie(second, other.cookie())).toBe(303);
+  first.clock.advance(14 * dayMs);
+  expect(await statusWithCookie(second, person.cookie())).toBe(303);
+  await first[Symbol.asyncDispose]();
+});
+
+test("over https the cookie is bound to this host, and a plain one counts for nothing", async () => {
+  await using world = await startTestApp({ environment: { PWP__SECURE_COOKIES: "true" } });
+  const person = await personAt(world, ada, { join: true });
+  expect(person.cookie()).toMatch(/^__Host-sealpush_session=/);
+  expect(await statusWithCookie(world, person.cookie())).toBe(200);
+  expect(await statusWithCookie(world, person.cookie().replace("__Host-", ""))).toBe(303);
+});

@@ -1,0 +1,71 @@
+import { password, type TestApp } from "./app.ts";
+
+export interface PersonOptions {
+  readonly address?: string;
+  readonly userAgent?: string;
+  /** Made with the account; without it the account is there already. */
+  readonly join?: true;
+  readonly admin?: boolean;
+}
+
+/** Somebody with a browser that keeps the session's cookie. */
+export interface Person {
+  readonly email: string;
+  /** As the browser sends it; a copy of it is a copied cookie. */
+  cookie(): string;
+  get(url: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  /** A form of our own page. */
+  post(url: string, form?: Readonly<Record<string, string>>): Promise<Answer>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly location: string | undefined;
+}
+
+const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+
+/** Signs in with the tests' one password. */
+export async function personAt(world: TestApp, email: string, options: PersonOptions = {}): Promise<Person> {
+  if (options.join) await world.app.house.accounts.createUser({ email, password, admin: options.admin ?? false });
+  let cookie = "";
+  const send = async (
+    method: "GET" | "POST",
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    payload?: string,
+  ): Promise<Answer> => {
+    const answer = await world.server.inject({
+      ...{ method, url, remoteAddress: options.address ?? "192.0.2.7" },
+      ...(payload !== undefined && { payload }),
+      headers: {
+        "user-agent": options.userAgent ?? firefox,
+        "sec-fetch-site": "same-origin",
+        ...(cookie !== "" && { cookie }),
+        ...headers,
+      },
+    });
+    const set = answer.cookies.find(({ name }) => name.endsWith("sealpush_session"));
+    if (set !== undefined) cookie = set.value === "" ? "" : `${set.name}=${set.value}`;
+    const { statusCode: status, body, headers: found } = answer;
+    return { status, body, headers: found, location: typeof found.location === "string" ? found.location : undefined };
+  };
+  const person: Person = {
+    email,
+    cookie: () => cookie,
+    get: (url, headers = {}) => send("GET", url, headers),
+    post: (url, form = {}) =>
+      send("POST", url, { "content-type": "application/x-www-form-urlencoded" }, new URLSearchParams(form).toString()),
+  };
+  const answer = await person.post("/users/sign_in", { email, password });
+  if (answer.status !== 303) throw new Error(`${email} could not sign in: ${answer.status}.`);
+  return person;
+}
+
+/** What a request with this cookie is answered, from wherever it was copied to. */
+export async function statusWithCookie(world: TestApp, cookie: string, url = "/users/edit"): Promise<number> {
+  const answer = await world.server.inject({ method: "GET", url, headers: { cookie } });
+  return answer.statusCode;
+}
