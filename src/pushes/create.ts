@@ -6,7 +6,15 @@ import type { PushDeps } from "./deps.ts";
 import { findProblems, lifetimeOf } from "./limits.ts";
 import { toOwnersPush } from "./present-push.ts";
 import type { Actor, CreatePush, Push } from "./push.ts";
-import { dataKeyBytes, saltBytes, sealContexts, sealDataKey, sealLabel, sealPayload } from "./seals.ts";
+import {
+  dataKeyBytes,
+  firstGeneration,
+  saltBytes,
+  sealContexts,
+  sealDataKey,
+  sealLabel,
+  sealPayload,
+} from "./seals.ts";
 import type { NewPush, PushRow } from "./store.ts";
 import { gaveUp, ownUpload, type PendingUpload } from "./upload.ts";
 
@@ -97,7 +105,7 @@ function newRow(
     refusals: 0,
     deletableByViewer: deletableByViewer.offered && (request.deletableByViewer ?? deletableByViewer.default),
     retrievalStep: retrievalStep.offered && (request.retrievalStep ?? retrievalStep.default),
-    sealGeneration: 1,
+    sealGeneration: firstGeneration,
     linkSalt: deps.random.bytes(saltBytes),
     passphraseSalt: made.passphraseSalt,
     // Nobody could ever read the labels of an anonymous push: they are not kept.

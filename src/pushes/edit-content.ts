@@ -57,12 +57,16 @@ export async function sealContent(
   const { random, vault } = deps;
   const payload = request.payload ?? old.payload;
   const { passphraseSalt, passphraseHash } = await nextPassphrase(deps, edit, old, actor);
-  const dataKey = upload?.dataKey ?? random.bytes(dataKeyBytes);
+  const dataKey = random.bytes(dataKeyBytes);
   const next = {
     id: sealed.row.id,
     sealGeneration: sealed.row.sealGeneration + 1,
     linkSalt: random.bytes(saltBytes),
     fileIds: [...files.kept, ...files.added].map((file) => file.id).sort((a, b) => a - b),
+  };
+  const moved = (file: FileRow, key: Buffer | undefined) => {
+    if (key === undefined) throw new Error(`The key of file ${file.id} is not known.`);
+    return sealFileKey(dataKey, file.id, next.sealGeneration, key, random);
   };
   const fileBytes = [...files.kept, ...files.added].reduce((sum, file) => sum + file.sizeBytes, 0);
   return {
@@ -73,12 +77,8 @@ export async function sealContent(
       dataKeySealed: sealDataKey(vault.keyring, next, { urlToken, passphraseHash, dataKey }, random),
       payloadSealed: sealPayload(dataKey, next, payload, random),
       storedBytes: Buffer.byteLength(payload) + fileBytes,
-      keptFiles: files.kept.map((file, at) => {
-        const key = old.fileKeys[at];
-        if (key === undefined) throw new Error(`The key of file ${file.id} was not opened.`);
-        return { id: file.id, keySealed: sealFileKey(dataKey, file.id, next.sealGeneration, key, random) };
-      }),
-      addedFiles: files.added,
+      keptFiles: files.kept.map((file, at) => ({ id: file.id, keySealed: moved(file, old.fileKeys[at]) })),
+      addedFiles: files.added.map((file) => ({ ...file, keySealed: moved(file, upload?.fileKey(file.id)) })),
       removedFileIds: edit.removed.map((file) => file.id),
     },
   };

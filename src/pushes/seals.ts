@@ -23,6 +23,8 @@ export const sealContexts = {
 };
 
 export const dataKeyBytes = 32;
+/** Each edit of the content raises the seal generation by one. */
+export const firstGeneration = 1;
 /** Of a link, and of a passphrase. */
 export const saltBytes = 16;
 
@@ -81,20 +83,24 @@ export function openPayload(dataKey: Buffer, place: PayloadPlace, sealed: Buffer
 }
 
 /**
- * An edit draws another data key, and its files are sealed already: their keys go along under the new one, bound to its
- * generation.
+ * An edit draws another data key, and the files beside it are sealed already: their keys go along under the new one,
+ * bound to its generation.
  */
 export function sealFileKey(dataKey: Buffer, fileId: number, generation: number, key: Buffer, random: Random): Buffer {
   return seal(unringedKey(dataKey), sealContexts.fileKey(fileId, generation), key, random);
 }
 
-/** @returns undefined when the sealed key was changed. */
+/**
+ * Derived from the data key in the first generation, sealed under it in all later ones: a key that was taken away does
+ * not pass for a derived one. @returns undefined when it is not as its generation wants it.
+ */
 export function openFileKey(
   dataKey: Buffer,
   file: Pick<FileRow, "id" | "keySealed">,
   generation: number,
 ): Buffer | undefined {
-  if (file.keySealed === null) return fileKey(dataKey, file.id);
+  if (generation === firstGeneration) return file.keySealed === null ? fileKey(dataKey, file.id) : undefined;
+  if (file.keySealed === null) return undefined;
   return open(unringedKey(dataKey), sealContexts.fileKey(file.id, generation), file.keySealed);
 }
 

@@ -40,7 +40,7 @@ export interface FileRow {
   readonly blobKey: string;
   readonly sizeBytes: number;
   readonly detailsSealed: Buffer;
-  /** null: the file's key is derived from the push's data key; else it lies here, sealed under that. */
+  /** null: the file's key is derived from the push's data key; after an edit it lies here, sealed under that. */
   readonly keySealed: Buffer | null;
 }
 

@@ -43,6 +43,11 @@ export class PendingUpload implements Upload {
     return this.#files;
   }
 
+  /** Of a file of this upload, 32 bytes: what the push's data key gives, should it become the push's. */
+  fileKey(fileId: number): Buffer {
+    return fileKey(this.dataKey, fileId);
+  }
+
   get storedBytes(): number {
     return this.#files.reduce((sum, file) => sum + file.sizeBytes, 0);
   }
