@@ -65,13 +65,13 @@ export async function buildApp(config: Config, options: AppOptions): Promise<App
 
 async function composeServer(config: Config, options: AppOptions, house: House, events: Events): Promise<Server> {
   const { clock, random } = options.effects;
-  const { pushes, accounts } = house;
+  const { pushes, accounts, branding, mail, health, deleteAccount } = house;
   const manifest: unknown = JSON.parse(readFileSync(join(options.assetsDir, "manifest.json"), "utf8"));
   if (typeof manifest !== "object" || manifest === null) throw new Error("The assets' manifest is not an object.");
   const assetUrl = assetUrls({ ...manifest }, "/assets");
   const server = createServer({
     ...{ config, clock, random, events, accounts },
-    renderError: (refusal, request) => renderFailure(refusal, request, { assetUrl, config }),
+    renderError: (refusal, request) => renderFailure(refusal, request, { assetUrl, config, branding }),
     onUntrustedForwarder: noteForwarders(house, options.effects, events),
   });
   const { fastify, sessionCookies, bodyBudget } = server;
@@ -84,7 +84,7 @@ async function composeServer(config: Config, options: AppOptions, house: House, 
     clock,
     pushes,
     accounts,
-    deleteAccount: house.deleteAccount,
+    ...{ branding, mail, health, deleteAccount, version: options.version },
     sessionCookies,
     bodyBudget,
     assetUrl,

@@ -7,6 +7,7 @@ import type { Random } from "./base/random.ts";
 import type { BlobStore } from "./blobs/blob-store.ts";
 import { diskSpaceOf } from "./blobs/disk.ts";
 import { createFileBlobStore } from "./blobs/file-blob-store.ts";
+import { type Branding, createBranding } from "./branding/branding.ts";
 import { createBootCodeFile } from "./config/boot-code-file.ts";
 import type { Config } from "./config/config.ts";
 import { makeDataFolder } from "./config/data-folder.ts";
@@ -16,6 +17,7 @@ import { createArgon2Queue } from "./crypto/passphrase.ts";
 import { createIds } from "./db/ids.ts";
 import { LogTruncation } from "./db/log-truncation.ts";
 import { type Database, openDatabase } from "./db/sqlite.ts";
+import { createHealth, type Health } from "./health.ts";
 import { createMail, type Mail } from "./mail/mail.ts";
 import { Attempts } from "./pushes/attempts.ts";
 import { createCapacity } from "./pushes/capacity.ts";
@@ -45,11 +47,13 @@ export interface House {
   readonly pushes: Pushes;
   readonly accounts: Accounts;
   readonly mail: Mail;
+  readonly branding: Branding;
   /**
    * The one way to delete somebody: the account with all that is in it, then its pushes. Resolves when they have ended;
    * the sweeper finishes what a crash left. @param by null: the user himself, which is no act of administration.
    */
   deleteAccount(userId: number, by: Administrator | null): Promise<Change>;
+  health(): Promise<Health>;
   /** Whether the database answers. */
   canServe(): boolean;
   close(): Promise<void>;
@@ -107,8 +111,25 @@ export async function openHouse(config: Config, effects: Effects, events: Events
       if (change.outcome === "done") await pushes.removeOwner(userId);
       return change;
     };
+    const branding = createBranding({ db, clock });
     const canServe = () => db.answers();
-    return { config, db, keyring, vault, store, blobs, pushes, accounts, mail, deleteAccount, canServe, close };
+    const health = createHealth({ db, config, clock, canServe });
+    return {
+      config,
+      db,
+      keyring,
+      vault,
+      store,
+      blobs,
+      pushes,
+      accounts,
+      mail,
+      branding,
+      deleteAccount,
+      health,
+      canServe,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;

@@ -1,3 +1,7 @@
+import type { SettingOrigin } from "./describe-settings.ts";
+
+export type { SettingOrigin } from "./describe-settings.ts";
+
 /** What the settings table (settings.ts) parses into. Every other room reads settings from here and nowhere else. */
 export type KindName = "text" | "file" | "url" | "qr";
 
@@ -41,6 +45,8 @@ export interface SingleSignOnSettings {
 }
 
 export interface Config {
+  /** Every setting as it may be shown: where it came from, and secrets masked. */
+  readonly origins: readonly SettingOrigin[];
   readonly host: string;
   readonly port: number;
   /** Absolute path. */

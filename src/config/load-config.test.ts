@@ -30,6 +30,7 @@ describe("the configuration", () => {
     const on = { offered: true, default: true };
     const kind = { enabled: true, ...range, retrievalStep: on, deletableByViewer: on, blur: true };
     expect(config).toEqual({
+      origins: given,
       host: "127.0.0.1",
       port: 5100,
       dataDir: resolve("data"),

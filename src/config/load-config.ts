@@ -69,7 +69,7 @@ export function loadConfig(environment: Environment, readFile: (path: string) =>
   );
   if (mistakes.length > 0) return { ok: false, mistakes, warnings, given };
 
-  const config = configOf(readings, masterKeys.keys, {
+  const config = configOf(readings, given, masterKeys.keys, {
     text: kinds.text.settings,
     file: kinds.file.settings,
     url: kinds.url.settings,
@@ -80,12 +80,14 @@ export function loadConfig(environment: Environment, readFile: (path: string) =>
 
 function configOf(
   { server, access, accounts, mail, singleSignOn, network, protection, uploads }: Readings<SettingGroups>,
+  origins: readonly SettingOrigin[],
   masterKeys: readonly Buffer[],
   kinds: Config["kinds"],
 ): Config {
   const dataDir = resolve(server.dataDir.value);
   const mailSettings = mailSettingsOf(mail, network.overrideBaseUrl.value);
   return {
+    origins,
     host: server.host.value,
     port: server.port.value,
     dataDir,

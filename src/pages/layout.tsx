@@ -1,8 +1,9 @@
 import type { ComponentChildren } from "preact";
+import { productName } from "../branding/branding.ts";
 import { languages } from "../words/words.ts";
 import type { AssetName } from "./assets.ts";
 import { type PageContext, pageHref, withLocale } from "./page-context.ts";
-import { Wordmark } from "./parts/logo.tsx";
+import { brandingHref, Wordmark } from "./parts/logo.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 
 export interface LayoutProps {
@@ -30,12 +31,12 @@ export function Layout({
   leadsTo,
   children,
 }: LayoutProps) {
-  const { words, assetUrl } = page;
+  const { words, assetUrl, look } = page;
   return (
     <html lang={words.locale.tag} dir={words.locale.dir}>
       <head>
         <meta charset="utf-8" />
-        <title>{`${title} · Sealpush`}</title>
+        <title>{`${title} · ${look.name ?? productName}`}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="theme-color" content="#f5f6f3" media="(prefers-color-scheme: light)" />
@@ -44,6 +45,7 @@ export function Layout({
         {leadsTo !== undefined && <meta http-equiv="refresh" content={`0;url=${leadsTo}`} />}
         {privatePage && <meta name="robots" content="noindex, nofollow, noarchive" />}
         <link rel="stylesheet" href={assetUrl("sealpush.css")} />
+        {look.style !== undefined && <link rel="stylesheet" href={brandingHref(look.style)} />}
         <link rel="icon" href={assetUrl("favicon.svg")} type="image/svg+xml" />
         {(["page.js", ...scripts] as const).map((name) => (
           <script key={name} type="module" src={assetUrl(name)} />
@@ -69,7 +71,7 @@ function Header({ page }: { readonly page: PageContext }) {
     <header class="site-header">
       <div class="site-header-inner">
         <a class="wordmark" href={pageHref(page, "/")}>
-          <Wordmark />
+          <Wordmark look={page.look} />
         </a>
         <nav class="site-nav" aria-label={nav.main}>
           <a href={pageHref(page, "/")}>{nav.newPush}</a>

@@ -1,3 +1,4 @@
+import type { Look } from "../branding/branding.ts";
 import type { Words } from "../words/words.ts";
 import type { AssetUrl } from "./assets.ts";
 
@@ -17,6 +18,8 @@ export interface PageContext {
   /** Proves to `receiveForm` that a form is from a page of this session; null: there is no session. */
   readonly formToken: string | null;
   readonly assetUrl: AssetUrl;
+  /** What the instance calls itself, and how it looks. */
+  readonly look: Look;
 }
 
 /** @param path starts with `/`; may have a query. */

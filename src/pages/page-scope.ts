@@ -1,9 +1,12 @@
 import type { FastifyRequest } from "fastify";
 import type { Accounts, Administrator, Change, Place, User } from "../accounts/accounts.ts";
 import type { Clock } from "../base/clock.ts";
+import type { Branding } from "../branding/branding.ts";
 import type { Config } from "../config/config.ts";
+import type { Health } from "../health.ts";
 import type { BodyBudget } from "../http/body/body-budget.ts";
 import type { SessionCookies } from "../http/session-cookie.ts";
+import type { FailedLetters } from "../mail/mail.ts";
 import type { Pushes } from "../pushes/pushes.ts";
 import type { Events } from "../telemetry/events.ts";
 import { chooseLocale } from "../words/words.ts";
@@ -18,6 +21,11 @@ export interface PageDeps {
   readonly accounts: Accounts;
   /** An account and its pushes; see House. */
   deleteAccount(userId: number, by: Administrator | null): Promise<Change>;
+  readonly branding: Branding;
+  readonly mail: FailedLetters;
+  health(): Promise<Health>;
+  /** Of the application. */
+  readonly version: string;
   readonly sessionCookies: SessionCookies;
   readonly bodyBudget: BodyBudget;
   readonly assetUrl: AssetUrl;
@@ -26,6 +34,7 @@ export interface PageDeps {
 
 /** What every page needs, refusals included. */
 export interface FrameDeps extends Pick<PageDeps, "assetUrl"> {
+  readonly branding: Pick<Branding, "look">;
   readonly config: { readonly accounts: Pick<Config["accounts"], "loginsDisabled"> };
 }
 
@@ -38,7 +47,10 @@ export function pageContext(request: FastifyRequest, deps: FrameDeps, selfPath: 
   });
   const user = request.user === null ? null : { email: request.user.email, admin: request.user.admin };
   const signIns = !deps.config.accounts.loginsDisabled;
-  return { words, localeAsked: asked, selfPath, user, signIns, formToken: request.formToken, assetUrl: deps.assetUrl };
+  return {
+    ...{ words, localeAsked: asked, selfPath, user, signIns, formToken: request.formToken },
+    ...{ assetUrl: deps.assetUrl, look: deps.branding.look() },
+  };
 }
 
 /** Who is signed in on a page whose access guarantees that somebody is. */

@@ -30,6 +30,8 @@ function contextOf(words: Words, more: Partial<PageContext> = {}): PageContext {
     selfPath: "/",
     user: { email: hostile, admin: false },
     formToken: "form-token",
+    signIns: true,
+    look: { name: undefined, logo: undefined, style: undefined },
     assetUrl,
     ...more,
   };

@@ -11,6 +11,7 @@ test("the page shows every endpoint, in words that need no script", async () => 
   registerApiHelpPage(server.fastify, {
     assetUrl: (name) => `/assets/${name}`,
     config: { accounts: { loginsDisabled: false } },
+    branding: { look: () => ({ name: undefined, logo: undefined, style: undefined }) },
   });
   const answer = await server.fastify.inject({ url: "/help/api?locale=ar", headers: { host: "push.example" } });
   expect(answer.statusCode).toBe(200);

@@ -1,0 +1,42 @@
+import { stat } from "node:fs/promises";
+import type { Clock } from "./base/clock.ts";
+import { diskSpaceOf, freeDiskFloorBytes } from "./blobs/disk.ts";
+import type { Config } from "./config/config.ts";
+import { createProcessRegistry } from "./db/processes.ts";
+import type { Database } from "./db/sqlite.ts";
+
+/** How the server is, for those who run it. */
+export interface Health {
+  readonly databaseAnswers: boolean;
+  /** Of the database file, its log left out. */
+  readonly databaseBytes: number;
+  readonly diskFreeBytes: number;
+  readonly diskTotalBytes: number;
+  /** Below it nothing new is taken. */
+  readonly diskFloorBytes: number;
+  /** Servers at work on this database. */
+  readonly processes: number;
+}
+
+export function createHealth(deps: {
+  readonly db: Database;
+  readonly config: Pick<Config, "dataDir" | "databasePath" | "freeDiskBytesMin">;
+  readonly clock: Clock;
+  readonly canServe: () => boolean;
+}): () => Promise<Health> {
+  const { db, config, clock, canServe } = deps;
+  const diskSpace = diskSpaceOf(config.dataDir);
+  const registry = createProcessRegistry(db);
+  return async () => {
+    const { freeBytes, totalBytes } = await diskSpace();
+    const { size } = await stat(config.databasePath);
+    return {
+      databaseAnswers: canServe(),
+      databaseBytes: size,
+      diskFreeBytes: freeBytes,
+      diskTotalBytes: totalBytes,
+      diskFloorBytes: freeDiskFloorBytes(config.freeDiskBytesMin, totalBytes),
+      processes: registry.running(clock.now()).length,
+    };
+  };
+}
