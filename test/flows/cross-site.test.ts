@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RouteAccess } from "../../src/http/request.ts";
 import type { RouteEntry } from "../../src/http/route-access.ts";
+import { en } from "../../src/words/en.ts";
 import { placeAt } from "../support/accounts.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { signedIn } from "../support/house.ts";
@@ -46,6 +47,8 @@ interface Signed {
 /** With the session that this kind of page is for. */
 async function signIn(access: RouteAccess): Promise<Signed> {
   const { accounts } = app.app.house;
+  // Of many sessions that began in one instant, any may be the oldest, which goes.
+  app.clock.advance(1);
   const email = access === "page_waiting" ? halfSignedIn : admin;
   const done = await accounts.signIn({ email, password, place: placeAt("192.0.2.1") });
   const session = await accounts.authenticateSession(done?.sessionToken ?? "");
@@ -57,7 +60,9 @@ async function statusOf(route: RouteEntry, headers: Record<string, string>, payl
   const { method } = route;
   const url = await addressOf(route);
   const answer = await app.server.inject({ method: method as "POST", url, headers, payload });
-  return { at: `${method} ${route.pattern}`, status: answer.statusCode };
+  // Some pages refuse by a 403 of their own, for a setting for example: they show a page of their own with it.
+  const forbidden = answer.statusCode === 403 && answer.body.includes(en.failure.forbidden);
+  return { at: `${method} ${route.pattern}`, status: forbidden ? "forbidden" : answer.statusCode };
 }
 
 const urlencoded = { "content-type": "application/x-www-form-urlencoded" };
@@ -91,7 +96,7 @@ describe("no page changes state by a request with", () => {
       sessions.set(route.access, session);
       const { cookie, formToken } = session;
       const { at, status } = await statusOf(route, { ...headers, cookie }, payload(formToken));
-      expect([at, status]).toEqual([at, 403]);
+      expect([at, status]).toEqual([at, "forbidden"]);
     }
     // Nothing has ended them: not even the sign-out.
     for (const { cookie } of sessions.values()) {
@@ -105,7 +110,7 @@ describe("no page changes state by a request with", () => {
       const { cookie } = await signIn(route.access);
       const { formToken } = await signIn(route.access);
       const { at, status } = await statusOf(route, { ...urlencoded, cookie }, `form_token=${formToken}`);
-      expect([at, status]).toEqual([at, 403]);
+      expect([at, status]).toEqual([at, "forbidden"]);
     }
   });
 });
@@ -120,7 +125,8 @@ describe("every page takes a state change with", () => {
     for (const route of changing()) {
       const { cookie, formToken } = await signIn(route.access);
       const { at, status } = await statusOf(route, { ...headers, cookie }, payload(formToken));
-      expect([at, status === 403 || status >= 500]).toEqual([at, false]);
+      expect([at, status]).toEqual([at, expect.any(Number)]);
+      expect([at, Number(status) < 500]).toEqual([at, true]);
     }
   });
 
@@ -128,7 +134,8 @@ describe("every page takes a state change with", () => {
     for (const route of changing()) {
       for (const cookie of ["", "sealpush_session=ended"]) {
         const { at, status } = await statusOf(route, { ...urlencoded, cookie });
-        expect([at, status === 403 || status >= 500]).toEqual([at, false]);
+        expect([at, status]).toEqual([at, expect.any(Number)]);
+        expect([at, Number(status) < 500]).toEqual([at, true]);
       }
     }
   });
