@@ -1,0 +1,100 @@
+import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from "@simplewebauthn/server";
+import { isoCBOR } from "@simplewebauthn/server/helpers";
+
+const userPresent = 0x01;
+const userVerified = 0x04;
+const holdsCredential = 0x40;
+
+export interface Use {
+  /** It made sure of its user by a finger or a PIN; the default. */
+  readonly verifiesUser?: boolean;
+  /** The counter it says; the default counts on. */
+  readonly counter?: number;
+  readonly origin?: string;
+}
+
+/** One passkey in software, which answers as a browser would hand it on (WebAuthn level 3). */
+export class TestAuthenticator {
+  readonly #key = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  readonly #credentialId = randomBytes(32);
+  readonly #origin: string;
+  #userHandle = "";
+  #counter = 0;
+
+  /** @param origin that its browser stands on. */
+  constructor(origin = "http://localhost") {
+    this.#origin = origin;
+  }
+
+  /** Makes the passkey. @returns the JSON that a browser sends. */
+  create(options: PublicKeyCredentialCreationOptionsJSON, use: Use = {}): string {
+    this.#userHandle = options.user.id;
+    const length = Buffer.alloc(2);
+    length.writeUInt16BE(this.#credentialId.length);
+    const credential = Buffer.concat([Buffer.alloc(16), length, this.#credentialId, this.#coseKey()]);
+    const data = this.#authenticatorData(options.rp.id ?? "", userPresent | holdsCredential | verifying(use), use);
+    const attestation = new Map<string, unknown>([
+      ["fmt", "none"],
+      ["attStmt", new Map()],
+      ["authData", Uint8Array.from(Buffer.concat([data, credential]))],
+    ]);
+    return this.#credential({
+      clientDataJSON: this.#clientData("webauthn.create", options.challenge, use).toString("base64url"),
+      attestationObject: Buffer.from(encode(attestation)).toString("base64url"),
+      transports: ["internal"],
+    });
+  }
+
+  /** Uses the passkey. @returns the JSON that a browser sends. */
+  get(options: PublicKeyCredentialRequestOptionsJSON, use: Use = {}): string {
+    const data = this.#authenticatorData(options.rpId ?? "", userPresent | verifying(use), use);
+    const clientData = this.#clientData("webauthn.get", options.challenge, use);
+    const signed = Buffer.concat([data, createHash("sha256").update(clientData).digest()]);
+    return this.#credential({
+      clientDataJSON: clientData.toString("base64url"),
+      authenticatorData: data.toString("base64url"),
+      signature: sign("sha256", signed, this.#key.privateKey).toString("base64url"),
+      userHandle: this.#userHandle,
+    });
+  }
+
+  #credential(response: Readonly<Record<string, unknown>>): string {
+    const id = this.#credentialId.toString("base64url");
+    return JSON.stringify({ id, rawId: id, type: "public-key", clientExtensionResults: {}, response });
+  }
+
+  #clientData(type: string, challenge: string, { origin }: Use): Buffer {
+    return Buffer.from(JSON.stringify({ type, challenge, origin: origin ?? this.#origin, crossOrigin: false }));
+  }
+
+  #authenticatorData(rpId: string, flags: number, { counter }: Use): Buffer {
+    this.#counter = counter ?? this.#counter + 1;
+    const end = Buffer.alloc(5);
+    end[0] = flags;
+    end.writeUInt32BE(this.#counter, 1);
+    return Buffer.concat([createHash("sha256").update(rpId).digest(), end]);
+  }
+
+  /** COSE_Key (RFC 9052) of an ES256 key. */
+  #coseKey(): Uint8Array {
+    const { x = "", y = "" } = this.#key.publicKey.export({ format: "jwk" });
+    const key = new Map<number, unknown>([
+      [1, 2],
+      [3, -7],
+      [-1, 1],
+      [-2, Uint8Array.from(Buffer.from(x, "base64url"))],
+      [-3, Uint8Array.from(Buffer.from(y, "base64url"))],
+    ]);
+    return encode(key);
+  }
+}
+
+const verifying = ({ verifiesUser = true }: Use) => (verifiesUser ? userVerified : 0);
+
+function encode(map: Map<number | string, unknown>): Uint8Array {
+  return isoCBOR.encode(map as Parameters<typeof isoCBOR.encode>[0]);
+}

@@ -1,0 +1,85 @@
+import { Secret } from "otpauth";
+import { expect } from "vitest";
+import type { Accounts, AccountsDeps, FactorChange, Session } from "../../src/accounts/accounts.ts";
+import { totpCode, totpStep } from "../../src/accounts/totp.ts";
+import { minuteMs } from "../../src/base/clock.ts";
+import { makeTestAccounts, makeUser, password, placeAt, startOfTests } from "./accounts.ts";
+import { TestAuthenticator } from "./authenticator.ts";
+
+/** Accounts and their clock, whatever stands around them. */
+export interface FactorWorld {
+  readonly accounts: Accounts;
+  readonly now: () => number;
+  readonly advance: (ms: number) => void;
+}
+
+export interface AuthenticatorApp {
+  /** What the app shows now. */
+  code(): string;
+}
+
+export const place = placeAt("192.0.2.7");
+export const party = { id: "localhost", origin: "http://localhost", name: "Sealpush" };
+
+/** @param shown the key as the set-up page shows it, or the address in its QR code. */
+export function appFor(shown: string, now: () => number): AuthenticatorApp {
+  const base32 = shown.startsWith("otpauth:")
+    ? (new URL(shown).searchParams.get("secret") ?? "")
+    : shown.replace(/\s/g, "");
+  const secret = Buffer.from(Secret.fromBase32(base32).bytes);
+  return { code: () => totpCode(secret, totpStep(now())) };
+}
+
+/** @returns the session and its token: a complete one, or one that waits. */
+export async function signInAs(world: FactorWorld, email: string, password: string) {
+  const signedIn = await world.accounts.signIn({ email, password, place });
+  const session = await world.accounts.authenticateSession(signedIn?.sessionToken ?? "");
+  if (signedIn === undefined || session === undefined) throw new Error(`${email} could not sign in.`);
+  return { session, sessionToken: signedIn.sessionToken };
+}
+
+export function changeBy(session: Session, typed = ""): FactorChange {
+  return { session, place, proof: { typed, passkey: null } };
+}
+
+/** Sets an authenticator app up in this session. The clock moves on, so that the next code is a fresh one. */
+export async function addApp(world: FactorWorld, session: Session, typed = "") {
+  const offer = world.accounts.offerAuthenticatorApp(session, "Sealpush");
+  const app = appFor(offer.uri, world.now);
+  const added = await world.accounts.addAuthenticatorApp(changeBy(session, typed), {
+    setUp: offer.setUp,
+    code: app.code(),
+  });
+  if (added.outcome !== "added") throw new Error(`The app was not added: ${added.outcome}.`);
+  world.advance(minuteMs);
+  return { app, backupCodes: added.backupCodes ?? [] };
+}
+
+/** Adds a passkey in this session. */
+export async function addPasskey(world: FactorWorld, session: Session, name: string, typed = "") {
+  const authenticator = new TestAuthenticator();
+  const answer = authenticator.create(await world.accounts.offerPasskey(session, party));
+  const added = await world.accounts.addPasskey(changeBy(session, typed), { name, answer, party });
+  expect(added.outcome).toBe("added");
+  return { authenticator, backupCodes: (added.outcome === "added" && added.backupCodes) || [] };
+}
+
+const email = "ada@example.com";
+
+/** Accounts of their own, with one user who has no factor yet. */
+export async function openFactorWorld(overrides: Partial<AccountsDeps> = {}) {
+  const { accounts, db, advance } = makeTestAccounts(overrides);
+  await makeUser(accounts, email);
+  let moved = 0;
+  const world: FactorWorld = {
+    accounts,
+    now: () => startOfTests + moved,
+    advance(ms) {
+      moved += ms;
+      advance(ms);
+    },
+  };
+  const signIn = () => signInAs(world, email, password);
+  const give = async (code: string) => accounts.giveCode({ ...(await signIn()), place }, code);
+  return { ...world, world, db, signIn, give };
+}

@@ -1,0 +1,52 @@
+import { expect } from "vitest";
+import type { TestApp } from "./app.ts";
+
+/** Somebody with a browser of their own, as far as cookies go. */
+export class Visitor {
+  readonly cookies = new Map<string, string>();
+  readonly #app: TestApp;
+
+  constructor(app: TestApp) {
+    this.#app = app;
+  }
+
+  async get(url: string, method: "GET" | "HEAD" = "GET", headers: Readonly<Record<string, string>> = {}) {
+    return this.#keep(await this.#app.server.inject({ method, url, headers: { ...headers, cookie: this.#cookie } }));
+  }
+
+  async post(url: string, fields: Readonly<Record<string, string>> = {}) {
+    const headers = {
+      "content-type": "application/x-www-form-urlencoded",
+      "sec-fetch-site": "same-origin",
+      cookie: this.#cookie,
+    };
+    const payload = new URLSearchParams(fields).toString();
+    return this.#keep(await this.#app.server.inject({ method: "POST", url, headers, payload }));
+  }
+
+  /** Whoever is signed in sees their own address on every page; undefined: nobody is. */
+  async signedInAs(): Promise<string | undefined> {
+    return /Signed in as ([^"<]+)"/.exec((await this.get("/help/api")).body)?.[1];
+  }
+
+  async signIn(email: string, password: string) {
+    const answer = await this.post("/users/sign_in", { email, password });
+    expect(answer.statusCode).toBe(303);
+    return answer;
+  }
+
+  get #cookie(): string {
+    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+  }
+
+  #keep<Answer extends { headers: Record<string, unknown> }>(answer: Answer): Answer {
+    const set = answer.headers["set-cookie"];
+    for (const line of Array.isArray(set) ? set : set === undefined ? [] : [set]) {
+      const text = String(line);
+      const [name = "", value = ""] = text.slice(0, text.indexOf(";")).split("=");
+      if (/max-age=0/i.test(text)) this.cookies.delete(name);
+      else this.cookies.set(name, value);
+    }
+    return answer;
+  }
+}
