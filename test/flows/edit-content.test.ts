@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { en } from "../../src/words/en.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { Editing, type Fields, type Files, type Person, problemsIn } from "../support/editing.ts";
+
+let app: TestApp;
+let editing: Editing;
+let ada: Person;
+let eve: Person;
+beforeAll(async () => {
+  app = await startTestApp({
+    environment: { PWP__FILES__MAX_FILE_UPLOADS: "3", PWP__FILES__MAX_PUSH_BYTES: "100000" },
+  });
+  editing = await Editing.of(app);
+  ada = await editing.person("ada@example.com");
+  eve = await editing.person("eve@example.com");
+});
+afterAll(() => app[Symbol.asyncDispose]());
+
+const edit = (urlToken: string, fields: Fields, files: Files = {}) => editing.send(ada, urlToken, fields, files);
+
+describe("content", () => {
+  test("is replaced, of each kind by its own rules", async () => {
+    const text = await editing.push(ada, { payload: "x" });
+    const url = await editing.push(ada, { kind: "url", payload: "https://example.com/old" });
+    expect((await edit(text, { payload: "y" })).status).toBe(303);
+    expect((await edit(url, { payload: "https://example.com/new" })).status).toBe(303);
+    for (const payload of ["javascript:alert(1)", " https://example.com", "data:text/html,x", "ftp://example.com"]) {
+      const answer = await edit(url, { payload });
+      expect([payload, answer.status, Object.keys(problemsIn(await answer.text()))]).toEqual([
+        payload,
+        422,
+        ["payload"],
+      ]);
+    }
+    expect(await editing.open(text)).toMatchObject({ payload: "y" });
+    expect(await editing.open(url)).toMatchObject({ payload: "https://example.com/new" });
+  });
+
+  test("of a protected push asks for the current passphrase, or for everything together", async () => {
+    const urlToken = await editing.push(ada, { payload: "x", passphrase: "one", expire_after_views: "50" });
+    const problem = async (fields: Fields) => problemsIn(await (await edit(urlToken, fields)).text());
+    expect(await problem({ payload: "y" })).toEqual({ current_passphrase: en.edit.passphraseNeeded });
+    expect(await problem({ remove_passphrase: "1" })).toEqual({ current_passphrase: en.edit.passphraseNeeded });
+    expect(await problem({ payload: "y", current_passphrase: "no" })).toEqual({
+      current_passphrase: en.edit.wrongPassphrase,
+    });
+    expect(await problem({ passphrase: "two", remove_passphrase: "1", current_passphrase: "one" })).toEqual({
+      passphrase: en.edit.passphraseEither,
+    });
+    expect((await edit(urlToken, { name: "n", expire_after_views: "60" })).status).toBe(303);
+    expect(await editing.open(urlToken, "one")).toMatchObject({ payload: "x" });
+    expect((await edit(urlToken, { payload: "y", current_passphrase: "one" })).status).toBe(303);
+    expect(await editing.open(urlToken, "one")).toMatchObject({ payload: "y" });
+    expect((await edit(urlToken, { payload: "z", passphrase: "two" })).status).toBe(303);
+    expect(await editing.open(urlToken, "two")).toMatchObject({ payload: "z" });
+    expect((await edit(urlToken, { remove_passphrase: "1", current_passphrase: "two" })).status).toBe(303);
+    expect(await editing.open(urlToken)).toMatchObject({ payload: "z" });
+    expect((await editing.kindsOf(ada, urlToken)).filter((kind) => kind === "failed_passphrase")).toHaveLength(1);
+  });
+
+  test("guesses at the passphrase are told to wait, and the log holds none of them", async () => {
+    const urlToken = await editing.push(ada, { payload: "x", passphrase: "one" });
+    for (let at = 0; at < 5; at += 1) {
+      expect((await edit(urlToken, { payload: "y", current_passphrase: `guess-at-it-${at}` })).status).toBe(422);
+    }
+    const answer = await edit(urlToken, { payload: "y", current_passphrase: "one" });
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "60"]);
+    expect(problemsIn(await answer.text())).toEqual({ current_passphrase: en.problems.tooManyAttempts({ count: 60 }) });
+    expect(app.logLines.join("\n")).not.toMatch(/guess-at-it|current_passphrase/);
+    expect(app.logLines.join("\n")).not.toContain(urlToken);
+  });
+});
+
+describe("files", () => {
+  test("are added and removed, with and without a message", async () => {
+    const urlToken = await editing.push(ada, { payload: "hello", expire_after_views: "50" }, { a: "in a", b: "in b" });
+    const { a = "" } = await editing.fileIdsOf(ada, urlToken);
+    expect((await edit(urlToken, { remove_files: [a] }, { c: "in c" })).status).toBe(303);
+    expect(await editing.filesOf(urlToken)).toEqual({ b: "in b", c: "in c" });
+    expect(await editing.open(urlToken)).toMatchObject({ payload: "hello" });
+    expect((await edit(urlToken, { remove_message: "1" })).status).toBe(303);
+    expect(await editing.open(urlToken)).toMatchObject({ payload: "" });
+    expect(await editing.filesOf(urlToken)).toEqual({ b: "in b", c: "in c" });
+  });
+
+  test("that are removed cannot be downloaded any more by those who had opened the push", async () => {
+    const urlToken = await editing.push(ada, {}, { a: "in a", b: "in b" });
+    const { files = [] } = await editing.open(urlToken);
+    const { a = "" } = await editing.fileIdsOf(ada, urlToken);
+    expect((await edit(urlToken, { remove_files: [a] })).status).toBe(303);
+    const statuses = await Promise.all(files.map(async ({ filename, url }) => [filename, (await fetch(url)).status]));
+    expect(Object.fromEntries(statuses)).toEqual({ a: 404, b: 200 });
+  });
+
+  test.each<[string, (ids: Record<string, string>) => [Fields, Readonly<Record<string, string>>], number, string]>([
+    [
+      "the last one removed",
+      (ids) => [{ remove_files: Object.values(ids) }, {}],
+      422,
+      en.edit.filesProblem({ count: 3 }),
+    ],
+    ["too many in all", () => [{ name: "n" }, { c: "c", d: "d" }], 422, en.edit.filesProblem({ count: 3 })],
+    [
+      "too many at once",
+      (ids) => [{ remove_files: Object.values(ids) }, { c: "c", d: "d", e: "e", f: "f" }],
+      422,
+      en.edit.filesProblem({ count: 3 }),
+    ],
+    [
+      "too many bytes in all",
+      () => [{ name: "n" }, { c: "c".repeat(99_999) }],
+      413,
+      en.problems.filesTooLarge({ size: "97.7 kB" }),
+    ],
+  ])("%s: refused beside the field, and the push is as it was", async (_, make, status, message) => {
+    const urlToken = await editing.push(ada, {}, { a: "in a", b: "in b" });
+    const answer = await edit(urlToken, ...make(await editing.fileIdsOf(ada, urlToken)));
+    expect([answer.status, problemsIn(await answer.text())]).toEqual([status, { files: message }]);
+    expect(await editing.filesOf(urlToken)).toEqual({ a: "in a", b: "in b" });
+  });
+
+  test("of another push cannot be removed through one's own", async () => {
+    const mine = await editing.push(eve, {}, { mine: "m", other: "o" });
+    const urlToken = await editing.push(ada, {}, { a: "in a", b: "in b" });
+    const { a = "" } = await editing.fileIdsOf(ada, urlToken);
+    for (const id of [a, "0", "-1", "1e3", "x", "99999999999999999999"]) {
+      const answer = await editing.send(eve, mine, { remove_files: [id] });
+      expect([id, answer.status]).toEqual([id, 409]);
+      expect(await answer.text()).toContain(en.edit.changedHeading);
+    }
+    expect(await editing.filesOf(urlToken)).toEqual({ a: "in a", b: "in b" });
+  });
+
+  test("all of a protected push, its message and its passphrase are replaced together", async () => {
+    const urlToken = await editing.push(
+      ada,
+      { payload: "old", passphrase: "one", expire_after_views: "50" },
+      { a: "in a" },
+    );
+    const ids = Object.values(await editing.fileIdsOf(ada, urlToken));
+    const refused = await edit(urlToken, { remove_files: ids }, { b: "in b" });
+    expect(problemsIn(await refused.text())).toMatchObject({ current_passphrase: en.edit.passphraseNeededFiles });
+    expect((await edit(urlToken, { remove_files: ids, passphrase: "two" }, { b: "in b" })).status).toBe(303);
+    expect(await editing.filesOf(urlToken, "two")).toEqual({ b: "in b" });
+    expect(await editing.open(urlToken, "two")).toMatchObject({ payload: "" });
+  });
+});

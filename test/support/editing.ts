@@ -1,0 +1,124 @@
+import { password, type TestApp } from "./app.ts";
+
+/** Somebody with an account, signed in and with an API token. */
+export interface Person {
+  readonly cookie: string;
+  readonly token: string;
+}
+
+export type Fields = Readonly<Record<string, string | readonly string[]>>;
+/** Contents by file name. */
+export type Files = Readonly<Record<string, string>>;
+
+export interface Opened {
+  readonly payload: string | null;
+  readonly files?: readonly { readonly filename: string; readonly url: string }[];
+  readonly views_remaining: number;
+}
+
+/** The form for editing a push, as a browser sends it, and what came of it, as recipients and owners see it. */
+export class Editing {
+  readonly origin: string;
+  readonly #app: TestApp;
+
+  private constructor(app: TestApp, origin: string) {
+    this.#app = app;
+    this.origin = origin;
+  }
+
+  static async of(app: TestApp): Promise<Editing> {
+    return new Editing(app, await app.listen());
+  }
+
+  async person(email: string, isAdmin = false): Promise<Person> {
+    const token = await this.#app.makeToken(email, isAdmin);
+    return { token, cookie: await this.signIn(email) };
+  }
+
+  /** @returns the cookie of a session. */
+  async signIn(email: string): Promise<string> {
+    const answer = await fetch(`${this.origin}/users/sign_in`, {
+      method: "POST",
+      body: new URLSearchParams({ email, password }),
+      headers: { "sec-fetch-site": "same-origin" },
+      redirect: "manual",
+    });
+    return (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+  }
+
+  /** @returns the url_token of a new push. */
+  async push(owner: Person | null, fields: Fields, files: Files = {}): Promise<string> {
+    const answer = await fetch(`${this.origin}/api/v2/pushes`, {
+      method: "POST",
+      body: formOf(fields, files),
+      headers: owner === null ? {} : { authorization: `Bearer ${owner.token}` },
+    });
+    const body = await answer.json();
+    if (answer.status !== 201) throw new Error(JSON.stringify(body));
+    return body.url_token;
+  }
+
+  show(who: Person | null, urlToken: string): Promise<Response> {
+    const headers = who === null ? {} : { cookie: who.cookie };
+    return fetch(`${this.origin}/p/${urlToken}/edit`, { headers, redirect: "manual" });
+  }
+
+  send(
+    who: Person | null,
+    urlToken: string,
+    fields: Fields,
+    files: Files = {},
+    headers: Readonly<Record<string, string>> = { "sec-fetch-site": "same-origin" },
+  ): Promise<Response> {
+    return fetch(`${this.origin}/p/${urlToken}/edit`, {
+      method: "POST",
+      body: formOf(fields, files),
+      headers: who === null ? headers : { ...headers, cookie: who.cookie },
+      redirect: "manual",
+    });
+  }
+
+  /** By API v2. @throws when it is not opened. */
+  async open(urlToken: string, passphrase = ""): Promise<Opened> {
+    const headers = { "x-push-passphrase": passphrase };
+    const answer = await fetch(`${this.origin}/api/v2/pushes/${urlToken}`, { headers });
+    if (answer.status !== 200) throw new Error(`Opening was answered ${answer.status}.`);
+    return await answer.json();
+  }
+
+  async filesOf(urlToken: string, passphrase = ""): Promise<Files> {
+    const { files = [] } = await this.open(urlToken, passphrase);
+    const contents = await Promise.all(files.map(async ({ url }) => (await fetch(url)).text()));
+    return Object.fromEntries(files.map(({ filename }, at) => [filename, contents[at] ?? ""]));
+  }
+
+  /** The kinds of a push's audit entries, newest first. */
+  async kindsOf(owner: Person, urlToken: string): Promise<readonly string[]> {
+    const headers = { authorization: `Bearer ${owner.token}` };
+    const { logs } = await (await fetch(`${this.origin}/api/v2/pushes/${urlToken}/audit`, { headers })).json();
+    return logs.map((entry: { kind: string }) => entry.kind);
+  }
+
+  /** The ids of a push's files, by name, as its form names them. */
+  async fileIdsOf(owner: Person, urlToken: string): Promise<Record<string, string>> {
+    const html = await (await this.show(owner, urlToken)).text();
+    const boxes = html.matchAll(/name="push\[remove_files\]\[\]" value="(\d+)"[^>]*>.*?<bdi>(.*?)<\/bdi>/g);
+    return Object.fromEntries([...boxes].map(([, id = "", name = ""]) => [name, id]));
+  }
+}
+
+function formOf(fields: Fields, files: Files): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === "string") form.append(`push[${name}]`, value);
+    else for (const one of value) form.append(`push[${name}][]`, one);
+  }
+  for (const [name, content] of Object.entries(files)) form.append("push[files][]", new Blob([content]), name);
+  return form;
+}
+
+/** What is said beside which field of an answered form. */
+export function problemsIn(html: string): Record<string, string> {
+  const found = html.matchAll(/class="field-problem" id="push_(\w+?)_problem">(.*?)</g);
+  return Object.fromEntries([...found].map(([, field = "", text = ""]) => [field, text]));
+}
