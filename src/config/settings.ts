@@ -175,7 +175,7 @@ export const settingGroups = {
       }),
       smtpStartTls: setting({
         env: "PWP__MAIL__SMTP_STARTTLS",
-        doc: "Whether the connection must be encrypted: `required`, `auto` when the server offers it, or `off`.",
+        doc: "Whether the connection is encrypted: `required`; `auto` when the server offers it, and always when a password goes to another machine; or `off`. The server's certificate must hold.",
         type: oneWordOf({ required: "required", auto: "auto", off: "off", true: "required", false: "off" }),
         default: "auto",
       }),

@@ -165,6 +165,22 @@ test("while the server is down one letter after the other asks it, and then all 
   expect(new Set(mail.recipients()).size).toBe(30);
 });
 
+test("a mail server that comes back after hours is found within minutes", async () => {
+  let answer: Sending = unavailable;
+  await using mail = openTestMail({ path: newPath(), answer: () => answer });
+  await mail.put("ada@example.com");
+  const runFor = async (minutes: number) => {
+    for (let minute = 0; minute < minutes; minute += 1) {
+      mail.clock.advance(minuteMs);
+      await mail.run();
+    }
+  };
+  await runFor(10 * 60);
+  answer = accepted;
+  await runFor(20);
+  expect(mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
+});
+
 test("two processes never send the same letter at once", async () => {
   const path = newPath();
   const inHand = new Set<string>();

@@ -13,7 +13,9 @@ import type { LetterStore, StoredLetter } from "./sqlite/letters.ts";
 /** Longer than any sending takes. When a process dies while it sends, another one takes over after this. */
 const leaseMs = 2 * minuteMs;
 const retryMsMin = minuteMs;
-const retryMsMax = 6 * hourMs;
+const refusedRetryMsMax = 6 * hourMs;
+/** A server that is back shall not be found hours later; that it is not asked too often is what the rest is for. */
+const unavailableRetryMsMax = 15 * minuteMs;
 const givenUpAfterMs = 3 * dayMs;
 /** Some servers refuse for good what they take at the next try. */
 const permanentRefusalsMax = 3;
@@ -57,9 +59,9 @@ export function createDelivery(deps: Deps): Delivery {
     return "done";
   }
 
-  async function putOff(stored: StoredLetter, letter: Letter, failure: MailFailure): Promise<"done"> {
+  async function putOff(stored: StoredLetter, letter: Letter, failure: MailFailure, maxMs: number): Promise<"done"> {
     const { kind } = letter.content;
-    const dueAt = clock.now() + retryAfterMs(stored.attempts, deps.random);
+    const dueAt = clock.now() + retryAfterMs(stored.attempts, maxMs, deps.random);
     if (dueAt >= uselessFrom(stored, letter)) return await giveUp(stored, kind, failure);
     await store.postpone(stored, dueAt, failure.sentence);
     events.mailPutOff({ id: stored.id, kind, attempts: stored.attempts, code: failure.code });
@@ -84,11 +86,11 @@ export function createDelivery(deps: Deps): Delivery {
       case "refused":
         restMs = 0;
         if (!sending.permanent || stored.attempts < permanentRefusalsMax) {
-          return await putOff(stored, letter, sending.failure);
+          return await putOff(stored, letter, sending.failure, refusedRetryMsMax);
         }
         return await giveUp(stored, kind, sending.failure);
       case "unavailable":
-        await putOff(stored, letter, sending.failure);
+        await putOff(stored, letter, sending.failure, unavailableRetryMsMax);
         return "rest";
       case "stopped":
         await store.release(stored, clock.now());
@@ -117,14 +119,14 @@ export function createDelivery(deps: Deps): Delivery {
   };
 }
 
-/** 1 minute, doubled each time up to 6 hours, and up to a quarter more by chance, so that many do not come at once. */
-function retryAfterMs(attempts: number, random: Random): number {
-  const doubled = Math.min(retryMsMax, retryMsMin * 2 ** Math.min(attempts - 1, 20));
+/** 1 minute, doubled each time, and up to a quarter more by chance, so that many do not come at once. */
+function retryAfterMs(attempts: number, maxMs: number, random: Random): number {
+  const doubled = Math.min(maxMs, retryMsMin * 2 ** Math.min(attempts - 1, 20));
   const chance = random.bytes(4).readUInt32BE() / 2 ** 32;
   return Math.round(doubled * (1 + chance / 4));
 }
 
-const farthestMs = retryMsMax * 1.25 + leaseMs;
+const farthestMs = refusedRetryMsMax * 1.25 + leaseMs;
 
 function linkEnd({ createdAt }: StoredLetter, letter: Letter): number | undefined {
   const life = linkLifeOf(letter.content.kind);

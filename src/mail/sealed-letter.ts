@@ -1,8 +1,16 @@
 import type { Keyring } from "../crypto/keyring.ts";
+import type { SealedColumn } from "../db/sealed-column.ts";
 import { isNoticeName, type Letter, type LetterContent } from "./letter.ts";
 
-/** Where a sealed letter belongs: the row of the outbox. */
-export const letterContext = (id: number) => `outbox:${id}:letter`;
+const letterContext = (id: number) => `outbox:${id}:letter`;
+
+/** For the rotation of keys. */
+export const sealedLetters: SealedColumn = {
+  table: "outbox",
+  idColumn: "id",
+  sealedColumn: "letter_sealed",
+  contextOf: (id) => letterContext(Number(id)),
+};
 
 export function sealLetter(keyring: Keyring, id: number, letter: Letter): Buffer {
   return keyring.seal(letterContext(id), Buffer.from(JSON.stringify(letter), "utf8"));
