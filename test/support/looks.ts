@@ -1,17 +1,17 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { shownPages } from "./shown-pages.ts";
+import { type ShownPage, shownPages } from "./shown-pages.ts";
 import type { Site } from "./site.ts";
 
 const widths = [360, 1280] as const;
 const schemes = ["light", "dark"] as const;
 
 /** One test for each page: in light and dark, narrow and wide, nothing that axe or a narrow screen objects to. */
-export function testLooks(site: Site, locale: string): void {
-  it.each(shownPages)("$name", async ({ show, signedIn, userAgent }) => {
+export function testLooks(site: Site, locale: string, pages: readonly ShownPage[] = shownPages): void {
+  it.each(pages)("$name", async ({ show, signedIn, userAgent, elsewhere = [] }) => {
     const { page } = await site.visit({
-      ...{ locale, reducedMotion: "reduce" },
+      ...{ locale, reducedMotion: "reduce", elsewhere },
       ...(signedIn === undefined ? {} : { signedIn }),
       ...(userAgent === undefined ? {} : { userAgent }),
     });

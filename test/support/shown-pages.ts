@@ -3,8 +3,11 @@ import type { Site } from "./site.ts";
 
 export interface ShownPage {
   readonly name: string;
-  readonly signedIn?: true;
+  /** "by hand": showing it sets cookies. */
+  readonly signedIn?: true | "by hand";
   readonly userAgent?: string;
+  /** Origins beside the server's own that the way to it leads through. */
+  readonly elsewhere?: readonly string[];
   /** Leads to the page, in whatever language the browser asks for. */
   show(page: Page, site: Site): Promise<unknown>;
 }

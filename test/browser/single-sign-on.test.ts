@@ -1,0 +1,169 @@
+import { createServer } from "node:net";
+import type { Page } from "playwright-core";
+import { afterAll, describe, expect, it } from "vitest";
+import { en } from "../../src/words/en.ts";
+import { testLooks } from "../support/looks.ts";
+import { providerName, startProvider } from "../support/provider.ts";
+import type { ShownPage } from "../support/shown-pages.ts";
+import { openSite } from "../support/site.ts";
+import { email, password } from "../support/visit.ts";
+
+/** The provider has to know the server's address before either runs. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("There is no port.");
+  return address.port;
+}
+
+const port = await freePort();
+const provider = await startProvider(`http://127.0.0.1:${port}`);
+afterAll(() => provider.close());
+const site = openSite({ ...provider.environment, PORT: String(port) });
+
+const { singleSignOn: words, nav } = en;
+const button = words.continueWith({ name: providerName });
+const elsewhere = [provider.issuer];
+provider.people.set("b-1", { email: "bob@example.com", email_verified: true });
+provider.people.set("a-1", { email, email_verified: true });
+for (const locale of ["en", "ar"])
+  provider.people.set(`c-${locale}`, { email: `cleo.${locale}@example.com`, email_verified: true });
+provider.people.set("u-1", { email: "una@example.com", email_verified: false });
+
+async function signOn(page: Page, person: string, from = "/users/sign_in"): Promise<void> {
+  provider.answer = { login: { accountId: person } };
+  await page.goto(from);
+  await page.getByRole("button", { name: button }).click();
+}
+
+describe.each([
+  ["with scripts", { javaScriptEnabled: true }],
+  ["without scripts", { javaScriptEnabled: false }],
+])("single sign-on %s", (_how, options) => {
+  it("leads to the provider and back, to where it began, under the policy that every page has", async () => {
+    const { page, context } = await site.visit({ ...options, signedIn: "by hand", elsewhere });
+    await signOn(page, "b-1", "/users/sign_in?next=%2Fusers%2Ftoken");
+    await page.waitForURL("/users/token");
+    const signOut = page.getByRole("button", { name: nav.signOut });
+    expect(await signOut.getAttribute("title")).toBe(nav.signedInAs({ email: "bob@example.com" }));
+    const ours = (await context.cookies()).filter(({ name }) => name.startsWith("sealpush"));
+    expect(ours).toMatchObject([{ name: "sealpush_session", httpOnly: true, sameSite: "Lax" }]);
+  });
+
+  it("does not send the form again when somebody goes back from where it led", async () => {
+    const { page } = await site.visit({ ...options, signedIn: "by hand", elsewhere });
+    await signOn(page, "b-1");
+    await page.waitForURL("/");
+    await page.goBack();
+    await page
+      .getByRole("button", { name: button })
+      .or(page.getByRole("heading", { name: words.invalid }))
+      .waitFor();
+  });
+});
+
+it("an account that stands is linked only when its owner confirms it, and unlinked again", async () => {
+  const { page } = await site.visit({ signedIn: "by hand", elsewhere });
+  await signOn(page, "a-1");
+  await page.getByRole("heading", { name: words.confirm }).waitFor();
+  expect(await page.getByRole("button", { name: nav.signOut }).count()).toBe(0);
+  await page.getByLabel(words.password).fill("not this one");
+  await page.getByRole("button", { name: words.confirmSubmit }).click();
+  await page.getByText(words.wrongPassword).waitFor();
+  expect(await page.getByLabel(words.password).inputValue()).toBe("");
+  await page.getByLabel(words.password).fill(password);
+  await page.getByRole("button", { name: words.confirmSubmit }).click();
+  await page.waitForURL("/");
+
+  await page.goto("/users/edit");
+  await page.getByRole("link", { name: words.manage }).click();
+  await page.getByText(words.linkedSince).waitFor();
+  await page.getByText(words.unlink, { exact: true }).click();
+  await page.getByLabel(words.yourPassword).fill(password);
+  await page.getByRole("button", { name: words.unlinkConfirm }).click();
+  await page.getByRole("button", { name: words.link({ name: providerName }) }).click();
+  await page.getByLabel(words.password).fill(password);
+  await page.getByRole("button", { name: words.confirmSubmit }).click();
+  await page.waitForURL("/users/single_sign_on");
+  await page.getByText(words.unlink, { exact: true }).click();
+  await page.getByLabel(words.yourPassword).fill(password);
+  await page.getByRole("button", { name: words.unlinkConfirm }).click();
+  await page.getByText(words.notLinked).waitFor();
+});
+
+const away = { signedIn: "by hand", elsewhere } as const;
+const submit = "main form button[type=submit]";
+
+/** By the button of the page in any language. */
+async function goAway(page: Page, person: string): Promise<void> {
+  provider.answer = person === "" ? { error: "access_denied" } : { login: { accountId: person } };
+  await page.goto("/users/sign_in");
+  await page.locator("form[action*='/users/auth/oidc'] button").click();
+}
+
+const shown: readonly ShownPage[] = [
+  { name: "sign-in with the provider's button", show: (page) => page.goto("/users/sign_in") },
+  {
+    ...{ name: "on the way to the provider", ...away },
+    async show(page) {
+      await page.route(`${provider.issuer}/**`, (route) => route.abort("aborted"));
+      await goAway(page, "b-1");
+      await page.locator(`a[href^="${provider.issuer}"]`).waitFor();
+    },
+  },
+  {
+    ...{ name: "confirming, refused", ...away },
+    async show(page) {
+      await goAway(page, "a-1");
+      await page.locator("#password").fill("wrong");
+      await page.locator(submit).click();
+      await page.locator("#password_problem").waitFor();
+    },
+  },
+  {
+    ...{ name: "unverified e-mail", ...away },
+    async show(page) {
+      await goAway(page, "u-1");
+      await page.waitForURL(/callback/);
+    },
+  },
+  {
+    ...{ name: "refused by the provider", ...away },
+    async show(page) {
+      await goAway(page, "");
+      await page.waitForURL(/callback/);
+    },
+  },
+  { name: "nothing to complete", show: (page) => page.goto("/users/auth/oidc/confirm") },
+  { name: "settings, not linked", signedIn: true, show: (page) => page.goto("/users/single_sign_on") },
+  {
+    ...{ name: "settings, linked and the only way in", ...away },
+    async show(page) {
+      await goAway(page, "b-1");
+      await page.waitForURL("/");
+      await page.goto("/users/single_sign_on");
+    },
+  },
+  {
+    ...{ name: "settings, unlinking refused", ...away },
+    async show(page) {
+      await page.goto("/");
+      await goAway(page, `c-${await page.locator("html").getAttribute("lang")}`);
+      await page.waitForURL("/");
+      await page.goto("/users/edit");
+      await page.locator("#new_password").fill("a long enough password");
+      await page.locator("#password_section button").click();
+      await page.waitForURL(/done=password/);
+      await page.goto("/users/single_sign_on");
+      await page.locator("details.confirm summary").click();
+      await page.locator("#password").fill("wrong");
+      await page.locator("details.confirm button").click();
+      await page.locator("#password_problem").waitFor();
+    },
+  },
+];
+
+describe("looks and accessibility in English", () => testLooks(site, "en", shown));
+describe("looks and accessibility in Arabic", () => testLooks(site, "ar", shown));
