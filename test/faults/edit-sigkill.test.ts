@@ -1,0 +1,86 @@
+import { expect, it } from "vitest";
+import { integrityOf } from "../support/database-file.ts";
+import { editTo, fileIdsOf, makeOwner, type Owner, pushVersion, readVersion } from "../support/owner.ts";
+import { newDataDir } from "../support/processes.ts";
+import { seededNumbers } from "../support/seeded.ts";
+import { type ServerProcess, startServer } from "../support/server.ts";
+
+const rounds = 8;
+const pushCount = 12;
+
+/** A push as its owner knows it: the word that was acknowledged last, and the one that was on its way at the kill. */
+interface Known {
+  readonly urlToken: string;
+  readonly files: number;
+  saved: string;
+  pending: string | null;
+}
+
+/** Edits one push over and over until the kill. */
+async function editUntilKilled(
+  server: ServerProcess,
+  owner: Owner,
+  push: Known,
+  killed: AbortSignal,
+  onSaved: () => Promise<void>,
+): Promise<void> {
+  while (!killed.aborted) {
+    try {
+      const remove_files = push.files === 0 ? [] : await fileIdsOf(server.baseUrl, owner, push.urlToken);
+      const word = `word-${crypto.randomUUID()}`;
+      push.pending = word;
+      const status = await editTo(server.baseUrl, owner, push.urlToken, { word, files: push.files }, { remove_files });
+      expect(status).toBe(303);
+      push.saved = word;
+      push.pending = null;
+    } catch (error) {
+      // A connection may break because of the kill, and of nothing else.
+      if (!killed.aborted || !(error instanceof TypeError)) throw error;
+      return;
+    }
+    await onSaved();
+  }
+}
+
+it("SIGKILL among edits leaves every push openable, in its old form or its new one", async () => {
+  const random = seededNumbers(0xed17);
+  const dataDir = newDataDir();
+  const first = await startServer({ dataDir });
+  const owner = await makeOwner(dataDir, first.baseUrl);
+  const pushes = await Promise.all(
+    Array.from({ length: pushCount }, async (_, at): Promise<Known> => {
+      const files = at % 3 === 0 ? 2 : 0;
+      const saved = `word-${at}`;
+      const urlToken = await pushVersion(first.baseUrl, owner, { word: saved, files }, 100);
+      return { urlToken, files, saved, pending: null };
+    }),
+  );
+  let server = first;
+  for (let round = 0; round < rounds; round += 1) {
+    const killed = new AbortController();
+    const editsMax = 20 + Math.floor(random() * 80);
+    let edits = 0;
+    const onSaved = async () => {
+      edits += 1;
+      if (edits !== editsMax) return;
+      killed.abort();
+      await server.kill();
+    };
+    await Promise.all(pushes.map((push) => editUntilKilled(server, owner, push, killed.signal, onSaved)));
+    server = await startServer({ dataDir });
+    for (const push of pushes) {
+      const word = await readVersion(server.baseUrl, push.urlToken);
+      expect([push.saved, push.pending]).toContain(word);
+      push.saved = word;
+      push.pending = null;
+    }
+  }
+  for (const push of pushes) {
+    const answer = await fetch(`${server.baseUrl}/api/v2/pushes/${push.urlToken}`);
+    const { files = [] } = (await answer.json()) as { files?: readonly { readonly url: string }[] };
+    expect(files).toHaveLength(push.files);
+    for (const { url } of files) expect(await (await fetch(url)).text()).toBe(push.saved);
+  }
+  expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
+  expect(integrityOf(dataDir)).toEqual(["ok"]);
+});

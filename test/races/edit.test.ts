@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import { editTo, fileIdsOf, makeOwner, type Owner, pushVersion, readVersion } from "../support/owner.ts";
+import { newDataDir } from "../support/processes.ts";
+import { startServer } from "../support/server.ts";
+
+const rounds = 12;
+const racers = 24;
+
+interface Place {
+  readonly baseUrls: readonly string[];
+  readonly owner: Owner;
+}
+
+async function start(processes: number): Promise<Place> {
+  const dataDir = newDataDir();
+  const baseUrls: string[] = [];
+  for (let at = 0; at < processes; at += 1) baseUrls.push((await startServer({ dataDir })).baseUrl);
+  return { baseUrls, owner: await makeOwner(dataDir, baseUrls[0] ?? "") };
+}
+
+/** Asks again while the push is being changed: no reader is turned away for good by an edit. */
+async function read(baseUrl: string, urlToken: string): Promise<string> {
+  for (;;) {
+    const found = await readVersion(baseUrl, urlToken);
+    if (found !== "unavailable") return found;
+  }
+}
+
+async function readToTheEnd(baseUrl: string, urlToken: string): Promise<string[]> {
+  const words: string[] = [];
+  for (;;) {
+    const word = await read(baseUrl, urlToken);
+    if (word === "gone") return words;
+    words.push(word);
+  }
+}
+
+describe.each([
+  { name: "one process", processes: 1 },
+  { name: "two processes on one database", processes: 2 },
+])("edits among retrievals, in $name", ({ processes }) => {
+  it.each([0, 2])(
+    "each view is of one version (with %i files), the limit holds, and the link opens on",
+    async (files) => {
+      const { baseUrls, owner } = await start(processes);
+      const at = (index: number) => baseUrls[index % baseUrls.length] ?? "";
+      for (let round = 0; round < rounds; round += 1) {
+        const views = racers + 4;
+        const first = `first-${round}`;
+        const urlToken = await pushVersion(at(0), owner, { word: first, files }, views);
+        const remove_files = await fileIdsOf(at(0), owner, urlToken);
+        const words = ["second", "third", "fourth"].map((word) => `${word}-${round}`);
+        const readings = Array.from({ length: racers }, (_, index) => read(at(index), urlToken));
+        const statuses = await Promise.all(
+          words.map((word, index) => editTo(at(index), owner, urlToken, { word, files }, { remove_files })),
+        );
+        const opened = await Promise.all(readings);
+        expect(new Set(statuses.filter((status) => status !== 303 && status !== 409))).toEqual(new Set());
+        const saved = words.filter((_, index) => statuses[index] === 303);
+        expect(saved.length).toBeGreaterThan(0);
+        // Of versions that remove the same files only one can come first.
+        if (files > 0) expect(saved).toHaveLength(1);
+        expect([first, ...saved]).toEqual(expect.arrayContaining([...new Set(opened)]));
+        const left = await readToTheEnd(at(1), urlToken);
+        expect(opened.length + left.length).toBe(views);
+        expect(new Set(left).size).toBe(1);
+        expect(saved).toContain(left[0]);
+      }
+    },
+  );
+
+  it("a limit that is lowered while views are used is never undercut, and either side may win", async () => {
+    const { baseUrls, owner } = await start(processes);
+    const at = (index: number) => baseUrls[index % baseUrls.length] ?? "";
+    const won = new Set<string>();
+    for (let round = 0; round < rounds; round += 1) {
+      const urlToken = await pushVersion(at(0), owner, { word: "word", files: 0 }, 20);
+      const readings = Array.from({ length: round }, (_, index) => read(at(index), urlToken));
+      // The first round and the last are no races.
+      if (round === rounds - 1) await Promise.all(readings);
+      const status = await editTo(at(1), owner, urlToken, { word: "", files: 0 }, { expire_after_views: "6" });
+      const opened = (await Promise.all(readings)).filter((word) => word === "word");
+      const left = await readToTheEnd(at(0), urlToken);
+      won.add(status === 303 ? "edit" : "views");
+      expect([303, 422]).toContain(status);
+      expect(opened.length + left.length).toBe(status === 303 ? 6 : 20);
+    }
+    expect(won).toEqual(new Set(["edit", "views"]));
+  });
+});

@@ -1,0 +1,108 @@
+import { runProgram } from "./processes.ts";
+
+/** Somebody whose account the operator made from the shell: signed in by a cookie, and with an API token. */
+export interface Owner {
+  readonly cookie: string;
+  readonly apiToken: string;
+}
+
+const email = "ada@example.com";
+const password = "a long enough password";
+
+/** @param baseUrl of a server that runs on the folder. */
+export async function makeOwner(dataDir: string, baseUrl: string): Promise<Owner> {
+  const environment = { DATA_DIR: dataDir };
+  await succeed(["user", "create", "--email", email, "--password-stdin"], environment, password);
+  const apiToken = (await succeed(["token", "create", "--email", email, "--name", "test"], environment)).trim();
+  const answer = await fetch(`${baseUrl}/users/sign_in`, {
+    method: "POST",
+    body: new URLSearchParams({ email, password }),
+    headers: { "sec-fetch-site": "same-origin" },
+    redirect: "manual",
+  });
+  const cookie = (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+  if (answer.status !== 303 || cookie === "") throw new Error(`Signing in was answered ${answer.status}.`);
+  return { cookie, apiToken };
+}
+
+async function succeed(argv: readonly string[], environment: Readonly<Record<string, string>>, stdin = "") {
+  const { exitCode, stdout, stderr } = await runProgram(argv, environment, stdin);
+  if (exitCode !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+/**
+ * What is in a push, told apart by one word: its payload is that word, and so is the content of each of its files, which
+ * are called after it.
+ */
+export interface Version {
+  readonly word: string;
+  readonly files: number;
+}
+
+function formOf(version: Version, more: Readonly<Record<string, string | readonly string[]>>): FormData {
+  const form = new FormData();
+  form.append("push[payload]", version.word);
+  for (const [name, value] of Object.entries(more)) {
+    if (typeof value === "string") form.append(`push[${name}]`, value);
+    else for (const one of value) form.append(`push[${name}][]`, one);
+  }
+  for (let at = 0; at < version.files; at += 1) {
+    form.append("push[files][]", new Blob([version.word]), `${version.word}-${at}`);
+  }
+  return form;
+}
+
+/** @returns the url_token. */
+export async function pushVersion(baseUrl: string, owner: Owner, version: Version, views: number): Promise<string> {
+  const answer = await fetch(`${baseUrl}/api/v2/pushes`, {
+    method: "POST",
+    body: formOf(version, { expire_after_views: String(views) }),
+    headers: { authorization: `Bearer ${owner.apiToken}` },
+  });
+  const body = await answer.json();
+  if (answer.status !== 201) throw new Error(`Creating was answered ${answer.status}: ${JSON.stringify(body)}`);
+  return body.url_token;
+}
+
+/** The ids of the files in a push, as its form for editing names them. */
+export async function fileIdsOf(baseUrl: string, owner: Owner, urlToken: string): Promise<readonly string[]> {
+  const answer = await fetch(`${baseUrl}/p/${urlToken}/edit`, { headers: { cookie: owner.cookie } });
+  const boxes = (await answer.text()).matchAll(/name="push\[remove_files\]\[\]" value="(\d+)"/g);
+  return [...boxes].map(([, id = ""]) => id);
+}
+
+/** Replaces all that is in a push. @returns the status of the answer. */
+export async function editTo(
+  baseUrl: string,
+  owner: Owner,
+  urlToken: string,
+  version: Version,
+  more: Readonly<Record<string, string | readonly string[]>> = {},
+): Promise<number> {
+  const answer = await fetch(`${baseUrl}/p/${urlToken}/edit`, {
+    method: "POST",
+    body: formOf(version, more),
+    headers: { cookie: owner.cookie, "sec-fetch-site": "same-origin" },
+    redirect: "manual",
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+/** What a recipient finds: one word; or that the push has ended, or is busy. @throws when it is mixed of two versions. */
+export async function readVersion(baseUrl: string, urlToken: string): Promise<string | "gone" | "unavailable"> {
+  const answer = await fetch(`${baseUrl}/api/v2/pushes/${urlToken}`);
+  if (answer.status === 503) {
+    await answer.arrayBuffer();
+    return "unavailable";
+  }
+  const body = await answer.json();
+  if (answer.status !== 200) throw new Error(`Opening was answered ${answer.status}: ${JSON.stringify(body)}`);
+  if (body.payload === null) return "gone";
+  const names: readonly string[] = (body.files ?? []).map((file: { filename: string }) => file.filename);
+  for (const name of names) {
+    if (!name.startsWith(`${body.payload}-`)) throw new Error(`The file ${name} lies beside "${body.payload}".`);
+  }
+  return body.payload;
+}
