@@ -207,6 +207,30 @@ describe("API tokens", () => {
     expect(listed.map((token) => token.id)).not.toContain(1);
   });
 
+  it("are shown by fifty, those in use before those that have ended", async () => {
+    const { accounts, advance } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    const eve = await makeUser(accounts, "eve@example.com");
+    await accounts.createToken(eve.id, "another's");
+    const short = await accounts.createToken(ada.id, "short", { expiresInDays: 1 });
+    const made = await Promise.all(Array.from({ length: 101 }, () => accounts.createToken(ada.id, "n")));
+    const ids = made.map(({ apiToken }) => apiToken.id).reverse();
+    const [newest = 0] = ids;
+    await accounts.revokeToken(ada.id, newest);
+    advance(dayMs);
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => accounts.listTokenPage(ada.id, page)));
+    expect(pages.map(({ tokens, hasMore }) => [tokens.length, hasMore])).toEqual([
+      ...[
+        [50, true],
+        [50, true],
+        [2, false],
+        [0, false],
+      ],
+    ]);
+    const shown = pages.flatMap(({ tokens }) => tokens.map(({ id }) => id));
+    expect(shown).toEqual([...ids.slice(1), newest, short.apiToken.id]);
+  });
+
   it("record their use at most once a minute, and again after the clock was set back", async () => {
     const { accounts, db, advance } = makeTestAccounts();
     const ada = await makeUser(accounts);

@@ -18,6 +18,7 @@ const prefix = "sp_";
 const tokenShape = /^[A-Za-z0-9_-]{1,64}$/;
 export const tokenLimits = { nameCharactersMax: 255, daysMax: 3_650, networksMax: 50, inUseMax: 1_000 } as const;
 const endedKeptMax = 200;
+const perPage = 50;
 
 /** Whose commands are not asked for over the network. */
 const nowhere: Pick<Place, "address" | "userAgent"> = { address: "", userAgent: "" };
@@ -60,6 +61,8 @@ export interface ApiTokens {
   ): Promise<{ token: string; apiToken: ApiToken }>;
   /** Newest first; revoked and expired ones stay listed, the newest 200 of them. */
   listTokens(userId: number): Promise<readonly ApiToken[]>;
+  /** 50 of them, those in use first. @param page from 1. */
+  listTokenPage(userId: number, page: number): Promise<{ tokens: readonly ApiToken[]; hasMore: boolean }>;
   /** Its user is told by mail. false: no such token of that user, or revoked already. @param place as in `createToken`. */
   revokeToken(userId: number, tokenId: number, place?: Pick<Place, "address" | "userAgent">): Promise<boolean>;
   /**
@@ -115,6 +118,12 @@ export function createApiTokens({ store, clock, random, outbox, onUseNotRecorded
     },
 
     listTokens: async (userId) => store.listTokens(userId),
+
+    async listTokenPage(userId, page) {
+      const skipped = (page - 1) * perPage;
+      const found = store.listTokensFrom({ userId, now: clock.now(), skipped, tokensMax: perPage + 1 });
+      return { tokens: found.slice(0, perPage), hasMore: found.length > perPage };
+    },
 
     revokeToken(userId, tokenId, place = nowhere) {
       const now = clock.now();

@@ -135,7 +135,7 @@ function allPages(page: PageContext): readonly Page[] {
     tokensView(
       {
         ...{ form: tokenForm, problems: tokenProblems, made: { name: hostile, token: hostile } },
-        ...{ tokens: [token, { ...token, id: 2, expiresAt: 1 }], now: 1 },
+        ...{ tokens: [token, { ...token, id: 2, expiresAt: 1 }], now: 1, page: 2, hasMore: true },
       },
       page,
     ),

@@ -230,6 +230,18 @@ describe("the tokens page", () => {
     expect((await app.app.house.accounts.listTokens(await idOf(ada))).length).toBe(before);
   });
 
+  test("shows many tokens page by page", async () => {
+    await app.makeToken("many@example.com");
+    for (let at = 0; at < 50; at += 1) await makeToken({}, "many@example.com");
+    const headers = await signedIn("many@example.com");
+    const rows = async (query: string) =>
+      (await ask({ url: `/users/token${query}`, headers })).body.match(/class="row"/g)?.length ?? 0;
+    expect(await Promise.all(["", "?page=1", "?page=2", "?page=3"].map(rows))).toEqual([50, 50, 1, 0]);
+    expect(await Promise.all(["?page=0", "?page=-1", "?page=x", "?page=1e9", "?page=1&page=2"].map(rows))).toEqual([
+      ...[50, 50, 50, 50, 50],
+    ]);
+  });
+
   test("stands at /users/token; its other address leads there", async () => {
     const answer = await ask({ url: "/api_tokens?locale=de" });
     expect([answer.statusCode, answer.headers.location]).toEqual([303, "/users/token?locale=de"]);

@@ -34,6 +34,8 @@ export interface TokenStore {
   /** undefined: `inUseMax` are in use. Revoked and expired ones beyond the newest `endedKeptMax` are forgotten. */
   insertToken(token: NewToken): Promise<ApiToken | undefined>;
   listTokens(userId: number): ApiToken[];
+  /** Those in use at `now` first. */
+  listTokensFrom(asked: { userId: number; now: number; skipped: number; tokensMax: number }): ApiToken[];
   revokeToken(asked: { userId: number; tokenId: number; now: number; onRevoked: Notify }): Promise<boolean>;
   /** Never a revoked one, nor one of a disabled user. Whether it has expired is for the caller to see. */
   findToken(digest: Buffer): FoundToken | undefined;
@@ -107,6 +109,10 @@ export function createTokenStore(db: Database): TokenStore {
   const list = db.reader.prepare<[number], TokenRow>(
     `SELECT ${columns} FROM api_tokens WHERE user_id = ? ORDER BY id DESC`,
   );
+  const listFrom = db.reader.prepare<[number, number, number, number], TokenRow>(
+    `SELECT ${columns} FROM api_tokens WHERE user_id = ?
+     ORDER BY revoked_at IS NOT NULL OR coalesce(expires_at <= ?, 0), id DESC LIMIT ? OFFSET ?`,
+  );
   const revoke = db.writer.prepare<[number, number, number], { name: string }>(
     "UPDATE api_tokens SET revoked_at = ? WHERE id = ? AND user_id = ? AND revoked_at IS NULL RETURNING name",
   );
@@ -139,6 +145,7 @@ export function createTokenStore(db: Database): TokenStore {
         return toToken(row);
       }),
     listTokens: (userId) => list.all(userId).map(toToken),
+    listTokensFrom: ({ userId, now, skipped, tokensMax }) => listFrom.all(userId, now, tokensMax, skipped).map(toToken),
     revokeToken: ({ userId, tokenId, now, onRevoked }) =>
       db.write(() => {
         const revoked = revoke.get(now, tokenId, userId);

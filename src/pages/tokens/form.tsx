@@ -5,7 +5,7 @@ import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field } from "../parts/field.tsx";
 import { Notice, ProblemSummary } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import { fieldNames, offeredDays, type TokenField, type TokensModel } from "./model.ts";
+import { fieldNames, offeredDays, type TokenField, type TokensModel, tokensPath } from "./model.ts";
 
 interface Props {
   readonly model: TokensModel;
@@ -38,7 +38,7 @@ export function TokenFormCard({ model, page }: Props) {
         </Notice>
       )}
       {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
-      <PostForm page={page} class="form" action="/users/token">
+      <PostForm page={page} class="form" action={tokensPath}>
         <Name model={model} page={page} />
         <Scopes model={model} page={page} />
         <Expiry model={model} page={page} />

@@ -3,12 +3,19 @@ import { AppError } from "../../base/errors.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import { pageHref } from "../page-context.ts";
-import { type PageDeps, pageContext, placeOf, userOf } from "../page-scope.ts";
+import { type PageDeps, pageContext, placeOf, queryOf, userOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
-import { describeProblems, emptyForm, limitsOf, readTokenForm, type TokensModel } from "./model.ts";
+import {
+  describeProblems,
+  emptyForm,
+  limitsOf,
+  pageNumberOf,
+  readTokenForm,
+  type TokensModel,
+  tokensPagePath,
+  tokensPath,
+} from "./model.ts";
 import { tokensView } from "./view.tsx";
-
-export const tokensPath = "/users/token";
 
 export function registerTokenPages(server: FastifyInstance, deps: PageDeps): void {
   const reading = { access: "page_session", changesState: false } as const;
@@ -56,8 +63,9 @@ async function sendTokens(
   status: number,
   shown: Pick<TokensModel, "form" | "problems" | "made">,
 ): Promise<FastifyReply> {
-  const tokens = await deps.accounts.listTokens(userOf(request).id);
-  const selfPath = request.method === "GET" ? tokensPath : null;
-  const model = { ...shown, tokens, now: deps.clock.now() };
+  const page = pageNumberOf(queryOf(request, "page"));
+  const listed = await deps.accounts.listTokenPage(userOf(request).id, page);
+  const selfPath = request.method === "GET" ? tokensPagePath(page) : null;
+  const model = { ...shown, ...listed, page, now: deps.clock.now() };
   return sendPage(reply, status, renderPage(tokensView(model, pageContext(request, deps, selfPath))));
 }

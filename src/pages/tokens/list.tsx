@@ -1,10 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { type ApiToken, allScopes } from "../../accounts/accounts.ts";
-import type { PageContext } from "../page-context.ts";
+import { type PageContext, pageHref } from "../page-context.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
+import { Pager } from "../parts/pager.tsx";
 import { scopeWords } from "./form.tsx";
-import type { TokensModel } from "./model.ts";
+import { type TokensModel, tokensPagePath, tokensPath } from "./model.ts";
 
 interface Props {
   readonly model: TokensModel;
@@ -18,27 +19,37 @@ function stateOf({ revokedAt, expiresAt }: ApiToken, now: number): State {
   return expiresAt !== null && now >= expiresAt ? "expired" : "active";
 }
 
-/** Those in use first; what has ended says no more than when. */
+/** What has ended says no more than when. */
 export function TokenList({ model, page }: Props) {
   const { tokens } = page.words;
-  const rows = model.tokens.map((token) => ({ token, state: stateOf(token, model.now) }));
-  const inUse = rows.filter(({ state }) => state === "active");
-  const ended = rows.filter(({ state }) => state !== "active");
   return (
     <section class="card" aria-labelledby="list">
       <h2 class="section-heading" id="list">
         {tokens.list}
       </h2>
-      {rows.length === 0 ? (
-        <p>{tokens.none}</p>
-      ) : (
+      {model.tokens.length === 0 && model.page === 1 && <p>{tokens.none}</p>}
+      {model.tokens.length > 0 && (
         <ul class="rows">
-          {[...inUse, ...ended].map(({ token, state }) => (
-            <Row key={token.id} token={token} state={state} page={page} />
+          {model.tokens.map((token) => (
+            <Row key={token.id} token={token} state={stateOf(token, model.now)} page={page} />
           ))}
         </ul>
       )}
+      {(model.page > 1 || model.hasMore) && <TokenPager model={model} page={page} />}
     </section>
+  );
+}
+
+function TokenPager({ model, page }: Props) {
+  const { pages, page: named, newer, older } = page.words.dashboard;
+  const hrefOf = (number: number) => `${pageHref(page, tokensPagePath(number))}#list`;
+  return (
+    <Pager
+      label={pages}
+      current={named({ page: model.page })}
+      newer={{ label: newer, href: model.page > 1 ? hrefOf(model.page - 1) : null }}
+      older={{ label: older, href: model.hasMore ? hrefOf(model.page + 1) : null }}
+    />
   );
 }
 
@@ -67,7 +78,7 @@ function Row({ token, state, page }: RowProps) {
           accessibleLabel={tokens.revokeOne({ name: token.name })}
           explanation={tokens.revokeText}
           confirm={tokens.revokeConfirm}
-          action={`/users/token/${token.id}/revoke`}
+          action={`${tokensPath}/${token.id}/revoke`}
         />
       )}
     </li>

@@ -22,9 +22,19 @@ export interface TokensModel {
   readonly problems: TokenProblems;
   /** A token just made: the only time it can be shown. */
   readonly made: { readonly name: string; readonly token: string } | null;
+  /** Those of this page of the list. */
   readonly tokens: readonly ApiToken[];
+  /** From 1. */
+  readonly page: number;
+  readonly hasMore: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
+}
+
+export const tokensPath = "/users/token";
+
+export function tokensPagePath(page: number): string {
+  return page === 1 ? tokensPath : `${tokensPath}?page=${page}`;
 }
 
 export const fieldNames = {
@@ -38,6 +48,11 @@ export const offeredDays: readonly number[] = [7, 30, 90, 180, 365, 730];
 export const emptyForm: TokenForm = { name: "", scopes: allScopes, expiresInDays: "", networks: "" };
 
 const shownEntryCharacters = 60;
+
+/** What is no page is the first one. */
+export function pageNumberOf(given: string | undefined): number {
+  return given !== undefined && /^[1-9]\d{0,2}$/.test(given) ? Number(given) : 1;
+}
 
 /** A form that names no scope at all, as a program may send it, asks for all; boxes that are not ticked are named too. */
 export function readTokenForm(fields: FormFields): TokenForm {
