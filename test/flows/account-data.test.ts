@@ -1,0 +1,163 @@
+import { expect, test } from "vitest";
+import { digest } from "../../src/crypto/digests.ts";
+import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { signedIn, stranger } from "../support/house.ts";
+import { type Person, personAt } from "../support/person.ts";
+
+const ada = "ada@example.com";
+const eve = "eve@example.com";
+const secret = "quartz lantern willow 93";
+
+async function idOf({ app }: TestApp, email: string): Promise<number> {
+  return (await app.house.accounts.findUserByEmail(email))?.id ?? 0;
+}
+
+async function makePush(world: TestApp, owner: string, fields: Readonly<Record<string, unknown>> = {}) {
+  const actor = signedIn(await idOf(world, owner));
+  return await world.app.house.pushes.create(
+    { payload: secret, name: "Wi-Fi", note: "for the guests", ...fields },
+    actor,
+  );
+}
+
+async function dataOf(person: Person) {
+  const answer = await person.get("/users/edit/data");
+  return { answer, data: JSON.parse(answer.body) };
+}
+
+test("the download holds what is kept, as a file that nobody stores", async () => {
+  await using world = await startTestApp();
+  const person = await personAt(world, ada, { join: true });
+  await person.post("/users/edit/language", { language: "de" });
+  await person.post("/users/edit/defaults", { "text[days]": "3" });
+  await world.app.house.accounts.createToken(await idOf(world, ada), "backup script");
+  const push = await makePush(world, ada, { expireAfterViews: 1, retrievalStep: false });
+  await world.app.house.pushes.claimView(push.urlToken, { counting: "everyone" }, stranger);
+  await makePush(world, ada, { name: "second" });
+  const { answer, data } = await dataOf(person);
+  expect(answer.status).toBe(200);
+  expect(answer.headers).toMatchObject({
+    "cache-control": "no-store",
+    "content-disposition": 'attachment; filename="sealpush-data.json"',
+    "content-type": "application/json; charset=utf-8",
+  });
+  expect(data).toMatchObject({
+    account: { email: ada, administrator: false, language: "de", has_password: true },
+    new_push_defaults: { kinds: { text: { expireAfterDays: 3 } } },
+    sessions: [{ address: "192.0.2.7" }],
+    api_tokens: [{ name: "backup script" }],
+    pushes: [
+      { name: "second", ended_at: null, audit_trail: [{ kind: "creation", by: "owner" }] },
+      { name: "Wi-Fi", note: "for the guests", kind: "text", views: 1, end_reason: "views" },
+    ],
+  });
+  expect(data.pushes[1].audit_trail.map((entry: { kind: string }) => entry.kind)).toEqual([
+    "creation",
+    "view",
+    "limit",
+  ]);
+});
+
+test("the download holds no payload, no link, no token and no digest", async () => {
+  await using world = await startTestApp();
+  const person = await personAt(world, ada, { join: true });
+  const { token } = await world.app.house.accounts.createToken(await idOf(world, ada), "script");
+  const push = await makePush(world, ada, { passphrase: "open sesame" });
+  const session = person.cookie().split("=")[1] ?? "";
+  const { body } = await person.get("/users/edit/data");
+  const hidden = [secret, "open sesame", push.urlToken, token, session, password, "plain:", "$argon2"];
+  const digests = [token, session].flatMap((text) =>
+    ["hex", "base64", "base64url"].map((form) => digest(text).toString(form as "hex")),
+  );
+  for (const text of [...hidden, ...digests]) expect(body).not.toContain(text);
+});
+
+test("nobody gets anything of somebody else's in the download", async () => {
+  await using world = await startTestApp();
+  const person = await personAt(world, ada, { join: true });
+  await personAt(world, eve, { join: true });
+  await makePush(world, eve, { name: "eve's own" });
+  const { answer, data } = await dataOf(person);
+  expect(data.pushes).toEqual([]);
+  expect(answer.body).not.toContain("eve");
+  const anonymous = await world.server.inject({ url: "/users/edit/data" });
+  expect(anonymous.statusCode).toBe(303);
+});
+
+test("more pushes than one page of a list are all in the download, and it can be had again", async () => {
+  await using world = await startTestApp();
+  const person = await personAt(world, ada, { join: true });
+  for (let at = 0; at < 120; at += 1) await makePush(world, ada, { name: `push ${at}` });
+  const { data } = await dataOf(person);
+  expect(data.pushes.map((push: { name: string }) => push.name)).toEqual(
+    Array.from({ length: 120 }, (_, at) => `push ${119 - at}`),
+  );
+  expect((await dataOf(person)).data.pushes).toHaveLength(120);
+});
+
+test("a deleted account leaves no row, no label, no trail; its links are over at once and its cookies dead", async () => {
+  await using world = await startTestApp();
+  const person = await personAt(world, ada, { join: true });
+  const elsewhere = await personAt(world, ada);
+  await personAt(world, eve, { join: true });
+  const { token } = await world.app.house.accounts.createToken(await idOf(world, ada), "script");
+  const pushes = [];
+  for (let at = 0; at < 105; at += 1) pushes.push(await makePush(world, ada));
+  const others = await makePush(world, eve);
+  const userId = await idOf(world, ada);
+
+  const wrong = await person.post("/users/edit/delete", { password: "not the password" });
+  expect([wrong.status, wrong.body.includes("This is not your password.")]).toEqual([422, true]);
+  expect(await person.post("/users/edit/delete", { password })).toMatchObject({
+    status: 303,
+    location: "/users/deleted",
+  });
+  expect(person.cookie()).toBe("");
+  expect((await person.get("/users/deleted")).body).toContain("Your account is deleted");
+  expect((await elsewhere.get("/users/edit")).status).toBe(303);
+
+  for (const push of [pushes[0], pushes[104]]) {
+    const answer = await world.server.inject({ url: `/api/v2/pushes/${push?.urlToken}` });
+    expect(answer.json()).toMatchObject({ expired: true, deleted: true, payload: null });
+  }
+  const byToken = await world.server.inject({
+    ...{ url: "/api/v2/pushes/active", headers: { authorization: `Bearer ${token}` } },
+  });
+  expect(byToken.statusCode).toBe(401);
+  expect((await world.server.inject({ url: `/api/v2/pushes/${others.urlToken}` })).json()).toMatchObject({
+    payload: secret,
+  });
+
+  const { reader } = world.app.house.db;
+  const tables = reader.prepare<[], { name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+  for (const { name } of tables) {
+    const columns = reader.prepare<[], { name: string }>(`SELECT name FROM pragma_table_info('${name}')`).all();
+    for (const column of columns.filter((found) => ["user_id", "owner_id"].includes(found.name))) {
+      const of = `${name}.${column.name}`;
+      const left = reader.prepare<[number], { count: number }>(
+        `SELECT count(*) AS count FROM ${name} WHERE ${column.name} = ?`,
+      );
+      expect([of, left.get(userId)?.count]).toEqual([of, name === "departed_owners" ? 1 : 0]);
+    }
+  }
+  expect(reader.prepare("SELECT id FROM users WHERE email = ?").all(ada)).toEqual([]);
+  const labelled = reader.prepare(
+    "SELECT id FROM pushes WHERE owner_id IS NULL AND (name_sealed IS NOT NULL OR note_sealed IS NOT NULL OR token_sealed IS NOT NULL)",
+  );
+  expect(labelled.all()).toEqual([]);
+  expect(reader.prepare("SELECT count(*) AS count FROM payloads").get()).toEqual({ count: 1 });
+});
+
+test("the last administrator cannot delete himself, and nothing of his is touched", async () => {
+  await using world = await startTestApp();
+  const admin = await personAt(world, ada, { join: true, admin: true });
+  const push = await makePush(world, ada);
+  const answer = await admin.post("/users/edit/delete", { password });
+  expect(answer.status).toBe(422);
+  expect(answer.body).toContain("You are the only administrator of this server.");
+  expect((await admin.get("/users/edit")).status).toBe(200);
+  const standing = await world.server.inject({ url: `/api/v2/pushes/${push.urlToken}` });
+  expect(standing.json()).toMatchObject({ expired: false, payload: secret });
+  await personAt(world, eve, { join: true, admin: true });
+  expect((await admin.post("/users/edit/delete", { password })).status).toBe(303);
+});

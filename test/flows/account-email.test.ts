@@ -1,0 +1,152 @@
+import { expect, test } from "vitest";
+import { dayMs, hourMs } from "../../src/base/clock.ts";
+import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { linkIn, startMailSink } from "../support/mail-sink.ts";
+import { type Person, personAt } from "../support/person.ts";
+
+const ada = "ada@example.com";
+const eve = "eve@example.com";
+const moved = "countess@example.com";
+const confirmation = "/users/confirmation/new_email";
+
+const ask = (person: Person, email: string, more: Readonly<Record<string, string>> = {}) =>
+  person.post("/users/edit/email", { email, password, ...more });
+
+const userAt = ({ app }: TestApp, email: string) => app.house.accounts.findUserByEmail(email);
+
+test("without account mails a new address counts at once, after the password", async () => {
+  await using world = await startTestApp();
+  const person = await personAt(world, ada, { join: true });
+  const wrong = await ask(person, moved, { password: "not the password" });
+  expect(wrong.status).toBe(422);
+  expect(wrong.body).toContain("This is not your password.");
+  expect(wrong.body).toContain(`value="${moved}"`);
+  expect(wrong.body).not.toContain("not the password");
+  expect(await userAt(world, ada)).toBeDefined();
+
+  expect(await ask(person, "  Countess@Example.COM ")).toMatchObject({ location: "/users/edit?done=email" });
+  expect((await userAt(world, moved))?.id).toBe(1);
+  expect(await userAt(world, ada)).toBeUndefined();
+  await personAt(world, moved);
+});
+
+test("without account mails a taken address is a problem beside the field", async () => {
+  await using world = await startTestApp();
+  const person = await personAt(world, ada, { join: true });
+  await personAt(world, eve, { join: true });
+  const answer = await ask(person, eve);
+  expect([answer.status, answer.body.includes("Another account has this address.")]).toEqual([422, true]);
+});
+
+test("with account mails an address counts when the mailed link's button is pressed; the old one is told", async () => {
+  const sink = await startMailSink();
+  await using world = await startTestApp({ environment: sink.environment });
+  const person = await personAt(world, ada, { join: true });
+  expect(await ask(person, moved)).toMatchObject({ location: "/users/edit?done=link" });
+  expect((await person.get("/users/edit")).body).toContain(moved);
+  expect(await userAt(world, moved)).toBeUndefined();
+
+  const link = linkIn(await sink.next(moved), confirmation);
+  const path = `${link.pathname}${link.search}`;
+  // A scanner follows the link, and nothing happens.
+  const shown = await world.server.inject({ url: path });
+  expect(shown.body).toContain(moved);
+  expect(await userAt(world, moved)).toBeUndefined();
+
+  const token = link.searchParams.get("token") ?? "";
+  expect(await person.post(confirmation, { token })).toMatchObject({ status: 303, location: `${confirmation}/done` });
+  expect((await userAt(world, moved))?.id).toBe(1);
+  expect((await sink.next(ada)).recipients).toEqual([ada]);
+  expect((await person.post(confirmation, { token })).status).toBe(404);
+  expect((await person.get("/users/edit")).body).not.toContain("waits for you");
+});
+
+test("a taken address gets the same answer as a free one, and only its owner is told", async () => {
+  const sink = await startMailSink();
+  await using world = await startTestApp({ environment: sink.environment });
+  const person = await personAt(world, ada, { join: true });
+  await personAt(world, eve, { join: true });
+  const taken = await ask(person, eve);
+  const shownTaken = (await person.get("/users/edit")).body;
+  const free = await ask(person, moved);
+  const shownFree = (await person.get("/users/edit")).body;
+  expect(taken.status).toBe(free.status);
+  expect(taken.location).toBe(free.location);
+  const plain = (body: string) => body.replaceAll(eve, moved).replaceAll(/data-relative-time[^>]*>[^<]*/g, "");
+  expect(plain(shownTaken)).toBe(plain(shownFree));
+  const told = await sink.next(eve);
+  expect(told.text).not.toContain(confirmation);
+});
+
+test("a link is void after a day, after another was asked for, and after a change of password", async () => {
+  const sink = await startMailSink();
+  await using world = await startTestApp({ environment: sink.environment });
+  const first = await personAt(world, ada, { join: true });
+  const tokenFor = async (email: string) => {
+    const link = linkIn(await sink.next(email), confirmation);
+    return link.searchParams.get("token") ?? "";
+  };
+  await ask(first, moved);
+  const earlier = await tokenFor(moved);
+  await ask(first, "second@example.com");
+  const later = await tokenFor("second@example.com");
+  expect((await first.post(confirmation, { token: earlier })).status).toBe(404);
+  await first.post("/users/edit/password", { current_password: password, password: "marble-otter-lantern" });
+  expect((await first.post(confirmation, { token: later })).status).toBe(404);
+
+  await ask(first, "third@example.com", { password: "marble-otter-lantern" });
+  const late = await tokenFor("third@example.com");
+  world.clock.advance(dayMs);
+  const answer = await world.server.inject({ url: `${confirmation}?token=${late}` });
+  expect(answer.statusCode).toBe(404);
+  expect((await userAt(world, ada))?.id).toBe(1);
+});
+
+test("one account causes few mails to addresses that are not its own", async () => {
+  const sink = await startMailSink();
+  await using world = await startTestApp({ environment: sink.environment });
+  const person = await personAt(world, ada, { join: true });
+  const statuses: number[] = [];
+  for (let at = 0; at < 7; at += 1) statuses.push((await ask(person, `victim${at}@example.com`)).status);
+  expect(statuses).toEqual([303, 303, 303, 303, 303, 422, 422]);
+  world.clock.advance(hourMs);
+  const again = await personAt(world, ada);
+  expect((await ask(again, "victim@example.com")).status).toBe(303);
+});
+
+test("an address that may not sign up here may not be moved to either", async () => {
+  await using world = await startTestApp({ environment: { PWP__SIGNUP_EMAIL_REGEXP: "@example\\.com$" } });
+  const person = await personAt(world, ada, { join: true });
+  expect((await ask(person, "ada@elsewhere.example")).body).toContain("does not allow accounts with this address");
+  expect((await ask(person, moved)).status).toBe(303);
+});
+
+test("mass assignment: fields that no form has change nothing", async () => {
+  await using world = await startTestApp();
+  const person = await personAt(world, ada, { join: true });
+  const extra = { admin: "true", "user[admin]": "1", id: "99", user_id: "99", confirmed_at: "0", disabled_at: "1" };
+  await ask(person, moved, extra);
+  await person.post("/users/edit/language", { language: "de", ...extra });
+  await person.post("/users/edit/defaults", { first_kind: "url", ...extra });
+  await person.post("/users/edit/password", { current_password: password, password: "marble-otter-lantern", ...extra });
+  expect(await userAt(world, moved)).toMatchObject({ id: 1, admin: false, disabledAt: null, language: "de" });
+  expect((await person.get("/admin")).status).toBe(404);
+});
+
+test("guessing the password on the account page is slowed like at the sign-in, for the guesser alone", async () => {
+  await using world = await startTestApp();
+  const thief = await personAt(world, ada, { join: true, address: "198.51.100.66" });
+  const owner = await personAt(world, ada);
+  const statuses: number[] = [];
+  for (let at = 0; at < 12; at += 1) {
+    statuses.push((await ask(thief, moved, { password: `guess number ${at}` })).status);
+  }
+  expect(statuses.slice(0, 10)).toEqual(Array(10).fill(422));
+  expect(statuses.slice(10)).toEqual([429, 429]);
+  for (const path of ["delete", "email"]) {
+    const answer = await thief.post(`/users/edit/${path}`, { email: moved, password });
+    expect([path, answer.status]).toEqual([path, 429]);
+  }
+  expect((await thief.post("/users/edit/password", { current_password: password, password: "x" })).status).toBe(429);
+  expect((await ask(owner, moved)).status).toBe(303);
+});
