@@ -1,0 +1,131 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { hourMs } from "../../src/base/clock.ts";
+import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { bootCodeOf, isSignedIn, type Sender, visit } from "../support/entry.ts";
+import { makeDataDir } from "../support/house.ts";
+
+const email = "ada@example.com";
+const codeFile = (world: TestApp) => join(world.dataDir, "boot-code");
+const create = (world: TestApp, more: Readonly<Record<string, string>> = {}, sender: Sender = {}) =>
+  visit(world, "/first_run", { boot_code: bootCodeOf(world), email, password, ...more }, sender);
+const users = async ({ app }: TestApp) => (await app.house.accounts.searchUsers("", 1)).map(({ user }) => user);
+
+test("the boot code stands in the log and in a file that only its user reads", async () => {
+  await using world = await startTestApp();
+  const code = bootCodeOf(world);
+  expect(code).toMatch(/^([0-9a-hjkmnp-tv-z]{5}-){4}[0-9a-hjkmnp-tv-z]{5}$/);
+  expect(readFileSync(codeFile(world), "utf8")).toBe(`${code}\n`);
+  expect(statSync(codeFile(world)).mode & 0o777).toBe(0o600);
+});
+
+test("who has the boot code becomes the administrator, signed in; afterwards the code is gone and worth nothing", async () => {
+  await using world = await startTestApp();
+  const code = bootCodeOf(world);
+  expect((await visit(world, "/first_run")).status).toBe(200);
+  const made = await create(world);
+  expect(made).toMatchObject({ status: 303, location: "/" });
+  expect(await isSignedIn(world, made.cookie)).toBe(true);
+  expect(await users(world)).toMatchObject([{ email, admin: true }]);
+  expect(existsSync(codeFile(world))).toBe(false);
+
+  const again = await visit(world, "/first_run", { boot_code: code, email: "eve@example.com", password });
+  expect(again).toMatchObject({ status: 303, location: "/users/sign_in", cookie: "" });
+  expect(await visit(world, "/first_run")).toMatchObject({ status: 303, location: "/users/sign_in" });
+  expect(await users(world)).toHaveLength(1);
+});
+
+test("of many who have the boot code at once, one becomes the administrator", async () => {
+  await using world = await startTestApp();
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, at) =>
+      create(world, { email: `racer${at}@example.com` }, { address: `192.0.2.${at + 1}` }),
+    ),
+  );
+  expect(answers.filter(({ cookie }) => cookie !== "")).toHaveLength(1);
+  expect(await users(world)).toHaveLength(1);
+});
+
+test("a wrong boot code is refused, says nothing about the rest, and soon has to wait", async () => {
+  await using world = await startTestApp();
+  const attempt = (sender?: Sender) => create(world, { boot_code: "wrong", password: "short" }, sender);
+  const refused = await attempt();
+  expect(refused).toMatchObject({ status: 422, cookie: "" });
+  expect(refused.body).toContain('id="boot_code_problem"');
+  expect(refused.body).not.toContain('id="password_problem"');
+  const many = await Promise.all(Array.from({ length: 40 }, () => attempt()));
+  expect(many.filter(({ status }) => status === 422)).toHaveLength(19);
+  expect(Number(many.at(-1)?.retryAfter)).toBeGreaterThan(0);
+  // The guesser alone has to wait.
+  expect((await create(world, {}, { address: "198.51.100.1" })).status).toBe(303);
+});
+
+test("the code is read however it was typed", async () => {
+  await using world = await startTestApp();
+  const typed = ` ${bootCodeOf(world).toUpperCase().replaceAll("-", " ").replaceAll("0", "o").replaceAll("1", "l")} `;
+  expect((await create(world, { boot_code: typed })).status).toBe(303);
+});
+
+test("problems stand beside their fields; what was typed stays, but no code and no password", async () => {
+  await using world = await startTestApp();
+  const refused = await create(world, { email: "<b>no address", password: "password1234" });
+  expect(refused.status).toBe(422);
+  expect(refused.body).toContain('id="email_problem"');
+  expect(refused.body).toContain('id="password_problem"');
+  expect(refused.body).toContain('value="&lt;b>no address"');
+  expect(refused.body).not.toContain("password1234");
+  expect(refused.body).not.toContain(bootCodeOf(world));
+});
+
+test("the service works before that, and the sign-in page leads to the first run", async () => {
+  await using world = await startTestApp();
+  expect((await visit(world, "/")).status).toBe(200);
+  const pushed = await world.server.inject({
+    method: "POST",
+    url: "/api/v2/pushes",
+    payload: { push: { payload: "x" } },
+  });
+  expect(pushed.statusCode).toBe(201);
+  expect((await visit(world, "/users/sign_in")).body).toContain('href="/first_run"');
+});
+
+test("nobody signs up before there is an administrator", async () => {
+  await using world = await startTestApp();
+  expect(await visit(world, "/users/sign_up")).toMatchObject({ status: 303, location: "/first_run" });
+  const posted = await visit(world, "/users/sign_up", { email, password });
+  expect(posted).toMatchObject({ status: 303, location: "/first_run", cookie: "" });
+  expect(await users(world)).toEqual([]);
+});
+
+test("an account made by the operator meanwhile ends the first run, and the code goes", async () => {
+  await using world = await startTestApp();
+  const code = bootCodeOf(world);
+  await world.app.house.accounts.createUser({ email: "operator@example.com", password, admin: true });
+  expect(existsSync(codeFile(world))).toBe(false);
+  const late = await visit(world, "/first_run", { boot_code: code, email, password });
+  expect(late).toMatchObject({ status: 303, location: "/users/sign_in", cookie: "" });
+  expect(await users(world)).toHaveLength(1);
+});
+
+test("the code stays the same over restarts until somebody has an account; then a start removes it and makes none", async () => {
+  const dataDir = makeDataDir();
+  const first = await startTestApp({ dataDir });
+  const code = bootCodeOf(first);
+  await first.app.close();
+  const second = await startTestApp({ dataDir });
+  expect(bootCodeOf(second)).toBe(code);
+  await create(second);
+  second.clock.advance(hourMs);
+  await second.app.close();
+  await using third = await startTestApp({ dataDir });
+  expect(() => bootCodeOf(third)).toThrow();
+  expect(existsSync(codeFile(third))).toBe(false);
+});
+
+test("where nobody may sign in, there is no first run and no code", async () => {
+  await using world = await startTestApp({ environment: { PWP__DISABLE_LOGINS: "true" } });
+  expect(() => bootCodeOf(world)).toThrow();
+  expect((await visit(world, "/first_run")).status).toBe(403);
+  expect((await visit(world, "/first_run", { boot_code: "", email, password })).status).toBe(403);
+});

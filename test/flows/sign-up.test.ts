@@ -1,0 +1,228 @@
+import { describe, expect, test } from "vitest";
+import { dayMs, hourMs } from "../../src/base/clock.ts";
+import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { comparable, isSignedIn, type Sender, visit } from "../support/entry.ts";
+import { linkIn, startMailSink } from "../support/mail-sink.ts";
+
+const ada = "ada@example.com";
+
+async function startInhabited(environment: Readonly<Record<string, string>> = {}): Promise<TestApp> {
+  const world = await startTestApp({ environment });
+  await world.app.house.accounts.createUser({ email: "admin@example.com", password, admin: true });
+  return world;
+}
+
+const signUp = (world: TestApp, email = ada, more: Readonly<Record<string, string>> = {}, sender?: Sender) =>
+  visit(world, "/users/sign_up", { email, password, ...more }, sender);
+const signIn = (world: TestApp, email = ada, as = password) => visit(world, "/users/sign_in", { email, password: as });
+const find = (world: TestApp, email: string) => world.app.house.accounts.findUserByEmail(email);
+const confirm = (world: TestApp, link: URL) =>
+  visit(world, "/users/confirmation", { confirmation_token: link.searchParams.get("confirmation_token") ?? "" });
+const pathOf = (link: URL) => `${link.pathname}${link.search}`;
+
+describe("with account mails", () => {
+  async function startMailing(environment: Readonly<Record<string, string>> = {}) {
+    const sink = await startMailSink();
+    return { sink, world: await startInhabited({ ...sink.environment, ...environment }) };
+  }
+
+  test("an account waits until its owner presses the button behind the mailed link; looking at it confirms nothing", async () => {
+    const started = await startMailing();
+    await using world = started.world;
+    const asked = await signUp(world);
+    expect(asked).toMatchObject({ status: 200, cookie: "" });
+    expect(asked.body).toContain(ada);
+    const link = linkIn(await started.sink.next(ada), "/users/confirmation");
+
+    const early = await signIn(world);
+    expect(early).toMatchObject({ status: 403, cookie: "" });
+    expect(early.body).toContain("/users/confirmation/new");
+    expect((await signIn(world, ada, "wrong wrong wrong")).status).toBe(401);
+
+    for (let at = 0; at < 3; at += 1) expect((await visit(world, pathOf(link))).status).toBe(200);
+    expect((await find(world, ada))?.confirmedAt).toBeNull();
+    expect(await confirm(world, link)).toMatchObject({ status: 303, location: "/users/sign_in?done=confirmed" });
+    expect(await isSignedIn(world, (await signIn(world)).cookie)).toBe(true);
+  });
+
+  test("a confirmation link works once, and for one day", async () => {
+    const started = await startMailing();
+    await using world = started.world;
+    await signUp(world);
+    const link = linkIn(await started.sink.next(ada), "/users/confirmation");
+    world.clock.advance(dayMs);
+    expect((await visit(world, pathOf(link))).status).toBe(404);
+    expect((await confirm(world, link)).status).toBe(404);
+    await visit(world, "/users/confirmation/new", { email: ada });
+    const again = linkIn(await started.sink.next(ada), "/users/confirmation");
+    expect((await confirm(world, again)).status).toBe(303);
+    expect((await confirm(world, again)).status).toBe(404);
+    for (const token of ["", "x", "a".repeat(43), "a".repeat(100_000)]) {
+      expect((await visit(world, "/users/confirmation", { confirmation_token: token })).status).toBe(404);
+    }
+  });
+
+  test("user enumeration: a taken address gets the answer of a free one for the same work, and its owner a mail", async () => {
+    const started = await startMailing();
+    await using world = started.world;
+    const { counts } = world.app.house.db;
+    const workOf = async (email: string) => {
+      const before = world.app.house.db.counts.units;
+      const answer = await signUp(world, email);
+      return { answer: comparable(answer, email), units: world.app.house.db.counts.units - before };
+    };
+    expect(counts.units).toBeGreaterThan(0);
+    const free = await workOf("somebody@example.com");
+    const taken = await workOf("admin@example.com");
+    expect(taken).toEqual(free);
+    const mail = await started.sink.next("admin@example.com");
+    expect(mail.text).not.toContain("confirmation_token");
+    expect(await signIn(world, "admin@example.com", password)).toMatchObject({ status: 303 });
+  });
+
+  test("signing up with a taken address changes nothing of its account", async () => {
+    const started = await startMailing();
+    await using world = started.world;
+    await signUp(world, "admin@example.com", { password: "a stranger's password" });
+    await started.sink.next("admin@example.com");
+    expect((await signIn(world, "admin@example.com", "a stranger's password")).status).toBe(401);
+    expect((await signIn(world, "admin@example.com")).status).toBe(303);
+  });
+
+  test("a stranger who signed up first with my address has set no password of mine", async () => {
+    const started = await startMailing();
+    await using world = started.world;
+    await signUp(world, ada, { password: "a stranger's password" });
+    const strangers = linkIn(await started.sink.next(ada), "/users/confirmation");
+    await signUp(world);
+    const mine = linkIn(await started.sink.next(ada), "/users/confirmation");
+    expect((await confirm(world, mine)).status).toBe(303);
+    expect((await signIn(world, ada, "a stranger's password")).status).toBe(401);
+    expect((await signIn(world)).status).toBe(303);
+    expect((await confirm(world, strangers)).status).toBe(404);
+    expect((await signIn(world)).status).toBe(303);
+  });
+
+  test("asking for the confirmation again says the same whoever asks, and mails only to who waits for it", async () => {
+    const started = await startMailing();
+    await using world = started.world;
+    await signUp(world);
+    await started.sink.next(ada);
+    const ask = async (email: string) => comparable(await visit(world, "/users/confirmation/new", { email }), email);
+    const answers = [await ask(ada), await ask("nobody@example.com"), await ask("admin@example.com")];
+    expect(answers).toEqual([answers[0], answers[0], answers[0]]);
+    expect(linkIn(await started.sink.next(ada), "/users/confirmation").search).not.toBe("");
+    expect(started.sink.letters().map(({ recipients }) => recipients)).toEqual([[ada], [ada]]);
+  });
+
+  test("nobody drowns a mailbox in confirmations", async () => {
+    const started = await startMailing();
+    await using world = started.world;
+    const answers = [];
+    for (let at = 0; at < 12; at += 1) {
+      answers.push(await signUp(world, ada, {}, { address: `192.0.2.${at + 1}` }));
+    }
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body}`)).size).toBe(1);
+    const { waiting, failed } = await world.app.house.mail.sizes();
+    expect(started.sink.letters().length + waiting + failed).toBeLessThanOrEqual(5);
+  });
+
+  test.each([
+    "ada@example.com\r\nBcc: eve@example.com",
+    "ada@example.com\nSubject: hello",
+    "ada@example.com%0d%0aBcc:eve@example.com",
+    '"ada\r\nBcc: eve@example.com"@example.com',
+    "ada@example.com, eve@example.com",
+    "Ada <ada@example.com>",
+  ])("e-mail header injection: %j is no address", async (email) => {
+    const started = await startMailing();
+    await using world = started.world;
+    const refused = await signUp(world, email);
+    expect(refused.status).toBe(422);
+    expect(refused.body).toContain('id="email_problem"');
+    expect(await world.app.house.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
+  });
+
+  test("what nobody confirmed goes after a week; what was confirmed stays", async () => {
+    const started = await startMailing();
+    await using world = started.world;
+    await signUp(world);
+    await signUp(world, "eve@example.com");
+    await confirm(world, linkIn(await started.sink.next("eve@example.com"), "/users/confirmation"));
+    world.clock.advance(7 * dayMs + hourMs);
+    await world.app.house.accounts.removeAbandonedLinks(100);
+    expect(await find(world, ada)).toBeUndefined();
+    expect(await find(world, "eve@example.com")).toBeDefined();
+    expect(await find(world, "admin@example.com")).toBeDefined();
+  });
+});
+
+describe("without account mails", () => {
+  test("signing up signs in, under a session of its own", async () => {
+    await using world = await startInhabited();
+    const made = await signUp(world);
+    expect(made).toMatchObject({ status: 303, location: "/" });
+    expect(await isSignedIn(world, made.cookie)).toBe(true);
+  });
+
+  test("a taken address is a problem beside its field", async () => {
+    await using world = await startInhabited();
+    const refused = await signUp(world, "admin@example.com");
+    expect(refused).toMatchObject({ status: 422, cookie: "" });
+    expect(refused.body).toContain('id="email_problem"');
+    expect(refused.body).not.toContain(password);
+  });
+});
+
+test("mass assignment: fields that the form does not have make nobody more than a user", async () => {
+  await using world = await startInhabited();
+  await signUp(world, ada, {
+    ...{ admin: "true", "user[admin]": "true", is_admin: "1", role: "admin", id: "1", user_id: "1", created_at: "0" },
+    ...{ confirmed_at: "1", confirmed: "true", disabled_at: "1", password_hash: "x", language: "ja", boot_code: "x" },
+  });
+  expect(await find(world, ada)).toMatchObject({ admin: false, disabledAt: null, confirmedAt: null, language: "en" });
+});
+
+test("sign-ups are closed by a setting: a sentence, no form, no link, and no account", async () => {
+  await using world = await startInhabited({ PWP__DISABLE_SIGNUPS: "true" });
+  const page = await visit(world, "/users/sign_up");
+  expect(page.status).toBe(403);
+  expect(page.body).not.toContain('name="password"');
+  expect((await signUp(world)).status).toBe(403);
+  expect(await find(world, ada)).toBeUndefined();
+  expect((await visit(world, "/users/sign_in")).body).not.toContain("/users/sign_up");
+});
+
+test("only addresses that fit the pattern may sign up, whatever their case", async () => {
+  await using world = await startInhabited({ PWP__SIGNUP_EMAIL_REGEXP: "\\A[^@\\s]+@corp\\.example\\z" });
+  const refused = await signUp(world, "ada@corp.example.evil.example");
+  expect(refused.status).toBe(422);
+  expect(refused.body).toContain("not open to this e-mail address");
+  expect((await signUp(world, "Ada@CORP.example")).status).toBe(303);
+});
+
+test.each([
+  ["eleven char", "at least"],
+  ["password1234", "guessed first"],
+  ["Qwertyuiop12", "guessed first"],
+  ["passwordpassword", "guessed first"],
+  ["xqxqxqxqxqxq", "repeats"],
+  ["abcdefghijklmn", "row of"],
+  ["ada@example.com", "your e-mail"],
+])("the password %j is refused with its reason", async (candidate, reason) => {
+  await using world = await startInhabited();
+  const refused = await signUp(world, ada, { password: candidate });
+  expect(refused.status).toBe(422);
+  expect(refused.body).toContain('id="password_problem"');
+  expect(refused.body.toLowerCase()).toContain(reason);
+  expect(refused.body).not.toContain(`value="${candidate}"`.replace(ada, "\0"));
+  expect(await find(world, ada)).toBeUndefined();
+});
+
+test("one client cannot fill the house with accounts", async () => {
+  await using world = await startInhabited();
+  const statuses = [];
+  for (let at = 0; at < 103; at += 1) statuses.push((await signUp(world, `user${at}@example.com`)).status);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(3);
+  expect((await signUp(world, ada, {}, { address: "198.51.100.1" })).status).toBe(303);
+});

@@ -1,0 +1,63 @@
+import type { TestApp } from "./app.ts";
+
+export interface EntryAnswer {
+  readonly status: number;
+  readonly body: string;
+  readonly location: string | undefined;
+  /** The session's cookie as the browser would send it; "": none was set. */
+  readonly cookie: string;
+  readonly retryAfter: string | undefined;
+}
+
+export interface Sender {
+  readonly address?: string;
+  readonly cookie?: string;
+  readonly userAgent?: string;
+}
+
+/** Sends a form as a browser on our own page does; without a form, asks for the page. */
+export async function visit(
+  world: TestApp,
+  url: string,
+  form?: Readonly<Record<string, string>>,
+  { address = "192.0.2.7", cookie = "", userAgent = "test" }: Sender = {},
+): Promise<EntryAnswer> {
+  const answer = await world.server.inject({
+    ...{ method: form === undefined ? "GET" : "POST", url, remoteAddress: address },
+    headers: {
+      "user-agent": userAgent,
+      "sec-fetch-site": "same-origin",
+      ...(cookie !== "" && { cookie }),
+      ...(form !== undefined && { "content-type": "application/x-www-form-urlencoded" }),
+    },
+    ...(form !== undefined && { payload: new URLSearchParams(form).toString() }),
+  });
+  const set = answer.cookies.find(({ name }) => name.endsWith("sealpush_session"));
+  const { location, "retry-after": retryAfter } = answer.headers;
+  return {
+    ...{ status: answer.statusCode, body: answer.body },
+    location: typeof location === "string" ? location : undefined,
+    cookie: set === undefined || set.value === "" ? "" : `${set.name}=${set.value}`,
+    retryAfter: retryAfter === undefined ? undefined : String(retryAfter),
+  };
+}
+
+/** Whether this cookie is somebody's session. */
+export async function isSignedIn(world: TestApp, cookie: string): Promise<boolean> {
+  return (await visit(world, "/users/token", undefined, { cookie })).status === 200;
+}
+
+/** As what the answers of two requests are compared: without what differs from one request to the next. */
+export function comparable({ status, body, location, cookie }: EntryAnswer, typed: string) {
+  return { status, body: body.replaceAll(typed, "(typed)"), location, cookie };
+}
+
+export function bootCodeOf(world: TestApp): string {
+  for (const line of world.logLines) {
+    const entry: unknown = JSON.parse(line);
+    if (typeof entry === "object" && entry !== null && "event" in entry && entry.event === "boot_code_made") {
+      return "code" in entry ? String(entry.code) : "";
+    }
+  }
+  throw new Error("No boot code was logged.");
+}
