@@ -16,7 +16,6 @@ import { systemRandom } from "../base/random.ts";
 import { createKeyring } from "../crypto/keyring.ts";
 import { failedMax } from "./delivery.ts";
 import type { Sending } from "./mailer.ts";
-import { waitingMax } from "./outbox.ts";
 
 function newPath(): string {
   const folder = makeDataDir();
@@ -31,23 +30,6 @@ test("a letter leaves once, and its row goes", async () => {
   await mail.run();
   await mail.run();
   expect(mail.recipients()).toEqual(["ada@example.com", "bob@example.com"]);
-  expect(mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
-});
-
-test("a letter of a unit that is undone never leaves", async () => {
-  await using mail = openTestMail({ path: newPath(), answer: () => accepted });
-  const undone = mail.db.write(() => {
-    mail.outbox.put({ to: "ada@example.com", language: null, content: noticeLetter }, mail.clock.now());
-    throw new Error("undone");
-  });
-  await expect(undone).rejects.toThrow("undone");
-  await mail.run();
-  expect(mail.sent).toEqual([]);
-});
-
-test("nothing is kept while mails are off", async () => {
-  await using mail = openTestMail({ path: newPath(), answer: () => accepted, open: false });
-  await mail.put("ada@example.com");
   expect(mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
 });
 
@@ -270,19 +252,6 @@ test("of the failed ones the newest thousand stay", async () => {
   while (mail.store.sizes().waiting > 0) await mail.run();
   expect(mail.store.sizes()).toEqual({ waiting: 0, failed: failedMax });
   expect(mail.store.failed(1, 0)[0]?.id).toBe(failedMax + 3);
-});
-
-test("strangers cannot fill the disk while no mail leaves, and a notice is never dropped", async () => {
-  await using mail = openTestMail({ path: newPath(), answer: () => unavailable });
-  const sealed = testKeyring.seal("filler", Buffer.alloc(1));
-  await mail.db.write(() => {
-    for (let n = 0; n < waitingMax - 1; n += 1) mail.store.insert(() => sealed, 0);
-  });
-  await mail.put("ada@example.com", resetLetter);
-  await mail.put("bob@example.com", resetLetter);
-  expect(mail.store.sizes().waiting).toBe(waitingMax);
-  await mail.put("ada@example.com", noticeLetter);
-  expect(mail.store.sizes().waiting).toBe(waitingMax + 1);
 });
 
 test("no log line tells who gets a mail or what it says", async () => {
