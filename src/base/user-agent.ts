@@ -19,6 +19,6 @@ export function browserOf(userAgent: string): BrowserFacts {
   // The parser refuses to be asked about nothing.
   if (shown === "") return { browser: "", system: "" };
   const { browser, os } = Bowser.parse(shown);
-  const name = browser.name ?? firstProduct.exec(shown)?.[1] ?? "";
+  const name = browser.name || (firstProduct.exec(shown)?.[1] ?? "");
   return { browser: name.slice(0, nameLengthMax), system: (os.name ?? "").slice(0, nameLengthMax) };
 }

@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import { makeTestAccounts, makeUser, openSettings, password } from "../../test/support/accounts.ts";
+import { systemRandom } from "../base/random.ts";
+import { createKeyring } from "../crypto/keyring.ts";
+import type { Letter } from "../mail/outbox.ts";
+import type { Accounts, Place } from "./accounts.ts";
+
+const firefox = (version: number, system = "X11; Linux x86_64") =>
+  `Mozilla/5.0 (${system}; rv:${version}.0) Gecko/20100101 Firefox/${version}.0`;
+const home: Place = { client: "192.0.2.1", address: "192.0.2.1", userAgent: firefox(140) };
+
+/** Accounts whose mails are kept in a list. */
+function makeWorld() {
+  const letters: Letter[] = [];
+  const world = makeTestAccounts({
+    settings: openSettings,
+    outbox: { open: true, put: (letter) => letters.push(letter) },
+    keyring: () => createKeyring([Buffer.alloc(32, 7)], systemRandom),
+  });
+  return { ...world, letters };
+}
+
+async function enter(accounts: Accounts, place: Place): Promise<void> {
+  const signedIn = await accounts.signIn({ email: "ada@example.com", password, place });
+  if (signedIn === undefined) throw new Error("Not signed in.");
+}
+
+describe("known places", () => {
+  it("are told of when they are new, but for an account's first", async () => {
+    const { accounts, letters } = makeWorld();
+    await makeUser(accounts);
+    await enter(accounts, home);
+    expect(letters).toEqual([]);
+    const away = { client: "198.51.100.9", address: "198.51.100.9", userAgent: firefox(140) };
+    await enter(accounts, away);
+    expect(letters).toMatchObject([
+      {
+        to: "ada@example.com",
+        content: { kind: "notice", notice: "new_place", address: "198.51.100.9", userAgent: firefox(140) },
+      },
+    ]);
+    await enter(accounts, away);
+    await enter(accounts, home);
+    expect(letters).toHaveLength(1);
+  });
+
+  it("are a network and a browser: a newer version is none, another system is", async () => {
+    const { accounts, letters } = makeWorld();
+    await makeUser(accounts);
+    await enter(accounts, home);
+    await enter(accounts, { ...home, userAgent: firefox(141) });
+    // Another address of the same /64 network.
+    await enter(accounts, { ...home, address: "192.0.2.1 (another)" });
+    expect(letters).toEqual([]);
+    await enter(accounts, { ...home, userAgent: firefox(141, "Windows NT 10.0; Win64; x64") });
+    await enter(accounts, { ...home, userAgent: "" });
+    expect(letters).toHaveLength(2);
+  });
+
+  it("are not noted for a wrong password, nor before the second factor came", async () => {
+    const { accounts, letters, db } = makeWorld();
+    const ada = await makeUser(accounts);
+    await enter(accounts, home);
+    db.writer
+      .prepare<[number]>(
+        `INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, created_at)
+         VALUES (1, ?, 'key', x'01', x'00', 0, '', 0)`,
+      )
+      .run(ada.id);
+    const away = { ...home, client: "198.51.100.9" };
+    await enter(accounts, away);
+    expect(await accounts.signIn({ email: "ada@example.com", password: "wrong", place: away })).toBeUndefined();
+    expect(letters).toEqual([]);
+  });
+
+  it("are at most 50 for one user: the ones seen longest ago go", async () => {
+    const { accounts, letters, db, advance } = makeWorld();
+    await makeUser(accounts);
+    for (let at = 0; at < 60; at += 1) {
+      await enter(accounts, { ...home, client: `192.0.2.${at}` });
+      advance(1);
+    }
+    expect(db.reader.prepare("SELECT count(*) AS count FROM known_places").get()).toEqual({ count: 50 });
+    letters.length = 0;
+    await enter(accounts, { ...home, client: "192.0.2.59" });
+    expect(letters).toEqual([]);
+    await enter(accounts, { ...home, client: "192.0.2.0" });
+    expect(letters).toHaveLength(1);
+  });
+});

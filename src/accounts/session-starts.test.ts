@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import { makeTestAccounts, makeUser, openSettings, placeAt, startOfTests } from "../../test/support/accounts.ts";
+import { minuteMs } from "../base/clock.ts";
+import { systemRandom } from "../base/random.ts";
+import { createSessions } from "./sessions.ts";
+import { createSessionStore } from "./sqlite/sessions.ts";
+
+/** One user with a second factor, and the starts of sessions as the other doors of the room use them. */
+async function makeWorld() {
+  const world = makeTestAccounts();
+  const ada = await makeUser(world.accounts);
+  world.db.writer
+    .prepare<[number]>(
+      `INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, created_at)
+         VALUES (1, ?, 'key', x'01', x'00', 0, '', 0)`,
+    )
+    .run(ada.id);
+  const noted: number[] = [];
+  const starts = createSessions({
+    store: createSessionStore(world.db),
+    places: { note: (user) => noted.push(user.id) },
+    clock: { now: () => startOfTests },
+    random: systemRandom,
+    settings: openSettings,
+    onUseNotRecorded: (of, error) => {
+      throw new Error(`The use of a ${of} was not recorded.`, { cause: error });
+    },
+  });
+  const waiting = (await starts.start(ada, placeAt("c"), startOfTests)) ?? "";
+  return { ...world, ada, starts, noted, waiting, place: placeAt("c") };
+}
+
+describe("the start of a session", () => {
+  it("waits for a second factor that was added while the password was checked", async () => {
+    const { accounts, waiting, noted } = await makeWorld();
+    expect(await accounts.authenticateSession(waiting)).toMatchObject({ waitsForFactor: true });
+    expect(noted).toEqual([]);
+  });
+
+  it("replaces the session that waited, once, however many race for it", async () => {
+    const { accounts, ada, starts, waiting, place, noted } = await makeWorld();
+    const racers = await Promise.all(
+      Array.from({ length: 20 }, () => starts.startComplete(ada, place, startOfTests, waiting)),
+    );
+    const tokens = racers.filter((token) => token !== undefined);
+    expect(tokens).toHaveLength(1);
+    expect(noted).toEqual([ada.id]);
+    expect(await accounts.authenticateSession(waiting)).toBeUndefined();
+    expect(await accounts.authenticateSession(tokens[0] ?? "")).toMatchObject({ waitsForFactor: false });
+  });
+
+  it("replaces no session of somebody else, no complete one, and none that has waited too long", async () => {
+    const { accounts, ada, starts, waiting, place } = await makeWorld();
+    const eve = await makeUser(accounts, "eve@example.com");
+    expect(await starts.startComplete(eve, place, startOfTests, waiting)).toBeUndefined();
+    expect(await starts.startComplete(ada, place, startOfTests + 10 * minuteMs, waiting)).toBeUndefined();
+    expect(await starts.startComplete(ada, place, startOfTests, "a".repeat(43))).toBeUndefined();
+    const complete = (await starts.startComplete(ada, place, startOfTests, waiting)) ?? "";
+    expect(await starts.startComplete(ada, place, startOfTests, complete)).toBeUndefined();
+    expect(await accounts.authenticateSession(complete)).toBeDefined();
+  });
+
+  it("asks its guard in the same unit: what the guard refuses leaves the waiting session as it was", async () => {
+    const { accounts, ada, starts, waiting, place, noted } = await makeWorld();
+    expect(await starts.startComplete(ada, place, startOfTests, waiting, () => false)).toBeUndefined();
+    expect(await accounts.authenticateSession(waiting)).toMatchObject({ waitsForFactor: true });
+    expect(noted).toEqual([]);
+  });
+
+  it("is refused to a user who was disabled or deleted since the sign-in began", async () => {
+    const { accounts, ada, starts, place, db } = await makeWorld();
+    const eve = await makeUser(accounts, "eve@example.com");
+    db.writer.prepare<[number, number]>("UPDATE users SET disabled_at = ? WHERE id = ?").run(1, ada.id);
+    expect(await starts.start(ada, place, startOfTests)).toBeUndefined();
+    db.writer.prepare<[number]>("DELETE FROM users WHERE id = ?").run(eve.id);
+    expect(await starts.start(eve, place, startOfTests)).toBeUndefined();
+  });
+
+  it("keeps a bounded piece of a user agent", async () => {
+    const { accounts, starts } = await makeWorld();
+    const eve = await makeUser(accounts, "eve@example.com");
+    await starts.start(eve, { ...placeAt("c"), userAgent: "x".repeat(16_000) }, startOfTests);
+    const [session] = await accounts.listSessions(eve.id);
+    expect(session?.userAgent).toHaveLength(255);
+  });
+});
