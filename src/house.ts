@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Accounts, type Administrator, type Change, createAccounts } from "./accounts/accounts.ts";
 import { createProvider } from "./accounts/provider.ts";
+import { signOnStepColumn } from "./accounts/sign-on-steps.ts";
+import { sealedTotpSecrets } from "./accounts/sqlite/factors.ts";
 import type { Clock } from "./base/clock.ts";
 import type { Random } from "./base/random.ts";
 import type { BlobStore } from "./blobs/blob-store.ts";
@@ -16,9 +18,11 @@ import { createKeyring, type Keyring } from "./crypto/keyring.ts";
 import { createArgon2Queue } from "./crypto/passphrase.ts";
 import { createIds } from "./db/ids.ts";
 import { LogTruncation } from "./db/log-truncation.ts";
+import type { SealedColumn } from "./db/sealed-column.ts";
 import { type Database, openDatabase } from "./db/sqlite.ts";
 import { createHealth, type Health } from "./health.ts";
 import { createMail, type Mail } from "./mail/mail.ts";
+import { sealedLetters } from "./mail/sealed-letter.ts";
 import { Attempts } from "./pushes/attempts.ts";
 import { createCapacity } from "./pushes/capacity.ts";
 import { createPushes, type Pushes } from "./pushes/pushes.ts";
@@ -26,6 +30,9 @@ import { createSqlitePushStore } from "./pushes/sqlite/store.ts";
 import type { PushStore } from "./pushes/store.ts";
 import { openVault, type Vault, WrongMasterKeyError } from "./pushes/vault.ts";
 import type { Events } from "./telemetry/events.ts";
+
+/** Everything that a master key seals outside of pushes: a rotation of keys must leave none of it behind. */
+export const sealedElsewhere: readonly SealedColumn[] = [sealedTotpSecrets, signOnStepColumn, sealedLetters];
 
 /** What reaches in from outside the program, and what tests put in its place. */
 export interface Effects {

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { sealedElsewhere } from "../house.ts";
 import { rotateKeys } from "../pushes/rotate.ts";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
 import { refuseWithoutDatabase, withHouse } from "./open-store.ts";
@@ -17,7 +18,7 @@ export function addKeysRotate(keys: Command, { io }: CommandDeps): void {
       const config = getConfig(io);
       refuseWithoutDatabase(config);
       await withHouse(config, io, async ({ db, keyring }) => {
-        const report = await rotateKeys({ db, keyring, clock: io.clock, pause: io.pause });
+        const report = await rotateKeys({ db, keyring, sealedElsewhere, clock: io.clock, pause: io.pause });
         io.stdout(`Sealed ${report.resealed} values of ${report.pushes} pushes anew under key ${keyring.ids[0]}.\n`);
         const retired = report.retiredKeyIds.filter((id) => keyring.has(id));
         if (retired.length > 0) {

@@ -3,7 +3,9 @@ import { AppError } from "../base/errors.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { readKeyMarks } from "../db/keys-in-use.ts";
 import { createProcessRegistry, type RunningProcess } from "../db/processes.ts";
+import type { SealedColumn } from "../db/sealed-column.ts";
 import type { Database } from "../db/sqlite.ts";
+import { beforeAllIds, createColumnResealer, type RowId } from "./sqlite/column-resealer.ts";
 import { createResealer } from "./sqlite/resealer.ts";
 
 export interface RotationReport {
@@ -20,6 +22,8 @@ const restMs = 15;
 export interface RotationDeps {
   readonly db: Database;
   readonly keyring: Keyring;
+  /** What other rooms keep sealed. */
+  readonly sealedElsewhere: readonly SealedColumn[];
   readonly clock: Clock;
   /** Resolves after `ms`. */
   readonly pause: (ms: number) => Promise<void>;
@@ -48,11 +52,24 @@ export async function rotateKeys(deps: RotationDeps): Promise<RotationReport> {
     afterId = batch.lastId;
     await deps.pause(restMs);
   }
+  for (const column of deps.sealedElsewhere) resealed += await resealColumn(deps, column);
   // A process that came meanwhile with another key may have sealed rows behind us, even if it has left again.
   if (!(await resealer.retire(older, assertUnused))) {
     throw new AppError("invalid_request", "A process sealed under an older key meanwhile: rotate once more.");
   }
   return { pushes, resealed, retiredKeyIds: older.map((mark) => mark.keyId) };
+}
+
+async function resealColumn({ db, keyring, pause }: RotationDeps, column: SealedColumn): Promise<number> {
+  const resealAfter = createColumnResealer(db, keyring, column);
+  let resealed = 0;
+  for (let afterId: RowId = beforeAllIds; ; ) {
+    const batch = await resealAfter(afterId, batchRows);
+    if (batch === undefined) return resealed;
+    resealed += batch.resealed;
+    afterId = batch.lastId;
+    await pause(restMs);
+  }
 }
 
 function assertAllUse(activeId: string, running: readonly RunningProcess[]): void {

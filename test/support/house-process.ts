@@ -4,7 +4,7 @@
  */
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/random.ts";
-import { type Effects, type House, openHouse } from "../../src/house.ts";
+import { type Effects, type House, openHouse, sealedElsewhere } from "../../src/house.ts";
 import { rotateKeys } from "../../src/pushes/rotate.ts";
 import { createEvents } from "../../src/telemetry/events.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
@@ -73,7 +73,7 @@ async function obey(command: Command): Promise<readonly string[]> {
     }
     case "rotate": {
       const { db, keyring } = house();
-      const report = await rotateKeys({ db, keyring, ...effects });
+      const report = await rotateKeys({ db, keyring, sealedElsewhere, ...effects });
       return report.retiredKeyIds;
     }
     case "put mail": {
