@@ -1,0 +1,186 @@
+import { expect, test } from "vitest";
+import { hourMs } from "../../src/base/clock.ts";
+import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { comparable, isSignedIn, type Sender, visit } from "../support/entry.ts";
+import { linkIn, type MailSink, startMailSink } from "../support/mail-sink.ts";
+import { personAt, statusWithCookie } from "../support/person.ts";
+
+const ada = "ada@example.com";
+const next = "marble-otter-lantern";
+const path = "/users/password/edit";
+
+interface Started {
+  readonly world: TestApp;
+  readonly sink: MailSink;
+}
+
+async function startMailing(): Promise<Started> {
+  const sink = await startMailSink();
+  const world = await startTestApp({ environment: sink.environment });
+  await world.app.house.accounts.createUser({ email: ada, password, admin: false });
+  return { world, sink };
+}
+
+const ask = (world: TestApp, email = ada, sender?: Sender) => visit(world, "/users/password/new", { email }, sender);
+
+/** The link of the next reset mail. */
+async function linkFrom({ world, sink }: Started): Promise<URL> {
+  expect((await ask(world)).status).toBe(200);
+  for (;;) {
+    const mail = await sink.next(ada);
+    if (mail.text?.includes("reset_password_token")) return linkIn(mail, path);
+  }
+}
+
+const set = (world: TestApp, link: URL, as = next) =>
+  visit(world, path, { reset_password_token: link.searchParams.get("reset_password_token") ?? "", password: as });
+const signIn = (world: TestApp, as: string) => visit(world, "/users/sign_in", { email: ada, password: as });
+
+test("the mailed link gives a new password, ends every session, and signs nobody in", async () => {
+  const started = await startMailing();
+  await using world = started.world;
+  const before = await personAt(world, ada);
+  const link = await linkFrom(started);
+  expect((await visit(world, `${link.pathname}${link.search}`)).body).toContain('autocomplete="new-password"');
+  expect(await statusWithCookie(world, before.cookie())).toBe(200);
+  const changed = await set(world, link);
+  expect(changed).toMatchObject({ status: 303, location: "/users/sign_in?done=password_changed", cookie: "" });
+  expect(await statusWithCookie(world, before.cookie())).toBe(303);
+  expect((await signIn(world, password)).status).toBe(401);
+  expect(await isSignedIn(world, (await signIn(world, next)).cookie)).toBe(true);
+});
+
+test("reset token reuse: a link works once, also for many at the same time", async () => {
+  const started = await startMailing();
+  await using world = started.world;
+  const link = await linkFrom(started);
+  const answers = await Promise.all([1, 2, 3, 4, 5].map((at) => set(world, link, `${next}-number-${at}`)));
+  expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+  const again = await set(world, link, "yet-another-lantern");
+  expect(again.status).toBe(404);
+  expect((await visit(world, `${link.pathname}${link.search}`)).status).toBe(404);
+  expect((await signIn(world, "yet-another-lantern")).status).toBe(401);
+});
+
+test("a link works for one hour, and only the newest does", async () => {
+  const started = await startMailing();
+  await using world = started.world;
+  const first = await linkFrom(started);
+  const second = await linkFrom(started);
+  expect((await set(world, first)).status).toBe(404);
+  world.clock.advance(hourMs);
+  expect((await set(world, second)).status).toBe(404);
+  expect((await signIn(world, password)).status).toBe(303);
+});
+
+test("a password that is refused does not use the link up, and is not repeated", async () => {
+  const started = await startMailing();
+  await using world = started.world;
+  const link = await linkFrom(started);
+  for (const weak of ["short", "password1234", ada]) {
+    const refused = await set(world, link, weak);
+    expect(refused.status).toBe(422);
+    expect(refused.body).toContain('id="password_problem"');
+    expect(refused.body).not.toContain(`"${weak}"`);
+  }
+  expect((await set(world, link)).status).toBe(303);
+});
+
+test("a change of password voids the links that were mailed before", async () => {
+  const started = await startMailing();
+  await using world = started.world;
+  const link = await linkFrom(started);
+  const owner = await personAt(world, ada);
+  await owner.post("/users/edit/password", { current_password: password, password: "own-choice-of-lantern" });
+  expect((await set(world, link)).status).toBe(404);
+  expect((await signIn(world, "own-choice-of-lantern")).status).toBe(303);
+});
+
+test("a link that was never made is void, whatever it looks like", async () => {
+  const started = await startMailing();
+  await using world = started.world;
+  for (const token of ["", "x", "a".repeat(43), "a".repeat(200_000), "\0", "\u{1f511}"]) {
+    expect((await visit(world, path, { reset_password_token: token, password: next })).status).toBe(404);
+  }
+  expect(await visit(world, path)).toMatchObject({ status: 303, location: "/users/password/new" });
+});
+
+test("user enumeration: an unknown address gets the answer of a known one for the same work", async () => {
+  const started = await startMailing();
+  await using world = started.world;
+  const { accounts, db } = world.app.house;
+  await accounts.createUser({ email: "off@example.com", password, admin: false });
+  const off = await accounts.findUserByEmail("off@example.com");
+  await accounts.setDisabled(off?.id ?? 0, true, { userId: null, email: "shell", address: "" });
+  const workOf = async (email: string) => {
+    const before = db.counts.units;
+    const answer = await ask(world, email);
+    return { answer: comparable(answer, email), units: db.counts.units - before };
+  };
+  const known = await workOf(ada);
+  expect(await workOf("nobody@example.com")).toEqual(known);
+  expect(await workOf("off@example.com")).toEqual(known);
+  expect(await workOf("no address")).toEqual(known);
+  await started.sink.next(ada);
+  expect((await world.app.house.mail.sizes()).waiting + started.sink.letters().length).toBeLessThanOrEqual(2);
+  expect(started.sink.letters().map(({ recipients }) => recipients)).toEqual([[ada]]);
+});
+
+test("nobody drowns a mailbox, and who asks for many has to wait", async () => {
+  const started = await startMailing();
+  await using world = started.world;
+  const answers = [];
+  for (let at = 0; at < 35; at += 1) answers.push(await ask(world));
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(5);
+  const { waiting } = await world.app.house.mail.sizes();
+  expect(started.sink.letters().length + waiting).toBeLessThanOrEqual(6);
+  expect((await ask(world, ada, { address: "198.51.100.1" })).status).toBe(200);
+});
+
+test("a reset does not get around the second factor", async () => {
+  const started = await startMailing();
+  await using world = started.world;
+  const user = await world.app.house.accounts.findUserByEmail(ada);
+  world.app.house.db.writer
+    .prepare<[number, Buffer]>(
+      `INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, created_at)
+       VALUES (1, ?, 'key', ?, x'00', 0, '', 0)`,
+    )
+    .run(user?.id ?? 0, Buffer.from("credential"));
+  expect((await set(world, await linkFrom(started))).cookie).toBe("");
+  const half = await signIn(world, next);
+  expect(half.location).toBe("/users/second_factor");
+  expect(await isSignedIn(world, half.cookie)).toBe(false);
+});
+
+test("a reset proves the address: it confirms the account, and no sign-up of a stranger changes it afterwards", async () => {
+  const started = await startMailing();
+  await using world = started.world;
+  const eve = "eve@example.com";
+  await visit(world, "/users/sign_up", { email: eve, password: "a stranger's password" });
+  const confirmation = linkIn(await started.sink.next(eve), "/users/confirmation");
+  await ask(world, eve);
+  const reset = linkIn(await started.sink.next(eve), path);
+  expect((await set(world, reset)).status).toBe(303);
+  const late = { confirmation_token: confirmation.searchParams.get("confirmation_token") ?? "" };
+  expect((await visit(world, "/users/confirmation", late)).status).toBe(404);
+  expect((await visit(world, "/users/sign_in", { email: eve, password: next })).status).toBe(303);
+});
+
+test("without mails the page sends people to an administrator, and nothing is made", async () => {
+  await using world = await startTestApp();
+  const page = await visit(world, "/users/password/new");
+  expect(page.status).toBe(200);
+  expect(page.body).toContain("Ask its administrator");
+  expect(page.body).not.toContain('name="email"');
+  expect((await ask(world)).status).toBe(403);
+});
+
+test("where nobody may sign in, nobody resets a password", async () => {
+  await using world = await startTestApp({ environment: { PWP__DISABLE_LOGINS: "true" } });
+  for (const url of ["/users/password/new", path, "/users/sign_in", "/users/sign_up", "/users/confirmation/new"]) {
+    expect([url, (await visit(world, url)).status]).toEqual([url, 403]);
+    expect([url, (await visit(world, url, { email: ada, password })).status]).toEqual([url, 403]);
+  }
+  expect((await visit(world, "/")).body).not.toContain("/users/sign_in");
+});
