@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import type { Site } from "./site.ts";
+import { email, password } from "./visit.ts";
 
 export interface ShownPage {
   readonly name: string;
@@ -120,6 +121,35 @@ export const shownPages: readonly ShownPage[] = [
     },
   },
   {
+    name: "account, signed in at several places",
+    signedIn: true,
+    async show(page, site) {
+      const userAgent = `${"AVeryLongNameOfAProgram".repeat(4)}/1.0`;
+      const form = new URLSearchParams({ email, password });
+      await site.fetch("/users/sign_in", { method: "POST", headers: { "user-agent": userAgent }, body: form });
+      await page.goto("/users/edit?done=defaults");
+      for (const details of await page.locator("main details > summary").all()) await details.click();
+    },
+  },
+  {
+    name: "account with mistakes",
+    signedIn: true,
+    async show(page) {
+      await page.goto("/users/edit");
+      await page.evaluate("for (const form of document.forms) form.noValidate = true");
+      await page.locator(".account-kind summary").first().click();
+      await page.locator("#text_days").fill("0");
+      await page.locator("#text_views").fill("1000");
+      await Promise.all([
+        page.waitForResponse((response) => response.request().method() === "POST"),
+        page.locator("#defaults_section button").click(),
+      ]);
+      await page.waitForLoadState();
+    },
+  },
+  { name: "link to confirm an e-mail, void", show: (page) => page.goto("/users/confirmation/new_email?token=x") },
+  { name: "account deleted", show: (page) => page.goto("/users/deleted") },
+  {
     name: "dashboard",
     signedIn: true,
     async show(page, site) {
@@ -132,6 +162,41 @@ export const shownPages: readonly ShownPage[] = [
     },
   },
   { name: "dashboard, nothing found", signedIn: true, show: (page) => page.goto("/p?q=no+such+push&kind=qr&page=2") },
+  {
+    name: "edit, a text",
+    signedIn: true,
+    async show(page, site) {
+      const { urlToken } = await site.push({ payload: text, name: "VPN", expire_after_views: 3 }, "owned");
+      await site.fetch(`/api/v2/pushes/${urlToken}`);
+      await page.goto(`/p/${urlToken}/edit`);
+      await page.locator("details.confirm summary").click();
+    },
+  },
+  {
+    name: "edit, protected files, with mistakes",
+    signedIn: true,
+    async show(page, site) {
+      const name = "averylongnamewithoutaplacetobreak".repeat(4);
+      const { urlToken } = await site.push({ payload: text, files, name, passphrase: "phrase" }, "owned");
+      await page.goto(`/p/${urlToken}/edit`);
+      await page.locator("input[name='push[remove_files][]']").first().check();
+      await page.locator("#push_files").setInputFiles({ name: "c", mimeType: "text/plain", buffer: Buffer.from("c") });
+      await page.locator("#push_current_passphrase").fill("wrong");
+      await sendForm(page);
+    },
+  },
+  {
+    name: "edit, changed meanwhile",
+    signedIn: true,
+    async show(page, site) {
+      const { urlToken } = await site.push({ payload: text, files }, "owned");
+      await page.goto(`/p/${urlToken}/edit`);
+      const box = page.locator("input[name='push[remove_files][]']").first();
+      await box.check();
+      await box.evaluate((input) => input.setAttribute("value", "1000000"));
+      await sendForm(page);
+    },
+  },
   {
     name: "audit trail",
     signedIn: true,

@@ -40,8 +40,8 @@ export function editView(model: EditModel, page: PageContext): Page {
       <div class="page-heading">
         <h1>{edit.heading}</h1>
         {model.push.name !== null && (
-          <p class="edit-subject" dir="auto" translate={false}>
-            {model.push.name}
+          <p class="edit-subject" translate={false}>
+            <bdi>{model.push.name}</bdi>
           </p>
         )}
         <p class="lead">{edit.lead}</p>
@@ -163,7 +163,9 @@ function Facts({ model: { push }, page }: EditProps) {
           explanation={edit.endText}
           confirm={edit.endConfirm}
           action={`${path}/expire`}
-        />
+        >
+          <input type="hidden" name="next" value={dashboardPath} />
+        </Confirm>
       </div>
     </aside>
   );
