@@ -8,9 +8,13 @@ const bytesMax = 256 * 1024;
 
 /** Nobody answered, not in time, or not as a provider: not a word about the person who signs in. */
 export class ProviderSilentError extends Error {
-  constructor(message: string, cause?: unknown) {
+  /** For the log, which holds no messages. */
+  readonly code: "PROVIDER_TARGET" | "PROVIDER_STATUS" | "PROVIDER_ANSWER" | "PROVIDER_LENGTH" | "PROVIDER_ISSUER";
+
+  constructor(code: ProviderSilentError["code"], message: string, cause?: unknown) {
     super(message, cause === undefined ? {} : { cause });
     this.name = "ProviderSilentError";
+    this.code = code;
   }
 }
 
@@ -22,7 +26,7 @@ export function providerFetch(issuer: URL, fetch: Fetch): CustomFetch {
   return async (address, { method, headers, body, signal }) => {
     const url = URL.parse(address);
     if (url === null || !isProviderTarget(url, issuer)) {
-      throw new ProviderSilentError("The provider names an address that is not one of a provider.");
+      throw new ProviderSilentError("PROVIDER_TARGET", "The provider names an address that is not one of a provider.");
     }
     try {
       const response = await fetch(url.href, {
@@ -30,11 +34,12 @@ export function providerFetch(issuer: URL, fetch: Fetch): CustomFetch {
         ...(body == null ? {} : { body: asBody(body) }),
         ...(signal === undefined ? {} : { signal }),
       });
-      if (response.status >= 500) throw new ProviderSilentError(`The provider answered ${response.status}.`);
+      if (response.status >= 500)
+        throw new ProviderSilentError("PROVIDER_STATUS", `The provider answered ${response.status}.`);
       return await readBounded(response);
     } catch (error) {
       if (error instanceof ProviderSilentError) throw error;
-      throw new ProviderSilentError("The provider did not answer.", error);
+      throw new ProviderSilentError("PROVIDER_ANSWER", "The provider did not answer.", error);
     }
   };
 }
@@ -49,7 +54,7 @@ async function readBounded(response: Response): Promise<Response> {
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > bytesMax) throw new ProviderSilentError("The provider's answer is too long.");
+    if (bytes > bytesMax) throw new ProviderSilentError("PROVIDER_LENGTH", "The provider's answer is too long.");
     chunks.push(chunk);
   }
   const { status, headers } = response;

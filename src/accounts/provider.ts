@@ -88,7 +88,8 @@ export function createProvider(
     try {
       return await ask(await configurationOf());
     } catch (error) {
-      throw unavailable("The provider of single sign-on cannot be asked.", restMs / secondMs, error);
+      const cause = silenceIn(error) ?? error;
+      throw unavailable("The provider of single sign-on cannot be asked.", restMs / secondMs, cause);
     }
   }
 
@@ -105,7 +106,12 @@ export function createProvider(
           code_challenge: digest(verifier).toString("base64url"),
           code_challenge_method: "S256",
         });
-        if (!isProviderTarget(url, issuer)) throw new Error("The authorization endpoint is not one of a provider.");
+        if (!isProviderTarget(url, issuer)) {
+          throw new ProviderSilentError(
+            "PROVIDER_TARGET",
+            "The provider names an address that is not one of a provider.",
+          );
+        }
         return url.href;
       }),
 
@@ -115,7 +121,7 @@ export function createProvider(
           const claims = await claimsOf(configuration, new URL(`${redirectUri}?${query}`), secrets);
           return claims === undefined ? { is: "invalid", error: undefined } : { is: "claims", claims };
         } catch (error) {
-          if (isSilence(error)) throw error;
+          if (silenceIn(error) !== undefined) throw error;
           const denied = error instanceof AuthorizationResponseError && denials.has(error.error);
           return denied ? { is: "denied" } : { is: "invalid", error };
         }
@@ -148,14 +154,15 @@ function verifiedEmailOf(claims: Readonly<Record<string, unknown>>): string | un
   return typeof claims.email === "string" && claims.email_verified === true ? claims.email : undefined;
 }
 
-function isSilence(error: unknown): boolean {
+/** The library wraps what our own fetch throws. */
+function silenceIn(error: unknown): ProviderSilentError | undefined {
   const causesMax = 5;
   let cause = error;
   for (let depth = 0; depth < causesMax && cause instanceof Error; depth += 1) {
-    if (cause instanceof ProviderSilentError) return true;
+    if (cause instanceof ProviderSilentError) return cause;
     cause = cause.cause;
   }
-  return false;
+  return undefined;
 }
 
 /** @returns what gives the provider's endpoints: asked for once for all who wait, kept for an hour, and longer while it is down. */
@@ -180,7 +187,7 @@ function createDiscovery(
     });
     // The library makes exceptions for some vendors, whose one issuer stands for many.
     if (new URL(configuration.serverMetadata().issuer).href !== issuer.href) {
-      throw new Error("The provider says that it is another issuer.");
+      throw new ProviderSilentError("PROVIDER_ISSUER", "The provider says that it is another issuer.");
     }
     return configuration;
   }

@@ -62,6 +62,17 @@ describe("signing in at the provider", () => {
   });
 });
 
+test("where second factors are required, leads to their set-up and nowhere else", async () => {
+  const { provider, signOn, newVisitor } = await startSignOnApp({ PWP__REQUIRE_MFA: "true" });
+  provider.people.set("b-1", bob);
+  const visitor = newVisitor();
+  await signOn(visitor, "b-1");
+  for (const path of ["/users/token", "/users/edit", "/users/single_sign_on"]) {
+    expect((await visitor.get(path)).headers.location).toBe("/users/factors");
+  }
+  expect((await visitor.get("/users/factors")).statusCode).toBe(200);
+});
+
 describe("the way back", () => {
   test.each(["//evil.example", "https://evil.example/", "/\\evil.example", "/..//evil.example", "javascript:alert(1)"])(
     "never leads to another site: %j",
