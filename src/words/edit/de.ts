@@ -8,7 +8,7 @@ export const edit = {
   content: "Inhalt",
   protectedHeading: "Eine Passphrase schützt den Inhalt",
   protectedText:
-    "Der Server kennt sie nicht. Um sie zu ändern, sie zu entfernen oder nur einen Teil des Inhalts zu ersetzen, geben Sie sie unten ein. Grenzen, Beschriftungen und Optionen lassen sich ohne sie ändern.",
+    "Der Server kennt sie nicht. Um sie zu ändern, sie zu entfernen oder nur einen Teil des Inhalts zu ersetzen, geben Sie sie unten ein. Grenzen, Beschriftungen und Optionen lassen sich ohne sie ändern, und der Push lässt sich beenden.",
   protectedWhole:
     "Sie haben sie nicht mehr? Dann ersetzen Sie alles zusammen: Geben Sie neuen Inhalt ein und dazu eine neue Passphrase, oder wählen Sie, dass sie entfernt wird.",
   protectedWholeFiles:

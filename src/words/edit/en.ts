@@ -8,7 +8,7 @@ export const edit = {
   content: "Content",
   protectedHeading: "A passphrase protects the content",
   protectedText:
-    "The server does not know it. To change or remove it, or to replace only a part of the content, enter it below. Limits, labels and options can be changed without it.",
+    "The server does not know it. To change or remove it, or to replace only a part of the content, enter it below. Limits, labels and options can be changed without it, and the push can be ended.",
   protectedWhole:
     "You no longer have it? Then replace everything together: enter new content, and a new passphrase or tick that it is removed.",
   protectedWholeFiles:

@@ -13,7 +13,7 @@ export const edit = {
   content: "Contenido",
   protectedHeading: "Una frase de contraseña protege el contenido",
   protectedText:
-    "El servidor no la conoce. Para cambiarla o quitarla, o para sustituir solo una parte del contenido, escríbala abajo. Los límites, las etiquetas y las opciones se cambian sin ella.",
+    "El servidor no la conoce. Para cambiarla o quitarla, o para sustituir solo una parte del contenido, escríbala abajo. Sin ella puede cambiar los límites, las etiquetas y las opciones, y terminar el envío.",
   protectedWhole:
     "¿Ya no la tiene? Entonces sustituya todo a la vez: escriba un contenido nuevo y una nueva frase de contraseña, o marque que se quite.",
   protectedWholeFiles:

@@ -14,7 +14,7 @@ export const edit = {
   content: "Contenu",
   protectedHeading: "Une phrase secrète protège le contenu",
   protectedText:
-    "Le serveur ne la connaît pas. Pour la changer ou la retirer, ou pour ne remplacer qu’une partie du contenu, saisissez-la ci-dessous. Les limites, les libellés et les options se modifient sans elle.",
+    "Le serveur ne la connaît pas. Pour la changer ou la retirer, ou pour ne remplacer qu’une partie du contenu, saisissez-la ci-dessous. Sans elle, vous pouvez modifier les limites, les libellés et les options, et mettre fin à l’envoi.",
   protectedWhole:
     "Vous ne l’avez plus ? Remplacez alors tout en même temps : saisissez un nouveau contenu ainsi qu’une nouvelle phrase secrète, ou cochez son retrait.",
   protectedWholeFiles:

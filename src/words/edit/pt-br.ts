@@ -13,7 +13,7 @@ export const edit = {
   content: "Conteúdo",
   protectedHeading: "Uma frase secreta protege o conteúdo",
   protectedText:
-    "O servidor não a conhece. Para alterá-la ou removê-la, ou para substituir só uma parte do conteúdo, digite-a abaixo. Limites, rótulos e opções podem ser alterados sem ela.",
+    "O servidor não a conhece. Para alterá-la ou removê-la, ou para substituir só uma parte do conteúdo, digite-a abaixo. Sem ela, você pode alterar limites, rótulos e opções, e encerrar o envio.",
   protectedWhole:
     "Não a tem mais? Então substitua tudo junto: digite um novo conteúdo e uma nova frase secreta, ou marque que ela seja removida.",
   protectedWholeFiles:
