@@ -15,6 +15,9 @@ import { type Page, renderPage } from "./render.ts";
 import { robotView } from "./robot/view.tsx";
 import { type SecretModel, secretView } from "./secret/view.tsx";
 import { signInView } from "./sign-in/view.tsx";
+import { confirmLinkView } from "./single-sign-on/confirm-view.tsx";
+import { leaveView, problemView } from "./single-sign-on/message-views.tsx";
+import { signOnSettingsView } from "./single-sign-on/settings-view.tsx";
 import { type StepModel, stepView } from "./step/view.tsx";
 import { tokensView } from "./tokens/view.tsx";
 
@@ -104,6 +107,21 @@ function secret(kind: KindName, more: Partial<SecretModel> = {}): SecretModel {
   return { kind, payload: hostile, files, blur: true, ...common, ...more };
 }
 
+function signOnPages(text: string, page: PageContext): readonly Page[] {
+  const problems = ["denied", "invalid", "unverified_email", "no_account", "linked_elsewhere", "unreachable"] as const;
+  const proofs = ["password", "sign_in", "consent"] as const;
+  return [
+    leaveView({ provider: text, url: `https://id.example.com/${text}` }, page),
+    ...problems.map((problem) => problemView({ problem, provider: text }, page)),
+    ...proofs.map((by) =>
+      confirmLinkView({ provider: text, link: { accountEmail: text, providerEmail: text, by }, problem: text }, page),
+    ),
+    ...[true, false].map((hasPassword) =>
+      signOnSettingsView({ provider: text, linkedAt: [expiresAt], hasPassword, problem: text }, page),
+    ),
+  ];
+}
+
 /** Every view with hostile text in every field that takes text. */
 function allPages(page: PageContext): readonly Page[] {
   const token: ApiToken = {
@@ -123,6 +141,7 @@ function allPages(page: PageContext): readonly Page[] {
     secretView(secret("url", { payload: `https://example.com/${hostile}`, viewsRemaining: 0 }), page),
     deletedView(page),
     ...ownerPages(hostile, page),
+    ...signOnPages(hostile, page),
     goneView(page),
     robotView(page),
     ...[400, 403, 404, 413, 429, 500, 503].map((status) =>
