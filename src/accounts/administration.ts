@@ -20,7 +20,7 @@ export interface AdminEntry {
   readonly createdAt: number;
   readonly adminId: number | null;
   readonly adminEmail: string;
-  readonly action: string;
+  readonly action: AdminAction;
   readonly subject: string;
   readonly address: string;
 }

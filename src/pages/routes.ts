@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { AppError } from "../base/errors.ts";
 import { immutableFor } from "../http/headers.ts";
 import { registerAccountPages } from "./account/handler.ts";
+import { registerAdminPages } from "./admin/handler.ts";
 import { registerApiHelpPage } from "./api-help/handler.ts";
 import { registerAuditPages } from "./audit/handler.ts";
 import { registerConfirmationPages } from "./confirmation/handler.ts";
@@ -49,6 +50,7 @@ export async function registerPages(
   registerAccountPages(server, deps);
   registerEmailConfirmationPages(server, deps);
   registerTokenPages(server, deps);
+  registerAdminPages(server, deps);
   registerApiHelpPage(server, deps);
   await server.register(fastifyStatic, { root: deps.assetsDir, serve: false, cacheControl: false });
   server.get<{ Params: { name: string } }>(

@@ -9,6 +9,29 @@ afterAll(() => app[Symbol.asyncDispose]());
 
 /** Every address of the product and who may call it. A change here is a change of the contract. */
 const inventory = `
+GET    /admin                                 page_admin
+GET    /admin/look                            page_admin
+POST   /admin/look/logo                       page_admin    changes
+POST   /admin/look/logo/reset                 page_admin    changes
+POST   /admin/look/name                       page_admin    changes
+POST   /admin/look/name/reset                 page_admin    changes
+POST   /admin/look/style                      page_admin    changes
+POST   /admin/look/style/reset                page_admin    changes
+GET    /admin/mails                           page_admin
+POST   /admin/mails/:id/discard               page_admin    changes
+POST   /admin/mails/:id/retry                 page_admin    changes
+GET    /admin/pushes                          page_admin
+POST   /admin/pushes/:id/expire               page_admin    changes
+GET    /admin/settings                        page_admin
+GET    /admin/trail                           page_admin
+GET    /admin/users                           page_admin
+POST   /admin/users/:id/delete                page_admin    changes
+POST   /admin/users/:id/demote                page_admin    changes
+POST   /admin/users/:id/disable               page_admin    changes
+POST   /admin/users/:id/enable                page_admin    changes
+POST   /admin/users/:id/promote               page_admin    changes
+POST   /admin/users/:id/reset_factors         page_admin    changes
+GET    /branding/:filename                    public
 GET    /                                      page_creator
 GET    /api/v2/openapi.json                   api
 GET    /api_tokens                            page

@@ -1,6 +1,6 @@
 import type { Database } from "../../db/sqlite.ts";
 import type { User } from "../account.ts";
-import type { AdminEntry, Administrator, Change, UserSummary } from "../administration.ts";
+import type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from "../administration.ts";
 import { prepareEndSessions } from "./end-sessions.ts";
 import { toUser, type UserRow, userColumns } from "./rows.ts";
 
@@ -17,7 +17,7 @@ export interface AdministrationStore {
 
 export interface NewEntry {
   readonly by: Administrator;
-  readonly action: string;
+  readonly action: AdminAction;
   readonly subject: string;
   readonly now: number;
 }
@@ -28,7 +28,7 @@ interface EntryRow {
   created_at: number;
   admin_id: number | null;
   admin_email: string;
-  action: string;
+  action: AdminAction;
   subject: string;
   address: string;
 }

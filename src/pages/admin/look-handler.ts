@@ -1,0 +1,107 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { AppError } from "../../base/errors.ts";
+import { type BrandingPart, brandNameCharactersMax, logoBytesMax } from "../../branding/branding.ts";
+import type { FormFields } from "../../http/body/form-fields.ts";
+import { receiveBody, receiveForm } from "../../http/body/receive-body.ts";
+import { immutableFor, sendPage } from "../../http/headers.ts";
+import { pageHref } from "../page-context.ts";
+import { type PageDeps, pageContext } from "../page-scope.ts";
+import { brandingPath } from "../parts/logo.tsx";
+import { renderPage } from "../render.ts";
+import { administratorOf, changing, reading } from "./administrator.ts";
+import { adminPaths } from "./frame.tsx";
+import { type LookModel, lookView, problemText } from "./look-view.tsx";
+
+type Problems = LookModel["problems"];
+type Typed = Pick<LookModel, "name" | "style">;
+
+export function registerLookPages(server: FastifyInstance, deps: PageDeps): void {
+  server.get<{ Params: { filename: string } }>(
+    `${brandingPath}/:filename`,
+    { config: { access: "public", changesState: false } },
+    (request, reply) => {
+      const file = deps.branding.findFile(request.params.filename);
+      if (file === undefined) throw new AppError("not_found", "not-found");
+      return immutableFor(reply).type(file.contentType).send(file.content);
+    },
+  );
+  server.get(adminPaths.look, { config: reading }, (request, reply) => sendLook(request, reply, deps, 200, {}));
+  server.post(`${adminPaths.look}/name`, { config: changing }, (request, reply) => setName(request, reply, deps));
+  server.post(`${adminPaths.look}/logo`, { config: { ...changing, formInParts: true } }, (request, reply) =>
+    setLogo(request, reply, deps),
+  );
+  server.post(`${adminPaths.look}/style`, { config: changing }, (request, reply) => setStyle(request, reply, deps));
+  for (const part of ["name", "logo", "style"] as const) {
+    server.post(`${adminPaths.look}/${part}/reset`, { config: changing }, async (request, reply) => {
+      await deps.branding.reset(part);
+      return done(request, reply, deps, part);
+    });
+  }
+}
+
+async function setName(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
+  const name = textOf(await receiveForm(request, deps.bodyBudget), "name");
+  if (await deps.branding.setName(name)) return done(request, reply, deps, "name");
+  const { admin } = pageContext(request, deps, null).words;
+  return sendLook(request, reply, deps, 422, { name: admin.badName({ max: brandNameCharactersMax }) }, { name });
+}
+
+async function setLogo(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
+  let bytes: Buffer = Buffer.alloc(0);
+  await receiveBody(request, deps.bodyBudget, async ({ content }) => {
+    const chunks: Uint8Array[] = [];
+    let sizeBytes = 0;
+    for await (const chunk of content) {
+      sizeBytes += chunk.length;
+      // One byte too many says that it is too long; the rest is read and dropped.
+      if (sizeBytes <= logoBytesMax + 1) chunks.push(chunk);
+    }
+    bytes = sizeBytes > logoBytesMax ? Buffer.alloc(0) : Buffer.concat(chunks);
+  });
+  if (await deps.branding.setLogo(bytes)) return done(request, reply, deps, "logo");
+  const { admin, formats } = pageContext(request, deps, null).words;
+  return sendLook(request, reply, deps, 422, { logo: admin.badLogo({ size: formats.bytes(logoBytesMax) }) });
+}
+
+async function setStyle(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
+  const style = textOf(await receiveForm(request, deps.bodyBudget), "style");
+  const problem = await deps.branding.setStyle(style);
+  if (problem === undefined) return done(request, reply, deps, "style");
+  const { words } = pageContext(request, deps, null);
+  return sendLook(request, reply, deps, 422, { style: problemText(problem, words) }, { style });
+}
+
+function textOf(form: FormFields, name: string): string {
+  const value = form[name];
+  return typeof value === "string" ? value : "";
+}
+
+async function done(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: PageDeps,
+  part: BrandingPart,
+): Promise<FastifyReply> {
+  await deps.accounts.recordAdminAction("changed_branding", part, administratorOf(request));
+  return reply.redirect(pageHref(pageContext(request, deps, null), adminPaths.look), 303);
+}
+
+function sendLook(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: PageDeps,
+  status: number,
+  problems: Problems,
+  typed: Partial<Typed> = {},
+): FastifyReply {
+  const look = deps.branding.look();
+  const model: LookModel = {
+    name: typed.name ?? look.name ?? "",
+    style: typed.style ?? look.style?.content.toString("utf8") ?? "",
+    ...{ look, problems },
+  };
+  const context = pageContext(request, deps, request.method === "GET" ? adminPaths.look : null);
+  // A style sheet that hides everything must not hide the way to take it back.
+  const plain = { ...context, look: { ...context.look, style: undefined } };
+  return sendPage(reply, status, renderPage(lookView(model, plain)));
+}

@@ -1,0 +1,46 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { pageOf } from "../../api/v2/request-parts.ts";
+import { AppError } from "../../base/errors.ts";
+import { sendPage } from "../../http/headers.ts";
+import { pageHref } from "../page-context.ts";
+import { type PageDeps, pageContext, queryOf } from "../page-scope.ts";
+import { renderPage } from "../render.ts";
+import { administratorOf, changing, idOf, reading } from "./administrator.ts";
+import { adminPaths } from "./frame.tsx";
+import { type MailsModel, mailsView } from "./mails-view.tsx";
+
+export function registerMailsPage(server: FastifyInstance, deps: PageDeps): void {
+  const { mail, accounts } = deps;
+  server.get(adminPaths.mails, { config: reading }, (request, reply) =>
+    sendMails(request, reply, deps, 200, queryOf(request, "queued") === "1" ? "queued" : null),
+  );
+  server.post(`${adminPaths.mails}/:id/retry`, { config: changing }, async (request, reply) => {
+    const id = idOf(request);
+    const outcome = id === undefined ? "unknown" : await mail.retry(id);
+    if (outcome !== "queued") return sendMails(request, reply, deps, outcome === "unknown" ? 404 : 422, outcome);
+    await accounts.recordAdminAction("retried_mail", String(id), administratorOf(request));
+    return reply.redirect(pageHref(pageContext(request, deps, null), `${adminPaths.mails}?queued=1`), 303);
+  });
+  server.post(`${adminPaths.mails}/:id/discard`, { config: changing }, async (request, reply) => {
+    const id = idOf(request);
+    if (id === undefined || !(await mail.discard(id))) throw new AppError("not_found", "not-found");
+    await accounts.recordAdminAction("discarded_mail", String(id), administratorOf(request));
+    return reply.redirect(pageHref(pageContext(request, deps, null), adminPaths.mails), 303);
+  });
+}
+
+function sendMails(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: PageDeps,
+  status: number,
+  outcome: MailsModel["outcome"],
+): FastifyReply {
+  const page = request.method === "GET" ? pageOf(request) : 1;
+  const model: MailsModel = {
+    ...{ outcome, page, letters: deps.mail.failedLetters(page), nowMs: deps.clock.now() },
+    isOff: deps.config.mail === undefined,
+  };
+  const selfPath = request.method === "GET" ? adminPaths.mails : null;
+  return sendPage(reply, status, renderPage(mailsView(model, pageContext(request, deps, selfPath))));
+}

@@ -1,0 +1,111 @@
+import { type FailedLetter, failedPageSize } from "../../mail/mail.ts";
+import type { Words } from "../../words/words.ts";
+import { BothTimes } from "../dashboard/push-parts.tsx";
+import { type PageContext, pageHref } from "../page-context.ts";
+import { Confirm } from "../parts/confirm.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { Pager } from "../parts/pager.tsx";
+import { PostForm } from "../parts/post-form.tsx";
+import type { Page } from "../render.ts";
+import { AdminFrame, adminPaths, Fact } from "./frame.tsx";
+
+export interface MailsModel {
+  readonly letters: readonly FailedLetter[];
+  readonly page: number;
+  readonly nowMs: number;
+  /** What a press of a button came to. */
+  readonly outcome: "queued" | "link_over" | "unknown" | null;
+  readonly isOff: boolean;
+}
+
+export function mailsView(model: MailsModel, page: PageContext): Page {
+  const { admin } = page.words;
+  const hasMore = model.letters.length === failedPageSize;
+  const hrefOf = (number: number) => pageHref(page, `${adminPaths.mails}?page=${number}`);
+  return (
+    <AdminFrame page={page} current="mails" lead={admin.mailsLead}>
+      {model.isOff && (
+        <Notice tone="info" icon="alert">
+          <p>{admin.mailOff}</p>
+        </Notice>
+      )}
+      {model.outcome !== null && <Outcome outcome={model.outcome} words={page.words} />}
+      {model.letters.length === 0 ? (
+        <p>{admin.noMails}</p>
+      ) : (
+        <ul class="rows card">
+          {model.letters.map((letter) => (
+            <LetterRow key={letter.id} letter={letter} nowMs={model.nowMs} page={page} />
+          ))}
+        </ul>
+      )}
+      {(model.page > 1 || hasMore) && (
+        <Pager
+          label={admin.pages}
+          current={admin.page({ page: model.page })}
+          newer={{ label: admin.newer, href: model.page > 1 ? hrefOf(model.page - 1) : null }}
+          older={{ label: admin.older, href: hasMore ? hrefOf(model.page + 1) : null }}
+        />
+      )}
+    </AdminFrame>
+  );
+}
+
+function Outcome({ outcome, words }: { readonly outcome: "queued" | "link_over" | "unknown"; readonly words: Words }) {
+  const { admin } = words;
+  const texts = { queued: admin.queued, link_over: admin.linkOver, unknown: admin.unknownMail };
+  return (
+    <Notice tone={outcome === "queued" ? "success" : "danger"} icon={outcome === "queued" ? "check" : "alert"} alert>
+      <p>{texts[outcome]}</p>
+    </Notice>
+  );
+}
+
+interface LetterRowProps {
+  readonly letter: FailedLetter;
+  readonly nowMs: number;
+  readonly page: PageContext;
+}
+
+function LetterRow({ letter, nowMs, page }: LetterRowProps) {
+  const { words } = page;
+  const { admin } = words;
+  const name = letter.to ?? admin.unreadable;
+  return (
+    <li class="row">
+      <div class="row-main">
+        <h2 class="row-title" dir="auto">
+          {name}
+        </h2>
+        {letter.kind !== null && <code class="badge">{letter.kind}</code>}
+      </div>
+      <dl class="row-facts">
+        <Fact label={admin.written}>
+          <BothTimes timeMs={letter.createdAt} nowMs={nowMs} words={words} />
+        </Fact>
+        <Fact label={admin.attempts}>{words.formats.number(letter.attempts)}</Fact>
+        <Fact label={admin.lastError}>
+          <span lang="en" dir="ltr">
+            {letter.lastError}
+          </span>
+        </Fact>
+      </dl>
+      <div class="push-actions">
+        <PostForm page={page} action={`${adminPaths.mails}/${letter.id}/retry`}>
+          <button type="submit" class="button" aria-label={admin.actionOn({ action: admin.retry, name })}>
+            {admin.retry}
+          </button>
+        </PostForm>
+        <Confirm
+          page={page}
+          icon="trash"
+          label={admin.discard}
+          accessibleLabel={admin.actionOn({ action: admin.discard, name })}
+          explanation={admin.discardText}
+          confirm={admin.confirm}
+          action={`${adminPaths.mails}/${letter.id}/discard`}
+        />
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,41 @@
+import type { SettingOrigin } from "../../config/config.ts";
+import type { PageContext } from "../page-context.ts";
+import type { Page } from "../render.ts";
+import { AdminFrame } from "./frame.tsx";
+
+/** Secrets are masked before they come here. */
+export function settingsView(settings: readonly SettingOrigin[], page: PageContext): Page {
+  const { admin } = page.words;
+  return (
+    <AdminFrame page={page} current="settings" lead={admin.settingsLead}>
+      <table class="card admin-settings">
+        <thead>
+          <tr>
+            <th scope="col">{admin.setting}</th>
+            <th scope="col">{admin.value}</th>
+            <th scope="col">{admin.from}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {settings.map(({ name, from, shown }) => (
+            <tr key={name}>
+              <th scope="row">
+                <code dir="ltr">{name}</code>
+              </th>
+              <td data-label={admin.value}>
+                <code dir="ltr">{shown}</code>
+              </td>
+              <td data-label={admin.from}>
+                {from === "environment" ? (
+                  <span class="badge badge-active">{admin.fromEnvironment}</span>
+                ) : (
+                  <span class="badge">{admin.fromDefault}</span>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </AdminFrame>
+  );
+}

@@ -1,0 +1,51 @@
+import type { AdminEntry } from "../../accounts/accounts.ts";
+import { BothTimes } from "../dashboard/push-parts.tsx";
+import { type PageContext, pageHref } from "../page-context.ts";
+import { Pager } from "../parts/pager.tsx";
+import type { Page } from "../render.ts";
+import { AdminFrame, adminPaths } from "./frame.tsx";
+
+export interface TrailModel {
+  readonly entries: readonly AdminEntry[];
+  readonly page: number;
+  readonly nowMs: number;
+}
+
+/** As many as a page of the trail has. */
+const pageSize = 50;
+
+export function trailView({ entries, page: number, nowMs }: TrailModel, page: PageContext): Page {
+  const { admin } = page.words;
+  const hasMore = entries.length === pageSize;
+  const hrefOf = (to: number) => pageHref(page, `${adminPaths.trail}?page=${to}`);
+  return (
+    <AdminFrame page={page} current="trail" lead={admin.trailLead}>
+      {entries.length === 0 ? (
+        <p>{admin.noTrail}</p>
+      ) : (
+        <ol class="rows card">
+          {entries.map((entry, at) => (
+            <li key={at} class="row">
+              <p class="row-title" dir="auto">
+                {admin.trailActions[entry.action]({ subject: entry.subject })}
+              </p>
+              <p class="admin-by">
+                <span dir="auto">{entry.adminId === null ? admin.shell : entry.adminEmail}</span>
+                {entry.address !== "" && <span dir="ltr">{entry.address}</span>}
+                <BothTimes timeMs={entry.createdAt} nowMs={nowMs} words={page.words} />
+              </p>
+            </li>
+          ))}
+        </ol>
+      )}
+      {(number > 1 || hasMore) && (
+        <Pager
+          label={admin.pages}
+          current={admin.page({ page: number })}
+          newer={{ label: admin.newer, href: number > 1 ? hrefOf(number - 1) : null }}
+          older={{ label: admin.older, href: hasMore ? hrefOf(number + 1) : null }}
+        />
+      )}
+    </AdminFrame>
+  );
+}

@@ -1,0 +1,203 @@
+import type { UserSummary } from "../../accounts/accounts.ts";
+import { BothTimes } from "../dashboard/push-parts.tsx";
+import { type PageContext, pageHref } from "../page-context.ts";
+import { Confirm } from "../parts/confirm.tsx";
+import { Icon, type IconName } from "../parts/icon.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { Pager } from "../parts/pager.tsx";
+import type { Page } from "../render.ts";
+import { AdminFrame, adminPaths, Fact } from "./frame.tsx";
+
+export const userActions = ["promote", "demote", "disable", "enable", "reset_factors", "delete"] as const;
+export type UserAction = (typeof userActions)[number];
+
+export interface UsersModel {
+  /** A part of the e-mail; "": all users. */
+  readonly text: string;
+  readonly page: number;
+  readonly users: readonly UserSummary[];
+  readonly ownId: number;
+  readonly nowMs: number;
+  readonly refusal:
+    | { readonly reason: "last_admin" | "no_factors"; readonly email: string }
+    | { readonly reason: "unknown" }
+    | null;
+}
+
+/** As many as a page of the search has. */
+const pageSize = 50;
+
+export function usersPath(text: string, page: number): string {
+  const query = new URLSearchParams();
+  if (text !== "") query.set("q", text);
+  if (page !== 1) query.set("page", String(page));
+  const written = query.toString();
+  return written === "" ? adminPaths.users : `${adminPaths.users}?${written}`;
+}
+
+export function usersView(model: UsersModel, page: PageContext): Page {
+  const { admin } = page.words;
+  const hasMore = model.users.length === pageSize;
+  const hrefOf = (number: number) => pageHref(page, usersPath(model.text, number));
+  return (
+    <AdminFrame page={page} current="users" lead={admin.usersLead}>
+      {model.refusal !== null && (
+        <Notice tone="danger" icon="alert" alert>
+          <p>{refusalText(model.refusal, page)}</p>
+        </Notice>
+      )}
+      <SearchForm text={model.text} page={page} />
+      {model.users.length === 0 ? (
+        <p>{admin.noUsers}</p>
+      ) : (
+        <ul class="rows card">
+          {model.users.map((summary) => (
+            <UserRow key={summary.user.id} summary={summary} model={model} page={page} />
+          ))}
+        </ul>
+      )}
+      {(model.page > 1 || hasMore) && (
+        <Pager
+          label={admin.pages}
+          current={admin.page({ page: model.page })}
+          newer={{ label: admin.newer, href: model.page > 1 ? hrefOf(model.page - 1) : null }}
+          older={{ label: admin.older, href: hasMore ? hrefOf(model.page + 1) : null }}
+        />
+      )}
+    </AdminFrame>
+  );
+}
+
+function refusalText(refusal: NonNullable<UsersModel["refusal"]>, { words: { admin } }: PageContext): string {
+  switch (refusal.reason) {
+    case "last_admin":
+      return admin.lastAdmin({ email: refusal.email });
+    case "no_factors":
+      return admin.noFactors({ email: refusal.email });
+    case "unknown":
+      return admin.unknownUser;
+  }
+}
+
+function SearchForm({ text, page }: { readonly text: string; readonly page: PageContext }) {
+  const { admin, locale } = page.words;
+  return (
+    <search>
+      <form class="input-row" method="get" action={adminPaths.users}>
+        {page.localeAsked && <input type="hidden" name="locale" value={locale.tag} />}
+        <label class="visually-hidden" for="q">
+          {admin.searchUsers}
+        </label>
+        <input class="input" id="q" type="search" name="q" value={text} placeholder={admin.searchUsers} dir="auto" />
+        <button type="submit" class="button">
+          <Icon name="search" />
+          <span>{admin.search}</span>
+        </button>
+      </form>
+    </search>
+  );
+}
+
+interface UserRowProps {
+  readonly summary: UserSummary;
+  readonly model: UsersModel;
+  readonly page: PageContext;
+}
+
+function UserRow({ summary, model, page }: UserRowProps) {
+  const { user, lastSignedInAt, tokensInUse } = summary;
+  const { words } = page;
+  const { admin, formats } = words;
+  return (
+    <li class="row">
+      <div class="row-main">
+        <h2 class="row-title" dir="ltr" translate={false}>
+          {user.email}
+        </h2>
+        {user.id === model.ownId && <span class="badge badge-active">{admin.you}</span>}
+        {user.admin && <span class="badge badge-active">{admin.administrator}</span>}
+        {user.disabledAt !== null && <span class="badge">{admin.disabled}</span>}
+        {user.confirmedAt === null && <span class="badge">{admin.unconfirmed}</span>}
+      </div>
+      <dl class="row-facts">
+        <Fact label={admin.created}>
+          <BothTimes timeMs={user.createdAt} nowMs={model.nowMs} words={words} />
+        </Fact>
+        <Fact label={admin.lastSignIn}>
+          {lastSignedInAt === null ? (
+            admin.never
+          ) : (
+            <BothTimes timeMs={lastSignedInAt} nowMs={model.nowMs} words={words} />
+          )}
+        </Fact>
+        <Fact label={admin.secondFactor}>{user.hasSecondFactor ? admin.yes : admin.no}</Fact>
+        <Fact label={admin.tokensInUse}>{formats.number(tokensInUse)}</Fact>
+      </dl>
+      <div class="push-actions">
+        {actionsFor(summary).map((action) => (
+          <ActionOn key={action} action={action} user={user} text={model.text} page={page} />
+        ))}
+      </div>
+    </li>
+  );
+}
+
+function actionsFor({ user }: UserSummary): readonly UserAction[] {
+  return [
+    user.admin ? "demote" : "promote",
+    user.disabledAt === null ? "disable" : "enable",
+    ...(user.hasSecondFactor ? (["reset_factors"] as const) : []),
+    "delete",
+  ];
+}
+
+const icons: Readonly<Record<UserAction, IconName>> = {
+  promote: "shield",
+  demote: "shield",
+  disable: "alert",
+  enable: "check",
+  reset_factors: "key",
+  delete: "trash",
+};
+
+interface ActionOnProps {
+  readonly action: UserAction;
+  readonly user: { readonly id: number; readonly email: string };
+  readonly text: string;
+  readonly page: PageContext;
+}
+
+function ActionOn({ action, user, text, page }: ActionOnProps) {
+  const { admin } = page.words;
+  const [label, explanation] = wordsOf(action, page);
+  return (
+    <Confirm
+      page={page}
+      icon={icons[action]}
+      label={label}
+      accessibleLabel={admin.actionOn({ action: label, name: user.email })}
+      explanation={explanation}
+      confirm={admin.confirm}
+      action={`${adminPaths.users}/${user.id}/${action}`}
+    >
+      <input type="hidden" name="q" value={text} />
+    </Confirm>
+  );
+}
+
+function wordsOf(action: UserAction, { words: { admin } }: PageContext): readonly [label: string, text: string] {
+  switch (action) {
+    case "promote":
+      return [admin.promote, admin.promoteText];
+    case "demote":
+      return [admin.demote, admin.demoteText];
+    case "disable":
+      return [admin.disable, admin.disableText];
+    case "enable":
+      return [admin.enable, admin.enableText];
+    case "reset_factors":
+      return [admin.resetFactors, admin.resetFactorsText];
+    case "delete":
+      return [admin.deleteUser, admin.deleteUserText];
+  }
+}
