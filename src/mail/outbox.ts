@@ -4,7 +4,7 @@ import type { Letter } from "./letter.ts";
 import { sealLetter } from "./sealed-letter.ts";
 import { createLetterStore } from "./sqlite/letters.ts";
 
-export type { Letter, LetterContent, NoticeName } from "./letter.ts";
+export type { Letter, NoticeName } from "./letter.ts";
 
 /** Mails that wait to be sent. They lie sealed, for some hold a link that works. */
 export interface Outbox {
