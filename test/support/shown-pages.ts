@@ -112,6 +112,18 @@ export const shownPages: readonly ShownPage[] = [
   { name: "for a robot", userAgent: "Slackbot-LinkExpanding 1.0", show: (page) => page.goto("/p/unknown") },
   { name: "failure", show: (page) => page.goto("/there/is/no/such/page") },
   {
+    name: "sign-up with mistakes",
+    async show(page) {
+      await page.goto("/users/sign_up");
+      await page.evaluate("for (const form of document.forms) form.noValidate = true");
+      await page.locator("#email").fill("averylongaddresswithoutanyplacetobreak".repeat(3));
+      await page.locator("#password").fill("password1234");
+      await sendForm(page);
+    },
+  },
+  { name: "reset of a password where no mail leaves", show: (page) => page.goto("/users/password/new") },
+  { name: "void link of a confirmation", show: (page) => page.goto("/users/confirmation?confirmation_token=x") },
+  {
     name: "sign-in, refused",
     async show(page) {
       await page.goto("/users/sign_in");

@@ -56,11 +56,13 @@ async function accountModel(request: FastifyRequest, deps: PageDeps, shown: Show
     newEmail: shown.newEmail ?? "",
     language: shown.language ?? user.language ?? "",
     defaults: shown.defaults ?? defaultsForm(defaults, config),
-    sessions: sessions.map(({ userAgent, ...session }) => ({
-      ...session,
-      browser: browserName(userAgent, words),
-      current: session.id === currentId,
-    })),
+    sessions: sessions
+      .map(({ userAgent, ...session }) => ({
+        ...session,
+        browser: browserName(userAgent, words),
+        current: session.id === currentId,
+      }))
+      .sort((a, b) => Number(b.current) - Number(a.current)),
     tokensInUse: tokens.filter((token) => token.revokedAt === null && (token.expiresAt ?? now + 1) > now).length,
     done: shown.done ?? null,
     problems: shown.problems ?? {},

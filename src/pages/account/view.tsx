@@ -7,6 +7,7 @@ import { SignOnSection, signOnSection } from "../single-sign-on/account-section.
 import { DefaultsSection } from "./defaults-section.tsx";
 import { DeleteSection } from "./delete-section.tsx";
 import { EmailSection } from "./email-section.tsx";
+import { accountFields, labelOf } from "./field-labels.ts";
 import { LanguageSection } from "./language-section.tsx";
 import { type AccountModel, accountPath } from "./model.ts";
 import { PasswordSection } from "./password-section.tsx";
@@ -21,7 +22,11 @@ export interface AccountProps {
 /** Every section is a form of its own, or leads to a page of its own. */
 export function accountView(model: AccountModel, page: PageContext): Page {
   const { profile, problems } = page.words;
-  const found = Object.entries(model.problems).map(([fieldId, message]) => ({ fieldId, message }));
+  const found = accountFields.flatMap((fieldId) => {
+    const problem = model.problems[fieldId];
+    if (problem === undefined) return [];
+    return [{ fieldId, message: problems.of({ field: labelOf(fieldId, page.words), problem }) }];
+  });
   const title = found.length > 0 ? `${problems.heading} · ${profile.heading}` : profile.heading;
   return (
     <Layout page={page} title={title} width="wide">
