@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import PostalMime, { type Email } from "postal-mime";
 import { SMTPServer, type SMTPServerSession } from "smtp-server";
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 import { makeCertificate } from "./certificate.ts";
 
 export interface MailSinkOptions {
@@ -64,8 +64,12 @@ export function startMailSink(options: MailSinkOptions = {}): Promise<MailSink> 
   return launchMailSink(options, onTestFinished);
 }
 
-/** With `afterAll`, at the top of a test file, it serves all its tests. @param atTheEnd takes what ends it. */
-export async function launchMailSink(options: MailSinkOptions, atTheEnd: AtTheEnd): Promise<MailSink> {
+/** `const sink = await openMailSink()` at the top of a test file: it goes away after all its tests. */
+export function openMailSink(options: MailSinkOptions = {}): Promise<MailSink> {
+  return launchMailSink(options, afterAll);
+}
+
+async function launchMailSink(options: MailSinkOptions, atTheEnd: AtTheEnd): Promise<MailSink> {
   const { encryption = "none", signIn, baseUrl = "https://push.example.com" } = options;
   const tls = encryption === "none" ? undefined : makeCertificate();
   const kept = new KeptMails();
