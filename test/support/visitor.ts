@@ -24,6 +24,12 @@ export class Visitor {
     return this.#keep(await this.#app.server.inject({ method: "POST", url, headers, payload }));
   }
 
+  /** A request without a body, as a page of ours would cause it. */
+  async ask(method: string, url: string) {
+    const headers = { "sec-fetch-site": "same-origin", cookie: this.#cookie };
+    return this.#keep(await this.#app.server.inject({ method: method as "GET", url, headers }));
+  }
+
   /** Whoever is signed in sees their own address on every page; undefined: nobody is. */
   async signedInAs(): Promise<string | undefined> {
     return /Signed in as ([^"<]+)"/.exec((await this.get("/help/api")).body)?.[1];

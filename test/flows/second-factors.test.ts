@@ -1,0 +1,430 @@
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { en } from "../../src/words/en.ts";
+import { password, startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
+import { TestAuthenticator } from "../support/authenticator.ts";
+import { appFor } from "../support/factors.ts";
+import { Visitor } from "../support/visitor.ts";
+
+const ada = "ada@example.com";
+const eve = "eve@example.com";
+const minuteMs = 60_000;
+const { factors } = en;
+
+interface World {
+  readonly app: TestApp;
+  readonly adasToken: string;
+  newVisitor(): Visitor;
+  /** Somebody whose password was right, and who has no factor or has not given it. */
+  signIn(email?: string): Promise<Visitor>;
+}
+
+async function openWorld(options: TestAppOptions = {}): Promise<World> {
+  const app = await startTestApp(options);
+  onTestFinished(() => app[Symbol.asyncDispose]());
+  const adasToken = await app.makeToken(ada);
+  await app.makeToken(eve);
+  const newVisitor = () => new Visitor(app);
+  return {
+    ...{ app, adasToken, newVisitor },
+    async signIn(email = ada) {
+      const visitor = newVisitor();
+      await visitor.signIn(email, password);
+      return visitor;
+    },
+  };
+}
+
+const hidden = (html: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? "";
+const codesIn = (html: string) => html.match(/\b[0-9a-z]{4}(?:-[0-9a-z]{4}){3}\b/g) ?? [];
+
+/** Sets the app up through the pages. */
+async function setUpApp({ app }: World, visitor: Visitor, proof: Readonly<Record<string, string>> = {}) {
+  const page = await visitor.get("/users/factors/authenticator_app");
+  expect(page.statusCode).toBe(200);
+  const key = /<output[^>]*>([A-Z2-7 ]+)<\/output>/.exec(page.body)?.[1] ?? "";
+  const authenticatorApp = appFor(key, () => app.clock.now());
+  const fields = { set_up: hidden(page.body, "set_up"), code: authenticatorApp.code(), ...proof };
+  const answer = await visitor.post("/users/factors/authenticator_app", fields);
+  expect([200, 303]).toContain(answer.statusCode);
+  app.clock.advance(minuteMs);
+  return { code: authenticatorApp.code, backupCodes: codesIn(answer.body), answer };
+}
+
+const options = async (visitor: Visitor, path: string) => JSON.parse((await visitor.post(path)).body);
+
+async function addPasskey(visitor: Visitor, name: string, proof: Readonly<Record<string, string>> = {}) {
+  const authenticator = new TestAuthenticator();
+  const passkey = authenticator.create(await options(visitor, "/users/factors/passkeys/options"));
+  const answer = await visitor.post("/users/factors/passkeys", { name, passkey, ...proof });
+  return { authenticator, answer };
+}
+
+const isIn = async (visitor: Visitor) => (await visitor.get("/users/token")).statusCode === 200;
+const tokenOf = (visitor: Visitor) => [...visitor.cookies.values()][0] ?? "";
+
+afterEach(() => expect.hasAssertions());
+
+describe("an authenticator app", () => {
+  test("is set up, asked for, and lets in with a new session on the page that was wanted", async () => {
+    const world = await openWorld();
+    const first = await world.signIn();
+    const { code, backupCodes } = await setUpApp(world, first);
+    expect(backupCodes).toHaveLength(10);
+    expect((await first.get("/users/factors")).body).toContain(factors.codes.left({ count: 10 }));
+    expect((await first.get("/users/factors")).body).not.toContain(backupCodes[0] ?? "?");
+
+    const visitor = world.newVisitor();
+    const next = "/users/token?a=1";
+    const signedIn = await visitor.post("/users/sign_in", { email: ada, password, next });
+    expect(signedIn.headers.location).toBe(`/users/second_factor?next=${encodeURIComponent(next)}`);
+    const before = tokenOf(visitor);
+    const page = await visitor.get(String(signedIn.headers.location));
+    expect(hidden(page.body, "next")).toBe(next);
+    expect(await isIn(visitor)).toBe(false);
+    const given = await visitor.post("/users/second_factor", { code: code(), next });
+    expect([given.statusCode, given.headers.location]).toEqual([303, next]);
+    expect(tokenOf(visitor)).not.toBe(before);
+    expect(await isIn(visitor)).toBe(true);
+  });
+
+  test("counts for nothing before its first code was right", async () => {
+    const world = await openWorld();
+    const visitor = await world.signIn();
+    const page = await visitor.get("/users/factors/authenticator_app");
+    const set_up = hidden(page.body, "set_up");
+    const wrong = await visitor.post("/users/factors/authenticator_app", { set_up, code: "000000" });
+    expect(wrong.statusCode).toBe(422);
+    expect(wrong.body).toContain(factors.app.wrong);
+    // The same key again: the telephone has it already.
+    expect(hidden(wrong.body, "set_up")).toBe(set_up);
+    expect(await isIn(await world.signIn())).toBe(true);
+  });
+
+  test("of another session's set-up is not taken over (a key planted by somebody else)", async () => {
+    const world = await openWorld();
+    const attacker = await world.signIn(eve);
+    const page = await attacker.get("/users/factors/authenticator_app");
+    const key = /<output[^>]*>([A-Z2-7 ]+)<\/output>/.exec(page.body)?.[1] ?? "";
+    const { code } = appFor(key, () => world.app.clock.now());
+    const victim = await world.signIn();
+    const planted = await victim.post("/users/factors/authenticator_app", {
+      ...{ set_up: hidden(page.body, "set_up"), code: code() },
+    });
+    expect(planted.statusCode).toBe(422);
+    expect(planted.body).toContain(factors.app.stale);
+    expect(await isIn(await world.signIn())).toBe(true);
+  });
+
+  test("TOTP reuse: a code that was used opens nothing, for nobody", async () => {
+    const world = await openWorld();
+    const { code } = await setUpApp(world, await world.signIn());
+    const used = code();
+    const [one, two] = [await world.signIn(), await world.signIn()];
+    expect((await one.post("/users/second_factor", { code: used })).statusCode).toBe(303);
+    const again = await two.post("/users/second_factor", { code: used });
+    expect(again.statusCode).toBe(401);
+    expect(again.body).toContain(factors.challenge.wrong);
+    expect(again.body).not.toContain(used);
+    expect(await isIn(two)).toBe(false);
+  });
+});
+
+describe("backup codes", () => {
+  test("backup code reuse: each lets in once", async () => {
+    const world = await openWorld();
+    const { backupCodes } = await setUpApp(world, await world.signIn());
+    const [code = ""] = backupCodes;
+    const [one, two] = [await world.signIn(), await world.signIn()];
+    expect((await one.post("/users/second_factor", { backup_code: code.toUpperCase() })).statusCode).toBe(303);
+    expect((await two.post("/users/second_factor", { backup_code: code })).statusCode).toBe(401);
+    expect((await one.get("/users/factors")).body).toContain(factors.codes.left({ count: 9 }));
+  });
+
+  test("are made anew for who shows the password, and the old ones die", async () => {
+    const world = await openWorld();
+    const visitor = await world.signIn();
+    const { backupCodes } = await setUpApp(world, visitor);
+    const refused = await visitor.post("/users/factors/backup_codes", { proof: "wrong" });
+    expect(refused.statusCode).toBe(422);
+    expect(refused.body).toContain(factors.proof.wrong);
+    const made = codesIn((await visitor.post("/users/factors/backup_codes", { proof: password })).body);
+    expect(made).toHaveLength(10);
+    const old = await world.signIn();
+    expect((await old.post("/users/second_factor", { backup_code: backupCodes[0] ?? "" })).statusCode).toBe(401);
+    expect((await old.post("/users/second_factor", { backup_code: made[0] ?? "" })).statusCode).toBe(303);
+  });
+});
+
+describe("a passkey", () => {
+  test("is added with its name, answers as second factor, and is removed", async () => {
+    const world = await openWorld();
+    const owner = await world.signIn();
+    const { authenticator, answer } = await addPasskey(owner, "<b>laptop</b>");
+    expect(codesIn(answer.body)).toHaveLength(10);
+    const page = await owner.get("/users/factors");
+    expect(page.body).toContain("&lt;b>laptop&lt;/b>");
+
+    const visitor = await world.signIn();
+    expect(await isIn(visitor)).toBe(false);
+    const passkey = authenticator.get(await options(visitor, "/users/second_factor/options"));
+    expect((await visitor.post("/users/second_factor", { passkey })).statusCode).toBe(303);
+    expect(await isIn(visitor)).toBe(true);
+
+    const remove = /action="(\/users\/factors\/passkeys\/\d+\/remove)"/.exec(page.body)?.[1] ?? "";
+    expect((await owner.post(remove, { proof: "" })).statusCode).toBe(422);
+    expect((await owner.post(remove, { proof: password })).statusCode).toBe(303);
+    expect(await isIn(await world.signIn())).toBe(true);
+  });
+
+  test("signs in without a password, on the page that was wanted and on no other site", async () => {
+    const world = await openWorld();
+    const { authenticator } = await addPasskey(await world.signIn(), "laptop");
+    for (const [next, location] of [
+      ["/users/token", "/users/token"],
+      ["//evil.example", "/"],
+      ["https://evil.example", "/"],
+    ] as const) {
+      const visitor = world.newVisitor();
+      const passkey = authenticator.get(await options(visitor, "/users/sign_in/passkey/options"));
+      const answer = await visitor.post("/users/sign_in/passkey", { passkey, next });
+      expect([answer.statusCode, answer.headers.location]).toEqual([303, location]);
+      expect(await isIn(visitor)).toBe(true);
+      const replayed = world.newVisitor();
+      const refused = await replayed.post("/users/sign_in/passkey", { passkey });
+      expect(refused.statusCode).toBe(401);
+      expect(replayed.cookies.size).toBe(0);
+    }
+  });
+
+  test("replaces the session that the browser had, so that one fixed beforehand never becomes valid", async () => {
+    const world = await openWorld();
+    const { authenticator } = await addPasskey(await world.signIn(), "laptop");
+    const visitor = await world.signIn(eve);
+    const fixed = tokenOf(visitor);
+    const passkey = authenticator.get(await options(visitor, "/users/sign_in/passkey/options"));
+    await visitor.post("/users/sign_in/passkey", { passkey });
+    expect(tokenOf(visitor)).not.toBe(fixed);
+    expect(await world.app.app.house.accounts.authenticateSession(fixed)).toBeUndefined();
+  });
+
+  test("is not offered where browsers would give none", async () => {
+    const world = await openWorld({ environment: { PWP__OVERRIDE_BASE_URL: "http://192.0.2.1" } });
+    const visitor = await world.signIn();
+    expect((await visitor.get("/users/factors")).body).toContain(factors.passkeys.noDomain);
+    expect((await visitor.get("/users/sign_in")).body).not.toContain("data-passkey");
+    expect((await visitor.post("/users/factors/passkeys/options")).statusCode).toBe(404);
+    expect((await visitor.post("/users/sign_in/passkey/options")).statusCode).toBe(404);
+  });
+
+  test("belongs to the name that links begin with", async () => {
+    const world = await openWorld({ environment: { PWP__OVERRIDE_BASE_URL: "https://push.example.com:8443" } });
+    const { rpId } = await options(world.newVisitor(), "/users/sign_in/passkey/options");
+    expect(rpId).toBe("push.example.com");
+  });
+
+  test("opens nothing where nobody may sign in", async () => {
+    const world = await openWorld({ environment: { PWP__DISABLE_LOGINS: "true" } });
+    const visitor = world.newVisitor();
+    expect((await visitor.post("/users/sign_in/passkey/options")).statusCode).toBe(403);
+    expect((await visitor.post("/users/sign_in/passkey", { passkey: "{}" })).statusCode).toBe(403);
+  });
+});
+
+describe("brute force of codes", () => {
+  test("ends after ten wrong ones through every door together, and says when to come back", async () => {
+    const world = await openWorld();
+    const owner = await world.signIn();
+    const { code } = await setUpApp(world, owner);
+    const wrongCode = { code: "000000" };
+    const setUp = hidden((await owner.get("/users/factors/authenticator_app")).body, "set_up");
+    const doors: readonly (() => Promise<{ statusCode: number }>)[] = [
+      async () => (await world.signIn()).post("/users/second_factor", wrongCode),
+      async () => (await world.signIn()).post("/users/second_factor", { backup_code: "7k2m-7k2m-7k2m-7k2m" }),
+      () => owner.post("/users/factors/authenticator_app", { set_up: setUp, ...wrongCode, proof: password }),
+      () => owner.post("/users/factors/authenticator_app/remove", { proof: "000000" }),
+      () => owner.post("/users/factors/backup_codes", { proof: "7k2m7k2m7k2m7k2m" }),
+    ];
+    for (const door of [...doors, ...doors]) expect([401, 422]).toContain((await door()).statusCode);
+    for (const door of doors) expect((await door()).statusCode).toBe(429);
+
+    const late = await (await world.signIn()).post("/users/second_factor", { code: code() });
+    expect([late.statusCode, Number(late.headers["retry-after"])]).toEqual([429, expect.any(Number)]);
+    expect(late.body).toContain("Too many wrong codes");
+    // Other accounts know nothing of it.
+    await setUpApp(world, await world.signIn(eve));
+    world.app.clock.advance(15 * minuteMs);
+    expect((await (await world.signIn()).post("/users/second_factor", { code: code() })).statusCode).toBe(303);
+  });
+
+  test("from many sessions at once finds the others counted", async () => {
+    const world = await openWorld();
+    await setUpApp(world, await world.signIn());
+    const visitors: Visitor[] = [];
+    while (visitors.length < 20) visitors.push(await world.signIn());
+    const answers = await Promise.all(visitors.map((each) => each.post("/users/second_factor", { code: "000000" })));
+    expect(answers.filter(({ statusCode }) => statusCode === 401)).toHaveLength(10);
+    expect(answers.filter(({ statusCode }) => statusCode === 429)).toHaveLength(10);
+  });
+});
+
+describe("a sign-in that waits for its factor", () => {
+  test("can do nothing else: every route answers it as it answers a stranger, or sends it to its factor", async () => {
+    const world = await openWorld();
+    await setUpApp(world, await world.signIn());
+    const [waiting, stranger] = [await world.signIn(), world.newVisitor()];
+    for (const { method, pattern, access } of world.app.app.routes) {
+      // Signing out is leaving; the sign-in pages begin anew.
+      if (method === "HEAD" || access === "page_waiting" || pattern === "/users/sign_out") continue;
+      const url = pattern.replace(/:[a-z_]+/g, "1");
+      const [theirs, strangers] = [await waiting.ask(method, url), await stranger.ask(method, url)];
+      const at = `${method} ${pattern}`;
+      if (theirs.headers.location?.startsWith("/users/second_factor") === true) {
+        expect([at, theirs.statusCode]).toEqual([at, 303]);
+      } else {
+        expect([at, theirs.statusCode]).toEqual([at, strangers.statusCode]);
+        expect([at, withoutChance(theirs.body) === withoutChance(strangers.body)]).toEqual([at, true]);
+      }
+    }
+    // It waits still, so that none of these answers was only a stranger's.
+    expect((await waiting.get("/users/second_factor")).statusCode).toBe(200);
+  });
+
+  test("is over when it signs out, when it has waited for ten minutes, and when its factor was given", async () => {
+    const world = await openWorld();
+    const { code } = await setUpApp(world, await world.signIn());
+    const factorPage = async (visitor: Visitor) => (await visitor.get("/users/second_factor")).statusCode;
+
+    const left = await world.signIn();
+    const copy = world.newVisitor();
+    for (const [name, value] of left.cookies) copy.cookies.set(name, value);
+    expect(await factorPage(copy)).toBe(200);
+    await left.post("/users/sign_out");
+    expect(await factorPage(copy)).toBe(303);
+
+    const late = await world.signIn();
+    world.app.clock.advance(10 * minuteMs);
+    expect(await factorPage(late)).toBe(303);
+
+    const given = await world.signIn();
+    const copied = world.newVisitor();
+    for (const [name, value] of given.cookies) copied.cookies.set(name, value);
+    expect((await given.post("/users/second_factor", { code: code() })).statusCode).toBe(303);
+    expect(await factorPage(copied)).toBe(303);
+    expect(await isIn(copied)).toBe(false);
+  });
+
+  test("takes nobody to another site afterwards", async () => {
+    const world = await openWorld();
+    const { backupCodes } = await setUpApp(world, await world.signIn());
+    for (const [at, next] of [
+      "//evil.example",
+      "/\\evil.example",
+      "https://evil.example",
+      "/..//evil.example",
+    ].entries()) {
+      const visitor = await world.signIn();
+      const page = await visitor.get(`/users/second_factor?next=${encodeURIComponent(next)}`);
+      expect(page.body).not.toContain("evil.example");
+      const answer = await visitor.post("/users/second_factor", { backup_code: backupCodes[at] ?? "", next });
+      expect(answer.headers.location).toBe("/");
+    }
+  });
+});
+
+describe("changing factors", () => {
+  test("ends all other sessions of the account and of nobody else", async () => {
+    const world = await openWorld();
+    const [owner, other, stranger] = [await world.signIn(), await world.signIn(), await world.signIn(eve)];
+    await setUpApp(world, owner);
+    expect([await isIn(owner), await isIn(other), await isIn(stranger)]).toEqual([true, false, true]);
+  });
+
+  test("IDOR: a passkey of somebody else answers as one that is not there, and stays", async () => {
+    const world = await openWorld();
+    await addPasskey(await world.signIn(), "mine");
+    const thief = await world.signIn(eve);
+    await addPasskey(thief, "hers");
+    for (const id of ["1", "999", "0", "-1", "1e3", "x"]) {
+      const answer = await thief.post(`/users/factors/passkeys/${id}/remove`, { proof: password });
+      expect([id, answer.statusCode]).toEqual([id, 404]);
+    }
+    const { accounts } = world.app.app.house;
+    const user = await accounts.findUserByEmail(ada);
+    expect((await accounts.findFactors(user?.id ?? 0)).passkeys).toHaveLength(1);
+  });
+
+  test("never repeats what was typed: no password, no code, no secret comes back or is logged", async () => {
+    const world = await openWorld();
+    const owner = await world.signIn();
+    const { code, backupCodes } = await setUpApp(world, owner);
+    const secrets = [password, "guessed-password-1", code(), backupCodes[0] ?? "?"];
+    const bodies: string[] = [];
+    for (const proof of secrets.slice(1)) {
+      bodies.push((await owner.post("/users/factors/passkeys", { name: "x", passkey: "{}", proof })).body);
+      bodies.push((await (await world.signIn()).post("/users/second_factor", { code: `${proof} ` })).body);
+    }
+    for (const secret of secrets) {
+      expect(bodies.some((body) => body.includes(secret))).toBe(false);
+      expect(world.app.logLines.some((line) => line.includes(secret))).toBe(false);
+    }
+  });
+});
+
+describe("PWP__REQUIRE_MFA", () => {
+  const required = { environment: { PWP__REQUIRE_MFA: "true" } };
+
+  test("sends people without a factor to set one up from every page of theirs, and opens nothing else", async () => {
+    const world = await openWorld(required);
+    const visitor = await world.signIn();
+    for (const { method, pattern, access } of world.app.app.routes) {
+      if (method === "HEAD" || pattern.startsWith("/users/factors") || pattern === "/users/sign_out") continue;
+      if (!["page_session", "page_admin", "page_creator"].includes(access)) continue;
+      const answer = await visitor.ask(method, pattern.replace(/:[a-z_]+/g, "1"));
+      expect([method, pattern, answer.statusCode, answer.headers.location]).toEqual([
+        ...[method, pattern, 303],
+        "/users/factors",
+      ]);
+    }
+    expect((await visitor.get("/users/factors")).body).toContain(factors.manage.required);
+  });
+
+  test("lets them in as soon as they have one, and does not let them remove the last", async () => {
+    const world = await openWorld(required);
+    const visitor = await world.signIn();
+    const { answer } = await setUpApp(world, visitor);
+    expect(answer.body).toContain('href="/"');
+    expect(await isIn(visitor)).toBe(true);
+    const removed = await visitor.post("/users/factors/authenticator_app/remove", { proof: password });
+    expect(removed.statusCode).toBe(422);
+    expect(removed.body).toContain(factors.manage.lastRequired);
+  });
+
+  test("answers API calls of people without a factor 403, until they have one", async () => {
+    const world = await openWorld(required);
+    const call = () =>
+      world.app.server.inject({
+        url: "/api/v2/pushes/active",
+        headers: { authorization: `Bearer ${world.adasToken}` },
+      });
+    const refused = await call();
+    expect([refused.statusCode, Object.keys(refused.json())]).toEqual([403, ["error"]]);
+    await setUpApp(world, await world.signIn());
+    expect((await call()).statusCode).toBe(200);
+  });
+
+  test("lets people without a factor leave", async () => {
+    const world = await openWorld(required);
+    const visitor = await world.signIn();
+    const token = tokenOf(visitor);
+    await visitor.post("/users/sign_out");
+    expect(await world.app.app.house.accounts.authenticateSession(token)).toBeUndefined();
+  });
+});
+
+/** Without what differs from answer to answer, whoever asks. */
+function withoutChance(body: string): string {
+  return body
+    .replace(/<input type="hidden" name="form_token"[^>]*>/g, "")
+    .replace(/"challenge":"[^"]*"/, "")
+    .replace(/[0-9a-f]{16}/g, "");
+}
