@@ -17,18 +17,23 @@ export function testLooks(site: Site, locale: string, pages: readonly ShownPage[
     });
     await show(page, site);
     expect(await page.locator("html").getAttribute("lang")).toBe(locale);
-    await bringAxe(page);
-    for (const width of widths) {
-      await page.setViewportSize({ width, height: 800 });
-      expect({ width, sticksOut: await sticksOut(page) }).toEqual({ width, sticksOut: [] });
-      for (const colorScheme of schemes) {
-        await page.emulateMedia({ colorScheme });
-        expect({ width, colorScheme, violations: await violationsOn(page) }).toEqual({
-          ...{ width, colorScheme, violations: [] },
-        });
-      }
-    }
+    await expectGoodLooks(page);
   });
+}
+
+/** In light and dark, narrow and wide. */
+export async function expectGoodLooks(page: Page): Promise<void> {
+  await bringAxe(page);
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 800 });
+    expect({ width, sticksOut: await sticksOut(page) }).toEqual({ width, sticksOut: [] });
+    for (const colorScheme of schemes) {
+      await page.emulateMedia({ colorScheme });
+      expect({ width, colorScheme, violations: await violationsOn(page) }).toEqual({
+        ...{ width, colorScheme, violations: [] },
+      });
+    }
+  }
 }
 
 /** Leaves axe in the page: bringing it there takes several times as long as asking it. */

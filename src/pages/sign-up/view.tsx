@@ -61,7 +61,15 @@ export function signUpSentView(email: string, page: PageContext): Page {
   return (
     <Layout page={page} title={signUp.sentHeading} width="narrow">
       <MessageCard icon="check" heading={signUp.sentHeading}>
-        <p class="lead">{signUp.sent.parts({ email: <strong dir="ltr">{email}</strong> })}</p>
+        <p class="lead">
+          {signUp.sent.parts({
+            email: (
+              <strong class="typed" dir="ltr">
+                {email}
+              </strong>
+            ),
+          })}
+        </p>
         <p>{signUp.sentAdvice}</p>
         <a class="button" href={pageHref(page, "/users/confirmation/new")}>
           {signUp.again}

@@ -1,0 +1,164 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { en } from "../../src/words/en.ts";
+import { launchBrowser } from "../support/browser.ts";
+import { expectGoodLooks } from "../support/looks.ts";
+import { linkIn, openMailSink } from "../support/mail-sink.ts";
+import { startServer } from "../support/server.ts";
+import { openSite } from "../support/site.ts";
+import { email as someone, startVisit } from "../support/visit.ts";
+
+const { entry, nav, signIn } = en;
+const sink = await openMailSink();
+const site = openSite(sink.environment);
+
+const byHand = { signedIn: "by hand", reducedMotion: "reduce" } as const;
+const password = "marble-otter-lantern";
+
+const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
+const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
+const pathOf = ({ pathname, search }: URL) => `${pathname}${search}`;
+
+async function signInBy(page: Page, email: string, as: string): Promise<void> {
+  await field(page, signIn.email).fill(email);
+  await field(page, signIn.password).fill(as);
+  await press(page, signIn.submit);
+}
+
+async function isSignedIn(page: Page): Promise<void> {
+  await page.getByRole("button", { name: nav.signOut }).waitFor();
+}
+
+describe.each([
+  ["with scripts", { ...byHand, javaScriptEnabled: true }],
+  ["without scripts", { ...byHand, javaScriptEnabled: false }],
+])("%s", (how, options) => {
+  const email = how === "with scripts" ? "grace@example.com" : "mary@example.com";
+
+  it("people sign up, confirm by the mailed link, sign in, and reset what they forgot", async () => {
+    const { page } = await site.visit(options);
+    await page.goto("/users/sign_in");
+    await page.getByRole("link", { name: entry.signUp.heading }).click();
+    await field(page, entry.fields.email).fill(email);
+    await field(page, entry.fields.password).fill(password);
+    await press(page, entry.signUp.submit);
+    await page.getByRole("heading", { name: entry.signUp.sentHeading }).waitFor();
+
+    await page.goto("/users/sign_in");
+    await signInBy(page, email, password);
+    await page.getByText(entry.confirmation.first).waitFor();
+
+    await page.goto(pathOf(linkIn(await sink.next(email), "/users/confirmation")));
+    await press(page, entry.confirmation.submit);
+    await page.getByText(entry.confirmation.done).waitFor();
+    await signInBy(page, email, password);
+    await isSignedIn(page);
+    await page.getByRole("button", { name: nav.signOut }).click();
+
+    await page.goto("/users/sign_in");
+    await page.getByRole("link", { name: entry.recovery.link }).click();
+    await field(page, entry.fields.email).fill(email);
+    await press(page, entry.recovery.submit);
+    await page.getByText(entry.recovery.sent).waitFor();
+    await page.goto(pathOf(linkIn(await sink.next(email), "/users/password/edit")));
+    await field(page, entry.fields.newPassword).fill(`${password}-2`);
+    await press(page, entry.recovery.newSubmit);
+    await page.getByText(entry.recovery.done).waitFor();
+    await signInBy(page, email, `${password}-2`);
+    await isSignedIn(page);
+  });
+});
+
+it("the form of a new account says what is wrong beside the field, keeps the address and never the password", async () => {
+  const { page } = await site.visit();
+  await page.goto("/users/sign_up");
+  await field(page, entry.fields.email).fill("ada.lovelace@example.com");
+  await field(page, entry.fields.password).fill("Ada.Lovelace1815");
+  await press(page, entry.signUp.submit);
+  await page.getByText(entry.problems.passwordEmail).waitFor();
+  expect(await field(page, entry.fields.email).inputValue()).toBe("ada.lovelace@example.com");
+  expect(await field(page, entry.fields.password).inputValue()).toBe("");
+  expect(await page.evaluate("document.activeElement?.id")).toBe("password");
+});
+
+describe("looks and accessibility", () => {
+  it.each([
+    ["a new account", "/users/sign_up", undefined],
+    ["a forgotten password", "/users/password/new", entry.recovery.submit],
+    ["a confirmation once more", "/users/confirmation/new", entry.confirmation.againSubmit],
+  ])("%s", async (_, path, button) => {
+    const { page } = await site.visit({ reducedMotion: "reduce" });
+    await page.goto(path);
+    await expectGoodLooks(page);
+    if (button === undefined) return;
+    await field(page, entry.fields.email).fill("nobody@example.com");
+    await press(page, button);
+    await page.getByRole("alert").waitFor();
+    await expectGoodLooks(page);
+  });
+
+  it("the mailed links' pages and what follows", async () => {
+    const { page } = await site.visit({ reducedMotion: "reduce" });
+    const long = `${"a".repeat(60)}@${"b".repeat(60)}.example`;
+    await page.goto("/users/sign_up");
+    await field(page, entry.fields.email).fill(long);
+    await field(page, entry.fields.password).fill(password);
+    await press(page, entry.signUp.submit);
+    await page.getByRole("heading", { name: entry.signUp.sentHeading }).waitFor();
+    await expectGoodLooks(page);
+    await page.goto(pathOf(linkIn(await sink.next(long), "/users/confirmation")));
+    await expectGoodLooks(page);
+    await press(page, entry.confirmation.submit);
+    await page.getByText(entry.confirmation.done).waitFor();
+    await expectGoodLooks(page);
+    await page.goto("/users/password/new");
+    await field(page, entry.fields.email).fill(someone);
+    await press(page, entry.recovery.submit);
+    await page.getByRole("alert").waitFor();
+    await page.goto(pathOf(linkIn(await sink.next(someone), "/users/password/edit")));
+    await expectGoodLooks(page);
+    await page.goto("/users/password/edit?reset_password_token=x");
+    await expectGoodLooks(page);
+  });
+});
+
+it("the first run: the code from the file, an administrator, and the page is over", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "sealpush-first-run-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const server = await startServer({ dataDir: folder });
+  const browser = await launchBrowser();
+  onTestFinished(() => browser.close());
+  const { page } = await startVisit(browser, server.baseUrl, byHand);
+  await page.goto("/users/sign_in");
+  await expectGoodLooks(page);
+  await page.getByRole("link", { name: entry.firstRun.inviteLink }).click();
+  await expectGoodLooks(page);
+  await field(page, entry.fields.bootCode).fill("wrong");
+  await field(page, entry.fields.email).fill("admin@example.com");
+  await field(page, entry.fields.password).fill(password);
+  await press(page, entry.firstRun.submit);
+  await page.getByText(entry.problems.bootCode).waitFor();
+  await expectGoodLooks(page);
+  await field(page, entry.fields.bootCode).fill(readFileSync(join(folder, "boot-code"), "utf8").trim());
+  await field(page, entry.fields.password).fill(password);
+  await press(page, entry.firstRun.submit);
+  await page.getByRole("link", { name: nav.administration }).waitFor();
+  await page.goto("/first_run");
+  expect(new URL(page.url()).pathname).toBe("/users/sign_in");
+});
+
+describe("where nobody may sign in", () => {
+  const closed = openSite({ PWP__DISABLE_LOGINS: "true" });
+
+  it("pages say so, and nothing leads there", async () => {
+    const { page } = await closed.visit({ reducedMotion: "reduce" });
+    await page.goto("/users/sign_in");
+    await page.getByRole("heading", { name: entry.closed.heading }).waitFor();
+    await expectGoodLooks(page);
+    await page.goto("/");
+    expect(await page.getByRole("link", { name: nav.signIn }).count()).toBe(0);
+  });
+});
