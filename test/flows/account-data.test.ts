@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { minuteMs } from "../../src/base/clock.ts";
 import { digest } from "../../src/crypto/digests.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { signedIn, stranger } from "../support/house.ts";
@@ -160,4 +161,39 @@ test("the last administrator cannot delete himself, and nothing of his is touche
   expect(standing.json()).toMatchObject({ expired: false, payload: secret });
   await personAt(world, eve, { join: true, admin: true });
   expect((await admin.post("/users/edit/delete", { password })).status).toBe(303);
+});
+
+test("a download that its reader breaks off does not keep the next one waiting", async () => {
+  await using world = await startTestApp();
+  const person = await personAt(world, ada, { join: true });
+  const note = "n".repeat(60_000);
+  for (let at = 0; at < 60; at += 1) await makePush(world, ada, { note });
+  const origin = await world.listen();
+  const headers = { cookie: person.cookie() };
+  for (let at = 0; at < 3; at += 1) {
+    const abort = new AbortController();
+    const broken = await fetch(`${origin}/users/edit/data`, { headers, signal: abort.signal });
+    expect(broken.status).toBe(200);
+    const busy = await person.get("/users/edit/data");
+    expect([busy.status, busy.headers["retry-after"]]).toEqual([429, "5"]);
+    abort.abort();
+    await expect.poll(async () => (await person.get("/users/edit/data")).status, { timeout: 10_000 }).toBe(200);
+  }
+});
+
+test("who has no password needs to have signed in lately to move or delete the account", async () => {
+  await using world = await startTestApp();
+  const person = await personAt(world, ada, { join: true });
+  // As single sign-on makes accounts.
+  world.app.house.db.writer.prepare("UPDATE users SET password_hash = ''").run();
+  const move = () => person.post("/users/edit/email", { email: "countess@example.com", password: "" });
+  world.clock.advance(10 * minuteMs + 1);
+  const late = await move();
+  expect(late.status).toBe(422);
+  expect(late.body).toContain("you must have signed in within the last ten minutes");
+  expect((await person.post("/users/edit/delete")).status).toBe(422);
+  expect((await person.post("/users/edit/password", { password: "marble-otter-lantern" })).status).toBe(422);
+  world.clock.advance(-minuteMs);
+  expect((await move()).status).toBe(303);
+  expect((await person.post("/users/edit/delete")).status).toBe(303);
 });
