@@ -1,0 +1,144 @@
+import type { BrowserContext, Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { en } from "../../src/words/en.ts";
+import { appFor } from "../support/factors.ts";
+import { openSite, type Site } from "../support/site.ts";
+import { email, password, type VisitOptions } from "../support/visit.ts";
+
+const { factors, signIn, nav } = en;
+
+/** Browsers give passkeys to names, not to addresses. */
+function underItsName(site: Site, options: VisitOptions): VisitOptions {
+  const url = new URL(site.baseUrl);
+  url.hostname = "localhost";
+  return { ...options, baseURL: url.origin, elsewhere: [url.origin] };
+}
+
+/** A passkey provider inside the browser, which makes sure of its user by itself. */
+async function addAuthenticator(context: BrowserContext, page: Page): Promise<void> {
+  const devTools = await context.newCDPSession(page);
+  await devTools.send("WebAuthn.enable");
+  await devTools.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      ...{ protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true },
+      ...{ isUserVerified: true, automaticPresenceSimulation: true },
+    },
+  });
+}
+
+async function giveEmailAndPassword(page: Page): Promise<void> {
+  await page.goto("/users/sign_in?next=/users/token");
+  await page.getByLabel(signIn.email).fill(email);
+  await page.getByLabel(signIn.password, { exact: true }).fill(password);
+  await page.getByRole("button", { name: signIn.submit, exact: true }).click();
+}
+
+const signOut = (page: Page) => page.getByRole("button", { name: nav.signOut }).click();
+
+describe("passkeys", () => {
+  const site = openSite();
+
+  it("are added, answer as second factor, sign in alone, confirm a change, and are removed", async () => {
+    const { page, context } = await site.visit(underItsName(site, { signedIn: true }));
+    await addAuthenticator(context, page);
+    const { passkeys, codes, challenge, proof, manage } = factors;
+
+    await page.goto("/users/factors");
+    await page.getByLabel(passkeys.name, { exact: true }).fill("laptop");
+    await page.getByRole("button", { name: passkeys.add }).click();
+    await page.getByRole("heading", { name: codes.madeHeading }).waitFor();
+    expect((await page.locator("#backup_codes").innerText()).trim().split("\n")).toHaveLength(10);
+    await page.getByRole("link", { name: codes.done }).click();
+    const row = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: "laptop" }) });
+    expect(await row.innerText()).toContain(manage.never);
+
+    // The same device again: it says so, and nothing is sent.
+    await page.getByLabel(passkeys.name, { exact: true }).fill("again");
+    await page.locator("#add_passkey_proof").fill(password);
+    await page.getByRole("button", { name: passkeys.add }).click();
+    await page.getByText(passkeys.known).waitFor();
+
+    await signOut(page);
+    await giveEmailAndPassword(page);
+    await page.getByRole("heading", { name: challenge.heading }).waitFor();
+    await page.getByRole("button", { name: passkeys.use }).click();
+    await page.waitForURL("/users/token");
+
+    await signOut(page);
+    await page.goto("/users/sign_in?next=/users/factors");
+    await page.getByRole("button", { name: passkeys.signIn }).click();
+    await page.waitForURL("/users/factors");
+    expect(await row.innerText()).not.toContain(manage.never);
+
+    await row.locator("summary").click();
+    await row.getByRole("button", { name: proof.passkey }).click();
+    await row.getByText(proof.confirmed).waitFor();
+    await row.getByRole("button", { name: passkeys.removeConfirm }).click();
+    await page.getByText(passkeys.none).waitFor();
+    await signOut(page);
+    await giveEmailAndPassword(page);
+    await page.waitForURL("/users/token");
+  });
+
+  it("tell when none was given", async () => {
+    const { page, context } = await site.visit(underItsName(site, {}));
+    // It holds no passkey of this server.
+    await addAuthenticator(context, page);
+    await page.goto("/users/sign_in");
+    await page.getByRole("button", { name: factors.passkeys.signIn }).click();
+    await page.getByText(factors.passkeys.cancelled).waitFor();
+    expect(new URL(page.url()).pathname).toBe("/users/sign_in");
+  });
+
+  it("show nothing of themselves without scripts, and say why where they are managed", async () => {
+    const { page } = await site.visit(underItsName(site, { signedIn: true, javaScriptEnabled: false }));
+    await page.goto("/users/factors");
+    expect(await page.getByRole("button", { name: factors.passkeys.add }).count()).toBe(0);
+    // Texts inside of `noscript` are found by no other way.
+    const why = page.locator("noscript p");
+    expect([await why.isVisible(), await why.textContent()]).toEqual([true, factors.passkeys.noScript]);
+    await page.goto("/users/sign_in");
+    expect(await page.getByRole("button", { name: factors.passkeys.signIn }).count()).toBe(0);
+  });
+});
+
+describe("an authenticator app, without scripts", () => {
+  const site = openSite();
+
+  it("is set up, asked for at sign-in, replaced by a backup code, and removed", async () => {
+    const { page } = await site.visit({ signedIn: true, javaScriptEnabled: false });
+    const { app, codes, challenge } = factors;
+    await page.goto("/users/factors");
+    await page.getByRole("link", { name: app.setUp }).click();
+    const { code } = appFor(await page.locator("#key").innerText(), () => Date.now());
+    await page.getByLabel(app.code).fill(code());
+    await page.getByRole("button", { name: app.submit }).click();
+    await page.getByRole("heading", { name: codes.madeHeading }).waitFor();
+    const backupCodes = (await page.locator("#backup_codes").innerText()).trim().split("\n");
+    await page.getByRole("link", { name: codes.done }).click();
+    await page.getByText(codes.left({ count: 10 })).waitFor();
+
+    await signOut(page);
+    await giveEmailAndPassword(page);
+    await page.getByLabel(challenge.code).fill("000000");
+    await page.getByRole("button", { name: challenge.submit }).first().click();
+    expect(await page.getByRole("alert").innerText()).toBe(challenge.wrong);
+    expect(await page.getByLabel(challenge.code).inputValue()).toBe("");
+    await page.getByText(challenge.backup).click();
+    await page.getByLabel(challenge.backupCode).fill(backupCodes[0] ?? "");
+    await page.getByRole("button", { name: challenge.submit }).last().click();
+    await page.waitForURL("/users/token");
+
+    await page.goto("/users/factors");
+    await page.getByText(codes.left({ count: 9 })).waitFor();
+    const change = page.locator("details").filter({ hasText: app.remove });
+    await change.locator("summary").click();
+    await change.getByLabel(factors.proof.label).fill("not the password");
+    await change.getByRole("button", { name: app.removeConfirm }).click();
+    await page.getByText(factors.proof.wrong).waitFor();
+    await change.getByLabel(factors.proof.label).fill(password);
+    await change.getByRole("button", { name: app.removeConfirm }).click();
+    await page.getByRole("link", { name: app.setUp }).waitFor();
+    expect(await page.getByText(codes.heading).count()).toBe(0);
+  });
+});
