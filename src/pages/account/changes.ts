@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { PasswordProblem } from "../../accounts/accounts.ts";
+import { type PasswordProblem, passwordLimits } from "../../accounts/accounts.ts";
 import { unreachable } from "../../base/errors.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { findWords, type Words } from "../../words/words.ts";
@@ -7,8 +7,6 @@ import { type PageDeps, pageContext, placeOf } from "../page-scope.ts";
 import { readDefaults } from "./defaults-form.ts";
 import { accountPath } from "./model.ts";
 import { notConfirmed, redirectDone, sendAccount, sessionOf, withPasswordAsked } from "./show.ts";
-
-const passwordCharactersMax = 1_024;
 
 export async function changeEmail(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
   const form = await receiveForm(request, deps.bodyBudget);
@@ -70,7 +68,7 @@ function passwordSentence(problem: PasswordProblem, words: Words): string {
   const { problems } = words.profile.password;
   switch (problem) {
     case "password_length":
-      return problems.length({ max: passwordCharactersMax });
+      return problems.length({ max: passwordLimits.max });
     case "password_common":
       return problems.common;
     case "password_repeated":
