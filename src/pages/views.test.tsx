@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { entryPages } from "../../test/support/entry-pages.ts";
 import { ownerPages } from "../../test/support/owner-pages.ts";
 import type { ApiToken } from "../accounts/accounts.ts";
 import type { KindName } from "../config/config.ts";
@@ -14,7 +15,6 @@ import type { PageContext } from "./page-context.ts";
 import { type Page, renderPage } from "./render.ts";
 import { robotView } from "./robot/view.tsx";
 import { type SecretModel, secretView } from "./secret/view.tsx";
-import { signInView } from "./sign-in/view.tsx";
 import { confirmLinkView } from "./single-sign-on/confirm-view.tsx";
 import { leaveView, problemView } from "./single-sign-on/message-views.tsx";
 import { signOnSettingsView } from "./single-sign-on/settings-view.tsx";
@@ -147,10 +147,7 @@ function allPages(page: PageContext): readonly Page[] {
     ...[400, 403, 404, 413, 429, 500, 503].map((status) =>
       failureView({ status, requestId: hostile, retryAfterSeconds: 2 }, page),
     ),
-    signInView(
-      { provider: hostile, passkeys: true, email: hostile, next: `/${hostile}`, refusal: { reason: "wrong" } },
-      page,
-    ),
+    ...entryPages(hostile, page),
     tokensView(
       {
         ...{ form: tokenForm, problems: tokenProblems, made: { name: hostile, token: hostile } },
