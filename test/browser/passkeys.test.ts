@@ -1,30 +1,12 @@
-import type { BrowserContext, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/words/en.ts";
 import { appFor } from "../support/factors.ts";
-import { openSite, type Site } from "../support/site.ts";
-import { email, password, type VisitOptions } from "../support/visit.ts";
+import { addPasskeyProvider, underItsName } from "../support/passkey-provider.ts";
+import { openSite } from "../support/site.ts";
+import { email, password } from "../support/visit.ts";
 
 const { factors, signIn, nav } = en;
-
-/** Browsers give passkeys to names, not to addresses. */
-function underItsName(site: Site, options: VisitOptions): VisitOptions {
-  const url = new URL(site.baseUrl);
-  url.hostname = "localhost";
-  return { ...options, baseURL: url.origin, elsewhere: [url.origin] };
-}
-
-/** A passkey provider inside the browser, which makes sure of its user by itself. */
-async function addAuthenticator(context: BrowserContext, page: Page): Promise<void> {
-  const devTools = await context.newCDPSession(page);
-  await devTools.send("WebAuthn.enable");
-  await devTools.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      ...{ protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true },
-      ...{ isUserVerified: true, automaticPresenceSimulation: true },
-    },
-  });
-}
 
 async function giveEmailAndPassword(page: Page): Promise<void> {
   await page.goto("/users/sign_in?next=/users/token");
@@ -40,7 +22,7 @@ describe("passkeys", () => {
 
   it("are added, answer as second factor, sign in alone, confirm a change, and are removed", async () => {
     const { page, context } = await site.visit(underItsName(site, { signedIn: true }));
-    await addAuthenticator(context, page);
+    await addPasskeyProvider(context, page);
     const { passkeys, codes, challenge, proof, manage } = factors;
 
     await page.goto("/users/factors");
@@ -83,7 +65,7 @@ describe("passkeys", () => {
   it("tell when none was given", async () => {
     const { page, context } = await site.visit(underItsName(site, {}));
     // It holds no passkey of this server.
-    await addAuthenticator(context, page);
+    await addPasskeyProvider(context, page);
     await page.goto("/users/sign_in");
     await page.getByRole("button", { name: factors.passkeys.signIn }).click();
     await page.getByText(factors.passkeys.cancelled).waitFor();

@@ -11,11 +11,18 @@ export interface PasskeyButtonProps {
   readonly label: string;
   /** Id of the field that the answer stands in for; without it, the form is sent with the answer. */
   readonly insteadOf?: string;
-  readonly primary?: boolean;
+  /** As wide as its form: where it is a way of its own. "primary": the way. */
+  readonly wide?: "primary" | "secondary";
 }
 
+const classes = {
+  primary: "button button-primary button-large button-wide",
+  secondary: "button button-wide",
+  narrow: "button",
+} as const;
+
 /** Stands in a form, hidden until a script can serve it (client/parts/passkey-button.ts). */
-export function PasskeyButton({ page, action, options, name, label, insteadOf, primary = false }: PasskeyButtonProps) {
+export function PasskeyButton({ page, action, options, name, label, insteadOf, wide }: PasskeyButtonProps) {
   const { passkeys, proof } = page.words.factors;
   return (
     <div
@@ -31,7 +38,7 @@ export function PasskeyButton({ page, action, options, name, label, insteadOf, p
       data-confirmed={insteadOf === undefined ? undefined : proof.confirmed}
     >
       <input type="hidden" name={name} value="" />
-      <button type="button" class={primary ? "button button-primary button-large button-wide" : "button"}>
+      <button type="button" class={classes[wide ?? "narrow"]}>
         <Icon name="key" />
         <span>{label}</span>
       </button>

@@ -20,6 +20,7 @@ export function PasskeySignIn({ page, next }: PasskeySignInProps) {
         options={passkeySignInOptionsPath}
         name="passkey"
         label={page.words.factors.passkeys.signIn}
+        wide="secondary"
       />
     </PostForm>
   );

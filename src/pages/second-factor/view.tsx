@@ -42,7 +42,7 @@ export function secondFactorView(model: SecondFactorModel, page: PageContext): P
               options={secondFactorOptionsPath}
               name="passkey"
               label={passkeys.use}
-              primary={!model.hasApp}
+              wide={model.hasApp ? "secondary" : "primary"}
             />
             <noscript>
               <p class="field-hint">{passkeys.noScript}</p>

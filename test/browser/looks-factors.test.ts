@@ -1,0 +1,77 @@
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { appFor } from "../support/factors.ts";
+import { expectGoodLooks } from "../support/looks.ts";
+import { addPasskeyProvider, underItsName } from "../support/passkey-provider.ts";
+import { openSite } from "../support/site.ts";
+import { email, password } from "../support/visit.ts";
+
+async function send(page: Page, form: string): Promise<void> {
+  await Promise.all([
+    page.waitForResponse((response) => response.request().method() === "POST"),
+    page.locator(`form[action^="${form}"] button[type=submit]`).first().click(),
+  ]);
+  await page.waitForLoadState();
+}
+
+/** The pages of one account follow from each other, so they are looked at on the way. */
+describe.each(["en", "ar"])("looks and accessibility of second factors in %s", (locale) => {
+  const site = openSite();
+
+  it("hold on every page of theirs", async () => {
+    const { page, context } = await site.visit(
+      underItsName(site, { locale, reducedMotion: "reduce", signedIn: "by hand" }),
+    );
+    await addPasskeyProvider(context, page);
+
+    await page.goto("/users/sign_in");
+    await expectGoodLooks(page);
+    await page.evaluate("document.querySelector('[name=passkey]').value = '{}'");
+    await page.evaluate("document.querySelector('[name=passkey]').form.submit()");
+    await page.waitForURL("/users/sign_in/passkey");
+    await expectGoodLooks(page);
+
+    await signIn(page);
+    await page.goto("/users/factors");
+    await expectGoodLooks(page);
+
+    await page.goto("/users/factors/authenticator_app");
+    const { code } = appFor(await page.locator("#key").innerText(), () => Date.now());
+    await page.locator("#code").fill("000000");
+    await send(page, "/users/factors/authenticator_app");
+    await expectGoodLooks(page);
+    await page.locator("#code").fill(code());
+    await send(page, "/users/factors/authenticator_app");
+    const [backupCode = ""] = (await page.locator("#backup_codes").innerText()).trim().split("\n");
+    await expectGoodLooks(page);
+
+    await page.goto("/users/factors");
+    await page.locator("#name").fill("averylongnamewithoutaplacetobreak".repeat(3));
+    await page.locator("#add_passkey_proof").fill(password);
+    await page.locator("[data-passkey=create] button").click();
+    await page.locator("li.row").waitFor();
+    await page.locator("main details > summary").first().click();
+    await page.locator("#remove_app_proof").fill("wrong");
+    await send(page, "/users/factors/authenticator_app/remove");
+    await page.evaluate("for (const details of document.querySelectorAll('main details')) details.open = true");
+    await expectGoodLooks(page);
+    await page.goto("/users/factors/authenticator_app");
+    await expectGoodLooks(page);
+
+    await context.clearCookies();
+    await signIn(page);
+    await page.locator("details.disclosure summary").click();
+    await page.locator("#backup_code").fill(`${backupCode}x`);
+    await page.locator("details.disclosure button[type=submit]").click();
+    await page.locator('[role="alert"]').waitFor();
+    expect(new URL(page.url()).pathname).toBe("/users/second_factor");
+    await expectGoodLooks(page);
+  });
+});
+
+async function signIn(page: Page): Promise<void> {
+  await page.goto("/users/sign_in");
+  await page.locator("#email").fill(email);
+  await page.locator("#password").fill(password);
+  await send(page, "/users/sign_in");
+}
