@@ -32,7 +32,9 @@ it("finds a new database sound and empty", () => {
 it("tells the newest time over all who write", () => {
   const db = makeDatabase();
   const inspection = createInspection(db);
-  db.writer.exec("INSERT INTO users (id, email, password_hash, admin, created_at, updated_at) VALUES (1, 'ada@example.com', 'hash', 0, 1000, 1000)");
+  db.writer.exec(
+    "INSERT INTO users (id, email, password_hash, admin, created_at, updated_at) VALUES (1, 'ada@example.com', 'hash', 0, 1000, 1000)",
+  );
   expect(inspection.newestTime()).toBe(1_000);
   db.writer.exec("INSERT INTO sessions VALUES (x'00', 1, 1, 1000, 3000, 0, '192.0.2.1', 'test')");
   expect(inspection.newestTime()).toBe(3_000);
