@@ -41,7 +41,6 @@ export type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from
 export { type TokenHolder, type TokenLimits, tokenLimits } from "./api-tokens.ts";
 export type { EmailChangeOutcome } from "./email-change.ts";
 export { type ChangeRefusal, type FactorChange, type Factors, passkeyNameCharactersMax } from "./factor-changes.ts";
-export type { FactorRefusal } from "./factor-codes.ts";
 export type { BootCodeFile, FirstRunProblems } from "./first-administrator.ts";
 export type { LinkToConfirm } from "./identities.ts";
 export type { RelyingParty } from "./passkeys.ts";

@@ -253,6 +253,16 @@ describe("adding a passkey", () => {
     expect((await add(one.session, new TestAuthenticator().create(options))).outcome).toBe("added");
   });
 
+  test("takes no certificates: whoever makes them could name addresses that this server would ask", async () => {
+    const { accounts, signIn } = await openFactorWorld();
+    const { session } = await signIn();
+    const add = async (attests: "self" | "certificate") => {
+      const answer = new TestAuthenticator().create(await accounts.offerPasskey(session, party), { attests });
+      return (await accounts.addPasskey(changeBy(session), { name: "x", answer, party })).outcome;
+    };
+    expect([await add("certificate"), await add("self")]).toEqual(["bad_passkey", "added"]);
+  });
+
   test("ends at twenty", async () => {
     const { accounts, signIn, world } = await openFactorWorld();
     const { session } = await signIn();

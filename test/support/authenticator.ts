@@ -15,6 +15,8 @@ export interface Use {
   /** The counter it says; the default counts on. */
   readonly counter?: number;
   readonly origin?: string;
+  /** Of a new passkey: proves of what make it is, unasked. "self": by its own key; "certificate": by one of its maker. */
+  readonly attests?: "self" | "certificate";
 }
 
 /** One passkey in software, which answers as a browser would hand it on (WebAuthn level 3). */
@@ -37,13 +39,15 @@ export class TestAuthenticator {
     length.writeUInt16BE(this.#credentialId.length);
     const credential = Buffer.concat([Buffer.alloc(16), length, this.#credentialId, this.#coseKey()]);
     const data = this.#authenticatorData(options.rp.id ?? "", userPresent | holdsCredential | verifying(use), use);
+    const authData = Buffer.concat([data, credential]);
+    const clientData = this.#clientData("webauthn.create", options.challenge, use);
     const attestation = new Map<string, unknown>([
-      ["fmt", "none"],
-      ["attStmt", new Map()],
-      ["authData", Uint8Array.from(Buffer.concat([data, credential]))],
+      ["fmt", use.attests === undefined ? "none" : "packed"],
+      ["attStmt", this.#statement(Buffer.concat([authData, sha256(clientData)]), use)],
+      ["authData", Uint8Array.from(authData)],
     ]);
     return this.#credential({
-      clientDataJSON: this.#clientData("webauthn.create", options.challenge, use).toString("base64url"),
+      clientDataJSON: clientData.toString("base64url"),
       attestationObject: Buffer.from(encode(attestation)).toString("base64url"),
       transports: ["internal"],
     });
@@ -53,13 +57,23 @@ export class TestAuthenticator {
   get(options: PublicKeyCredentialRequestOptionsJSON, use: Use = {}): string {
     const data = this.#authenticatorData(options.rpId ?? "", userPresent | verifying(use), use);
     const clientData = this.#clientData("webauthn.get", options.challenge, use);
-    const signed = Buffer.concat([data, createHash("sha256").update(clientData).digest()]);
+    const signed = Buffer.concat([data, sha256(clientData)]);
     return this.#credential({
       clientDataJSON: clientData.toString("base64url"),
       authenticatorData: data.toString("base64url"),
       signature: sign("sha256", signed, this.#key.privateKey).toString("base64url"),
       userHandle: this.#userHandle,
     });
+  }
+
+  #statement(signed: Buffer, { attests }: Use): Map<string, unknown> {
+    if (attests === undefined) return new Map();
+    const signature = Uint8Array.from(sign("sha256", signed, this.#key.privateKey));
+    const statement = new Map<string, unknown>([
+      ["alg", -7],
+      ["sig", signature],
+    ]);
+    return attests === "self" ? statement : statement.set("x5c", [new Uint8Array(64)]);
   }
 
   #credential(response: Readonly<Record<string, unknown>>): string {
@@ -76,7 +90,7 @@ export class TestAuthenticator {
     const end = Buffer.alloc(5);
     end[0] = flags;
     end.writeUInt32BE(this.#counter, 1);
-    return Buffer.concat([createHash("sha256").update(rpId).digest(), end]);
+    return Buffer.concat([sha256(rpId), end]);
   }
 
   /** COSE_Key (RFC 9052) of an ES256 key. */
@@ -92,6 +106,8 @@ export class TestAuthenticator {
     return encode(key);
   }
 }
+
+const sha256 = (bytes: Buffer | string) => createHash("sha256").update(bytes).digest();
 
 const verifying = ({ verifiesUser = true }: Use) => (verifiesUser ? userVerified : 0);
 
