@@ -1,0 +1,56 @@
+import type { TestApp } from "./app.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** What looking at something writes, and refusals: times of use, wrong codes, the audit trail with its counters. */
+const traces: Readonly<Record<string, readonly string[]>> = {
+  users: ["factor_failures", "factor_failures_since"],
+  sessions: ["seen_at"],
+  api_tokens: ["last_used_at", "last_used_address"],
+  pushes: ["audit_count", "refusals", "updated_at"],
+};
+const tracks: readonly string[] = ["audit_entries", "processes", "id_blocks", "passkey_challenges"];
+
+/**
+ * Every row of the database as text, but for traces of use and for what belongs to this user: two of them are equal when
+ * nothing else has changed.
+ */
+export function rowsBeside({ app }: TestApp, userId: number | null): readonly string[] {
+  const { reader } = app.house.db;
+  const tables = reader
+    .prepare<[], string>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+    )
+    .pluck()
+    .all()
+    .filter((table) => !tracks.includes(table));
+  return tables.flatMap((table) =>
+    reader
+      .prepare<[], Row>(`SELECT * FROM ${table}`)
+      .all()
+      .filter((row) => (userId === null || !belongsTo(table, row, userId)) && !isSpentForEqualWork(table, row))
+      .map((row) => `${table} ${textOf(row, traces[table] ?? [])}`)
+      .sort(),
+  );
+}
+
+/** @returns the rows that came and those that went, a changed one among both. */
+export function changesBetween(before: readonly string[], after: readonly string[]): readonly string[] {
+  const [old, fresh] = [new Set(before), new Set(after)];
+  const gone = before.filter((row) => !fresh.has(row)).map((row) => `- ${row}`);
+  return [...gone, ...after.filter((row) => !old.has(row)).map((row) => `+ ${row}`)];
+}
+
+/** Written where there is nothing to write, so that what is known and what is not cost the same. */
+function isSpentForEqualWork(table: string, row: Row): boolean {
+  return table === "meta" && row.name === "nothing";
+}
+
+function belongsTo(table: string, row: Row, userId: number): boolean {
+  return (table === "users" ? row.id : (row.user_id ?? row.owner_id)) === userId;
+}
+
+function textOf(row: Row, without: readonly string[]): string {
+  const kept = Object.entries(row).filter(([name]) => !without.includes(name));
+  return JSON.stringify(kept.map(([name, value]) => [name, Buffer.isBuffer(value) ? value.toString("hex") : value]));
+}

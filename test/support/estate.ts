@@ -1,0 +1,92 @@
+import { randomBytes } from "node:crypto";
+import type { Session } from "../../src/accounts/accounts.ts";
+import { password, type TestApp } from "./app.ts";
+import { Canaries } from "./canaries.ts";
+import { type AuthenticatorApp, addApp, addPasskey, type FactorWorld } from "./factors.ts";
+import { type Person, personAt } from "./person.ts";
+
+/** Somebody who has one of everything that can be had here, each thing with a mark by which it is recognised. */
+export interface Estate {
+  readonly canaries: Canaries;
+  readonly email: string;
+  readonly userId: number;
+  /** Signed in, as is `session`. */
+  readonly person: Person;
+  readonly session: Session;
+  readonly apiToken: string;
+  readonly app: AuthenticatorApp;
+  readonly backupCodes: readonly string[];
+  /** Of a text and a file push, both with a passphrase that nobody else knows; their viewers may not end them. */
+  readonly urlTokens: readonly string[];
+  readonly ids: { readonly [kind in "session" | "token" | "passkey" | "push" | "user"]: readonly number[] };
+}
+
+/** Six groups none of which begins with a zero, so that it is written in one way only. */
+function makeAddress(): string {
+  const groups = Array.from({ length: 6 }, () => (0x1000 + (randomBytes(2).readUInt16BE() % 0xe000)).toString(16));
+  return `2001:db8:${groups.join(":")}`;
+}
+
+export async function makeEstate(world: TestApp, withFactors = true): Promise<Estate> {
+  const { accounts, db } = world.app.house;
+  const canaries = new Canaries();
+  const address = makeAddress();
+  canaries.add("address", address);
+  const userAgent = `Mozilla/5.0 (${canaries.makeCore("user agent")}) Firefox/140.0`;
+  const email = `${canaries.makeCore("e-mail")}@example.com`;
+  const person = await personAt(world, email, { join: true, address, userAgent });
+  const session = await accounts.authenticateSession(person.cookie().split("=")[1] ?? "");
+  if (session === undefined) throw new Error("The owner is not signed in.");
+  const userId = session.user.id;
+  const clocked: FactorWorld = {
+    accounts,
+    now: () => world.clock.now(),
+    advance: (ms) => world.clock.advance(ms),
+  };
+  const { token: apiToken } = await accounts.createToken(userId, canaries.makeCore("API token's name"));
+  const urlTokens = [
+    await makePush(world, apiToken, canaries, {}),
+    await makePush(world, apiToken, canaries, {
+      files: [{ filename: `${canaries.makeCore("filename")}.txt`, data: btoa(canaries.makeCore("content")) }],
+    }),
+  ];
+  const headers = { "user-agent": userAgent, referer: `https://${canaries.makeCore("referrer")}.example/` };
+  for (const urlToken of urlTokens) {
+    await world.server.inject({ url: `/api/v2/pushes/${urlToken}`, remoteAddress: address, headers });
+  }
+  db.writer
+    .prepare<[string, number]>("INSERT INTO identities (issuer, subject, user_id, created_at) VALUES ('i', ?, ?, 0)")
+    .run(canaries.makeCore("subject"), userId);
+  const { app, backupCodes } = withFactors
+    ? await addApp(clocked, session)
+    : { app: { code: () => "000000" }, backupCodes: [] };
+  if (withFactors) await addPasskey(clocked, session, canaries.makeCore("passkey's name"), password);
+  const idsIn = (sql: string) => db.reader.prepare<[number], number>(sql).pluck().all(userId);
+  const ids = {
+    session: idsIn("SELECT id FROM sessions WHERE user_id = ?"),
+    token: idsIn("SELECT id FROM api_tokens WHERE user_id = ?"),
+    passkey: idsIn("SELECT id FROM passkeys WHERE user_id = ?"),
+    push: idsIn("SELECT id FROM pushes WHERE owner_id = ?"),
+    user: [userId],
+  };
+  return { canaries, email, userId, person, session, apiToken, app, backupCodes, urlTokens, ids };
+}
+
+async function makePush(
+  { server }: TestApp,
+  apiToken: string,
+  canaries: Canaries,
+  more: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const make = (field: string) => canaries.makeCore(`push's ${field}`);
+  const push = {
+    ...{ payload: make("payload"), passphrase: make("passphrase"), name: make("name"), note: make("note") },
+    ...{ deletable_by_viewer: false, expire_after_days: 90, ...more },
+  };
+  const answer = await server.inject({
+    ...{ method: "POST", url: "/api/v2/pushes", payload: { push } },
+    headers: { authorization: `Bearer ${apiToken}` },
+  });
+  if (answer.statusCode !== 201) throw new Error(`Creating was answered ${answer.statusCode}: ${answer.body}`);
+  return String(answer.json().url_token);
+}
