@@ -15,7 +15,6 @@ import { minuteMs } from "../base/clock.ts";
 import { systemRandom } from "../base/random.ts";
 import { createKeyring } from "../crypto/keyring.ts";
 import type { Letter, Outbox } from "../mail/outbox.ts";
-import { passkeyNameCharactersMax } from "./accounts.ts";
 
 function makeOutbox(): { outbox: Outbox; notices: () => unknown[] } {
   const letters: Letter[] = [];
@@ -210,74 +209,6 @@ describe("removing", () => {
     expect((await accounts.removePasskey(change, mine?.id ?? 0)).outcome).toBe("unknown");
     expect((await accounts.removePasskey(change, 9_999)).outcome).toBe("unknown");
     expect((await accounts.findFactors((await signIn()).session.user.id)).passkeys).toHaveLength(1);
-  });
-});
-
-describe("adding a passkey", () => {
-  test.each([
-    ["no name", "  "],
-    ["a control character", "a\nb"],
-    ["too much", "x".repeat(passkeyNameCharactersMax + 1)],
-  ])("takes no name that is %s", async (_case, name) => {
-    const { accounts, signIn } = await openFactorWorld();
-    const { session } = await signIn();
-    const answer = new TestAuthenticator().create(await accounts.offerPasskey(session, party));
-    expect((await accounts.addPasskey(changeBy(session), { name, answer, party })).outcome).toBe("bad_name");
-  });
-
-  test("takes one credential once, whoever brings it", async () => {
-    const { accounts, signIn, world } = await openFactorWorld();
-    const { session } = await signIn();
-    const authenticator = new TestAuthenticator();
-    const answer = authenticator.create(await accounts.offerPasskey(session, party));
-    const add = (by = session, with_ = answer) =>
-      accounts.addPasskey(changeBy(by, password), { name: "x", answer: with_, party });
-    expect((await add()).outcome).toBe("added");
-    expect((await add()).outcome).toBe("bad_passkey");
-    await makeUser(accounts, "eve@example.com");
-    const eve = await signInAs(world, "eve@example.com", password);
-    const again = authenticator.create(await accounts.offerPasskey(eve.session, party));
-    expect((await add(eve.session, again)).outcome).toBe("bad_passkey");
-  });
-
-  test("takes an answer of this session and of this site alone", async () => {
-    const { accounts, signIn } = await openFactorWorld();
-    const [one, two] = [await signIn(), await signIn()];
-    const options = await accounts.offerPasskey(one.session, party);
-    const add = (session: typeof one.session, answer: string) =>
-      accounts.addPasskey(changeBy(session), { name: "x", answer, party });
-    expect((await add(two.session, new TestAuthenticator().create(options))).outcome).toBe("bad_passkey");
-    expect((await add(one.session, new TestAuthenticator("https://evil.example").create(options))).outcome).toBe(
-      "bad_passkey",
-    );
-    expect((await add(one.session, new TestAuthenticator().create(options))).outcome).toBe("added");
-  });
-
-  test("takes no certificates: whoever makes them could name addresses that this server would ask", async () => {
-    const { accounts, signIn } = await openFactorWorld();
-    const { session } = await signIn();
-    const add = async (attests: "self" | "certificate") => {
-      const answer = new TestAuthenticator().create(await accounts.offerPasskey(session, party), { attests });
-      return (await accounts.addPasskey(changeBy(session), { name: "x", answer, party })).outcome;
-    };
-    expect([await add("certificate"), await add("self")]).toEqual(["bad_passkey", "added"]);
-  });
-
-  test("ends at twenty", async () => {
-    const { accounts, signIn, world } = await openFactorWorld();
-    const { session } = await signIn();
-    for (let at = 0; at < 20; at += 1) await addPasskey(world, session, `key ${at}`, password);
-    const answer = new TestAuthenticator().create(await accounts.offerPasskey(session, party));
-    const added = await accounts.addPasskey(changeBy(session, password), { name: "x", answer, party });
-    expect(added.outcome).toBe("too_many_passkeys");
-  });
-
-  test("names no address of a person to the authenticator's handle", async () => {
-    const { accounts, signIn } = await openFactorWorld();
-    const options = await accounts.offerPasskey((await signIn()).session, party);
-    expect(Buffer.from(options.user.id, "base64url").toString()).not.toContain("ada");
-    expect(options.authenticatorSelection).toMatchObject({ residentKey: "preferred" });
-    expect(options.attestation).toBe("none");
   });
 });
 

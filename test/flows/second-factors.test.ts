@@ -1,68 +1,12 @@
-import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { minuteMs } from "../../src/base/clock.ts";
 import { en } from "../../src/words/en.ts";
-import { password, startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
-import { TestAuthenticator } from "../support/authenticator.ts";
+import { password } from "../support/app.ts";
+import { ada, addPasskey, codesIn, eve, hidden, isIn, openWorld, setUpApp, tokenOf } from "../support/factor-pages.ts";
 import { appFor } from "../support/factors.ts";
-import { Visitor } from "../support/visitor.ts";
+import type { Visitor } from "../support/visitor.ts";
 
-const ada = "ada@example.com";
-const eve = "eve@example.com";
-const minuteMs = 60_000;
 const { factors } = en;
-
-interface World {
-  readonly app: TestApp;
-  readonly adasToken: string;
-  newVisitor(): Visitor;
-  /** Somebody whose password was right, and who has no factor or has not given it. */
-  signIn(email?: string): Promise<Visitor>;
-}
-
-async function openWorld(options: TestAppOptions = {}): Promise<World> {
-  const app = await startTestApp(options);
-  onTestFinished(() => app[Symbol.asyncDispose]());
-  const adasToken = await app.makeToken(ada);
-  await app.makeToken(eve);
-  const newVisitor = () => new Visitor(app);
-  return {
-    ...{ app, adasToken, newVisitor },
-    async signIn(email = ada) {
-      const visitor = newVisitor();
-      await visitor.signIn(email, password);
-      return visitor;
-    },
-  };
-}
-
-const hidden = (html: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? "";
-const codesIn = (html: string) => html.match(/\b[0-9a-z]{4}(?:-[0-9a-z]{4}){3}\b/g) ?? [];
-
-/** Sets the app up through the pages. */
-async function setUpApp({ app }: World, visitor: Visitor, proof: Readonly<Record<string, string>> = {}) {
-  const page = await visitor.get("/users/factors/authenticator_app");
-  expect(page.statusCode).toBe(200);
-  const key = /<output[^>]*>([A-Z2-7 ]+)<\/output>/.exec(page.body)?.[1] ?? "";
-  const authenticatorApp = appFor(key, () => app.clock.now());
-  const fields = { set_up: hidden(page.body, "set_up"), code: authenticatorApp.code(), ...proof };
-  const answer = await visitor.post("/users/factors/authenticator_app", fields);
-  expect([200, 303]).toContain(answer.statusCode);
-  app.clock.advance(minuteMs);
-  return { code: authenticatorApp.code, backupCodes: codesIn(answer.body), answer };
-}
-
-const options = async (visitor: Visitor, path: string) => JSON.parse((await visitor.post(path)).body);
-
-async function addPasskey(visitor: Visitor, name: string, proof: Readonly<Record<string, string>> = {}) {
-  const authenticator = new TestAuthenticator();
-  const passkey = authenticator.create(await options(visitor, "/users/factors/passkeys/options"));
-  const answer = await visitor.post("/users/factors/passkeys", { name, passkey, ...proof });
-  return { authenticator, answer };
-}
-
-const isIn = async (visitor: Visitor) => (await visitor.get("/users/token")).statusCode === 200;
-const tokenOf = (visitor: Visitor) => [...visitor.cookies.values()][0] ?? "";
-
-afterEach(() => expect.hasAssertions());
 
 describe("an authenticator app", () => {
   test("is set up, asked for, and lets in with a new session on the page that was wanted", async () => {
@@ -152,81 +96,6 @@ describe("backup codes", () => {
     const old = await world.signIn();
     expect((await old.post("/users/second_factor", { backup_code: backupCodes[0] ?? "" })).statusCode).toBe(401);
     expect((await old.post("/users/second_factor", { backup_code: made[0] ?? "" })).statusCode).toBe(303);
-  });
-});
-
-describe("a passkey", () => {
-  test("is added with its name, answers as second factor, and is removed", async () => {
-    const world = await openWorld();
-    const owner = await world.signIn();
-    const { authenticator, answer } = await addPasskey(owner, "<b>laptop</b>");
-    expect(codesIn(answer.body)).toHaveLength(10);
-    const page = await owner.get("/users/factors");
-    expect(page.body).toContain("&lt;b>laptop&lt;/b>");
-
-    const visitor = await world.signIn();
-    expect(await isIn(visitor)).toBe(false);
-    const passkey = authenticator.get(await options(visitor, "/users/second_factor/options"));
-    expect((await visitor.post("/users/second_factor", { passkey })).statusCode).toBe(303);
-    expect(await isIn(visitor)).toBe(true);
-
-    const remove = /action="(\/users\/factors\/passkeys\/\d+\/remove)"/.exec(page.body)?.[1] ?? "";
-    expect((await owner.post(remove, { proof: "" })).statusCode).toBe(422);
-    expect((await owner.post(remove, { proof: password })).statusCode).toBe(303);
-    expect(await isIn(await world.signIn())).toBe(true);
-  });
-
-  test("signs in without a password, on the page that was wanted and on no other site", async () => {
-    const world = await openWorld();
-    const { authenticator } = await addPasskey(await world.signIn(), "laptop");
-    for (const [next, location] of [
-      ["/users/token", "/users/token"],
-      ["//evil.example", "/"],
-      ["https://evil.example", "/"],
-    ] as const) {
-      const visitor = world.newVisitor();
-      const passkey = authenticator.get(await options(visitor, "/users/sign_in/passkey/options"));
-      const answer = await visitor.post("/users/sign_in/passkey", { passkey, next });
-      expect([answer.statusCode, answer.headers.location]).toEqual([303, location]);
-      expect(await isIn(visitor)).toBe(true);
-      const replayed = world.newVisitor();
-      const refused = await replayed.post("/users/sign_in/passkey", { passkey });
-      expect(refused.statusCode).toBe(401);
-      expect(replayed.cookies.size).toBe(0);
-    }
-  });
-
-  test("replaces the session that the browser had, so that one fixed beforehand never becomes valid", async () => {
-    const world = await openWorld();
-    const { authenticator } = await addPasskey(await world.signIn(), "laptop");
-    const visitor = await world.signIn(eve);
-    const fixed = tokenOf(visitor);
-    const passkey = authenticator.get(await options(visitor, "/users/sign_in/passkey/options"));
-    await visitor.post("/users/sign_in/passkey", { passkey });
-    expect(tokenOf(visitor)).not.toBe(fixed);
-    expect(await world.app.app.house.accounts.authenticateSession(fixed)).toBeUndefined();
-  });
-
-  test("is not offered where browsers would give none", async () => {
-    const world = await openWorld({ environment: { PWP__OVERRIDE_BASE_URL: "http://192.0.2.1" } });
-    const visitor = await world.signIn();
-    expect((await visitor.get("/users/factors")).body).toContain(factors.passkeys.noDomain);
-    expect((await visitor.get("/users/sign_in")).body).not.toContain("data-passkey");
-    expect((await visitor.post("/users/factors/passkeys/options")).statusCode).toBe(404);
-    expect((await visitor.post("/users/sign_in/passkey/options")).statusCode).toBe(404);
-  });
-
-  test("belongs to the name that links begin with", async () => {
-    const world = await openWorld({ environment: { PWP__OVERRIDE_BASE_URL: "https://push.example.com:8443" } });
-    const { rpId } = await options(world.newVisitor(), "/users/sign_in/passkey/options");
-    expect(rpId).toBe("push.example.com");
-  });
-
-  test("opens nothing where nobody may sign in", async () => {
-    const world = await openWorld({ environment: { PWP__DISABLE_LOGINS: "true" } });
-    const visitor = world.newVisitor();
-    expect((await visitor.post("/users/sign_in/passkey/options")).statusCode).toBe(403);
-    expect((await visitor.post("/users/sign_in/passkey", { passkey: "{}" })).statusCode).toBe(403);
   });
 });
 
@@ -367,57 +236,6 @@ describe("changing factors", () => {
       expect(bodies.some((body) => body.includes(secret))).toBe(false);
       expect(world.app.logLines.some((line) => line.includes(secret))).toBe(false);
     }
-  });
-});
-
-describe("PWP__REQUIRE_MFA", () => {
-  const required = { environment: { PWP__REQUIRE_MFA: "true" } };
-
-  test("sends people without a factor to set one up from every page of theirs, and opens nothing else", async () => {
-    const world = await openWorld(required);
-    const visitor = await world.signIn();
-    for (const { method, pattern, access } of world.app.app.routes) {
-      if (method === "HEAD" || pattern.startsWith("/users/factors") || pattern === "/users/sign_out") continue;
-      if (!["page_session", "page_admin", "page_creator"].includes(access)) continue;
-      const answer = await visitor.ask(method, pattern.replace(/:[a-z_]+/g, "1"));
-      expect([method, pattern, answer.statusCode, answer.headers.location]).toEqual([
-        ...[method, pattern, 303],
-        "/users/factors",
-      ]);
-    }
-    expect((await visitor.get("/users/factors")).body).toContain(factors.manage.required);
-  });
-
-  test("lets them in as soon as they have one, and does not let them remove the last", async () => {
-    const world = await openWorld(required);
-    const visitor = await world.signIn();
-    const { answer } = await setUpApp(world, visitor);
-    expect(answer.body).toContain('href="/"');
-    expect(await isIn(visitor)).toBe(true);
-    const removed = await visitor.post("/users/factors/authenticator_app/remove", { proof: password });
-    expect(removed.statusCode).toBe(422);
-    expect(removed.body).toContain(factors.manage.lastRequired);
-  });
-
-  test("answers API calls of people without a factor 403, until they have one", async () => {
-    const world = await openWorld(required);
-    const call = () =>
-      world.app.server.inject({
-        url: "/api/v2/pushes/active",
-        headers: { authorization: `Bearer ${world.adasToken}` },
-      });
-    const refused = await call();
-    expect([refused.statusCode, Object.keys(refused.json())]).toEqual([403, ["error"]]);
-    await setUpApp(world, await world.signIn());
-    expect((await call()).statusCode).toBe(200);
-  });
-
-  test("lets people without a factor leave", async () => {
-    const world = await openWorld(required);
-    const visitor = await world.signIn();
-    const token = tokenOf(visitor);
-    await visitor.post("/users/sign_out");
-    expect(await world.app.app.house.accounts.authenticateSession(token)).toBeUndefined();
   });
 });
 

@@ -1,0 +1,57 @@
+import { describe, expect, test } from "vitest";
+import { en } from "../../src/words/en.ts";
+import { password } from "../support/app.ts";
+import { isIn, openWorld, setUpApp, tokenOf } from "../support/factor-pages.ts";
+
+const { factors } = en;
+
+describe("PWP__REQUIRE_MFA", () => {
+  const required = { environment: { PWP__REQUIRE_MFA: "true" } };
+
+  test("sends people without a factor to set one up from every page of theirs, and opens nothing else", async () => {
+    const world = await openWorld(required);
+    const visitor = await world.signIn();
+    for (const { method, pattern, access } of world.app.app.routes) {
+      if (method === "HEAD" || pattern.startsWith("/users/factors") || pattern === "/users/sign_out") continue;
+      if (!["page_session", "page_admin", "page_creator"].includes(access)) continue;
+      const answer = await visitor.ask(method, pattern.replace(/:[a-z_]+/g, "1"));
+      expect([method, pattern, answer.statusCode, answer.headers.location]).toEqual([
+        ...[method, pattern, 303],
+        "/users/factors",
+      ]);
+    }
+    expect((await visitor.get("/users/factors")).body).toContain(factors.manage.required);
+  });
+
+  test("lets them in as soon as they have one, and does not let them remove the last", async () => {
+    const world = await openWorld(required);
+    const visitor = await world.signIn();
+    const { answer } = await setUpApp(world, visitor);
+    expect(answer.body).toContain('href="/"');
+    expect(await isIn(visitor)).toBe(true);
+    const removed = await visitor.post("/users/factors/authenticator_app/remove", { proof: password });
+    expect(removed.statusCode).toBe(422);
+    expect(removed.body).toContain(factors.manage.lastRequired);
+  });
+
+  test("answers API calls of people without a factor 403, until they have one", async () => {
+    const world = await openWorld(required);
+    const call = () =>
+      world.app.server.inject({
+        url: "/api/v2/pushes/active",
+        headers: { authorization: `Bearer ${world.adasToken}` },
+      });
+    const refused = await call();
+    expect([refused.statusCode, Object.keys(refused.json())]).toEqual([403, ["error"]]);
+    await setUpApp(world, await world.signIn());
+    expect((await call()).statusCode).toBe(200);
+  });
+
+  test("lets people without a factor leave", async () => {
+    const world = await openWorld(required);
+    const visitor = await world.signIn();
+    const token = tokenOf(visitor);
+    await visitor.post("/users/sign_out");
+    expect(await world.app.app.house.accounts.authenticateSession(token)).toBeUndefined();
+  });
+});

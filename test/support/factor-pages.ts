@@ -1,0 +1,67 @@
+import { expect, onTestFinished } from "vitest";
+import { minuteMs } from "../../src/base/clock.ts";
+import { password, startTestApp, type TestApp, type TestAppOptions } from "./app.ts";
+import { TestAuthenticator } from "./authenticator.ts";
+import { appFor } from "./factors.ts";
+import { Visitor } from "./visitor.ts";
+
+export const ada = "ada@example.com";
+export const eve = "eve@example.com";
+
+export interface World {
+  readonly app: TestApp;
+  readonly adasToken: string;
+  newVisitor(): Visitor;
+  /** Somebody whose password was right, and who has no factor or has not given it. */
+  signIn(email?: string): Promise<Visitor>;
+}
+
+/** The product with two accounts, until the test ends. */
+export async function openWorld(options: TestAppOptions = {}): Promise<World> {
+  const app = await startTestApp(options);
+  onTestFinished(() => app[Symbol.asyncDispose]());
+  const adasToken = await app.makeToken(ada);
+  await app.makeToken(eve);
+  const newVisitor = () => new Visitor(app);
+  return {
+    ...{ app, adasToken, newVisitor },
+    async signIn(email = ada) {
+      const visitor = newVisitor();
+      await visitor.signIn(email, password);
+      return visitor;
+    },
+  };
+}
+
+/** Of a hidden field. */
+export const hidden = (html: string, name: string) =>
+  new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? "";
+/** The backup codes that a page shows. */
+export const codesIn = (html: string) => html.match(/\b[0-9a-z]{4}(?:-[0-9a-z]{4}){3}\b/g) ?? [];
+
+/** Sets the app up through the pages. */
+export async function setUpApp({ app }: World, visitor: Visitor, proof: Readonly<Record<string, string>> = {}) {
+  const page = await visitor.get("/users/factors/authenticator_app");
+  expect(page.statusCode).toBe(200);
+  const key = /<output[^>]*>([A-Z2-7 ]+)<\/output>/.exec(page.body)?.[1] ?? "";
+  const authenticatorApp = appFor(key, () => app.clock.now());
+  const fields = { set_up: hidden(page.body, "set_up"), code: authenticatorApp.code(), ...proof };
+  const answer = await visitor.post("/users/factors/authenticator_app", fields);
+  expect([200, 303]).toContain(answer.statusCode);
+  app.clock.advance(minuteMs);
+  return { code: authenticatorApp.code, backupCodes: codesIn(answer.body), answer };
+}
+
+/** What a browser is told before it makes or uses a passkey. */
+export const optionsFor = async (visitor: Visitor, path: string) => JSON.parse((await visitor.post(path)).body);
+
+export async function addPasskey(visitor: Visitor, name: string, proof: Readonly<Record<string, string>> = {}) {
+  const authenticator = new TestAuthenticator();
+  const passkey = authenticator.create(await optionsFor(visitor, "/users/factors/passkeys/options"));
+  const answer = await visitor.post("/users/factors/passkeys", { name, passkey, ...proof });
+  return { authenticator, answer };
+}
+
+export const isIn = async (visitor: Visitor) => (await visitor.get("/users/token")).statusCode === 200;
+/** Of the session that the browser keeps. */
+export const tokenOf = (visitor: Visitor) => [...visitor.cookies.values()][0] ?? "";
