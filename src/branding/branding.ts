@@ -6,7 +6,7 @@ import { type BrandingPart, createBrandingStore, type StoredPart } from "./sqlit
 import { readStyleSheet, type StyleSheetProblem } from "./style-sheet.ts";
 
 export { logoBytesMax } from "./logo.ts";
-export type { BrandingPart } from "./sqlite/branding.ts";
+export { type BrandingPart, brandingParts } from "./sqlite/branding.ts";
 export type { StyleSheetProblem } from "./style-sheet.ts";
 
 /** A file of the instance's own look. Its name changes with its content, so browsers may keep it. */

@@ -1,6 +1,7 @@
 import type { Database } from "../../db/sqlite.ts";
 
-export type BrandingPart = "name" | "logo" | "style";
+export const brandingParts = ["name", "logo", "style"] as const;
+export type BrandingPart = (typeof brandingParts)[number];
 
 export interface StoredPart {
   readonly name: BrandingPart;

@@ -46,13 +46,15 @@ export function AdminFrame({ page, current, lead, children }: AdminFrameProps) {
 
 export interface FactProps {
   readonly label: string;
+  /** It may be a sentence. */
+  readonly long?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** One pair of a description list. */
-export function Fact({ label, children }: FactProps) {
+export function Fact({ label, long = false, children }: FactProps) {
   return (
-    <div>
+    <div class={long ? "admin-long-fact" : undefined}>
       <dt>{label}</dt>
       <dd>{children}</dd>
     </div>

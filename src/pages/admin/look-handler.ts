@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
-import { type BrandingPart, brandNameCharactersMax, logoBytesMax } from "../../branding/branding.ts";
+import { type BrandingPart, brandingParts, brandNameCharactersMax, logoBytesMax } from "../../branding/branding.ts";
 import type { FormFields } from "../../http/body/form-fields.ts";
 import { receiveBody, receiveForm } from "../../http/body/receive-body.ts";
 import { immutableFor, sendPage } from "../../http/headers.ts";
@@ -31,7 +31,7 @@ export function registerLookPages(server: FastifyInstance, deps: PageDeps): void
     setLogo(request, reply, deps),
   );
   server.post(`${adminPaths.look}/style`, { config: changing }, (request, reply) => setStyle(request, reply, deps));
-  for (const part of ["name", "logo", "style"] as const) {
+  for (const part of brandingParts) {
     server.post(`${adminPaths.look}/${part}/reset`, { config: changing }, async (request, reply) => {
       await deps.branding.reset(part);
       return done(request, reply, deps, part);

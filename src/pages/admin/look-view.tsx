@@ -113,7 +113,7 @@ function Part({ page, part, isSet, multipart = false, children }: PartProps) {
   const { admin } = page.words;
   const path = `${adminPaths.look}/${part}`;
   return (
-    <section class="card">
+    <section class="card admin-look">
       <PostForm page={page} class="form" action={path} multipart={multipart} id={`${part}_form`}>
         {children}
       </PostForm>

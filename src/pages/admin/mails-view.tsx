@@ -3,6 +3,7 @@ import type { Words } from "../../words/words.ts";
 import { BothTimes } from "../dashboard/push-parts.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
 import { Confirm } from "../parts/confirm.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -33,7 +34,7 @@ export function mailsView(model: MailsModel, page: PageContext): Page {
       {model.letters.length === 0 ? (
         <p>{admin.noMails}</p>
       ) : (
-        <ul class="rows card">
+        <ul class="card admin-rows">
           {model.letters.map((letter) => (
             <LetterRow key={letter.id} letter={letter} nowMs={model.nowMs} page={page} />
           ))}
@@ -79,12 +80,12 @@ function LetterRow({ letter, nowMs, page }: LetterRowProps) {
         </h2>
         {letter.kind !== null && <code class="badge">{letter.kind}</code>}
       </div>
-      <dl class="row-facts">
+      <dl class="admin-row-facts">
         <Fact label={admin.written}>
           <BothTimes timeMs={letter.createdAt} nowMs={nowMs} words={words} />
         </Fact>
         <Fact label={admin.attempts}>{words.formats.number(letter.attempts)}</Fact>
-        <Fact label={admin.lastError}>
+        <Fact label={admin.lastError} long>
           <span lang="en" dir="ltr">
             {letter.lastError}
           </span>
@@ -92,8 +93,9 @@ function LetterRow({ letter, nowMs, page }: LetterRowProps) {
       </dl>
       <div class="push-actions">
         <PostForm page={page} action={`${adminPaths.mails}/${letter.id}/retry`}>
-          <button type="submit" class="button" aria-label={admin.actionOn({ action: admin.retry, name })}>
-            {admin.retry}
+          <button type="submit" class="link-button action" aria-label={admin.actionOn({ action: admin.retry, name })}>
+            <Icon name="again" />
+            <span>{admin.retry}</span>
           </button>
         </PostForm>
         <Confirm

@@ -49,7 +49,7 @@ export function pushesView(model: PushesModel, page: PageContext): Page {
       {pushes.length === 0 ? (
         <p>{admin.noPushes}</p>
       ) : (
-        <ul class="rows card">
+        <ul class="card admin-rows">
           {pushes.map((push) => (
             <PushRow key={push.id} push={push} model={model} page={page} />
           ))}
@@ -148,7 +148,7 @@ function PushRow({ push, model, page }: PushRowProps) {
         <span class={reason === null ? "badge badge-active" : "badge"}>{stateName(reason, words)}</span>
         {push.passphraseRequired && <span class="badge">{admin.passphrase}</span>}
       </div>
-      <dl class="row-facts">
+      <dl class="admin-row-facts">
         <Fact label={admin.owner}>{ownerName(push, model, words)}</Fact>
         <Fact label={admin.made}>
           <BothTimes timeMs={push.createdAt} nowMs={model.nowMs} words={words} />

@@ -3,7 +3,7 @@ import type { PageContext } from "../page-context.ts";
 import type { Page } from "../render.ts";
 import { AdminFrame } from "./frame.tsx";
 
-/** Secrets are masked before they come here. */
+/** Secrets are masked before they come here. What the operator has set stands first. */
 export function settingsView(settings: readonly SettingOrigin[], page: PageContext): Page {
   const { admin } = page.words;
   return (
@@ -17,7 +17,7 @@ export function settingsView(settings: readonly SettingOrigin[], page: PageConte
           </tr>
         </thead>
         <tbody>
-          {settings.map(({ name, from, shown }) => (
+          {changedFirst(settings).map(({ name, from, shown }) => (
             <tr key={name}>
               <th scope="row">
                 <code dir="ltr">{name}</code>
@@ -38,4 +38,9 @@ export function settingsView(settings: readonly SettingOrigin[], page: PageConte
       </table>
     </AdminFrame>
   );
+}
+
+function changedFirst(settings: readonly SettingOrigin[]): readonly SettingOrigin[] {
+  const rank = ({ from }: SettingOrigin) => (from === "environment" ? 0 : 1);
+  return settings.toSorted((a, b) => rank(a) - rank(b));
 }

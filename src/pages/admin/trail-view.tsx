@@ -1,4 +1,5 @@
 import type { AdminEntry } from "../../accounts/accounts.ts";
+import { brandingParts } from "../../branding/branding.ts";
 import { BothTimes } from "../dashboard/push-parts.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
 import { Pager } from "../parts/pager.tsx";
@@ -23,11 +24,11 @@ export function trailView({ entries, page: number, nowMs }: TrailModel, page: Pa
       {entries.length === 0 ? (
         <p>{admin.noTrail}</p>
       ) : (
-        <ol class="rows card">
+        <ol class="card admin-rows">
           {entries.map((entry, at) => (
             <li key={at} class="row">
               <p class="row-title" dir="auto">
-                {admin.trailActions[entry.action]({ subject: entry.subject })}
+                {sentenceOf(entry, page)}
               </p>
               <p class="admin-by">
                 <span dir="auto">{entry.adminId === null ? admin.shell : entry.adminEmail}</span>
@@ -48,4 +49,11 @@ export function trailView({ entries, page: number, nowMs }: TrailModel, page: Pa
       )}
     </AdminFrame>
   );
+}
+
+function sentenceOf({ action, subject }: AdminEntry, { words: { admin } }: PageContext): string {
+  const parts = { name: admin.productName, logo: admin.logo, style: admin.style };
+  const part = brandingParts.find((name) => name === subject);
+  const named = action === "changed_branding" && part !== undefined ? parts[part] : subject;
+  return admin.trailActions[action]({ subject: named });
 }

@@ -50,7 +50,7 @@ export function usersView(model: UsersModel, page: PageContext): Page {
       {model.users.length === 0 ? (
         <p>{admin.noUsers}</p>
       ) : (
-        <ul class="rows card">
+        <ul class="card admin-rows">
           {model.users.map((summary) => (
             <UserRow key={summary.user.id} summary={summary} model={model} page={page} />
           ))}
@@ -119,7 +119,7 @@ function UserRow({ summary, model, page }: UserRowProps) {
         {user.disabledAt !== null && <span class="badge">{admin.disabled}</span>}
         {user.confirmedAt === null && <span class="badge">{admin.unconfirmed}</span>}
       </div>
-      <dl class="row-facts">
+      <dl class="admin-row-facts">
         <Fact label={admin.created}>
           <BothTimes timeMs={user.createdAt} nowMs={model.nowMs} words={words} />
         </Fact>
@@ -179,6 +179,8 @@ function ActionOn({ action, user, text, page }: ActionOnProps) {
       explanation={explanation}
       confirm={admin.confirm}
       action={`${adminPaths.users}/${user.id}/${action}`}
+      tone={action === "promote" || action === "enable" ? "plain" : "danger"}
+      group={`user_${user.id}`}
     >
       <input type="hidden" name="q" value={text} />
     </Confirm>

@@ -13,14 +13,29 @@ export interface ConfirmProps {
   readonly confirm: string;
   /** Where the form is posted: a path of ours. */
   readonly action: string;
+  /** "plain": for what can be undone. */
+  readonly tone?: "danger" | "plain";
+  /** Of several in one group, at most one is open. */
+  readonly group?: string;
   /** What the form sends beside the press of its button. */
   readonly children?: ComponentChildren;
 }
 
-/** Two steps to what cannot be undone, without a script: the first opens, the second does. */
-export function Confirm({ page, icon, label, accessibleLabel, explanation, confirm, action, children }: ConfirmProps) {
+/** Two steps to what must not happen by a slip, without a script: the first opens, the second does. */
+export function Confirm({
+  page,
+  icon,
+  label,
+  accessibleLabel,
+  explanation,
+  confirm,
+  action,
+  tone = "danger",
+  group,
+  children,
+}: ConfirmProps) {
   return (
-    <details class="confirm">
+    <details class={tone === "plain" ? "confirm confirm-plain" : "confirm"} name={group}>
       <summary class="button button-quiet-danger" aria-label={accessibleLabel}>
         <Icon name={icon} />
         <span>{label}</span>
@@ -28,7 +43,7 @@ export function Confirm({ page, icon, label, accessibleLabel, explanation, confi
       <PostForm page={page} class="confirm-body" action={action}>
         {children}
         <p>{explanation}</p>
-        <button type="submit" class="button button-danger">
+        <button type="submit" class={tone === "plain" ? "button button-primary" : "button button-danger"}>
           {confirm}
         </button>
       </PostForm>
