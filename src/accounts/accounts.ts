@@ -40,7 +40,13 @@ export { allScopes } from "./account.ts";
 export type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from "./administration.ts";
 export { type TokenHolder, type TokenLimits, tokenLimits } from "./api-tokens.ts";
 export type { EmailChangeOutcome } from "./email-change.ts";
-export { type ChangeRefusal, type FactorChange, type Factors, passkeyNameCharactersMax } from "./factor-changes.ts";
+export {
+  type ChangeRefusal,
+  type FactorChange,
+  type FactorReset,
+  type Factors,
+  passkeyNameCharactersMax,
+} from "./factor-changes.ts";
 export type { BootCodeFile, FirstRunProblems } from "./first-administrator.ts";
 export type { LinkToConfirm } from "./identities.ts";
 export type { RelyingParty } from "./passkeys.ts";
@@ -86,6 +92,7 @@ export interface AccountsDeps {
 
 export function createAccounts(deps: AccountsDeps): Accounts {
   const users = createUserStore(deps.db);
+  const administration = createAdministrationStore(deps.db);
   const places = createKnownPlaces({ store: createKnownPlaceStore(deps.db), outbox: deps.outbox });
   const sessions = createSessions({ ...deps, store: createSessionStore(deps.db), places });
   const passwords = createPasswordStore(deps.db);
@@ -107,13 +114,12 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     ...createRecovery(entry),
     ...createFirstAdministratorDoor(entry),
     ...sessions.door,
-    ...createAdministration({
-      ...{ clock: deps.clock, store: createAdministrationStore(deps.db), findUser: users.findUser },
-    }),
+    ...createAdministration({ clock: deps.clock, store: administration, findUser: users.findUser }),
     ...createApiTokens({ ...deps, store: createTokenStore(deps.db) }),
     ...passwordDoor,
     ...createSecondFactors({
       ...{ ...deps, starts: sessions, findUser: users.findUser, checkPassword: passwordDoor.checkPassword },
+      recordInUnit: (action, subject, by, now) => administration.recordInUnit({ action, subject, by, now }),
     }),
     ...profile,
     ...createEmailChange({

@@ -42,6 +42,9 @@ export type AdminAction =
 /** `user`: as it was before. "last_admin": nobody would be left who can administer; nothing was changed. */
 export type Change = { readonly outcome: "done" | "last_admin"; readonly user: User } | { readonly outcome: "unknown" };
 
+/** Writes a line inside the unit of the change that it tells of. */
+export type RecordInUnit = (action: AdminAction, subject: string, by: Administrator, now: number) => void;
+
 export interface Administration {
   /** By a part of the e-mail; newest first, 50 a page. `page` from 1. */
   searchUsers(text: string, page: number): Promise<readonly UserSummary[]>;

@@ -213,6 +213,16 @@ describe("removing", () => {
 });
 
 describe("a reset by an administrator", () => {
+  const by = { userId: 7, email: "root@example.com", address: "192.0.2.9" };
+
+  test("of somebody without a factor changes nothing, sessions included", async () => {
+    const { accounts, signIn } = await openFactorWorld();
+    const { session, sessionToken } = await signIn();
+    expect(await accounts.resetFactors(session.user.id, by)).toMatchObject({ outcome: "no_factors" });
+    expect(await accounts.authenticateSession(sessionToken)).toBeDefined();
+    expect(await accounts.listAdminEntries(1)).toEqual([]);
+  });
+
   test("removes every factor, ends every session and forgets wrong guesses", async () => {
     const { outbox, notices } = makeOutbox();
     const { accounts, world, signIn, give, db } = await openFactorWorld({ outbox });
@@ -221,7 +231,7 @@ describe("a reset by an administrator", () => {
     await addPasskey(world, own.session, "laptop", password);
     for (let guess = 0; guess < 10; guess += 1) await give("000000");
     const waiting = await signIn();
-    expect(await accounts.resetFactors(own.session.user.id)).toBe(true);
+    expect(await accounts.resetFactors(own.session.user.id, by)).toMatchObject({ outcome: "done" });
     for (const { sessionToken } of [own, waiting])
       expect(await accounts.authenticateSession(sessionToken)).toBeUndefined();
     for (const table of ["totp_factors", "passkeys", "backup_codes"]) {
@@ -234,6 +244,9 @@ describe("a reset by an administrator", () => {
       ["ada@example.com", "factor_removed", ""],
       ["ada@example.com", "factor_added", ""],
     ]);
-    expect(await accounts.resetFactors(9_999)).toBe(false);
+    expect(await accounts.resetFactors(9_999, by)).toEqual({ outcome: "unknown" });
+    expect(await accounts.listAdminEntries(1)).toMatchObject([
+      { action: "reset_factors", subject: "ada@example.com", adminEmail: "root@example.com", address: "192.0.2.9" },
+    ]);
   });
 });

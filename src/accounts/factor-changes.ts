@@ -1,8 +1,9 @@
 import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/server";
 import type { Clock } from "../base/clock.ts";
 import type { Database } from "../db/sqlite.ts";
-import type { Passkey, Place, Session } from "./account.ts";
+import type { Passkey, Place, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
+import type { Administrator } from "./administration.ts";
 import { hasCharacters } from "./character-count.ts";
 import type { FactorCodes, FactorRefusal } from "./factor-codes.ts";
 import type { Proof, ProveAgain } from "./factor-proof.ts";
@@ -42,6 +43,10 @@ export type FactorAdded = { readonly outcome: "added"; readonly backupCodes: rea
 /** "last_required": this server asks for a second factor, and this is the last. */
 export type FactorRemoved = { readonly outcome: "removed" | "last_required" | "unknown" };
 
+export type FactorReset =
+  | { readonly outcome: "done" | "no_factors"; readonly user: User }
+  | { readonly outcome: "unknown" };
+
 /** Each change ends all other sessions of the user and is told by mail, in the same unit. */
 export interface FactorChanges {
   findFactors(userId: number): Promise<Factors>;
@@ -70,8 +75,8 @@ export interface FactorChanges {
     | ChangeRefusal
     | { readonly outcome: "unknown" }
   >;
-  /** For administrators: removes every factor and ends every session. false: there was no factor. */
-  resetFactors(userId: number): Promise<boolean>;
+  /** For administrators: removes every factor and ends every session. "no_factors": nothing was changed. */
+  resetFactors(userId: number, by: Administrator): Promise<FactorReset>;
 }
 
 interface Deps {
@@ -123,7 +128,7 @@ export function createFactorChanges(deps: Deps): FactorChanges {
         }),
       ),
 
-    resetFactors: (userId) => units.reset(userId),
+    resetFactors: (userId, by) => units.reset(userId, by),
   };
 }
 

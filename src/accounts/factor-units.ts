@@ -4,7 +4,9 @@ import type { Keyring } from "../crypto/keyring.ts";
 import type { Database } from "../db/sqlite.ts";
 import type { NoticeName, Outbox } from "../mail/outbox.ts";
 import type { Place, Session, User } from "./account.ts";
+import type { Administrator, RecordInUnit } from "./administration.ts";
 import { backupCodeDigest, makeBackupCodes, readBackupCode } from "./backup-codes.ts";
+import type { FactorReset } from "./factor-changes.ts";
 import { prepareEndSessions } from "./sqlite/end-sessions.ts";
 import { type FactorUnit, totpContext } from "./sqlite/factors.ts";
 import type { PasskeyUnit } from "./sqlite/passkeys.ts";
@@ -29,8 +31,8 @@ export interface FactorUnits {
   putFirstBackupCodes(userId: number): readonly string[] | null;
   /** The owner is told by mail, and whoever else is signed in no longer is. */
   announce(asking: Asking, notice: NoticeName, subject: string, now: number): void;
-  /** Removes every factor and ends every session. @returns false: there was no factor. */
-  reset(userId: number): Promise<boolean>;
+  /** Removes every factor, ends every session, and leaves a line in the administrators' trail. */
+  reset(userId: number, by: Administrator): Promise<FactorReset>;
 }
 
 /** An administrator's change comes from no place that the account's owner could know. */
@@ -45,6 +47,7 @@ export function createFactorUnits(deps: {
   readonly factors: FactorUnit;
   readonly passkeys: PasskeyUnit;
   readonly findUser: (userId: number) => User | undefined;
+  readonly recordInUnit: RecordInUnit;
 }): FactorUnits {
   const { db, clock, random, keyring, outbox, factors, passkeys } = deps;
   const endSessions = prepareEndSessions(db);
@@ -89,19 +92,20 @@ export function createFactorUnits(deps: {
       put(session.user, notice, subject, place, now);
     },
 
-    async reset(userId) {
+    async reset(userId, by) {
       const user = deps.findUser(userId);
-      if (user === undefined) return false;
+      if (user === undefined) return { outcome: "unknown" };
       return db.write(() => {
         const now = clock.now();
-        const had = factors.countFactors(userId) > 0;
+        if (factors.countFactors(userId) === 0) return { outcome: "no_factors", user };
         factors.removeTotp(userId);
         passkeys.removePasskeys(userId);
         factors.replaceBackupCodes(userId, []);
         factors.writeFailures(userId, { count: 0, since: now });
         endSessions(userId, null);
-        if (had) put(user, "factor_removed", "", nowhere, now);
-        return had;
+        put(user, "factor_removed", "", nowhere, now);
+        deps.recordInUnit("reset_factors", user.email, by, now);
+        return { outcome: "done", user };
       });
     },
   };

@@ -1,5 +1,6 @@
 import type { Place, User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
+import type { RecordInUnit } from "./administration.ts";
 import { createFactorChanges, type FactorChanges } from "./factor-changes.ts";
 import { createFactorCodes } from "./factor-codes.ts";
 import { createProveAgain } from "./factor-proof.ts";
@@ -19,6 +20,7 @@ export function createSecondFactors(
   deps: AccountsDeps & {
     readonly starts: Pick<SessionStarts, "startComplete">;
     readonly findUser: (userId: number) => User | undefined;
+    readonly recordInUnit: RecordInUnit;
     readonly checkPassword: (userId: number, password: string, place: Place) => Promise<boolean>;
   },
 ): SecondFactors {

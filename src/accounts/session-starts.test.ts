@@ -31,6 +31,16 @@ async function makeWorld() {
 }
 
 describe("the start of a session", () => {
+  it("is the last sign-in of its user only when nothing is waited for any more", async () => {
+    const { accounts, ada, starts, waiting, place } = await makeWorld();
+    const lastSignIns = async () => (await accounts.searchUsers("", 1)).map(({ lastSignedInAt }) => lastSignedInAt);
+    expect(await lastSignIns()).toEqual([null]);
+    await starts.startComplete(ada, place, startOfTests + 5, waiting, () => false);
+    expect(await lastSignIns()).toEqual([null]);
+    await starts.startComplete(ada, place, startOfTests + 7, waiting);
+    expect(await lastSignIns()).toEqual([startOfTests + 7]);
+  });
+
   it("waits for a second factor that was added while the password was checked", async () => {
     const { accounts, waiting, noted } = await makeWorld();
     expect(await accounts.authenticateSession(waiting)).toMatchObject({ waitsForFactor: true });

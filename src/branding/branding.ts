@@ -26,6 +26,11 @@ export interface Look {
 export const productName = "Sealpush";
 export const brandNameCharactersMax = 60;
 
+/** What this instance calls itself, to people and to their programs. */
+export function nameOf(look: Pick<Look, "name">): string {
+  return look.name ?? productName;
+}
+
 /** The instance's own name, logo and style sheet. */
 export interface Branding {
   /** From memory; what another process changed arrives within seconds. */

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Accounts, Administrator, Change } from "../accounts/accounts.ts";
+import type { Accounts, Administrator, Change, FactorReset } from "../accounts/accounts.ts";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
 import { getUser } from "./get-user.ts";
@@ -13,7 +13,7 @@ const changes: readonly {
   readonly command: string;
   readonly description: string;
   readonly done: string;
-  apply(accounts: Accounts, userId: number): Promise<Change>;
+  apply(accounts: Accounts, userId: number): Promise<Change | FactorReset>;
 }[] = [
   {
     command: "promote",
@@ -39,9 +39,15 @@ const changes: readonly {
     done: "is enabled",
     apply: (accounts, userId) => accounts.setDisabled(userId, false, shell),
   },
+  {
+    command: "reset-factors",
+    description: "Remove authenticator app, passkeys and backup codes of a user, and end all sessions.",
+    done: "has no second factor, and is signed out everywhere",
+    apply: (accounts, userId) => accounts.resetFactors(userId, shell),
+  },
 ];
 
-/** `user promote`, `demote`, `disable` and `enable`: alike but for what they do. */
+/** `user promote`, `demote`, `disable`, `enable` and `reset-factors`: alike but for what they do. */
 export function addUserChanges(user: Command, { io }: CommandDeps): void {
   for (const { command, description, done, apply } of changes) {
     user
@@ -60,12 +66,14 @@ export function addUserChanges(user: Command, { io }: CommandDeps): void {
 }
 
 /** @throws CommandRefused with a sentence when nothing was changed. */
-export function assertDone(change: Change): void {
+export function assertDone(change: Change | FactorReset): void {
   switch (change.outcome) {
     case "done":
       return;
     case "last_admin":
       throw new CommandRefused("This is the last administrator: make somebody else one first.");
+    case "no_factors":
+      throw new CommandRefused("The user has no second factor.");
     case "unknown":
       throw new CommandRefused("The user has just been deleted.");
   }

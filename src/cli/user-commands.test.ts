@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import Database from "better-sqlite3";
 import { expect, it } from "vitest";
 import { createUser, email, makeTestCli, password, type TestCli } from "../../test/support/cli.ts";
 
@@ -7,6 +9,15 @@ async function makeHouse(cli: TestCli): Promise<void> {
 }
 
 const about = (command: string, address = email) => ["user", command, "--email", address];
+
+function withDatabase<T>(cli: TestCli, work: (db: Database.Database) => T): T {
+  const db = new Database(join(cli.dataDir, "sealpush.sqlite3"));
+  try {
+    return work(db);
+  } finally {
+    db.close();
+  }
+}
 
 it("user list shows everybody, as columns or as JSON", async () => {
   const cli = makeTestCli();
@@ -40,6 +51,49 @@ it("user promote, demote, disable and enable change one user, never the last adm
   expect((await cli.run(about("enable"))).stdout).toBe("User 1 is enabled.\n");
 });
 
+it("user reset-factors refuses where there is none", async () => {
+  const cli = makeTestCli();
+  await makeHouse(cli);
+  const run = await cli.run(about("reset-factors"));
+  expect(run).toEqual({ exitCode: 1, stdout: "", stderr: "The user has no second factor.\n" });
+});
+
+it("user reset-factors removes them", async () => {
+  const cli = makeTestCli();
+  await makeHouse(cli);
+  const passkeys = withDatabase(cli, (db) => {
+    db.exec(`INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, created_at)
+      VALUES (1, 2, 'key', x'01', x'00', 0, '', 0)`);
+    return db.prepare("SELECT * FROM passkeys").all();
+  });
+  expect(passkeys).toHaveLength(1);
+  const { stdout } = await cli.run(about("reset-factors", "eve@example.org"));
+  expect(stdout).toBe("User 2 has no second factor, and is signed out everywhere.\n");
+  expect(withDatabase(cli, (db) => db.prepare("SELECT * FROM passkeys").all())).toEqual([]);
+});
+
+it("what is done from a shell stands in the administrators' trail", async () => {
+  const cli = makeTestCli();
+  await makeHouse(cli);
+  for (const command of ["promote", "demote", "disable", "enable"]) await cli.run(about(command, "eve@example.org"));
+  await cli.run([...about("set-password", "eve@example.org"), "--password-stdin"], {
+    stdin: "another correct battery",
+  });
+  await cli.run([...about("delete", "eve@example.org"), "--yes"]);
+  // Refused, so no line.
+  await cli.run(about("demote"));
+  const lines = withDatabase(cli, (db) =>
+    db.prepare("SELECT action, subject, admin_id, admin_email FROM admin_entries ORDER BY id").raw().all(),
+  );
+  const shell = [null, "shell"];
+  expect(lines).toEqual([
+    ["created_user", email, ...shell],
+    ...["created_user", "made_admin", "removed_admin", "disabled", "enabled", "set_password", "deleted_user"].map(
+      (action) => [action, "eve@example.org", ...shell],
+    ),
+  ]);
+});
+
 it("user delete asks for --yes, and leaves no account", async () => {
   const cli = makeTestCli();
   await makeHouse(cli);
@@ -50,9 +104,12 @@ it("user delete asks for --yes, and leaves no account", async () => {
   expect((await cli.run(["user", "list"])).stdout).not.toContain("eve@");
 });
 
-it.each(["promote", "demote", "disable", "enable"])("user %s says that there is no such user", async (command) => {
-  const cli = makeTestCli();
-  await makeHouse(cli);
-  const run = await cli.run(about(command, "nobody@example.com"));
-  expect(run).toEqual({ exitCode: 1, stdout: "", stderr: "There is no user with this e-mail address.\n" });
-});
+it.each(["promote", "demote", "disable", "enable", "reset-factors"])(
+  "user %s says that there is no such user",
+  async (command) => {
+    const cli = makeTestCli();
+    await makeHouse(cli);
+    const run = await cli.run(about(command, "nobody@example.com"));
+    expect(run).toEqual({ exitCode: 1, stdout: "", stderr: "There is no user with this e-mail address.\n" });
+  },
+);

@@ -3,6 +3,7 @@ import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
 import { withAccounts } from "./open-store.ts";
 import { readPassword } from "./password-input.ts";
 import { getConfig } from "./settings.ts";
+import { shell } from "./user-change.ts";
 
 interface Options {
   readonly email: string;
@@ -22,6 +23,7 @@ export function addUserCreate(user: Command, { io }: CommandDeps): void {
       const password = await readPassword(io.stdin);
       await withAccounts(config, io, "make", async (accounts) => {
         const made = await accounts.createUser({ email, password, admin: admin === true });
+        await accounts.recordAdminAction("created_user", made.email, shell);
         io.stdout(`Created user ${made.id} (${made.email}${made.admin ? ", administrator" : ""}).\n`);
       });
     });

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { productName } from "../branding/branding.ts";
+import { nameOf } from "../branding/branding.ts";
 import { languages } from "../words/words.ts";
 import type { AssetName } from "./assets.ts";
 import { type PageContext, pageHref, withLocale } from "./page-context.ts";
@@ -36,7 +36,7 @@ export function Layout({
     <html lang={words.locale.tag} dir={words.locale.dir}>
       <head>
         <meta charset="utf-8" />
-        <title>{`${title} · ${look.name ?? productName}`}</title>
+        <title>{`${title} · ${nameOf(look)}`}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="theme-color" content="#f5f6f3" media="(prefers-color-scheme: light)" />

@@ -12,6 +12,8 @@ export interface AdministrationStore {
   /** The account with everything that belongs to it in this room. */
   deleteUser(userId: number, now: number, entry: NewEntry | null): Promise<Change>;
   record(entry: NewEntry): Promise<void>;
+  /** The same inside a unit of `db.write`. */
+  recordInUnit(entry: NewEntry): void;
   listEntries(limit: number, offset: number): AdminEntry[];
 }
 
@@ -113,6 +115,7 @@ export function createAdministrationStore(db: Database): AdministrationStore {
         if (entry !== null) write(entry);
       }),
     record: (entry) => db.write(() => write(entry)),
+    recordInUnit: write,
     listEntries: (limit, offset) =>
       entries.all(limit, offset).map((row) => ({
         createdAt: row.created_at,

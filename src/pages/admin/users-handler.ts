@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Administrator, Change } from "../../accounts/accounts.ts";
+import type { Administrator, Change, FactorReset } from "../../accounts/accounts.ts";
 import { pageOf } from "../../api/v2/request-parts.ts";
 import { AppError } from "../../base/errors.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
@@ -48,9 +48,12 @@ async function act(
   return reply.redirect(pageHref(pageContext(request, deps, null), leaves ? "/" : usersPath(text, 1)), 303);
 }
 
-type Acted = Change | { readonly outcome: "no_factors"; readonly user: { readonly email: string } };
-
-async function change(action: UserAction, userId: number, by: Administrator, deps: PageDeps): Promise<Acted> {
+async function change(
+  action: UserAction,
+  userId: number,
+  by: Administrator,
+  deps: PageDeps,
+): Promise<Change | FactorReset> {
   const { accounts } = deps;
   switch (action) {
     case "promote":
@@ -63,13 +66,8 @@ async function change(action: UserAction, userId: number, by: Administrator, dep
       return accounts.setDisabled(userId, false, by);
     case "delete":
       return deps.deleteAccount(userId, by);
-    case "reset_factors": {
-      const user = await accounts.findUser(userId);
-      if (user === undefined) return { outcome: "unknown" };
-      if (!(await accounts.resetFactors(userId))) return { outcome: "no_factors", user };
-      await accounts.recordAdminAction("reset_factors", user.email, by);
-      return { outcome: "done", user };
-    }
+    case "reset_factors":
+      return accounts.resetFactors(userId, by);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
+import { nameOf } from "../../branding/branding.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import { pageHref } from "../page-context.ts";
@@ -54,11 +55,16 @@ async function sendApp(
   const session = sessionOf(request);
   const factors = await deps.accounts.findFactors(session.user.id);
   // Named by the server, so that codes of two servers stay apart in one app.
-  const issuer = `Sealpush (${new URL(request.baseUrl).hostname})`;
+  const issuer = `${issuerName(deps)} (${new URL(request.baseUrl).hostname})`;
   const offer = deps.accounts.offerAuthenticatorApp(session, issuer, setUp);
   const model = { ...offer, problem, proof: proofOffered(request, factors), replaces: factors.appAddedAt !== null };
   const page = pageContext(request, deps, request.method === "GET" ? appPath : null);
   return sendPage(reply, status, renderPage(appView(model, page)));
+}
+
+/** In the address of the QR code a colon ends the issuer. */
+function issuerName({ branding }: PageDeps): string {
+  return nameOf(branding.look()).replaceAll(":", " ");
 }
 
 async function removeApp(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {

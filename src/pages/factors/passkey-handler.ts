@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { passkeyNameCharactersMax, type RelyingParty } from "../../accounts/accounts.ts";
 import { AppError } from "../../base/errors.ts";
+import { nameOf } from "../../branding/branding.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendJson } from "../../http/headers.ts";
 import { pageHref } from "../page-context.ts";
@@ -13,7 +14,7 @@ import { relyingPartyOf } from "./relying-party.ts";
 
 export function registerPasskeyPages(server: FastifyInstance, deps: PageDeps): void {
   server.post(newPasskeyOptionsPath, { config: changingFactors }, async (request, reply) =>
-    sendJson(reply, 200, await deps.accounts.offerPasskey(sessionOf(request), getRelyingParty(request))),
+    sendJson(reply, 200, await deps.accounts.offerPasskey(sessionOf(request), namedRelyingParty(request, deps))),
   );
   server.post(proofOptionsPath, { config: changingFactors }, async (request, reply) =>
     sendJson(reply, 200, await deps.accounts.offerOwnPasskeys(sessionOf(request), getRelyingParty(request))),
@@ -29,6 +30,11 @@ export function getRelyingParty(request: FastifyRequest): RelyingParty {
   const party = relyingPartyOf(request.baseUrl);
   if (party === undefined) throw new AppError("not_found", "not-found");
   return party;
+}
+
+/** Browsers show the name beside a new passkey; nothing is checked against it later. */
+function namedRelyingParty(request: FastifyRequest, { branding }: PageDeps): RelyingParty {
+  return { ...getRelyingParty(request), name: nameOf(branding.look()) };
 }
 
 async function addPasskey(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {

@@ -1,4 +1,4 @@
-import { type BrandingFile, type Look, productName } from "../../branding/branding.ts";
+import { type BrandingFile, type Look, nameOf } from "../../branding/branding.ts";
 
 // A wax seal: fourteen lobes around the letter S.
 const edge =
@@ -18,7 +18,7 @@ export function Wordmark({ look }: { readonly look: Look }) {
     <>
       {look.logo === undefined ? <SealMark /> : <img class="brand-logo" src={brandingHref(look.logo)} alt="" />}
       <span class="wordmark-name" dir="auto">
-        {look.name ?? productName}
+        {nameOf(look)}
       </span>
     </>
   );
