@@ -1,0 +1,165 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { minuteMs } from "../../src/base/clock.ts";
+import { password, startTestApp } from "../support/app.ts";
+import { TestAuthenticator } from "../support/authenticator.ts";
+import { type Estate, makeEstate } from "../support/estate.ts";
+import { appFor } from "../support/factors.ts";
+import { type Answer, type Person, personAt } from "../support/person.ts";
+
+const wrongCode = "000000";
+const wrongBackupCode = "7k2m-7k2m-7k2m-7k2m";
+
+interface World {
+  readonly estate: Estate;
+  readonly advance: (ms: number) => void;
+  readonly now: () => number;
+  /** The owner's password, from some address: a sign-in that waits for its factor. */
+  waiting(at: number): Promise<Person>;
+}
+
+async function open(): Promise<World> {
+  const world = await startTestApp();
+  onTestFinished(() => world[Symbol.asyncDispose]());
+  const estate = await makeEstate(world);
+  return {
+    estate,
+    advance: (ms) => world.clock.advance(ms),
+    now: () => world.clock.now(),
+    waiting: (at) => personAt(world, estate.email, { address: `198.51.100.${at}` }),
+  };
+}
+
+/** The key of another app, as its page shows it. */
+async function offered({ person }: Estate) {
+  const { body } = await person.get("/users/factors/authenticator_app");
+  const setUp = /name="set_up" value="([^"]*)"/.exec(body)?.[1] ?? "";
+  return { setUp, key: /<output[^>]*>([A-Z2-7 ]+)<\/output>/.exec(body)?.[1] ?? "" };
+}
+
+/** Each way to try a code, as often as there are addresses. */
+const doors: Readonly<Record<string, (world: World, at: number) => Promise<() => Promise<Answer>>>> = {
+  "the challenge, by a code": async (world, at) => {
+    const person = await world.waiting(at);
+    return () => person.post("/users/second_factor", { code: wrongCode });
+  },
+  "the challenge, by a backup code": async (world, at) => {
+    const person = await world.waiting(at);
+    return () => person.post("/users/second_factor", { backup_code: wrongBackupCode });
+  },
+  "the confirmation of another app": async ({ estate }) => {
+    const { setUp } = await offered(estate);
+    const fields = { set_up: setUp, code: wrongCode, proof: password };
+    return () => estate.person.post("/users/factors/authenticator_app", fields);
+  },
+  "the proof for another app": async ({ estate, now }) => {
+    const { setUp, key } = await offered(estate);
+    const fields = { set_up: setUp, code: appFor(key, now).code(), proof: wrongCode };
+    return () => estate.person.post("/users/factors/authenticator_app", fields);
+  },
+  "the removal of the app": async ({ estate }) => {
+    return () => estate.person.post("/users/factors/authenticator_app/remove", { proof: wrongCode });
+  },
+  "the removal of a passkey": async ({ estate }) => {
+    const path = `/users/factors/passkeys/${estate.ids.passkey[0]}/remove`;
+    return () => estate.person.post(path, { proof: wrongBackupCode });
+  },
+  "the proof for another passkey": async ({ estate }) => {
+    const { body } = await estate.person.post("/users/factors/passkeys/options");
+    const passkey = new TestAuthenticator().create(JSON.parse(body));
+    return () => estate.person.post("/users/factors/passkeys", { name: "x", passkey, proof: wrongCode });
+  },
+  "new backup codes": async ({ estate }) => {
+    return () => estate.person.post("/users/factors/backup_codes", { proof: wrongBackupCode });
+  },
+};
+
+describe("brute force of codes", () => {
+  test.each(Object.keys(doors))(
+    "by %s ends after ten, however many sessions and addresses try at once",
+    async (name) => {
+      const world = await open();
+      const tries: (() => Promise<Answer>)[] = [];
+      for (let at = 1; at <= 14; at += 1) {
+        const door = await doors[name]?.(world, at);
+        if (door !== undefined) tries.push(door);
+      }
+      const answers = await Promise.all(tries.map((attempt) => attempt()));
+      const tried = answers.filter(({ status }) => status === 401 || status === 422);
+      const refused = answers.filter(({ status }) => status === 429);
+      expect([tried.length, refused.length]).toEqual([10, 4]);
+      for (const { headers } of refused) expect(Number(headers["retry-after"])).toBeGreaterThan(0);
+
+      // The others are shut with it, for the right code too.
+      for (const [other, door] of Object.entries(doors)) {
+        expect([other, (await (await door(world, 99))()).status]).toEqual([other, 429]);
+      }
+      const right = await (await world.waiting(77)).post("/users/second_factor", { code: world.estate.app.code() });
+      expect(right.status).toBe(429);
+      const spare = { backup_code: world.estate.backupCodes[0] ?? "" };
+      expect((await (await world.waiting(78)).post("/users/second_factor", spare)).status).toBe(429);
+      world.advance(15 * minuteMs);
+      expect((await (await world.waiting(79)).post("/users/second_factor", spare)).status).toBe(303);
+    },
+  );
+
+  test("is not begun anew by signing in again, by a right password, or by leaving", async () => {
+    const world = await open();
+    const statuses: number[] = [];
+    for (let at = 1; at <= 12; at += 1) {
+      const person = await world.waiting(at);
+      statuses.push((await person.post("/users/second_factor", { code: wrongCode })).status);
+      await person.post("/users/sign_out");
+    }
+    expect(statuses).toEqual([...Array<number>(10).fill(401), 429, 429]);
+  });
+});
+
+describe("TOTP reuse", () => {
+  test("of many sessions that give one code at once, one comes in", async () => {
+    const world = await open();
+    const people = await Promise.all([1, 2, 3, 4, 5, 6].map((at) => world.waiting(at)));
+    const code = world.estate.app.code();
+    const answers = await Promise.all(people.map((person) => person.post("/users/second_factor", { code })));
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+  });
+
+  test("a code that signed in removes no factor and makes no backup codes", async () => {
+    const world = await open();
+    const code = world.estate.app.code();
+    const person = await world.waiting(1);
+    expect((await person.post("/users/second_factor", { code })).status).toBe(303);
+    for (const path of ["authenticator_app/remove", "backup_codes"]) {
+      expect([path, (await person.post(`/users/factors/${path}`, { proof: code })).status]).toEqual([path, 422]);
+    }
+  });
+
+  test("an earlier code counts no more once a later one was used", async () => {
+    const world = await open();
+    const early = world.estate.app.code();
+    world.advance(minuteMs / 2);
+    const late = world.estate.app.code();
+    expect((await (await world.waiting(1)).post("/users/second_factor", { code: late })).status).toBe(303);
+    expect((await (await world.waiting(2)).post("/users/second_factor", { code: early })).status).toBe(401);
+  });
+});
+
+describe("backup code reuse", () => {
+  test("of many sessions that give one code at once, one comes in", async () => {
+    const world = await open();
+    const people = await Promise.all([1, 2, 3, 4, 5, 6].map((at) => world.waiting(at)));
+    const given = { backup_code: world.estate.backupCodes[3] ?? "" };
+    const answers = await Promise.all(people.map((person) => person.post("/users/second_factor", given)));
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+  });
+
+  test("a code that signed in is no proof for a change, and one that proved a change signs nobody in", async () => {
+    const world = await open();
+    const [one = "", two = ""] = world.estate.backupCodes;
+    const person = await world.waiting(1);
+    expect((await person.post("/users/second_factor", { backup_code: one })).status).toBe(303);
+    expect((await person.post("/users/factors/authenticator_app/remove", { proof: one })).status).toBe(422);
+    const remove = `/users/factors/passkeys/${world.estate.ids.passkey[0]}/remove`;
+    expect((await person.post(remove, { proof: two })).status).toBe(303);
+    expect((await (await world.waiting(2)).post("/users/second_factor", { backup_code: two })).status).toBe(401);
+  });
+});
