@@ -37,9 +37,9 @@ import { createUsers, type Users } from "./users.ts";
 
 export type { ApiToken, ListedSession, Passkey, Place, Scope, Session, User } from "./account.ts";
 export { allScopes } from "./account.ts";
-export type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from "./administration.ts";
+export type { AdminEntry, Administrator, Change, UserSummary } from "./administration.ts";
 export { type TokenHolder, type TokenLimits, tokenLimits } from "./api-tokens.ts";
-export type { EmailChangeOutcome } from "./email-change.ts";
+
 export {
   type ChangeRefusal,
   type FactorChange,
