@@ -4,47 +4,28 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { launchBrowser } from "../test/support/browser.ts";
 import { buildAssets, buildServer, root, serverFile } from "./bundles.ts";
+import { moveIn } from "./screenshots/instance.ts";
+import { ownerShots, publicShots, type Shot } from "./screenshots/shots.ts";
 
 const outDir = join(root, "docs/screenshots");
 
-interface Shot {
-  readonly name: string;
-  /** Leads the browser to what is to be seen, starting anywhere. */
-  readonly prepare: (page: Page, origin: string) => Promise<unknown>;
+interface Look {
+  readonly width: number;
+  readonly colorScheme: "light" | "dark";
 }
 
-const shownBaseUrl = "https://push.example.com";
-const secretText = "Postgres, production\nuser: reporting\npassword: quartz-lantern-willow-93";
-
-async function makePush(page: Page, origin: string): Promise<void> {
-  await page.goto(`${origin}/`);
-  await page.locator("#push_payload").fill(secretText);
-  await page.locator("#push_expire_after_views").fill("3");
-  await page.locator("form[action^='/p'] button[type=submit]").click();
-  await page.locator("#link").waitFor();
-}
-
-async function openLink(page: Page, origin: string): Promise<void> {
-  await makePush(page, origin);
-  const link = new URL(await page.locator("#link").inputValue());
-  await page.goto(`${origin}${link.pathname}`);
-}
-
-async function openSecret(page: Page, origin: string): Promise<void> {
-  await openLink(page, origin);
-  await page.locator("main form button[type=submit]").click();
-  await page.locator("label[for=reveal]").click();
-}
-
-const shots: readonly Shot[] = [
-  { name: "new-push", prepare: (page, origin) => page.goto(`${origin}/`) },
-  { name: "new-push-arabic", prepare: (page, origin) => page.goto(`${origin}/?locale=ar`) },
-  { name: "link-ready", prepare: makePush },
-  { name: "before-opening", prepare: openLink },
-  { name: "secret", prepare: openSecret },
+/** Of the many pages of accounts, the two that differ most. */
+const twoLooks: readonly Look[] = [
+  { width: 1280, colorScheme: "light" },
+  { width: 360, colorScheme: "dark" },
+];
+const allLooks: readonly Look[] = [
+  ...twoLooks,
+  { width: 1280, colorScheme: "dark" },
+  { width: 360, colorScheme: "light" },
 ];
 
 /** The real server on an empty folder of its own. */
@@ -54,7 +35,10 @@ async function startServer(dataDir: string): Promise<{ server: ChildProcess; ori
     PORT: "0",
     HOST: "127.0.0.1",
     DATA_DIR: dataDir,
-    PWP__OVERRIDE_BASE_URL: shownBaseUrl,
+    PWP__OVERRIDE_BASE_URL: "https://push.example.com",
+    // All comes from one address, and quickly.
+    PWP__THROTTLING__MINUTE: "0",
+    PWP__THROTTLING__SECOND: "0",
   };
   const server = spawn(process.execPath, [serverFile, "serve"], {
     env: environment,
@@ -70,33 +54,43 @@ async function startServer(dataDir: string): Promise<{ server: ChildProcess; ori
   throw new Error("The server ended before it was ready.");
 }
 
-async function takeAll(browser: Browser, origin: string): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    for (const width of [360, 1280]) {
-      const context = await browser.newContext({
-        viewport: { width, height: 800 },
-        colorScheme,
-        locale: "en-GB",
-        reducedMotion: "reduce",
-      });
-      for (const { name, prepare } of shots) {
-        const page = await context.newPage();
-        await prepare(page, origin);
-        await page.screenshot({ path: join(outDir, `${name}-${width}-${colorScheme}.png`), fullPage: true });
-        await page.close();
-      }
-      await context.close();
+interface Taking {
+  readonly browser: Browser;
+  readonly origin: string;
+  readonly looks: readonly Look[];
+  /** undefined: nobody is signed in. */
+  readonly signIn: Readonly<Record<string, string>> | undefined;
+}
+
+async function takeAll(shots: readonly Shot[], { browser, origin, looks, signIn }: Taking): Promise<void> {
+  for (const { width, colorScheme } of looks) {
+    const context = await browser.newContext({
+      viewport: { width, height: 800 },
+      colorScheme,
+      locale: "en-GB",
+      reducedMotion: "reduce",
+    });
+    if (signIn !== undefined) await context.request.post(`${origin}/users/sign_in`, { form: signIn });
+    for (const { name, prepare } of shots) {
+      const page = await context.newPage();
+      await prepare(page, origin);
+      await page.screenshot({ path: join(outDir, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+      await page.close();
     }
+    await context.close();
   }
 }
 
 await Promise.all([buildServer(), buildAssets({ removeOthers: false }), mkdir(outDir, { recursive: true })]);
 const workDir = await mkdtemp(join(tmpdir(), "sealpush-screenshots-"));
-const { server, origin } = await startServer(join(workDir, "data"));
+const dataDir = join(workDir, "data");
+const { server, origin } = await startServer(dataDir);
 try {
   const browser = await launchBrowser();
   try {
-    await takeAll(browser, origin);
+    await takeAll(publicShots, { browser, origin, looks: allLooks, signIn: undefined });
+    const { signIn, shown } = await moveIn(origin, dataDir);
+    await takeAll(ownerShots(shown), { browser, origin, looks: twoLooks, signIn });
   } finally {
     await browser.close();
   }

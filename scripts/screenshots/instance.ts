@@ -1,0 +1,101 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { serverFile } from "../bundles.ts";
+
+/** A push to be shown, with a story. */
+export interface ShownPush {
+  readonly urlToken: string;
+}
+
+const administrator = { email: "ada@example.com", password: "quartz lantern willow" };
+const others = ["grace@example.com", "edsger@example.com", "barbara@example.com"];
+
+const browsers = {
+  chrome:
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36",
+  firefox: "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0",
+  safari:
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1",
+};
+
+interface Visitor {
+  readonly address: string;
+  readonly userAgent: string;
+}
+
+const ada = { address: "192.0.2.17", userAgent: browsers.firefox };
+
+/** Makes the first administrator, other people, tokens and pushes, as people would. */
+export async function moveIn(origin: string, dataDir: string) {
+  const bootCode = (await readFile(join(dataDir, "boot-code"), "utf8")).trim();
+  await send(origin, "/first_run", { ...administrator, boot_code: bootCode }, ada);
+  for (const email of others) await createUser(email, dataDir);
+  const phone = { address: "203.0.113.40", userAgent: browsers.safari };
+  const cookie = cookieOf(await send(origin, "/users/sign_in", administrator, phone));
+  await send(origin, "/users/token", { name: "build server", may_create: "1", expires_in_days: "90" }, ada, cookie);
+  return { signIn: administrator, shown: await sharePushes(origin, cookie) };
+}
+
+/** By the operator's command: such accounts count as confirmed. */
+async function createUser(email: string, dataDir: string): Promise<void> {
+  const command = spawn(process.execPath, [serverFile, "user", "create", "--email", email, "--password-stdin"], {
+    env: { ...process.env, DATA_DIR: dataDir },
+    stdio: ["pipe", "ignore", "inherit"],
+  });
+  command.stdin.end(`${administrator.password} too`);
+  const [exitCode] = await once(command, "exit");
+  if (exitCode !== 0) throw new Error(`user create ended with ${exitCode}.`);
+}
+
+async function sharePushes(origin: string, cookie: string): Promise<ShownPush> {
+  const push = async (fields: Readonly<Record<string, string>>) => {
+    const form = Object.entries(fields).map(([name, value]) => [`push[${name}]`, value]);
+    const answer = await send(origin, "/p", Object.fromEntries(form), ada, cookie);
+    const urlToken = /\/p\/([^/]+)\/preview/.exec(answer.headers.get("location") ?? "")?.[1];
+    if (urlToken === undefined) throw new Error("A push was not made.");
+    return urlToken;
+  };
+  await push({ kind: "qr", payload: "WIFI:T:WPA;S:Guests;P:quartz-lantern;;", name: "Guest Wi-Fi" });
+  const used = await push({ payload: "a", name: "Licence key", note: "Ticket 4711", expire_after_views: "1" });
+  await open(origin, used, { address: "198.51.100.23", userAgent: browsers.chrome });
+  await push({ kind: "url", payload: "https://example.com/invoice", name: "Invoice", passphrase: "willow" });
+  const shown = await push({
+    ...{ payload: "quartz-lantern-willow-93", name: "Database, production", note: "For the new colleague" },
+    ...{ passphrase: "lantern", expire_after_days: "14", expire_after_views: "5" },
+  });
+  await open(origin, shown, { address: "198.51.100.23", userAgent: browsers.chrome }, "latern");
+  await open(origin, shown, { address: "198.51.100.23", userAgent: browsers.chrome }, "lantern");
+  await open(origin, shown, { address: "203.0.113.40", userAgent: browsers.safari }, "lantern");
+  return { urlToken: shown };
+}
+
+function open(origin: string, urlToken: string, visitor: Visitor, passphrase?: string): Promise<Response> {
+  const given = passphrase === undefined ? {} : { "x-push-passphrase": passphrase };
+  return fetch(`${origin}/api/v2/pushes/${urlToken}`, { headers: { ...headersOf(visitor), ...given } });
+}
+
+async function send(
+  origin: string,
+  path: string,
+  form: Readonly<Record<string, string>>,
+  visitor: Visitor,
+  cookie = "",
+): Promise<Response> {
+  const headers = { ...headersOf(visitor), cookie, "sec-fetch-site": "same-origin" };
+  const body = new URLSearchParams(form);
+  const answer = await fetch(`${origin}${path}`, { method: "POST", headers, body, redirect: "manual" });
+  // The page of tokens shows what it has made; all other forms lead on.
+  if (answer.status >= 400) throw new Error(`${path} answered ${answer.status}.`);
+  return answer;
+}
+
+/** The server trusts a proxy on its own machine. */
+function headersOf({ address, userAgent }: Visitor) {
+  return { "x-forwarded-for": address, "user-agent": userAgent };
+}
+
+function cookieOf(answer: Response): string {
+  return answer.headers.get("set-cookie")?.split(";")[0] ?? "";
+}
