@@ -106,6 +106,7 @@ GET    /users/sign_in                         page
 POST   /users/sign_in                         page          changes
 POST   /users/sign_in/passkey                 page          changes
 POST   /users/sign_in/passkey/options         page          changes
+GET    /users/sign_out                        page
 POST   /users/sign_out                        page          changes
 GET    /users/sign_up                         page
 POST   /users/sign_up                         page          changes

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { hourMs, minuteMs } from "../../src/base/clock.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { comparable, isSignedIn, type Sender, visit } from "../support/entry.ts";
+import { personAt } from "../support/person.ts";
 
 const ada = "ada@example.com";
 
@@ -102,4 +103,15 @@ test("the password stands in no answer and in no log line", async () => {
   ];
   for (const { body } of answers) expect(body.replaceAll(`value="${canary}"`, "")).not.toContain(canary);
   expect(world.logLines.join("")).not.toContain(canary);
+});
+
+test("the address for signing out offers a button: following a link to it signs nobody out", async () => {
+  await using world = await startWithAda();
+  const person = await personAt(world, ada);
+  const asked = await person.get("/users/sign_out");
+  expect(asked.status).toBe(200);
+  expect(asked.body).toContain('<form method="post" action="/users/sign_out"');
+  expect(await isSignedIn(world, person.cookie())).toBe(true);
+  await person.post("/users/sign_out");
+  expect((await person.get("/users/sign_out")).location).toBe("/users/sign_in");
 });

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { AppError } from "../../base/errors.ts";
 import { secondFactorPath, signInPath } from "../../http/authentication.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
@@ -8,7 +7,10 @@ import { relyingPartyOf } from "../factors/relying-party.ts";
 import { type PageDeps, pageContext, placeOf, queryOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { providerNameOf } from "../single-sign-on/button.tsx";
+import { signOutView } from "./sign-out-view.tsx";
 import { type SignInDone, type SignInModel, type SignInRefusal, signInView } from "./view.tsx";
+
+const signOutPath = "/users/sign_out";
 
 export function registerSignInPages(server: FastifyInstance, deps: PageDeps): void {
   server.get(signInPath, { config: { access: "page", changesState: false } }, async (request, reply) => {
@@ -22,7 +24,12 @@ export function registerSignInPages(server: FastifyInstance, deps: PageDeps): vo
     const closed = answerWhenClosed("signing in", request, reply, deps);
     return closed ?? signIn(request, reply, deps);
   });
-  server.post("/users/sign_out", { config: { access: "page", changesState: true } }, async (request, reply) => {
+  server.get(signOutPath, { config: { access: "page", changesState: false } }, (request, reply) =>
+    request.user === null
+      ? goTo(signInPath, request, reply, deps)
+      : sendPage(reply, 200, renderPage(signOutView(request.user.email, pageContext(request, deps, signOutPath)))),
+  );
+  server.post(signOutPath, { config: { access: "page", changesState: true } }, async (request, reply) => {
     const sessionToken = deps.sessionCookies.find(request.raw, request.client);
     if (sessionToken !== undefined) await deps.accounts.signOut(sessionToken);
     reply.header("set-cookie", deps.sessionCookies.ended(request.client));
@@ -43,7 +50,6 @@ async function signIn(request: FastifyRequest, reply: FastifyReply, deps: PageDe
     const after = signedIn.waitsForFactor ? withNext(secondFactorPath, next) : (next ?? "/");
     return await enter(signedIn.sessionToken, after, request, reply, deps);
   } catch (error) {
-    if (error instanceof AppError && error.code === "forbidden") return sendBack(403, { reason: "unconfirmed" });
     return sendBack(429, { reason: "too_many", retryAfterSeconds: waitAfter(error, reply) });
   }
 }
@@ -55,9 +61,10 @@ async function sendSignIn(
   status: number,
   shown: Pick<SignInModel, "email" | "next" | "refusal" | "done">,
 ): Promise<FastifyReply> {
-  const { signupsDisabled } = deps.config.accounts;
+  const { signupsDisabled, emails } = deps.config.accounts;
   const model: SignInModel = {
     ...shown,
+    confirmations: emails,
     provider: providerNameOf(deps.config),
     passkeys: relyingPartyOf(request.baseUrl) !== undefined,
     signUps: !signupsDisabled,

@@ -9,8 +9,6 @@ import { SignOnButton } from "../single-sign-on/button.tsx";
 
 export type SignInRefusal =
   | { readonly reason: "wrong" }
-  /** The pair is right: nobody else hears of it. */
-  | { readonly reason: "unconfirmed" }
   | { readonly reason: "too_many"; readonly retryAfterSeconds: number };
 
 export interface SignInModel {
@@ -24,6 +22,8 @@ export interface SignInModel {
   readonly refusal: SignInRefusal | null;
   /** What the person has just done before coming here. */
   readonly done: SignInDone | null;
+  /** Whether accounts wait for the confirmation of their e-mail; whose does, nobody is told. */
+  readonly confirmations: boolean;
   /** Whether an account can be made by oneself. */
   readonly signUps: boolean;
   /** There is no account at all yet. */
@@ -52,7 +52,7 @@ export function signInView(model: SignInModel, page: PageContext): Page {
             <p>{model.done === "confirmed" ? entry.confirmation.done : entry.recovery.done}</p>
           </Notice>
         )}
-        {model.refusal !== null && <Refused refusal={model.refusal} page={page} />}
+        {model.refusal !== null && <Refused {...model} refusal={model.refusal} page={page} />}
         <PostForm page={page} class="form" action="/users/sign_in">
           {model.next !== null && <input type="hidden" name="next" value={model.next} />}
           <Field
@@ -108,13 +108,18 @@ export function signInView(model: SignInModel, page: PageContext): Page {
   );
 }
 
-function Refused({ refusal, page }: { readonly refusal: SignInRefusal; readonly page: PageContext }) {
+interface RefusedProps extends Pick<SignInModel, "confirmations"> {
+  readonly refusal: SignInRefusal;
+  readonly page: PageContext;
+}
+
+function Refused({ refusal, confirmations, page }: RefusedProps) {
   const { signIn, entry, problems } = page.words;
   return (
     <Notice tone="danger" icon="alert" alert>
       {refusal.reason === "wrong" && <p>{signIn.wrong}</p>}
       {refusal.reason === "too_many" && <p>{problems.tooManyAttempts({ count: refusal.retryAfterSeconds })}</p>}
-      {refusal.reason === "unconfirmed" && (
+      {refusal.reason === "wrong" && confirmations && (
         <p>
           {entry.confirmation.first} <a href={pageHref(page, "/users/confirmation/new")}>{entry.signUp.again}</a>
         </p>

@@ -1,0 +1,22 @@
+import { Layout } from "../layout.tsx";
+import type { PageContext } from "../page-context.ts";
+import { MessageCard } from "../parts/message-card.tsx";
+import { PostForm } from "../parts/post-form.tsx";
+import type { Page } from "../render.ts";
+
+/** For whoever comes by the address: following a link signs nobody out, a button does. */
+export function signOutView(email: string, page: PageContext): Page {
+  const { nav } = page.words;
+  return (
+    <Layout page={page} title={nav.signOut} width="narrow">
+      <MessageCard icon="hand" heading={nav.signOut}>
+        <p class="lead">{nav.signedInAs({ email })}</p>
+        <PostForm page={page} action="/users/sign_out">
+          <button type="submit" class="button button-primary">
+            {nav.signOut}
+          </button>
+        </PostForm>
+      </MessageCard>
+    </Layout>
+  );
+}
