@@ -1,5 +1,4 @@
 import type { Clock } from "../base/clock.ts";
-import { AppError } from "../base/errors.ts";
 import { isBcryptHash } from "../crypto/bcrypt.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { Place, User } from "./account.ts";
@@ -29,9 +28,10 @@ export interface SignedIn {
 
 export interface SignIn {
   /**
-   * undefined: no such pair; the same work is done for an unknown e-mail. A bcrypt hash that matched is replaced.
-   * @throws AppError too_many_requests, unavailable; forbidden: the pair is right, but the e-mail is not confirmed yet.
-   * Only who knows the password hears of that.
+   * undefined: no such pair; the same work is done for an unknown e-mail. A bcrypt hash that matched is replaced. With
+   * account mails, an account whose e-mail nobody has confirmed is as unknown as one that is not there: whoever signs up
+   * with an address and tries its password next learns nothing of who had it before.
+   * @throws AppError too_many_requests, unavailable.
    */
   signIn(request: { email: string; password: string; place: Place }): Promise<SignedIn | undefined>;
 }
@@ -44,13 +44,11 @@ export function createSignIn(deps: Deps): SignIn {
       if (settings.loginsDisabled) return undefined;
       const now = clock.now();
       const address = normalizeEmail(email);
-      const account = address === undefined ? undefined : store.findUserByEmail(address);
+      const found = address === undefined ? undefined : store.findUserByEmail(address);
+      const account = settings.emails && found?.user.confirmedAt === null ? undefined : found;
       const matches = await check({ email: address, account, password, place }, now);
       if (account === undefined || !matches) return undefined;
       const { user, passwordHash } = account;
-      if (settings.emails && user.confirmedAt === null) {
-        throw new AppError("forbidden", "Confirm your e-mail address first.");
-      }
       const upgraded = isBcryptHash(passwordHash) ? await argon2.hashPassword(password, place.client) : undefined;
       // Within the write that starts the session: a password that was changed meanwhile lets nobody in any more.
       const provided = () =>

@@ -10,14 +10,20 @@ import { signUpSentView, signUpView } from "../../src/pages/sign-up/view.tsx";
 const refusals: readonly (SignInRefusal | null)[] = [
   null,
   { reason: "wrong" },
-  { reason: "unconfirmed" },
   { reason: "too_many", retryAfterSeconds: 2 },
 ];
 
 /** The ways in, in every state. @param typed stands wherever somebody else's text can. */
 export function entryPages(typed: string, page: PageContext): readonly Page[] {
   const form = { email: typed, waitSeconds: 2 };
-  const signIn = { provider: typed, passkeys: true, email: typed, next: `/${typed}`, signUps: true };
+  const signIn = {
+    provider: typed,
+    passkeys: true,
+    email: typed,
+    next: `/${typed}`,
+    confirmations: true,
+    signUps: true,
+  };
   return [
     ...refusals.map((refusal) => signInView({ ...signIn, refusal, done: null, firstRun: false }, page)),
     signInView({ ...signIn, refusal: null, done: "confirmed", firstRun: false }, page),

@@ -42,7 +42,8 @@ export const entry = {
     againSubmit: "E-Mail senden",
     againSent: "Wenn ein Konto mit dieser Adresse auf seine Bestätigung wartet, ist eine E-Mail unterwegs.",
     done: "Ihre E-Mail-Adresse ist bestätigt. Melden Sie sich jetzt an.",
-    first: "Bestätigen Sie zuerst Ihre E-Mail-Adresse: Eine E-Mail mit einem Link ging dorthin.",
+    first:
+      "Falls Sie sich gerade erst registriert haben: Bestätigen Sie zuerst Ihre E-Mail-Adresse über den Link in der E-Mail.",
   },
   recovery: {
     link: "Passwort vergessen?",

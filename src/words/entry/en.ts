@@ -41,7 +41,7 @@ export const entry = {
     againSubmit: "Send the mail",
     againSent: "If an account with this address waits for its confirmation, a mail is on its way.",
     done: "Your e-mail address is confirmed. Sign in now.",
-    first: "Confirm your e-mail address first: a mail with a link was sent to it.",
+    first: "If you have just signed up: confirm your e-mail address first, by the link in the mail.",
   },
   recovery: {
     link: "Forgot your password?",

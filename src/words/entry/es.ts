@@ -41,7 +41,7 @@ export const entry = {
     againSubmit: "Enviar el correo",
     againSent: "Si una cuenta con esta dirección espera su confirmación, hay un correo en camino.",
     done: "Su dirección de correo está confirmada. Inicie sesión ahora.",
-    first: "Confirme primero su dirección de correo: se le envió un mensaje con un enlace.",
+    first: "Si acaba de registrarse: confirme primero su dirección de correo con el enlace del mensaje.",
   },
   recovery: {
     link: "¿Olvidó su contraseña?",

@@ -41,7 +41,7 @@ export const entry = {
     againSubmit: "Envoyer l’e-mail",
     againSent: "Si un compte avec cette adresse attend sa confirmation, un e-mail est en route.",
     done: "Votre adresse électronique est confirmée. Connectez-vous maintenant.",
-    first: "Confirmez d’abord votre adresse électronique : un message avec un lien y a été envoyé.",
+    first: "Si vous venez de vous inscrire : confirmez d’abord votre adresse électronique par le lien de l’e-mail.",
   },
   recovery: {
     link: "Mot de passe oublié ?",

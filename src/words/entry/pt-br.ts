@@ -41,7 +41,7 @@ export const entry = {
     againSubmit: "Enviar o e-mail",
     againSent: "Se uma conta com este endereço espera a confirmação, um e-mail está a caminho.",
     done: "Seu endereço de e-mail está confirmado. Entre agora.",
-    first: "Confirme primeiro seu endereço de e-mail: uma mensagem com um link foi enviada para ele.",
+    first: "Se você acabou de se cadastrar: confirme primeiro seu endereço de e-mail pelo link da mensagem.",
   },
   recovery: {
     link: "Esqueceu a senha?",
