@@ -48,8 +48,9 @@ export type RecordInUnit = (action: AdminAction, subject: string, by: Administra
 export interface Administration {
   /** By a part of the e-mail; newest first, 50 a page. `page` from 1. */
   searchUsers(text: string, page: number): Promise<readonly UserSummary[]>;
+  /** What a user is already is done too; nothing changes, and the trail says nothing. */
   setAdmin(userId: number, admin: boolean, by: Administrator): Promise<Change>;
-  /** A disabled user can do nothing: sessions end, tokens are refused; pushes and links stay. */
+  /** A disabled user can do nothing: sessions end, tokens are refused; pushes and links stay. Twice: as `setAdmin`. */
   setDisabled(userId: number, disabled: boolean, by: Administrator): Promise<Change>;
   /**
    * The account and all of this room that belongs to it; `house.deleteAccount` is the whole of it, pushes included.
@@ -78,7 +79,12 @@ export function createAdministration(deps: {
 
   return {
     searchUsers: async (text, page) =>
-      store.searchUsers(text.trim().toLowerCase().normalize("NFC"), pageSize, (page - 1) * pageSize),
+      store.searchUsers({
+        text: text.trim().toLowerCase().normalize("NFC"),
+        now: clock.now(),
+        limit: pageSize,
+        offset: (page - 1) * pageSize,
+      }),
     setAdmin: (userId, admin, by) =>
       store.setAdmin(userId, admin, entryAbout(userId, admin ? "made_admin" : "removed_admin", by)),
     setDisabled: (userId, disabled, by) =>

@@ -41,7 +41,7 @@ export interface Branding {
   setName(name: string): Promise<boolean>;
   /** @returns false when the bytes are no picture that we take, or too many. */
   setLogo(bytes: Buffer): Promise<boolean>;
-  /** @returns undefined when it was taken. */
+  /** One without rules is as none. @returns undefined when it was taken. */
   setStyle(css: string): Promise<StyleSheetProblem | undefined>;
   reset(part: BrandingPart): Promise<void>;
 }
@@ -66,6 +66,11 @@ export function createBranding(deps: { readonly db: Database; readonly clock: Cl
     known = undefined;
   }
 
+  async function reset(part: BrandingPart): Promise<void> {
+    await store.remove(part);
+    known = undefined;
+  }
+
   return {
     look,
     findFile(filename) {
@@ -87,13 +92,11 @@ export function createBranding(deps: { readonly db: Database; readonly clock: Cl
     async setStyle(css) {
       const read = readStyleSheet(css);
       if (!read.ok) return read.problem;
-      await put("style", Buffer.from(read.css, "utf8"), styleType);
+      if (read.css === "") await reset("style");
+      else await put("style", Buffer.from(read.css, "utf8"), styleType);
       return undefined;
     },
-    async reset(part) {
-      await store.remove(part);
-      known = undefined;
-    },
+    reset,
   };
 }
 

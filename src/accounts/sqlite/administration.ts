@@ -5,8 +5,8 @@ import { prepareEndSessions } from "./end-sessions.ts";
 import { toUser, type UserRow, userColumns } from "./rows.ts";
 
 export interface AdministrationStore {
-  /** Newest first; `text`: a part of the e-mail, "" for all. */
-  searchUsers(text: string, limit: number, offset: number): UserSummary[];
+  /** Newest first; `text`: a part of the e-mail, "" for all. `now`: which tokens are in use. */
+  searchUsers(asked: { text: string; now: number; limit: number; offset: number }): UserSummary[];
   setAdmin(userId: number, admin: boolean, entry: NewEntry): Promise<Change>;
   setDisabled(userId: number, disabled: boolean, entry: NewEntry): Promise<Change>;
   /** The account with everything that belongs to it in this room. */
@@ -39,9 +39,10 @@ interface EntryRow {
 const entriesMax = 10_000;
 
 export function createAdministrationStore(db: Database): AdministrationStore {
-  const search = db.reader.prepare<[string, number, number], SummaryRow>(
+  const search = db.reader.prepare<[number, string, number, number], SummaryRow>(
     `SELECT ${userColumns}, last_signed_in_at,
-       (SELECT count(*) FROM api_tokens WHERE api_tokens.user_id = users.id AND revoked_at IS NULL) AS tokens_in_use
+       (SELECT count(*) FROM api_tokens WHERE api_tokens.user_id = users.id AND revoked_at IS NULL
+          AND (expires_at IS NULL OR expires_at > ?)) AS tokens_in_use
      FROM users WHERE instr(email, ?) > 0 ORDER BY users.id DESC LIMIT ? OFFSET ?`,
   );
   const find = db.writer.prepare<[number], UserRow>(`SELECT ${userColumns} FROM users WHERE id = ?`);
@@ -89,20 +90,23 @@ export function createAdministrationStore(db: Database): AdministrationStore {
   }
 
   return {
-    searchUsers: (text, limit, offset) =>
-      search.all(text, limit, offset).map((row) => ({
+    searchUsers: ({ text, now, limit, offset }) =>
+      search.all(now, text, limit, offset).map((row) => ({
         user: toUser(row),
         lastSignedInAt: row.last_signed_in_at,
         tokensInUse: row.tokens_in_use,
       })),
     setAdmin: (userId, admin, entry) =>
-      changeUser(userId, !admin, () => {
+      changeUser(userId, !admin, (user) => {
+        // Asked for twice, it happened once: the trail tells of changes.
+        if (user.admin === admin) return;
         setAdmin.run(admin ? 1 : 0, entry.now, userId);
         write(entry);
       }),
     setDisabled: (userId, disabled, entry) =>
       changeUser(userId, disabled, (user) => {
-        setDisabled.run(disabled ? (user.disabledAt ?? entry.now) : null, entry.now, userId);
+        if ((user.disabledAt !== null) === disabled) return;
+        setDisabled.run(disabled ? entry.now : null, entry.now, userId);
         if (disabled) endSessions(userId, null);
         write(entry);
       }),

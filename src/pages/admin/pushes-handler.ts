@@ -16,13 +16,14 @@ const emailMax = 254;
 export function registerAdminPushesPage(server: FastifyInstance, deps: PageDeps): void {
   server.get(adminPaths.pushes, { config: reading }, (request, reply) => sendPushes(request, reply, deps));
   server.post(`${adminPaths.pushes}/:id/expire`, { config: changing }, async (request, reply) => {
+    // Read first: a form that is refused must not have ended anything.
+    const form = await receiveForm(request, deps.bodyBudget);
     const id = idOf(request);
     const outcome = id === undefined ? "unknown" : await deps.pushes.endAsAdministrator(id, request.actor);
     if (outcome === "unknown") throw new AppError("not_found", "not-found");
     if (outcome === "ended") {
       await deps.accounts.recordAdminAction("ended_push", String(id), administratorOf(request));
     }
-    const form = await receiveForm(request, deps.bodyBudget);
     const filter = filterOf((name) => (typeof form[name] === "string" ? form[name] : undefined));
     return reply.redirect(pageHref(pageContext(request, deps, null), pushesPath(filter)), 303);
   });

@@ -29,9 +29,11 @@ export function registerTokenPages(server: FastifyInstance, deps: PageDeps): voi
   server.post(tokensPath, { config: changing }, (request, reply) => makeToken(request, reply, deps));
   server.post(`${tokensPath}/:id/revoke`, { config: changing }, async (request, reply) => {
     const id = tokenIdOf(request);
-    // Another user's token is answered like one that never was.
-    const revoked = id !== undefined && (await deps.accounts.revokeToken(userOf(request).id, id, placeOf(request)));
-    if (!revoked) throw new AppError("not_found", "not-found");
+    const { id: userId } = userOf(request);
+    const revoked = id !== undefined && (await deps.accounts.revokeToken(userId, id, placeOf(request)));
+    // A second click finds one's own token revoked. Another user's is answered like one that never was.
+    const own = revoked || (await deps.accounts.listTokens(userId)).some((token) => token.id === id);
+    if (!own) throw new AppError("not_found", "not-found");
     return reply.redirect(pageHref(pageContext(request, deps, null), tokensPath), 303);
   });
 }

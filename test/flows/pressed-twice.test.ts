@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { dayMs } from "../../src/base/clock.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { type Person, personAt } from "../support/person.ts";
+
+const strangersAddress = "192.0.2.9";
+
+let world: TestApp;
+let root: Person;
+let ada: Person;
+let adaId: number;
+beforeAll(async () => {
+  world = await startTestApp();
+  root = await personAt(world, "root@example.com", { join: true, admin: true });
+  ada = await personAt(world, "ada@example.com", { join: true });
+  adaId = (await world.app.house.accounts.findUserByEmail(ada.email))?.id ?? 0;
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const repeated = async (url: string) =>
+  (await Promise.all(Array.from({ length: 5 }, () => root.post(url)))).map(({ status }) => status);
+
+const trailSince = async (count: number) => {
+  const entries = await world.app.house.accounts.listAdminEntries(1);
+  return entries.slice(0, entries.length - count).map(({ action }) => action);
+};
+
+test("an administrator who presses twice leaves one line in the trail: it tells of changes only", async () => {
+  const before = (await world.app.house.accounts.listAdminEntries(1)).length;
+  for (const action of ["demote", "enable", "promote", "demote", "disable", "enable"]) {
+    expect(await repeated(`/admin/users/${adaId}/${action}`)).toEqual([303, 303, 303, 303, 303]);
+  }
+  expect(await trailSince(before)).toEqual(["enabled", "disabled", "removed_admin", "made_admin"]);
+});
+
+test("a form that is refused has not ended the push it was about", async () => {
+  const { house } = world.app;
+  const actor = { user: null, client: "c", address: strangersAddress, userAgent: "", referrer: "", ownOrigin: "" };
+  const { urlToken } = await house.pushes.create({ payload: "x" }, actor);
+  const id = house.db.reader.prepare<[], { id: number }>("SELECT max(id) AS id FROM pushes").get()?.id ?? 0;
+  const answer = await world.server.inject({
+    ...{ method: "POST", url: `/admin/pushes/${id}/expire`, payload: "{}" },
+    headers: { "content-type": "application/json", "sec-fetch-site": "same-origin", cookie: root.cookie() },
+  });
+  expect(answer.statusCode).toBe(415);
+  expect(await house.pushes.find(urlToken, actor)).toMatchObject({ expired: false });
+  expect((await root.post(`/admin/pushes/${id}/expire`)).status).toBe(303);
+  expect(await house.pushes.find(urlToken, actor)).toMatchObject({ expired: true });
+});
+
+test("a token that is revoked twice sends its owner back to the list, and nobody else", async () => {
+  const { accounts } = world.app.house;
+  const owner = await personAt(world, "eve@example.com", { join: true });
+  const id = (await accounts.findUserByEmail(owner.email))?.id ?? 0;
+  const { apiToken } = await accounts.createToken(id, "script");
+  const url = `/users/token/${apiToken.id}/revoke`;
+  expect((await root.post(url)).status).toBe(404);
+  for (let click = 0; click < 3; click += 1) {
+    expect(await owner.post(url)).toMatchObject({ status: 303, location: "/users/token" });
+  }
+  expect((await root.post(url)).status).toBe(404);
+});
+
+test("a token whose time is over counts as in use for no administrator", async () => {
+  const { accounts } = world.app.house;
+  const { id } = await accounts.createUser({ email: "carl@example.com", password: "a long password", admin: false });
+  await accounts.createToken(id, "short", { expiresInDays: 1 });
+  await accounts.createToken(id, "long");
+  const inUse = async () => (await accounts.searchUsers("carl", 1))[0]?.tokensInUse;
+  expect(await inUse()).toBe(2);
+  world.clock.advance(dayMs);
+  expect(await inUse()).toBe(1);
+});
+
+test("a style sheet without rules is none: no page links an empty file", async () => {
+  const links = async () => (await root.get("/")).body.includes("/branding/style-");
+  root = await personAt(world, root.email);
+  expect((await root.post("/admin/look/style", { style: "a { color: red }" })).status).toBe(303);
+  expect(await links()).toBe(true);
+  expect((await root.post("/admin/look/style", { style: " /* nothing */ " })).status).toBe(303);
+  expect(await links()).toBe(false);
+});
