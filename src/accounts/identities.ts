@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Database } from "../db/sqlite.ts";
-import type { Outbox } from "../mail/outbox.ts";
+import type { NoticeName, Outbox } from "../mail/outbox.ts";
 import type { Place, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
 import type { PasswordCheck } from "./password-check.ts";
@@ -69,7 +69,7 @@ interface Deps {
 }
 
 export function createIdentities(deps: Deps): Identities {
-  const { clock, identities, passwords, check } = deps;
+  const { db, clock, identities, passwords, check } = deps;
   return {
     async findLinkToConfirm(stepToken, session) {
       const waiting = findWaiting(stepToken, deps);
@@ -100,7 +100,10 @@ export function createIdentities(deps: Deps): Identities {
       if (account === undefined || !account.user.hasPassword) return "only_way_in";
       const given = { email: account.user.email, account, password, place };
       if (!(await check(given, clock.now()))) return "wrong_password";
-      await identities.deleteIdentities(userId);
+      const now = clock.now();
+      await db.write(() => {
+        if (identities.deleteIdentities(userId)) tell(deps, "single_sign_on_unlinked", account.user, place, now);
+      });
       return "unlinked";
     },
   };
@@ -160,7 +163,7 @@ type LinkResult = "linked" | "taken" | "refused";
 /** @returns the unit of `db.write` that uses the step up, links, and tells the owner. */
 function linkUnit(request: LinkRequest & { readonly factorShown: boolean }, deps: Deps): () => LinkResult {
   const { stepToken, step, user, place, proven, factorShown } = request;
-  const { clock, provider, outbox, steps, identities } = deps;
+  const { clock, steps, identities } = deps;
   const { issuer, subject } = step;
   return () => {
     const now = clock.now();
@@ -168,10 +171,20 @@ function linkUnit(request: LinkRequest & { readonly factorShown: boolean }, deps
     const result = identities.linkIdentity({ issuer, subject, userId: user.id, now, factorShown, perUserMax });
     if (result === "linked_before") return "linked";
     if (result === "linked") {
-      const { address, userAgent } = place;
-      const notice = { kind: "notice", notice: "single_sign_on_linked", subject: provider?.name ?? "" } as const;
-      outbox.put({ to: user.email, language: user.language, content: { ...notice, at: now, address, userAgent } }, now);
+      tell(deps, "single_sign_on_linked", user, place, now);
     }
     return result;
   };
+}
+
+/** Inside the unit of what it tells of. */
+function tell(
+  { outbox, provider }: Deps,
+  notice: NoticeName,
+  user: User,
+  { address, userAgent }: Place,
+  now: number,
+): void {
+  const content = { kind: "notice", notice, subject: provider?.name ?? "", at: now, address, userAgent } as const;
+  outbox.put({ to: user.email, language: user.language, content }, now);
 }

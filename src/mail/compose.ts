@@ -33,6 +33,7 @@ const noticeWords = {
   factor_removed: "factorRemoved",
   backup_codes_made: "backupCodesMade",
   single_sign_on_linked: "singleSignOnLinked",
+  single_sign_on_unlinked: "singleSignOnUnlinked",
 } as const satisfies Record<NoticeName, keyof Words["mail"]["notices"]>;
 
 /** @param baseUrl from the settings: a link in a mail never comes from a request. */

@@ -11,6 +11,7 @@ const noticeNames = [
   "factor_removed",
   "backup_codes_made",
   "single_sign_on_linked",
+  "single_sign_on_unlinked",
 ] as const;
 
 export type NoticeName = (typeof noticeNames)[number];

@@ -218,8 +218,12 @@ describe("from the account page", () => {
 
     const wrong = await visitor.post(`${settingsPath}/unlink`, { password: "wrong" });
     expect([wrong.statusCode, wrong.body.includes(words.wrongPassword), identitiesIn(site)]).toEqual([422, true, 1]);
+    const before = lettersIn(site);
     expect((await visitor.post(`${settingsPath}/unlink`, { password })).headers.location).toBe(settingsPath);
-    expect(identitiesIn(site)).toBe(0);
+    expect([identitiesIn(site), lettersIn(site)]).toEqual([0, before + 1]);
+    // Nothing was linked any more, so there is nothing to tell.
+    await visitor.post(`${settingsPath}/unlink`, { password });
+    expect(lettersIn(site)).toBe(before + 1);
   });
 
   test("an e-mail that is not verified links nothing there either", async () => {

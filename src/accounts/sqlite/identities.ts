@@ -35,8 +35,8 @@ export interface IdentityStore {
   linkIdentity(link: NewLink): "linked" | "linked_before" | "taken" | "refused";
   /** For a unit of `db.write`: still this user's. */
   isIdentityOf(identity: IdentityKey, userId: number): boolean;
-  /** All of them. false: nothing was linked, or the account has no password to sign in by instead. */
-  deleteIdentities(userId: number): Promise<boolean>;
+  /** For a unit of `db.write`: all of them. false: nothing was linked, or there is no password to sign in by instead. */
+  deleteIdentities(userId: number): boolean;
 }
 
 export function createIdentityStore(db: Database): IdentityStore {
@@ -88,7 +88,7 @@ export function createIdentityStore(db: Database): IdentityStore {
       return "linked";
     },
     isIdentityOf: ({ issuer, subject }, userId) => ownerOf.get(issuer, subject)?.user_id === userId,
-    deleteIdentities: (userId) => db.write(() => remove.run(userId).changes > 0),
+    deleteIdentities: (userId) => remove.run(userId).changes > 0,
   };
 }
 

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { ApiToken, Identity, ListedSession, User } from "../../accounts/accounts.ts";
+import type { ApiToken, Factors, Identity, ListedSession, User } from "../../accounts/accounts.ts";
 import { attachment } from "../../http/content-disposition.ts";
 import { jsonType } from "../../http/headers.ts";
 import type { ExportedPush, TrailEvent } from "../../pushes/pushes.ts";
@@ -37,9 +37,10 @@ async function* documentOf(user: User, { accounts, pushes, clock }: PageDeps): A
   const exported = pushes.exportOwned(user.id)[Symbol.asyncIterator]();
   try {
     let next = await exported.next();
-    const [sessions, tokens, defaults, unconfirmedEmail, identities] = await Promise.all([
+    const [sessions, tokens, factors, defaults, unconfirmedEmail, identities] = await Promise.all([
       accounts.listSessions(user.id),
       accounts.listTokens(user.id),
+      accounts.findFactors(user.id),
       accounts.pushDefaults(user.id),
       accounts.unconfirmedEmail(user.id),
       accounts.listIdentities(user.id),
@@ -50,6 +51,7 @@ async function* documentOf(user: User, { accounts, pushes, clock }: PageDeps): A
       new_push_defaults: defaults,
       sessions: sessions.map(presentSession),
       api_tokens: tokens.map(presentToken),
+      second_factors: presentFactors(factors),
       single_sign_on: identities.map(presentIdentity),
     };
     yield `${JSON.stringify(head).slice(0, -1)},"pushes":[`;
@@ -122,6 +124,16 @@ function presentToken(token: ApiToken) {
     last_used_at: timestampOrNull(token.lastUsedAt),
     last_used_address: token.lastUsedAddress,
     revoked_at: timestampOrNull(token.revokedAt),
+  };
+}
+
+function presentFactors({ appAddedAt, passkeys, backupCodesLeft }: Factors) {
+  return {
+    authenticator_app_added_at: timestampOrNull(appAddedAt),
+    passkeys: passkeys.map(({ name, createdAt, lastUsedAt }) => ({
+      ...{ name, created_at: timestamp(createdAt), last_used_at: timestampOrNull(lastUsedAt) },
+    })),
+    backup_codes_left: backupCodesLeft,
   };
 }
 

@@ -66,6 +66,10 @@ export const mail = {
       subject: "Single Sign-on wurde verknüpft",
       text: "Ihr Konto wurde mit einem Konto an anderer Stelle verknüpft. Wer sich dort anmeldet, kann sich hier anmelden.",
     },
+    singleSignOnUnlinked: {
+      subject: "Single Sign-on wurde getrennt",
+      text: "Ihr Konto ist nicht mehr mit einem Konto an anderer Stelle verknüpft. Es öffnet sich wieder mit Ihrem Passwort.",
+    },
   },
   facts: { about: "Was", when: "Wann", address: "Von", browser: "Browser", unknown: "Nicht bekannt" },
   yours: "Falls Sie das waren, ist nichts zu tun.",

@@ -64,6 +64,10 @@ export const mail = {
       subject: "Single sign-on was linked",
       text: "Your account was linked with an account elsewhere. Whoever signs in there can sign in here.",
     },
+    singleSignOnUnlinked: {
+      subject: "Single sign-on was unlinked",
+      text: "Your account is no longer linked with an account elsewhere. It opens by your password again.",
+    },
   },
   facts: { about: "What", when: "When", address: "From", browser: "Browser", unknown: "Not known" },
   yours: "If it was you, there is nothing to do.",

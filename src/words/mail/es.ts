@@ -64,6 +64,10 @@ export const mail = {
       subject: "Se ha vinculado el inicio de sesión único",
       text: "Su cuenta se ha vinculado con una cuenta de otro lugar. Quien inicia sesión allí puede iniciar sesión aquí.",
     },
+    singleSignOnUnlinked: {
+      subject: "Se ha desvinculado el inicio de sesión único",
+      text: "Su cuenta ya no está vinculada con una cuenta de otro lugar. Vuelve a abrirse con su contraseña.",
+    },
   },
   facts: { about: "Qué", when: "Cuándo", address: "Desde", browser: "Navegador", unknown: "Desconocido" },
   yours: "Si fue usted, no hay nada que hacer.",

@@ -65,6 +65,10 @@ export const mail = {
       subject: "L’authentification unique a été liée",
       text: "Votre compte a été lié à un compte situé ailleurs. Qui se connecte là-bas peut se connecter ici.",
     },
+    singleSignOnUnlinked: {
+      subject: "L’authentification unique a été dissociée",
+      text: "Votre compte n’est plus lié à un compte situé ailleurs. Il s’ouvre de nouveau avec votre mot de passe.",
+    },
   },
   facts: { about: "Quoi", when: "Quand", address: "Depuis", browser: "Navigateur", unknown: "Inconnu" },
   yours: "Si c’était vous, il n’y a rien à faire.",

@@ -64,6 +64,10 @@ export const mail = {
       subject: "O login único foi vinculado",
       text: "Sua conta foi vinculada a uma conta em outro lugar. Quem entra lá pode entrar aqui.",
     },
+    singleSignOnUnlinked: {
+      subject: "O login único foi desvinculado",
+      text: "Sua conta não está mais vinculada a uma conta em outro lugar. Ela volta a ser aberta com a sua senha.",
+    },
   },
   facts: { about: "O quê", when: "Quando", address: "De onde", browser: "Navegador", unknown: "Desconhecido" },
   yours: "Se foi você, não há nada a fazer.",
