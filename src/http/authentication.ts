@@ -95,6 +95,11 @@ function sessionHook(declared: Declared, deps: AuthenticationDeps): Hook {
     const sessionToken = deps.sessionCookies.find(request.raw, request.client);
     const isProven = !changesState || isFromOwnSite(request);
     standingOf(sessionToken, declared, deps).then((standing) => {
+      if (access === "page_admin" && isNoAdministrator(standing)) {
+        // Before the request knows who asks: the answer is that of an address at which there is nothing.
+        done(new AppError("not_found", "not-found"));
+        return;
+      }
       if (standing.is !== "stranger") {
         request.formToken = standing.session.formToken;
         request.owesFormToken = !isProven;
@@ -105,9 +110,8 @@ function sessionHook(declared: Declared, deps: AuthenticationDeps): Hook {
       }
       if (access === "page_waiting" && standing.is === "waiting") request.session = standing.session;
       const elsewhere = needsMore(access, standing, deps);
-      if (elsewhere !== undefined) redirectTo(elsewhere, request, reply);
-      else if (access === "page_admin" && request.user?.admin !== true) done(new AppError("not_found", "not-found"));
-      else done();
+      if (elsewhere === undefined) done();
+      else redirectTo(elsewhere, request, reply);
     }, done);
   };
 }
@@ -121,6 +125,11 @@ async function standingOf(
   if (session === undefined) return { is: "stranger" };
   if (session.waitsForFactor) return { is: "waiting", session };
   return { is: lacksFactor(session.user, deps) && !beforeFactor ? "lacking_factor" : "signed_in", session };
+}
+
+/** Of a half signed in it is not told: the password alone must not tell who administers. */
+function isNoAdministrator(standing: Standing): boolean {
+  return standing.is !== "stranger" && standing.is !== "waiting" && !standing.session.user.admin;
 }
 
 /** Where somebody has to go before this page; undefined: nowhere. On open pages the half signed in are strangers. */

@@ -1,0 +1,189 @@
+import { describe, expect, test } from "vitest";
+import { type AdministeredWorld, rootEmail, shareAdministered } from "../support/administrators.ts";
+import { password, startTestApp } from "../support/app.ts";
+import { changesBetween, rowsBeside } from "../support/database-rows.ts";
+import { addApp, signInAs } from "../support/factors.ts";
+import { personAt } from "../support/person.ts";
+
+interface AdminRoute {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+}
+
+/** Every address of administration, each with the number of something that is there. */
+function adminRoutes({ world, estate, failedMailId }: AdministeredWorld): readonly AdminRoute[] {
+  const ids: readonly (readonly [string, number | undefined])[] = [
+    ["/admin/users/", estate.userId],
+    ["/admin/pushes/", estate.ids.push[0]],
+    ["/admin/mails/", failedMailId],
+  ];
+  return world.app.routes
+    .filter(({ pattern, method }) => /^\/admin\b/.test(pattern) && method !== "HEAD")
+    .map(({ method, pattern }) => {
+      const [, id] = ids.find(([start]) => pattern.startsWith(start)) ?? [];
+      return { method: method === "GET" ? "GET" : "POST", url: pattern.replace(":id", String(id)) };
+    });
+}
+
+/** One answer without what no two answers share. */
+async function ask(
+  { world }: AdministeredWorld,
+  { method, url }: AdminRoute,
+  headers: Readonly<Record<string, string>>,
+  payload = "admin=true&user%5Badmin%5D=true&name=Taken&style=a%7B%7D",
+) {
+  const answer = await world.server.inject({
+    ...{ method, url, remoteAddress: "192.0.2.7" },
+    headers: {
+      "sec-fetch-site": "same-origin",
+      ...(method === "POST" && { "content-type": "application/x-www-form-urlencoded" }),
+      ...headers,
+    },
+    ...(method === "POST" && { payload }),
+  });
+  const { date: _date, "x-request-id": id, ...rest } = answer.headers;
+  const body = typeof id === "string" ? answer.body.replaceAll(id, "(id)") : answer.body;
+  return { status: answer.statusCode, location: answer.headers.location, headers: rest, body };
+}
+
+let administrators = 0;
+
+/** An administrator of their own for each test, who is in the way of nobody else. */
+async function anotherAdministrator({ world }: AdministeredWorld) {
+  administrators += 1;
+  const person = await personAt(world, `admin-${administrators}@example.com`, { join: true, admin: true });
+  const user = await world.app.house.accounts.findUserByEmail(person.email);
+  return { person, id: user?.id ?? 0 };
+}
+
+const by = { userId: null, email: "shell", address: "" };
+
+/** Who comes, and where the pages send them; undefined: there are no such pages. */
+const callers: readonly {
+  readonly name: string;
+  readonly sentTo: string | undefined;
+  come(opened: AdministeredWorld): Promise<Readonly<Record<string, string>>>;
+}[] = [
+  { name: "a stranger", sentTo: "/users/sign_in", come: async () => ({}) },
+  { name: "a user", sentTo: undefined, come: async ({ estate }) => ({ cookie: estate.person.cookie() }) },
+  {
+    name: "an administrator's sign-in that waits for its second factor",
+    sentTo: "/users/second_factor",
+    async come(opened) {
+      const { person } = await anotherAdministrator(opened);
+      const { world } = opened;
+      const { accounts } = world.app.house;
+      const { session } = await signInAs({ accounts, now: () => 0, advance: () => undefined }, person.email, password);
+      const clocked = { accounts, now: () => world.clock.now(), advance: (ms: number) => world.clock.advance(ms) };
+      await addApp(clocked, session);
+      return { cookie: (await personAt(world, person.email)).cookie() };
+    },
+  },
+  {
+    name: "a disabled administrator",
+    sentTo: "/users/sign_in",
+    async come(opened) {
+      const { person, id } = await anotherAdministrator(opened);
+      await opened.world.app.house.accounts.setDisabled(id, true, by);
+      return { cookie: person.cookie() };
+    },
+  },
+  {
+    name: "an administrator whose session is over",
+    sentTo: "/users/sign_in",
+    async come(opened) {
+      const { person } = await anotherAdministrator(opened);
+      const cookie = person.cookie();
+      await person.post("/users/sign_out");
+      return { cookie };
+    },
+  },
+  {
+    name: "an API token of an administrator",
+    sentTo: "/users/sign_in",
+    async come(opened) {
+      const { person, id } = await anotherAdministrator(opened);
+      const { token } = await opened.world.app.house.accounts.createToken(id, "script");
+      return { authorization: `Bearer ${token}`, "x-user-token": token, "x-user-email": person.email };
+    },
+  },
+];
+
+const shared = shareAdministered();
+
+describe("administration", () => {
+  test.each(callers)("is closed to $name, and nothing changes", async ({ come, sentTo }) => {
+    const opened = shared();
+    const headers = await come(opened);
+    const before = rowsBeside(opened.world, null);
+    const routes = adminRoutes(opened);
+    expect(routes.length).toBeGreaterThan(20);
+    for (const route of routes) {
+      const answer = await ask(opened, route, headers);
+      if (sentTo === undefined) {
+        const unknown = await ask(opened, { ...route, url: "/there/is/no/such/page" }, headers);
+        expect(answer, `${route.method} ${route.url}`).toEqual(unknown);
+        expect(answer.status).toBe(404);
+      } else {
+        const next = route.method === "GET" ? `?next=${encodeURIComponent(route.url)}` : "";
+        expect([route, answer.status, answer.location]).toEqual([route, 303, `${sentTo}${next}`]);
+        expect(answer.body).toBe("");
+      }
+    }
+    expect(changesBetween(before, rowsBeside(opened.world, null))).toEqual([]);
+    expect(opened.world.app.house.branding.look()).toEqual({ name: undefined, logo: undefined, style: undefined });
+  });
+
+  test("changes nothing for another site, whoever is signed in", async () => {
+    const opened = shared();
+    const cookie = opened.root.cookie();
+    const before = rowsBeside(opened.world, null);
+    for (const route of adminRoutes(opened).filter(({ method }) => method === "POST")) {
+      for (const from of [
+        { "sec-fetch-site": "cross-site" },
+        { "sec-fetch-site": "same-site" },
+        { "sec-fetch-site": "", origin: "https://evil.example" },
+        // An old browser tells nothing, and the form does not come from our page.
+        { "sec-fetch-site": "" },
+      ]) {
+        expect([route.url, from, (await ask(opened, route, { cookie, ...from })).status]).toEqual([
+          route.url,
+          from,
+          403,
+        ]);
+      }
+    }
+    expect(changesBetween(before, rowsBeside(opened.world, null))).toEqual([]);
+  });
+
+  test("asks an administrator for a second factor where everybody needs one, and stays hidden from others", async () => {
+    await using world = await startTestApp({ environment: { PWP__REQUIRE_MFA: "true" } });
+    const root = await personAt(world, rootEmail, { join: true, admin: true });
+    const user = await personAt(world, "ada@example.com", { join: true });
+    expect(await root.get("/admin/users")).toMatchObject({ status: 303, location: "/users/factors" });
+    expect((await root.post("/admin/users/2/promote")).location).toBe("/users/factors");
+    expect((await user.get("/admin/users")).status).toBe(404);
+    expect((await world.app.house.accounts.findUser(2))?.admin).toBe(false);
+  });
+
+  test.each([
+    ["made a user like others", (id: number) => ({ set: "setAdmin", id, value: false }) as const, 404],
+    ["disabled", (id: number) => ({ set: "setDisabled", id, value: true }) as const, 303],
+  ])("is lost at once to an open session of an administrator who is %s", async (_, changeOf, status) => {
+    const opened = shared();
+    const { person, id } = await anotherAdministrator(opened);
+    expect((await person.get("/admin/users")).status).toBe(200);
+    const { set, value } = changeOf(id);
+    await opened.world.app.house.accounts[set](id, value, by);
+    for (const route of adminRoutes(opened)) {
+      expect([route.url, (await ask(opened, route, { cookie: person.cookie() })).status]).toEqual([route.url, status]);
+    }
+    expect((await opened.root.get("/admin/users")).body).toContain(rootEmail);
+  });
+
+  test("stands in the header for administrators alone", async () => {
+    const { root, estate } = shared();
+    expect((await root.get("/p")).body).toContain('href="/admin"');
+    expect((await estate.person.get("/p")).body).not.toContain('href="/admin"');
+  });
+});

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, onTestFinished } from "vitest";
+import { startTestApp, type TestApp } from "./app.ts";
+import { type Estate, makeEstate } from "./estate.ts";
+import { type Person, personAt } from "./person.ts";
+import { resetLetter } from "./test-mail.ts";
+
+export interface AdministeredWorld {
+  readonly world: TestApp;
+  /** An administrator, signed in. */
+  readonly root: Person;
+  /** Somebody else's, with one of everything. */
+  readonly estate: Estate;
+  /** A mail to the owner of the estate that was given up; the link in it holds `resetLetter`'s token. */
+  readonly failedMailId: number;
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+export const rootEmail = "root@example.com";
+
+/** Mails of accounts are on, and none ever arrives. */
+const nobodyListens: Environment = {
+  ...{ PWP__MAIL__SMTP_ADDRESS: "127.0.0.1", PWP__MAIL__SMTP_PORT: "9", PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" },
+  PWP__OVERRIDE_BASE_URL: "http://localhost",
+};
+
+/** A server with all that its administrator can do something about. */
+export async function openAdministered(environment: Environment = {}): Promise<AdministeredWorld> {
+  const opened = await open(environment);
+  onTestFinished(() => opened.world[Symbol.asyncDispose]());
+  return opened;
+}
+
+/** Call at the top of a file, for tests that change nothing of it. */
+export function shareAdministered(): () => AdministeredWorld {
+  let opened: AdministeredWorld | undefined;
+  beforeAll(async () => {
+    opened = await open({});
+  });
+  afterAll(() => opened?.world[Symbol.asyncDispose]());
+  return () => {
+    if (opened === undefined) throw new Error("The server is there only while tests run.");
+    return opened;
+  };
+}
+
+async function open(environment: Environment): Promise<AdministeredWorld> {
+  const world = await startTestApp({ environment: { ...nobodyListens, ...environment } });
+  const estate = await makeEstate(world);
+  const root = await personAt(world, rootEmail, { join: true, admin: true });
+  return { world, root, estate, failedMailId: await giveUpMail(world, estate.email) };
+}
+
+/** @returns the number of a mail that was given up as soon as it was written. */
+export async function giveUpMail({ app, clock }: TestApp, to: string): Promise<number> {
+  const { db, mail } = app.house;
+  await db.write(() => {
+    mail.outbox.put({ to, language: null, content: resetLetter }, clock.now());
+    db.writer.exec(
+      "UPDATE outbox SET due_at = NULL, attempts = 3, last_error = 'refused' WHERE id = (SELECT max(id) FROM outbox)",
+    );
+  });
+  return mail.failedLetters(1)[0]?.id ?? 0;
+}
