@@ -44,7 +44,7 @@ test("the download holds what is kept, as a file that nobody stores", async () =
   });
   expect(data).toMatchObject({
     account: { email: ada, administrator: false, language: "de", has_password: true },
-    new_push_defaults: { kinds: { text: { expireAfterDays: 3 } } },
+    new_push_defaults: { kind: null, kinds: { text: { expire_after_days: 3 } } },
     sessions: [{ address: "192.0.2.7" }],
     api_tokens: [{ name: "backup script" }],
     pushes: [

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { dayMs, hourMs } from "../../src/base/clock.ts";
+import { en } from "../../src/words/en.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { comparable, isSignedIn, type Sender, visit } from "../support/entry.ts";
 import { linkIn, startMailSink } from "../support/mail-sink.ts";
@@ -163,6 +164,15 @@ describe("without account mails", () => {
     const made = await signUp(world);
     expect(made).toMatchObject({ status: 303, location: "/" });
     expect(await isSignedIn(world, made.cookie)).toBe(true);
+  });
+
+  test("nobody is left waiting for a confirmation that cannot come", async () => {
+    await using world = await startInhabited();
+    const page = await world.server.inject({ url: "/users/confirmation/new" });
+    expect([page.statusCode, page.body.includes(en.entry.confirmation.noMail)]).toEqual([200, true]);
+    expect(page.body).not.toContain('name="email"');
+    const asked = await visit(world, "/users/confirmation/new", { email: "admin@example.com" });
+    expect([asked.status, asked.body.includes(en.entry.confirmation.noMail)]).toEqual([403, true]);
   });
 
   test("a taken address is a problem beside its field", async () => {

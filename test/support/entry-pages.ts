@@ -1,4 +1,9 @@
-import { confirmAgainView, confirmView, voidConfirmationView } from "../../src/pages/confirmation/view.tsx";
+import {
+  confirmAgainView,
+  confirmView,
+  noConfirmationView,
+  voidConfirmationView,
+} from "../../src/pages/confirmation/view.tsx";
 import { firstRunView } from "../../src/pages/first-run/view.tsx";
 import type { PageContext } from "../../src/pages/page-context.ts";
 import type { Page } from "../../src/pages/render.ts";
@@ -38,6 +43,7 @@ export function entryPages(typed: string, page: PageContext): readonly Page[] {
     confirmView(typed, page),
     voidConfirmationView(page),
     confirmAgainView({ ...form, sent: true }, page),
+    noConfirmationView(page),
     askResetView({ ...form, sent: true }, page),
     noResetView(page),
     newPasswordView({ token: typed, problem: "password_sequence" }, page),

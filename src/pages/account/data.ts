@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { ApiToken, Factors, Identity, ListedSession, User } from "../../accounts/accounts.ts";
+import type { ApiToken, Factors, Identity, ListedSession, PushDefaults, User } from "../../accounts/accounts.ts";
 import { attachment } from "../../http/content-disposition.ts";
 import { jsonType } from "../../http/headers.ts";
 import type { ExportedPush, TrailEvent } from "../../pushes/pushes.ts";
@@ -48,7 +48,7 @@ async function* documentOf(user: User, { accounts, pushes, clock }: PageDeps): A
     const head = {
       exported_at: timestamp(clock.now()),
       account: { ...presentUser(user), new_email_to_confirm: unconfirmedEmail },
-      new_push_defaults: defaults,
+      new_push_defaults: presentDefaults(defaults),
       sessions: sessions.map(presentSession),
       api_tokens: tokens.map(presentToken),
       second_factors: presentFactors(factors),
@@ -103,6 +103,19 @@ function presentUser(user: User) {
     has_password: user.hasPassword,
     has_second_factor: user.hasSecondFactor,
   };
+}
+
+function presentDefaults({ kind, kinds }: PushDefaults) {
+  const presented = Object.entries(kinds).map(([name, chosen]) => [
+    name,
+    {
+      expire_after_days: chosen.expireAfterDays,
+      expire_after_views: chosen.expireAfterViews,
+      retrieval_step: chosen.retrievalStep,
+      deletable_by_viewer: chosen.deletableByViewer,
+    },
+  ]);
+  return { kind, kinds: Object.fromEntries(presented) };
 }
 
 function presentSession(session: ListedSession) {

@@ -4,7 +4,13 @@ import { sendPage } from "../../http/headers.ts";
 import { answerWhenClosed, goTo, textOf, waitAfter } from "../entry.ts";
 import { type PageDeps, pageContext, placeOf, queryOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
-import { type ConfirmAgainModel, confirmAgainView, confirmView, voidConfirmationView } from "./view.tsx";
+import {
+  type ConfirmAgainModel,
+  confirmAgainView,
+  confirmView,
+  noConfirmationView,
+  voidConfirmationView,
+} from "./view.tsx";
 
 const path = "/users/confirmation";
 const againPath = `${path}/new`;
@@ -43,6 +49,9 @@ export function registerConfirmationPages(server: FastifyInstance, deps: PageDep
 async function requestAgain(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
   const form = await receiveForm(request, deps.bodyBudget);
   const email = textOf(form, "email");
+  if (!deps.config.accounts.emails) {
+    return sendAgain(403, { email, sent: false, waitSeconds: null }, request, reply, deps);
+  }
   const language = pageContext(request, deps, null).words.locale.tag;
   try {
     await deps.accounts.requestConfirmation({ email, language, place: placeOf(request) });
@@ -59,8 +68,9 @@ function sendAgain(
   reply: FastifyReply,
   deps: PageDeps,
 ): FastifyReply {
-  const selfPath = request.method === "GET" ? againPath : null;
-  return sendPage(reply, status, renderPage(confirmAgainView(model, pageContext(request, deps, selfPath))));
+  const page = pageContext(request, deps, request.method === "GET" ? againPath : null);
+  const view = deps.config.accounts.emails ? confirmAgainView(model, page) : noConfirmationView(page);
+  return sendPage(reply, status, renderPage(view));
 }
 
 function sendVoid(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): FastifyReply {

@@ -41,6 +41,21 @@ export function voidConfirmationView(page: PageContext): Page {
   );
 }
 
+/** Where the server sends no mails, no account waits for one. */
+export function noConfirmationView(page: PageContext): Page {
+  const { confirmation } = page.words.entry;
+  return (
+    <Layout page={page} title={confirmation.againHeading} width="narrow">
+      <MessageCard icon="shield" heading={confirmation.againHeading}>
+        <p class="lead">{confirmation.noMail}</p>
+        <a class="button" href={pageHref(page, "/users/sign_in")}>
+          {page.words.signIn.submit}
+        </a>
+      </MessageCard>
+    </Layout>
+  );
+}
+
 export interface ConfirmAgainModel {
   readonly email: string;
   /** Whether the form has just been sent. */

@@ -41,6 +41,8 @@ export const entry = {
     againLead: "Geben Sie die E-Mail-Adresse ein, mit der Sie sich registriert haben.",
     againSubmit: "E-Mail senden",
     againSent: "Wenn ein Konto mit dieser Adresse auf seine Bestätigung wartet, ist eine E-Mail unterwegs.",
+    noMail:
+      "Dieser Server sendet keine E-Mails, deshalb muss keine Adresse bestätigt werden. Melden Sie sich mit Ihrem Passwort an.",
     done: "Ihre E-Mail-Adresse ist bestätigt. Melden Sie sich jetzt an.",
     first:
       "Falls Sie sich gerade erst registriert haben: Bestätigen Sie zuerst Ihre E-Mail-Adresse über den Link in der E-Mail.",

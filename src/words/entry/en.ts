@@ -40,6 +40,7 @@ export const entry = {
     againLead: "Enter the e-mail address that you signed up with.",
     againSubmit: "Send the mail",
     againSent: "If an account with this address waits for its confirmation, a mail is on its way.",
+    noMail: "This server sends no mails, so no address has to be confirmed. Sign in with your password.",
     done: "Your e-mail address is confirmed. Sign in now.",
     first: "If you have just signed up: confirm your e-mail address first, by the link in the mail.",
   },

@@ -40,6 +40,8 @@ export const entry = {
     againLead: "Escriba la dirección de correo con la que se registró.",
     againSubmit: "Enviar el correo",
     againSent: "Si una cuenta con esta dirección espera su confirmación, hay un correo en camino.",
+    noMail:
+      "Este servidor no envía correos, así que no hay que confirmar ninguna dirección. Inicie sesión con su contraseña.",
     done: "Su dirección de correo está confirmada. Inicie sesión ahora.",
     first: "Si acaba de registrarse: confirme primero su dirección de correo con el enlace del mensaje.",
   },

@@ -40,6 +40,8 @@ export const entry = {
     againLead: "Saisissez l’adresse électronique de votre inscription.",
     againSubmit: "Envoyer l’e-mail",
     againSent: "Si un compte avec cette adresse attend sa confirmation, un e-mail est en route.",
+    noMail:
+      "Ce serveur n’envoie pas d’e-mails : aucune adresse n’est à confirmer. Connectez-vous avec votre mot de passe.",
     done: "Votre adresse électronique est confirmée. Connectez-vous maintenant.",
     first: "Si vous venez de vous inscrire : confirmez d’abord votre adresse électronique par le lien de l’e-mail.",
   },

@@ -40,6 +40,7 @@ export const entry = {
     againLead: "Digite o endereço de e-mail com que você se cadastrou.",
     againSubmit: "Enviar o e-mail",
     againSent: "Se uma conta com este endereço espera a confirmação, um e-mail está a caminho.",
+    noMail: "Este servidor não envia e-mails, então nenhum endereço precisa ser confirmado. Entre com a sua senha.",
     done: "Seu endereço de e-mail está confirmado. Entre agora.",
     first: "Se você acabou de se cadastrar: confirme primeiro seu endereço de e-mail pelo link da mensagem.",
   },
