@@ -2,7 +2,6 @@ import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { startTestApp, type TestApp } from "./app.ts";
 import { type Estate, makeEstate } from "./estate.ts";
 import { type Person, personAt } from "./person.ts";
-import { resetLetter } from "./test-mail.ts";
 
 export interface AdministeredWorld {
   readonly world: TestApp;
@@ -10,13 +9,14 @@ export interface AdministeredWorld {
   readonly root: Person;
   /** Somebody else's, with one of everything. */
   readonly estate: Estate;
-  /** A mail to the owner of the estate that was given up; the link in it holds `resetLetter`'s token. */
+  /** A mail to the owner of the estate that was given up; the link in it holds `resetToken`. */
   readonly failedMailId: number;
 }
 
 type Environment = Readonly<Record<string, string>>;
 
 export const rootEmail = "root@example.com";
+export const resetToken = "a-canary-of-a-link-that-works";
 
 /** Mails of accounts are on, and none ever arrives. */
 const nobodyListens: Environment = {
@@ -55,7 +55,7 @@ async function open(environment: Environment): Promise<AdministeredWorld> {
 export async function giveUpMail({ app, clock }: TestApp, to: string): Promise<number> {
   const { db, mail } = app.house;
   await db.write(() => {
-    mail.outbox.put({ to, language: null, content: resetLetter }, clock.now());
+    mail.outbox.put({ to, language: null, content: { kind: "reset_password", token: resetToken } }, clock.now());
     db.writer.exec(
       "UPDATE outbox SET due_at = NULL, attempts = 3, last_error = 'refused' WHERE id = (SELECT max(id) FROM outbox)",
     );

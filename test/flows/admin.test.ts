@@ -1,0 +1,242 @@
+import { describe, expect, test } from "vitest";
+import { en } from "../../src/words/en.ts";
+import {
+  type AdministeredWorld,
+  giveUpMail,
+  openAdministered,
+  resetToken,
+  rootEmail,
+} from "../support/administrators.ts";
+import { changesBetween, rowsBeside } from "../support/database-rows.ts";
+import { personAt } from "../support/person.ts";
+
+const { admin } = en;
+const pages = ["", "/users", "/pushes", "/mails", "/settings", "/look", "/trail"].map((path) => `/admin${path}`);
+
+/** As HTML writes it. */
+const written = (text: string) => text.replaceAll("'", "&#39;");
+
+async function idOf({ world }: AdministeredWorld, email: string): Promise<number> {
+  return (await world.app.house.accounts.findUserByEmail(email))?.id ?? 0;
+}
+
+async function trailOf({ world }: AdministeredWorld): Promise<readonly (readonly [string, string])[]> {
+  const entries = await world.app.house.accounts.listAdminEntries(1);
+  return entries.map(({ action, subject }) => [action, subject]);
+}
+
+describe("the last administrator", () => {
+  test.each(["demote", "disable", "delete"])("stays when asked to %s himself", async (action) => {
+    const opened = await openAdministered();
+    const { world, root } = opened;
+    const before = rowsBeside(world, null);
+    const answer = await root.post(`/admin/users/${await idOf(opened, rootEmail)}/${action}`);
+    expect(answer.status).toBe(422);
+    expect(answer.body).toContain(`${rootEmail}`);
+    expect(answer.body).toContain("is the last administrator");
+    expect(changesBetween(before, rowsBeside(world, null))).toEqual([]);
+  });
+
+  test("is not the one who is disabled", async () => {
+    const opened = await openAdministered();
+    await personAt(opened.world, "second@example.com", { join: true, admin: true });
+    const second = await idOf(opened, "second@example.com");
+    expect((await opened.root.post(`/admin/users/${second}/disable`)).status).toBe(303);
+    expect((await opened.root.post(`/admin/users/${await idOf(opened, rootEmail)}/demote`)).status).toBe(422);
+  });
+
+  test.each([
+    ["demote", "demote"],
+    ["delete", "disable"],
+  ])("is one of two who %s and %s each other at once", async (one, other) => {
+    const opened = await openAdministered();
+    const { world, root } = opened;
+    const second = await personAt(world, "second@example.com", { join: true, admin: true });
+    const [rootId, secondId] = [await idOf(opened, rootEmail), await idOf(opened, second.email)];
+    const answers = await Promise.all([
+      root.post(`/admin/users/${secondId}/${one}`),
+      second.post(`/admin/users/${rootId}/${other}`),
+    ]);
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+    const users = await world.app.house.accounts.searchUsers("", 1);
+    expect(users.filter(({ user }) => user.admin && user.disabledAt === null)).toHaveLength(1);
+  });
+});
+
+describe("an administrator", () => {
+  test("who makes himself a user like others goes to the start, and finds no more such pages", async () => {
+    const opened = await openAdministered();
+    await personAt(opened.world, "second@example.com", { join: true, admin: true });
+    const answer = await opened.root.post(`/admin/users/${await idOf(opened, rootEmail)}/demote`);
+    expect(answer).toMatchObject({ status: 303, location: "/" });
+    expect((await opened.root.get("/admin")).status).toBe(404);
+  });
+
+  test("does what the trail then tells, each act once", async () => {
+    const opened = await openAdministered();
+    const { world, root, estate, failedMailId } = opened;
+    await personAt(world, "eve@example.com", { join: true });
+    const eve = await idOf(opened, "eve@example.com");
+    const retried = await giveUpMail(world, "eve@example.com");
+    const [push] = estate.ids.push;
+    const acts = [
+      [`/admin/users/${eve}/promote`, "made_admin", "eve@example.com"],
+      [`/admin/users/${eve}/demote`, "removed_admin", "eve@example.com"],
+      [`/admin/users/${eve}/disable`, "disabled", "eve@example.com"],
+      [`/admin/users/${eve}/enable`, "enabled", "eve@example.com"],
+      [`/admin/users/${estate.userId}/reset_factors`, "reset_factors", estate.email],
+      [`/admin/pushes/${push}/expire`, "ended_push", String(push)],
+      [`/admin/mails/${retried}/retry`, "retried_mail", String(retried)],
+      [`/admin/mails/${failedMailId}/discard`, "discarded_mail", String(failedMailId)],
+      ["/admin/look/name", "changed_branding", "name"],
+      ["/admin/look/name/reset", "changed_branding", "name"],
+      [`/admin/users/${eve}/delete`, "deleted_user", "eve@example.com"],
+    ] as const;
+    for (const [path] of acts) {
+      expect([path, (await root.post(path, { name: "Example" })).status]).toEqual([path, 303]);
+    }
+    expect(await trailOf(opened)).toEqual(acts.map(([, action, subject]) => [action, subject]).reverse());
+    const entries = await world.app.house.accounts.listAdminEntries(1);
+    expect(new Set(entries.map(({ adminEmail, address }) => `${adminEmail} ${address}`))).toEqual(
+      new Set([`${rootEmail} 192.0.2.7`]),
+    );
+    const trail = (await root.get("/admin/trail")).body;
+    expect(trail).toContain("192.0.2.7");
+    expect(trail).toContain(admin.productName);
+    expect(await world.app.house.accounts.findUserByEmail("eve@example.com")).toBeUndefined();
+  });
+
+  test("is told what was not there, and leaves no line", async () => {
+    const { root, estate, ...opened } = await openAdministered();
+    const answers = [
+      ["/admin/users/9999/promote", 404],
+      ["/admin/users/9999/reset_factors", 404],
+      ["/admin/users/9999/delete", 404],
+      ["/admin/users/1e3/promote", 404],
+      ["/admin/users/-1/delete", 404],
+      ["/admin/pushes/999999999999/expire", 404],
+      ["/admin/pushes/x/expire", 404],
+      ["/admin/mails/9999/retry", 404],
+      ["/admin/mails/9999/discard", 404],
+    ] as const;
+    for (const [path, status] of answers) expect([path, (await root.post(path)).status]).toEqual([path, status]);
+    expect(
+      (await root.post(`/admin/users/${await idOf({ root, estate, ...opened }, rootEmail)}/reset_factors`)).status,
+    ).toBe(422);
+    expect(await trailOf({ root, estate, ...opened })).toEqual([]);
+  });
+
+  test("sets nothing but what the address says, whatever the form adds", async () => {
+    const opened = await openAdministered();
+    const { world, root, estate } = opened;
+    const more = { admin: "true", "user[admin]": "true", id: "1", email: "evil@example.com", disabled_at: "", q: "x" };
+    await root.post(`/admin/users/${estate.userId}/disable`, { ...more, password: "another good password" });
+    const found = await world.app.house.accounts.findUser(estate.userId);
+    expect(found).toMatchObject({ admin: false, email: estate.email, disabledAt: world.clock.now() });
+    await root.post(`/admin/users/${estate.userId}/enable`, more);
+    expect(await world.app.house.accounts.findUser(estate.userId)).toMatchObject({ admin: false, disabledAt: null });
+  });
+
+  test("finds users by what is typed, which is text and nothing else", async () => {
+    const { root, estate } = await openAdministered();
+    expect((await root.get(`/admin/users?q=${estate.email.slice(0, 8)}`)).body).toContain(estate.email);
+    expect((await root.get("/admin/users?q=%25")).body).toContain(admin.noUsers);
+    const markup = (await root.get("/admin/users?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E")).body;
+    expect(markup).not.toContain("<script>alert");
+    for (const query of ["page=0", "page=-1", "page=1e9", "page=x", "q=a&q=b", `q=${"a".repeat(3_000)}`]) {
+      expect([query, (await root.get(`/admin/users?${query}`)).status < 500]).toEqual([query, true]);
+    }
+  });
+});
+
+describe("a disabled user", () => {
+  test("is out at once with session and token, and links stay", async () => {
+    const { world, root, estate } = await openAdministered();
+    await root.post(`/admin/users/${estate.userId}/disable`);
+    expect((await estate.person.get("/p")).status).toBe(303);
+    const headers = { authorization: `Bearer ${estate.apiToken}` };
+    expect((await world.server.inject({ url: "/api/v2/pushes/active", headers })).statusCode).toBe(401);
+    const link = await world.server.inject({ url: `/p/${estate.urlTokens[0]}/r` });
+    expect(link.statusCode).toBe(200);
+  });
+});
+
+describe("a push that an administrator ends", () => {
+  test("is gone at once, and its owner reads who did it", async () => {
+    const { world, root, estate } = await openAdministered();
+    const [id] = estate.ids.push;
+    const [urlToken = ""] = estate.urlTokens;
+    const answer = await root.post(`/admin/pushes/${id}/expire`, {
+      state: "active",
+      kind: "text",
+      owner: estate.email,
+    });
+    expect(answer.location).toBe(`/admin/pushes?owner=${encodeURIComponent(estate.email)}&state=active&kind=text`);
+    const found = await world.app.house.store.findById(id ?? 0);
+    expect(found).toMatchObject({ endReason: "administrator" });
+    expect((await estate.person.get(`/p/${urlToken}/audit`)).body).toContain(written(en.dashboard.administratorExpire));
+    // A second press changes nothing and leaves no second line.
+    expect((await root.post(`/admin/pushes/${id}/expire`)).status).toBe(303);
+    expect(await world.app.house.accounts.listAdminEntries(1)).toHaveLength(1);
+  });
+
+  test("is found by owner, kind and state", async () => {
+    const { world, root, estate } = await openAdministered();
+    await world.server.inject({ method: "POST", url: "/api/v2/pushes", payload: { push: { payload: "anonymous" } } });
+    const rows = async (query: string) => (await root.get(`/admin/pushes?${query}`)).body.match(/class="row"/g)?.length;
+    expect(await rows("")).toBe(3);
+    expect(await rows(`owner=${estate.email}`)).toBe(2);
+    expect(await rows(`owner=${estate.email}&kind=file`)).toBe(1);
+    expect(await rows("state=expired")).toBeUndefined();
+    expect((await root.get("/admin/pushes?owner=nobody@example.com")).body).toContain(admin.unknownOwner);
+    for (const query of ["before=-1", "before=x", "before=1e3", "kind=x", "state=x", "owner=%00"]) {
+      expect([query, (await root.get(`/admin/pushes?${query}`)).status]).toEqual([query, 200]);
+    }
+  });
+});
+
+test("no page of administration shows a secret, a label, a link, a token or what a mail says", async () => {
+  const opened = await openAdministered({
+    ...{ PWPUSH_MASTER_KEY: "5eed".repeat(16), PWP__MAIL__SMTP_USER_NAME: "mailer" },
+    PWP__MAIL__SMTP_PASSWORD: "a-canary-of-a-mail-password",
+    ...{ PWP__OIDC__ISSUER: "http://localhost:9", PWP__OIDC__CLIENT_ID: "sealpush" },
+    PWP__OIDC__CLIENT_SECRET: "a-canary-of-a-client-secret",
+  });
+  const { root, estate, failedMailId } = opened;
+  const { canaries } = estate;
+  const give = (name: string, value: string) => canaries.add(name, value);
+  give("reset link", resetToken);
+  give("master key", "5eed".repeat(16));
+  give("mail password", "a-canary-of-a-mail-password");
+  give("client secret", "a-canary-of-a-client-secret");
+  give("API token", estate.apiToken);
+  give("session", estate.person.cookie().split("=")[1] ?? "");
+  for (const [at, urlToken] of estate.urlTokens.entries()) give(`url_token ${at}`, urlToken);
+
+  const walk = async () => {
+    for (const path of [...pages, `/admin/pushes?owner=${estate.email}`, `/admin/users?q=${estate.email}`]) {
+      const { status, body } = await root.get(path);
+      expect([path, status]).toEqual([path, 200]);
+      for (const code of estate.backupCodes) expect(body).not.toContain(code);
+      const allowed = /\/(users|pushes|mails|trail)/.test(path) ? ["e-mail"] : [];
+      expect([path, canaries.namesIn(Buffer.from(body)).filter((name) => !allowed.includes(name))]).toEqual([path, []]);
+    }
+  };
+  await walk();
+  await root.post(`/admin/pushes/${estate.ids.push[0]}/expire`);
+  await root.post(`/admin/users/${estate.userId}/reset_factors`);
+  await root.post(`/admin/mails/${failedMailId}/retry`);
+  await walk();
+  const settings = (await root.get("/admin/settings")).body;
+  for (const name of ["PWP__MAIL__SMTP_PASSWORD", "PWPUSH_MASTER_KEY", "PWP__OIDC__CLIENT_SECRET"]) {
+    expect(settings).toMatch(new RegExp(`>${name}<[\\s\\S]{0,80}\\(hidden\\)[\\s\\S]{0,120}${admin.fromEnvironment}`));
+  }
+});
+
+test("a mail whose link is over is not sent again", async () => {
+  const { world, root, failedMailId } = await openAdministered();
+  world.clock.advance(90 * 60_000);
+  const answer = await root.post(`/admin/mails/${failedMailId}/retry`);
+  expect(answer).toMatchObject({ status: 422 });
+  expect(answer.body).toContain(admin.linkOver);
+});
