@@ -1,26 +1,18 @@
 import type { Page } from "playwright-core";
+import { sendForm } from "./send-form.ts";
+import { shownAdminPages } from "./shown-admin-pages.ts";
 import type { Site } from "./site.ts";
 import { email, password } from "./visit.ts";
 
 export interface ShownPage {
   readonly name: string;
   /** "by hand": showing it sets cookies. */
-  readonly signedIn?: true | "by hand";
+  readonly signedIn?: true | "administrator" | "by hand";
   readonly userAgent?: string;
   /** Origins beside the server's own that the way to it leads through. */
   readonly elsewhere?: readonly string[];
   /** Leads to the page, in whatever language the browser asks for. */
   show(page: Page, site: Site): Promise<unknown>;
-}
-
-const submit = "main form[method=post] button[type=submit]";
-
-async function sendForm(page: Page): Promise<void> {
-  await Promise.all([
-    page.waitForResponse((response) => response.request().method() === "POST"),
-    page.locator(submit).first().click(),
-  ]);
-  await page.waitForLoadState();
 }
 
 async function openPush(page: Page, site: Site, fields: Readonly<Record<string, unknown>>): Promise<void> {
@@ -247,6 +239,7 @@ export const shownPages: readonly ShownPage[] = [
       await sendForm(page);
     },
   },
+  ...shownAdminPages,
   { name: "API reference", show: (page) => page.goto("/help/api") },
 ];
 

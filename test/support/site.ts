@@ -6,7 +6,7 @@ import { afterAll, beforeAll } from "vitest";
 import { launchBrowser } from "./browser.ts";
 import { runProgram } from "./processes.ts";
 import { launchServer } from "./server.ts";
-import { email, password, startVisit, type Visit, type VisitOptions } from "./visit.ts";
+import { administratorEmail, email, password, startVisit, type Visit, type VisitOptions } from "./visit.ts";
 
 /** The built server and a browser, for all tests of one file. */
 export interface Site {
@@ -37,7 +37,7 @@ interface Running {
   readonly browser: Browser;
 }
 
-/** Call at the top of a test file: the site opens before its tests and closes after them. It knows one user. */
+/** Call at the top of a test file: the site opens before its tests and closes after them. It knows one user and one administrator. */
 export function openSite(environment: Readonly<Record<string, string>> = {}): Site {
   let running: Running | undefined;
   const ends: (() => Promise<unknown>)[] = [];
@@ -103,6 +103,8 @@ async function run(environment: Readonly<Record<string, string>>, ends: (() => P
   ]);
   ends.push(() => browser.close());
   await succeed(runProgram(["user", "create", "--email", email, "--password-stdin"], commands, password));
+  const administrator = ["user", "create", "--admin", "--email", administratorEmail, "--password-stdin"];
+  await succeed(runProgram(administrator, commands, password));
   const apiToken = await succeed(runProgram(["token", "create", "--email", email, "--name", "test"], commands));
   return { baseUrl: server.baseUrl, logLines: server.logLines, apiToken: apiToken.trim(), browser };
 }

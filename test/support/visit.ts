@@ -2,13 +2,15 @@ import { URL } from "node:url";
 import type { Browser, BrowserContext, BrowserContextOptions, Page, Response } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 
-/** The site's one user. */
+/** The site's one user beside its administrator. */
 export const email = "ada@example.com";
+export const administratorEmail = "root@example.com";
+/** Of both. */
 export const password = "a long enough password";
 
 export interface VisitOptions extends BrowserContextOptions {
   /** True: as the site's user from the start. By hand: the test signs in, so that a cookie is no fault. */
-  readonly signedIn?: true | "by hand";
+  readonly signedIn?: true | "administrator" | "by hand";
   /** Origins beside the server's own that this visit is meant to reach. */
   readonly elsewhere?: readonly string[];
   /** What this visit is meant to provoke, as it would be reported. */
@@ -40,11 +42,12 @@ export async function startVisit(browser: Browser, baseUrl: string, options: Vis
     expect(found.filter((problem) => expectedErrors?.test(problem) !== true)).toEqual([]);
     if (signedIn === undefined) expect(cookies).toEqual([]);
   });
-  if (signedIn === true) await signIn(context);
+  if (signedIn === true) await signIn(context, email);
+  if (signedIn === "administrator") await signIn(context, administratorEmail);
   return { context, page: await context.newPage(), baseUrl };
 }
 
-async function signIn(context: BrowserContext): Promise<void> {
+async function signIn(context: BrowserContext, email: string): Promise<void> {
   const form = { email, password };
   const answer = await context.request.post("/users/sign_in", { form, maxRedirects: 0 });
   if (answer.status() !== 303) throw new Error(`Signing in was answered by ${answer.status()}.`);

@@ -1,0 +1,77 @@
+import type { Page } from "playwright-core";
+import { sendForm } from "./send-form.ts";
+import type { ShownPage } from "./shown-pages.ts";
+import { password } from "./visit.ts";
+
+/** Longer than any line, without a place to break it. */
+const unbroken = "https://example.com/".concat("averylongpathwithoutanyplacetobreakit".repeat(8));
+
+const files = [{ filename: "a.txt", content_type: "text/plain", data: "YQ==" }];
+
+/** Where the button stands beside its form. */
+async function sendFormOf(page: Page, formId: string): Promise<void> {
+  const button = page.locator(`button[form=${formId}]`);
+  await Promise.all([page.waitForResponse((response) => response.request().method() === "POST"), button.click()]);
+  await page.waitForLoadState();
+}
+
+/** The pages of administration, with what is hardest to lay out. */
+export const shownAdminPages: readonly ShownPage[] = [
+  {
+    name: "administration, overview",
+    signedIn: "administrator",
+    show: (page) => page.goto("/admin"),
+  },
+  {
+    name: "administration, users",
+    signedIn: "administrator",
+    async show(page, site) {
+      const longEmail = `${"averylongaddress".repeat(3)}@${"averylongdomain".repeat(3)}.example.com`;
+      const body = new URLSearchParams({ email: longEmail, password, password_confirmation: password });
+      await site.fetch("/users/sign_up", { method: "POST", headers: { "sec-fetch-site": "same-origin" }, body });
+      await page.goto("/admin/users");
+      for (const row of await page.locator(".row").all()) await row.locator("details.confirm summary").nth(1).click();
+    },
+  },
+  {
+    name: "administration, the last administrator",
+    signedIn: "administrator",
+    async show(page) {
+      await page.goto("/admin/users?q=root");
+      await page.locator("details.confirm summary").first().click();
+      await sendForm(page);
+    },
+  },
+  {
+    name: "administration, pushes",
+    signedIn: "administrator",
+    async show(page, site) {
+      await site.push({ payload: "secret", files, passphrase: "phrase", expire_after_views: 100 }, "owned");
+      const { urlToken } = await site.push({ kind: "qr", payload: "secret", expire_after_views: 1 });
+      await site.fetch(`/api/v2/pushes/${urlToken}`);
+      await page.goto("/admin/pushes");
+      await page.locator("details.confirm summary").first().click();
+    },
+  },
+  {
+    name: "administration, pushes of an unknown owner",
+    signedIn: "administrator",
+    show: (page) => page.goto("/admin/pushes?owner=nobody@example.com&before=1"),
+  },
+  { name: "administration, failed mails", signedIn: "administrator", show: (page) => page.goto("/admin/mails?page=2") },
+  { name: "administration, settings", signedIn: "administrator", show: (page) => page.goto("/admin/settings") },
+  {
+    name: "administration, look with a mistake",
+    signedIn: "administrator",
+    async show(page) {
+      await page.goto("/admin/look");
+      await page.locator("#style").fill(`a { background: url(${unbroken}) }`);
+      await sendFormOf(page, "style_form");
+    },
+  },
+  {
+    name: "administration, trail",
+    signedIn: "administrator",
+    show: (page) => page.goto("/admin/trail"),
+  },
+];
