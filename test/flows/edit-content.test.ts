@@ -145,4 +145,22 @@ describe("files", () => {
     expect(await editing.filesOf(urlToken, "two")).toEqual({ b: "in b" });
     expect(await editing.open(urlToken, "two")).toMatchObject({ payload: "" });
   });
+
+  test("files are offered nowhere where the server takes none, and those that are there may go", async () => {
+    const urlToken = await editing.push(ada, { name: "files" }, { a: "in a", b: "in b" });
+    const { a = "" } = await editing.fileIdsOf(ada, urlToken);
+    await using without = await startTestApp({
+      dataDir: app.dataDir,
+      environment: { PWP__ENABLE_FILE_PUSHES: "false" },
+    });
+    const there = await Editing.of(without);
+    const shown = await (await there.show(ada, urlToken)).text();
+    expect(shown).not.toContain('type="file"');
+    expect(shown).toContain(en.edit.filesOff);
+    const refused = await there.send(ada, urlToken, { name: "kept" }, { c: "in c" });
+    const answered = await refused.text();
+    expect([refused.status, answered.includes(en.edit.filesOff), answered.includes("kept")]).toEqual([422, true, true]);
+    expect((await there.send(ada, urlToken, { remove_files: [a] })).status).toBe(303);
+    expect(await editing.filesOf(urlToken)).toEqual({ b: "in b" });
+  });
 });

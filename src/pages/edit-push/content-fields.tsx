@@ -95,9 +95,8 @@ function Replacement({ model, page: { words } }: EditProps) {
   }
 }
 
-function Files({ model, page: { words } }: EditProps) {
-  const { edit, newPush, formats } = words;
-  const { maxFileUploads, pushBytesMax } = model.limits;
+function Files({ model, page }: EditProps) {
+  const { edit, formats } = page.words;
   return (
     <>
       {model.files.length > 0 && (
@@ -124,25 +123,39 @@ function Files({ model, page: { words } }: EditProps) {
           </ul>
         </fieldset>
       )}
-      <div>
-        <Field
-          id="push_files"
-          label={edit.addFiles}
-          hint={edit.addFilesHint({ count: maxFileUploads, size: formats.bytes(pushBytesMax) })}
-          problem={model.problems.files ?? (model.filesLost ? newPush.filesAgain : undefined)}
-          control={(attributes) => (
-            <input
-              {...attributes}
-              class="input input-files"
-              type="file"
-              name="push[files][]"
-              multiple={maxFileUploads > 1}
-            />
-          )}
-        />
-        <ul class="chosen-files" aria-label={newPush.filesChosen} hidden data-chosen-files="push_files" />
-      </div>
+      {model.takesFiles ? (
+        <AddedFiles model={model} page={page} />
+      ) : (
+        <p class={model.problems.files === undefined ? "field-hint" : "field-problem"} id="push_files">
+          {edit.filesOff}
+        </p>
+      )}
     </>
+  );
+}
+
+function AddedFiles({ model, page: { words } }: EditProps) {
+  const { edit, newPush, formats } = words;
+  const { maxFileUploads, pushBytesMax } = model.limits;
+  return (
+    <div>
+      <Field
+        id="push_files"
+        label={edit.addFiles}
+        hint={edit.addFilesHint({ count: maxFileUploads, size: formats.bytes(pushBytesMax) })}
+        problem={model.problems.files ?? (model.filesLost ? newPush.filesAgain : undefined)}
+        control={(attributes) => (
+          <input
+            {...attributes}
+            class="input input-files"
+            type="file"
+            name="push[files][]"
+            multiple={maxFileUploads > 1}
+          />
+        )}
+      />
+      <ul class="chosen-files" aria-label={newPush.filesChosen} hidden data-chosen-files="push_files" />
+    </div>
   );
 }
 

@@ -19,6 +19,8 @@ export interface EditModel extends Pick<NewPushModel, "kind" | "settings" | "lim
   /** How the push stands now, whatever was entered. */
   readonly push: OwnedPush;
   readonly files: EditablePush["files"];
+  /** Whether the server takes files at all; those that are in it may stay either way. */
+  readonly takesFiles: boolean;
   readonly values: EditValues;
   readonly problems: EditProblems;
   /** Another edit came first: nothing of this one was saved. */
@@ -56,7 +58,8 @@ export function editModel(editable: EditablePush, state: EditState, config: Conf
     days: { ...editable.days, default: push.expireAfterDays },
     views: { ...editable.views, default: push.expireAfterViews },
   };
-  return { kind, settings, limits: limitsOf(kind, config), push, files, ...state };
+  const takesFiles = config.kinds.file.enabled;
+  return { kind, settings, limits: limitsOf(kind, config), push, files, takesFiles, ...state };
 }
 
 /** The files of a push may be changed where it has some: then it is a file push, or one of another kind with files. */
