@@ -1,0 +1,131 @@
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { en } from "../../src/words/en.ts";
+import { openSite } from "../support/site.ts";
+import { administratorEmail, email } from "../support/visit.ts";
+
+const site = openSite();
+const { admin } = en;
+
+const rowOf = (page: Page, name: string) =>
+  page.locator(".row").filter({ has: page.getByRole("heading", { name, exact: true }) });
+
+/** Opens what stands before the act, reads what it says, and does it. */
+async function act(page: Page, name: string, label: string, explanation: string): Promise<void> {
+  const row = rowOf(page, name);
+  await row.getByText(label, { exact: true }).click();
+  await row.getByText(explanation).waitFor();
+  await Promise.all([
+    page.waitForResponse((response) => response.request().method() === "POST"),
+    row.getByRole("button", { name: admin.confirm }).click(),
+  ]);
+  await page.waitForLoadState();
+}
+
+const goTo = (page: Page, section: string) =>
+  page.getByRole("navigation", { name: admin.sections }).getByRole("link", { name: section, exact: true }).click();
+
+describe.each([
+  ["with scripts", { signedIn: "administrator", javaScriptEnabled: true } as const],
+  ["without scripts", { signedIn: "administrator", javaScriptEnabled: false } as const],
+])("administration %s", (how, options) => {
+  it("shuts a user out, lets him in again, and tells of it", async () => {
+    const { page } = await site.visit(options);
+    await page.goto("/");
+    await page.getByRole("link", { name: en.nav.administration, exact: true }).click();
+    await page.getByRole("heading", { name: admin.overview }).waitFor();
+    await goTo(page, admin.users);
+    await page.getByLabel(admin.searchUsers, { exact: true }).fill("ADA@");
+    await page.getByRole("button", { name: admin.search }).click();
+    await page.waitForURL(/q=ADA/);
+    expect(await page.locator(".row").count()).toBe(1);
+
+    await act(page, email, admin.disable, admin.disableText);
+    await rowOf(page, email).getByText(admin.disabled, { exact: true }).waitFor();
+    expect(new URL(page.url()).search).toContain("q=ADA");
+    const form = new URLSearchParams({ email, password: "a long enough password" });
+    const headers = { "sec-fetch-site": "same-origin" };
+    const signIn = () => site.fetch("/users/sign_in", { method: "POST", headers, body: form });
+    expect((await signIn()).status).toBe(401);
+    await act(page, email, admin.enable, admin.enableText);
+    expect((await signIn()).status).toBe(303);
+
+    await goTo(page, admin.trail);
+    expect((await page.locator(".row-title").allTextContents()).slice(0, 2)).toEqual(
+      [admin.trailActions.enabled, admin.trailActions.disabled].map((sentence) => sentence({ subject: email })),
+    );
+  });
+
+  it("never lets the last administrator go", async () => {
+    const { page } = await site.visit(options);
+    await page.goto(`/admin/users?q=${administratorEmail}`);
+    await act(page, administratorEmail, admin.demote, admin.demoteText);
+    await page
+      .getByRole("alert")
+      .getByText(admin.lastAdmin({ email: administratorEmail }))
+      .waitFor();
+    await rowOf(page, administratorEmail).getByText(admin.administrator, { exact: true }).waitFor();
+  });
+
+  it("ends a push that it never shows", async () => {
+    const { page } = await site.visit(options);
+    const { path } = await site.push({ payload: `hidden ${how}`, name: `label ${how}` }, "owned");
+    await page.goto("/admin/pushes?state=active");
+    const html = await page.content();
+    for (const shown of [`hidden ${how}`, `label ${how}`, path]) expect(html).not.toContain(shown);
+    const name = (await page.locator(".row-title").first().textContent()) ?? "";
+    await act(page, name, admin.endPush, admin.endPushText);
+    expect(await rowOf(page, name).count()).toBe(0);
+    await page.goto(path);
+    await page.getByRole("heading", { name: en.gone.heading }).waitFor();
+  });
+
+  it("takes back a style that hides everything", async () => {
+    const { page } = await site.visit(options);
+    await page.goto("/admin/look");
+    await page.getByLabel(admin.style, { exact: true }).fill("main { display: none }");
+    await page.locator("button[form=style_form]").click();
+    await page.getByRole("button", { name: admin.reset }).waitFor();
+    await page.goto("/");
+    expect(await page.locator("main").isVisible()).toBe(false);
+    await page.goto("/admin/look");
+    await page.getByRole("button", { name: admin.reset }).click();
+    await page.getByRole("button", { name: admin.reset }).waitFor({ state: "detached" });
+    await page.goto("/");
+    expect(await page.locator("main").isVisible()).toBe(true);
+  });
+
+  it("gives the instance a name and a logo of its own", async () => {
+    const { page } = await site.visit(options);
+    await page.goto("/admin/look");
+    await page.getByLabel(admin.productName, { exact: true }).fill("<i>Vault</i>");
+    await page.locator("button[form=name_form]").click();
+    await page.locator(".wordmark-name", { hasText: "<i>Vault</i>" }).waitFor();
+    expect(await page.title()).toBe(`${admin.look} · <i>Vault</i>`);
+    const buffer = await page.screenshot({ clip: { x: 0, y: 0, width: 8, height: 8 } });
+    await page.locator("#logo").setInputFiles({ name: "logo.png", mimeType: "image/png", buffer });
+    await page.locator("button[form=logo_form]").click();
+    const logo = page.locator(".wordmark img.brand-logo");
+    await logo.waitFor();
+    expect((await logo.boundingBox())?.height).toBe(32);
+    for (const part of ["logo", "name"]) {
+      const reset = page.locator(`form[action="/admin/look/${part}/reset"] button`);
+      await reset.click();
+      await reset.waitFor({ state: "detached" });
+    }
+    await page.locator(".wordmark-name", { hasText: "Sealpush" }).waitFor();
+  });
+});
+
+it("of the acts on one user, one at a time is asked about, and none moves while it is", async () => {
+  const { page } = await site.visit({ signedIn: "administrator" });
+  await page.goto(`/admin/users?q=${email}`);
+  const row = rowOf(page, email);
+  const topOf = async (label: string) => (await row.getByText(label, { exact: true }).boundingBox())?.y;
+  const before = await Promise.all([admin.promote, admin.disable, admin.deleteUser].map(topOf));
+  for (const label of [admin.promote, admin.disable, admin.deleteUser]) {
+    await row.getByText(label, { exact: true }).click();
+    expect(await row.getByRole("button", { name: admin.confirm }).count()).toBe(1);
+    expect(await Promise.all([admin.promote, admin.disable, admin.deleteUser].map(topOf))).toEqual(before);
+  }
+});
