@@ -63,6 +63,7 @@ interface Taking {
 }
 
 async function takeAll(shots: readonly Shot[], { browser, origin, looks, signIn }: Taking): Promise<void> {
+  const failed: string[] = [];
   for (const { width, colorScheme } of looks) {
     const context = await browser.newContext({
       viewport: { width, height: 800 },
@@ -73,12 +74,16 @@ async function takeAll(shots: readonly Shot[], { browser, origin, looks, signIn 
     if (signIn !== undefined) await context.request.post(`${origin}/users/sign_in`, { form: signIn });
     for (const { name, prepare } of shots) {
       const page = await context.newPage();
+      page.on("response", (response) => {
+        if (response.status() >= 400) failed.push(`${name}: ${response.url()} answered ${response.status()}`);
+      });
       await prepare(page, origin);
       await page.screenshot({ path: join(outDir, `${name}-${width}-${colorScheme}.png`), fullPage: true });
       await page.close();
     }
     await context.close();
   }
+  if (failed.length > 0) throw new Error(failed.join("\n"));
 }
 
 await Promise.all([buildServer(), buildAssets({ removeOthers: false }), mkdir(outDir, { recursive: true })]);
