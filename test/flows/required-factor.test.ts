@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { operations } from "../../src/api/v2/operations.ts";
 import { en } from "../../src/words/en.ts";
 import { password } from "../support/app.ts";
 import { isIn, openWorld, setUpApp, tokenOf } from "../support/factor-pages.ts";
@@ -11,10 +12,14 @@ describe("PWP__REQUIRE_MFA", () => {
   test("sends people without a factor to set one up from every page of theirs, and opens nothing else", async () => {
     const world = await openWorld(required);
     const visitor = await world.signIn();
+    await world.app.app.house.accounts.createUser({ email: "root@example.com", password, admin: true });
+    const administrator = await world.signIn("root@example.com");
     for (const { method, pattern, access } of world.app.app.routes) {
       if (method === "HEAD" || pattern.startsWith("/users/factors") || pattern === "/users/sign_out") continue;
       if (!["page_session", "page_admin", "page_creator"].includes(access)) continue;
-      const answer = await visitor.ask(method, pattern.replace(/:[a-z_]+/g, "1"));
+      // For everybody else there are no such pages.
+      const asking = access === "page_admin" ? administrator : visitor;
+      const answer = await asking.ask(method, pattern.replace(/:[a-z_]+/g, "1"));
       expect([method, pattern, answer.statusCode, answer.headers.location]).toEqual([
         ...[method, pattern, 303],
         "/users/factors",
@@ -45,6 +50,19 @@ describe("PWP__REQUIRE_MFA", () => {
     expect([refused.statusCode, Object.keys(refused.json())]).toEqual([403, ["error"]]);
     await setUpApp(world, await world.signIn());
     expect((await call()).statusCode).toBe(200);
+  });
+
+  test("does so on every call where a token counts, and the API's description tells of it", async () => {
+    const world = await openWorld(required);
+    for (const { method, path, access, takesPush, answers } of operations) {
+      if (access === "public") continue;
+      const answer = await world.app.server.inject({
+        ...{ method, url: path.replace(":url_token", "a".repeat(26)) },
+        headers: { authorization: `Bearer ${world.adasToken}` },
+        ...(takesPush && { payload: { push: { payload: "x" } } }),
+      });
+      expect([method, path, answer.statusCode, 403 in answers]).toEqual([method, path, 403, true]);
+    }
   });
 
   test("lets people without a factor leave", async () => {

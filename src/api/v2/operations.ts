@@ -38,7 +38,9 @@ const always = {
 };
 const badToken = { 401: refused("The token given is not valid, or one is needed.") };
 const unknownPush = { 404: refused("No such push.") };
-const lacksScope = { 403: refused("The token lacks the scope.") };
+// Where second factors are required, the token of a user without one is refused wherever a token counts.
+const lacksFactor = { 403: refused("The token's user lacks the second factor that this server requires.") };
+const lacksScope = { 403: refused("The token lacks the scope, or its user a required second factor.") };
 const badPage = { 400: refused("Invalid page parameter.") };
 
 export const operations: readonly Operation[] = [
@@ -142,6 +144,7 @@ export const operations: readonly Operation[] = [
     answers: {
       200: { description: "The push; once it has ended, without its payload.", schema: schemas.RetrievedPushAnswer },
       401: { description: "The passphrase is missing or wrong.", schema: schemas.WrongPassphraseAnswer },
+      ...lacksFactor,
       ...unknownPush,
       ...always,
     },
@@ -164,7 +167,7 @@ export const operations: readonly Operation[] = [
     answers: {
       200: { description: "The push. One that had ended already is unchanged.", schema: schemas.PushAnswer },
       ...badToken,
-      403: refused("It is another user's push, or the token lacks the scope."),
+      403: refused("It is another user's push, the token lacks the scope, or its user a required second factor."),
       ...unknownPush,
       ...always,
     },
@@ -185,6 +188,7 @@ export const operations: readonly Operation[] = [
     answers: {
       200: { description: "The link.", schema: schemas.PreviewAnswer },
       ...badToken,
+      ...lacksFactor,
       ...unknownPush,
       ...always,
     },
@@ -206,7 +210,7 @@ export const operations: readonly Operation[] = [
       200: { description: "Log entries.", schema: schemas.AuditAnswer },
       ...badPage,
       ...badToken,
-      403: refused("It is not your push, or the token lacks the scope."),
+      403: refused("It is not your push, the token lacks the scope, or its user a required second factor."),
       ...unknownPush,
       ...always,
     },
