@@ -10,6 +10,7 @@ import type { Proof, ProveAgain } from "./factor-proof.ts";
 import type { FactorUnits, UnitRefusal } from "./factor-units.ts";
 import { challengeLifetimeMs } from "./passkey-challenges.ts";
 import type { PasskeyCeremonies, RelyingParty } from "./passkeys.ts";
+import { isFreshSession } from "./passwords.ts";
 import type { PasskeyAnswer } from "./second-factor.ts";
 import type { FactorStore } from "./sqlite/factors.ts";
 import type { PasskeyStore } from "./sqlite/passkeys.ts";
@@ -30,9 +31,16 @@ export interface Factors {
 export interface FactorChange {
   readonly session: Session;
   readonly place: Place;
-  /** Needed as soon as a factor stands. */
+  /** See `proofNeeded`. */
   readonly proof: Proof;
 }
+
+/**
+ * Before the first factor, a session that began lately says enough. Later the password has to come again: a passkey that
+ * somebody plants at a screen left open would let him in for good. As soon as a factor stands, any of them, or the
+ * password, is needed each time. "sign_in_again": a session that began earlier, of an account without password.
+ */
+type ProofNeeded = "nothing" | "password" | "sign_in_again" | "password_or_factor";
 
 /** What every change may end in. "unproven": the proof is missing or wrong. "over": the session has ended meanwhile. */
 export type ChangeRefusal = UnitRefusal | Extract<FactorRefusal, { readonly outcome: "too_many" }>;
@@ -50,6 +58,8 @@ export type FactorReset =
 /** Each change ends all other sessions of the user and is told by mail, in the same unit. */
 export interface FactorChanges {
   findFactors(userId: number): Promise<Factors>;
+  /** What a change of the factors asks for in this session. */
+  proofNeeded(session: Session): Promise<ProofNeeded>;
   /**
    * Nothing is stored by it: what was only shown protects nothing.
    * @param before `setUp` of the offer to show again, after a slip.
@@ -102,6 +112,8 @@ export function createFactorChanges(deps: Deps): FactorChanges {
   return {
     findFactors: async (userId) => findFactors(userId),
 
+    proofNeeded: async (session) => proofNeeded(deps, session),
+
     offerAuthenticatorApp: (session, issuer, before = "") =>
       setUps.offer(session.id, { issuer, label: session.user.email }, clock.now(), before),
 
@@ -132,19 +144,22 @@ export function createFactorChanges(deps: Deps): FactorChanges {
   };
 }
 
-/**
- * Asks for the proof where a factor stands, then changes. What is read here only spares people a question: whether the
- * proof was needed is decided again inside the unit.
- */
+function proofNeeded({ factors, passkeys, clock }: Deps, session: Session): ProofNeeded {
+  const { id, hasPassword } = session.user;
+  const hasFactor = factors.findFactors(id).appAddedAt !== null || passkeys.listPasskeys(id).length > 0;
+  if (hasFactor) return "password_or_factor";
+  if (isFreshSession(session, clock.now())) return "nothing";
+  return hasPassword ? "password" : "sign_in_again";
+}
+
+/** Asks for the proof, then changes. Whether a factor has come to stand meanwhile is decided again inside the unit. */
 async function proven<T>(
-  { factors, passkeys, prove }: Deps,
+  deps: Deps,
   { session, proof, place }: FactorChange,
   change: (isProven: boolean) => Promise<T>,
 ): Promise<T | ChangeRefusal> {
-  const { id } = session.user;
-  const isNeeded = factors.findFactors(id).appAddedAt !== null || passkeys.listPasskeys(id).length > 0;
-  if (!isNeeded) return change(false);
-  const answer = await prove(session, proof, place);
+  if (proofNeeded(deps, session) === "nothing") return change(false);
+  const answer = await deps.prove(session, proof, place);
   if (answer.outcome === "too_many") return answer;
   return answer.outcome === "right" ? change(true) : { outcome: "unproven" };
 }

@@ -1,14 +1,19 @@
 import { type Clock, minuteMs } from "../base/clock.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { Outbox } from "../mail/outbox.ts";
-import type { Place, User } from "./account.ts";
+import type { Place, Session, User } from "./account.ts";
 import type { PasswordCheck } from "./password-check.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
 import type { PasswordStore } from "./sqlite/passwords.ts";
 import { operator } from "./users.ts";
 
 /** Where no password can be asked for, having signed in elsewhere this lately stands in for it. */
-export const freshSessionMs = 10 * minuteMs;
+const freshSessionMs = 10 * minuteMs;
+
+/** In either direction: a session from before the clock was set back is not fresh. */
+export function isFreshSession({ createdAt }: Pick<Session, "createdAt">, now: number): boolean {
+  return Math.abs(now - createdAt) <= freshSessionMs;
+}
 
 export interface Passwords {
   /**

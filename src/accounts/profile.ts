@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Place, Session } from "./account.ts";
-import { freshSessionMs, type Passwords } from "./passwords.ts";
+import { isFreshSession, type Passwords } from "./passwords.ts";
 import { type PushDefaults, readPushDefaults, writePushDefaults } from "./push-defaults.ts";
 import type { ProfileStore } from "./sqlite/profile.ts";
 
@@ -31,8 +31,7 @@ export function createProfile({
   return {
     async confirmIdentity({ user, createdAt }, password, place) {
       if (user.hasPassword) return await checkPassword(user.id, password, place);
-      // Either direction: a session from before the clock was set back is not fresh.
-      return Math.abs(clock.now() - createdAt) <= freshSessionMs;
+      return isFreshSession({ createdAt }, clock.now());
     },
     setLanguage: (userId, language) => store.setLanguage(userId, language, clock.now()),
     pushDefaults: async (userId) => readPushDefaults(store.pushDefaults(userId)),

@@ -73,6 +73,28 @@ describe("an authenticator app", () => {
   });
 });
 
+describe("the first factor", () => {
+  test("is not planted at a screen left open: ten minutes after the sign-in it asks for the password", async () => {
+    const world = await openWorld();
+    const visitor = await world.signIn();
+    world.app.clock.advance(11 * minuteMs);
+    const page = await visitor.get("/users/factors/authenticator_app");
+    expect(page.body).toContain('name="proof"');
+    const key = /<output[^>]*>([A-Z2-7 ]+)<\/output>/.exec(page.body)?.[1] ?? "";
+    const { code } = appFor(key, () => world.app.clock.now());
+    const set_up = hidden(page.body, "set_up");
+    for (const proof of ["", "not the password", code()]) {
+      const refused = await visitor.post("/users/factors/authenticator_app", { set_up, code: code(), proof });
+      expect([refused.statusCode, refused.body.includes(factors.proof.wrong)]).toEqual([422, true]);
+    }
+    expect((await addPasskey(visitor, "planted")).answer.statusCode).toBe(422);
+    expect(await isIn(await world.signIn())).toBe(true);
+    const answer = await visitor.post("/users/factors/authenticator_app", { set_up, code: code(), proof: password });
+    expect(codesIn(answer.body)).toHaveLength(10);
+    expect(await isIn(await world.signIn())).toBe(false);
+  });
+});
+
 describe("backup codes", () => {
   test("backup code reuse: each lets in once", async () => {
     const world = await openWorld();

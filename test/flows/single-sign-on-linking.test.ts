@@ -202,7 +202,7 @@ describe("from the account page", () => {
   }
 
   test("an identity of another e-mail is linked, after the password, and unlinked, after the password", async () => {
-    const site = await startSignOnApp();
+    const site = await startSignOnApp(mail);
     site.provider.people.set("p-1", { email: "countess@elsewhere.example", email_verified: true });
     const visitor = await signedIn(site);
     expect((await visitor.get(settingsPath)).body).toContain(words.notLinked);

@@ -4,7 +4,7 @@ import { type PageDeps, pageContext, userOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { backupCodesView } from "./backup-codes.tsx";
 import { proofOffered, type RefusedChange } from "./change-request.ts";
-import type { FactorsModel, FormName } from "./model.ts";
+import { type FactorsModel, type FormName, hasFactor } from "./model.ts";
 import { factorsPath } from "./paths.ts";
 import { relyingPartyOf } from "./relying-party.ts";
 import { factorsView } from "./view.tsx";
@@ -23,10 +23,10 @@ export async function sendFactors(
   shown: Shown,
 ): Promise<FastifyReply> {
   const factors = await deps.accounts.findFactors(userOf(request).id);
-  const proof = proofOffered(request, factors);
+  const proof = await proofOffered(request, factors, deps.accounts);
   const model: FactorsModel = {
     ...{ passkeyName: "", problem: null, ...shown, ...factors, proof },
-    required: proof === null && deps.config.accounts.requireSecondFactor,
+    required: !hasFactor(factors) && deps.config.accounts.requireSecondFactor,
     passkeysPossible: relyingPartyOf(request.baseUrl) !== undefined,
   };
   const page = pageContext(request, deps, request.method === "GET" ? factorsPath : null);

@@ -57,7 +57,8 @@ async function sendApp(
   // Named by the server, so that codes of two servers stay apart in one app.
   const issuer = `${issuerName(deps)} (${new URL(request.baseUrl).hostname})`;
   const offer = deps.accounts.offerAuthenticatorApp(session, issuer, setUp);
-  const model = { ...offer, problem, proof: proofOffered(request, factors), replaces: factors.appAddedAt !== null };
+  const proof = await proofOffered(request, factors, deps.accounts);
+  const model = { ...offer, problem, proof, replaces: factors.appAddedAt !== null };
   const page = pageContext(request, deps, request.method === "GET" ? appPath : null);
   return sendPage(reply, status, renderPage(appView(model, page)));
 }

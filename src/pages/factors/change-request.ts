@@ -1,5 +1,12 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { ChangeRefusal, FactorChange, Factors, PasskeyAnswer, Session } from "../../accounts/accounts.ts";
+import type {
+  Accounts,
+  ChangeRefusal,
+  FactorChange,
+  Factors,
+  PasskeyAnswer,
+  Session,
+} from "../../accounts/accounts.ts";
 import { AppError } from "../../base/errors.ts";
 import type { FormFields } from "../../http/body/form-fields.ts";
 import type { Words } from "../../words/words.ts";
@@ -30,11 +37,17 @@ export function changeOf(request: FastifyRequest, form: FormFields): FactorChang
   return { session: sessionOf(request), place: placeOf(request), proof };
 }
 
-/** @returns what the person can show before a change; null: nothing has to be shown yet. */
-export function proofOffered(request: FastifyRequest, factors: Factors): ProofOffered | null {
-  if (factors.appAddedAt === null && factors.passkeys.length === 0) return null;
+/** @returns what the person can show before a change; null: nothing has to be shown. */
+export async function proofOffered(
+  request: FastifyRequest,
+  factors: Factors,
+  accounts: Pick<Accounts, "proofNeeded">,
+): Promise<ProofOffered | null> {
+  const session = sessionOf(request);
+  const needed = await accounts.proofNeeded(session);
+  if (needed === "nothing") return null;
   const passkey = factors.passkeys.length > 0 && relyingPartyOf(request.baseUrl) !== undefined;
-  return { password: sessionOf(request).user.hasPassword, passkey };
+  return { password: session.user.hasPassword, code: needed === "password_or_factor", passkey };
 }
 
 /** How a change that was not made is answered, where its own page is shown again. */

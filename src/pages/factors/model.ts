@@ -11,8 +11,12 @@ export interface FactorsProblem {
   readonly message: string;
 }
 
+export function hasFactor({ appAddedAt, passkeys }: Pick<Factors, "appAddedAt" | "passkeys">): boolean {
+  return appAddedAt !== null || passkeys.length > 0;
+}
+
 export interface FactorsModel extends Factors {
-  /** null: no factor stands, so nothing has to be shown. */
+  /** null: nothing has to be shown before a change. */
   readonly proof: ProofOffered | null;
   /** This server asks for a factor, and there is none. */
   readonly required: boolean;

@@ -3,9 +3,11 @@ import { Field } from "../parts/field.tsx";
 import { PasskeyButton } from "../parts/passkey-button.tsx";
 import { proofOptionsPath } from "./paths.ts";
 
-/** By what the person can show that it is the owner who changes something; null: nothing has to be shown yet. */
+/** By what the person can show that it is the owner who changes something; by none: only by signing in again. */
 export interface ProofOffered {
   readonly password: boolean;
+  /** A factor stands: a code of the app or a backup code will do. */
+  readonly code: boolean;
   /** A passkey of this account can be used here. */
   readonly passkey: boolean;
 }
@@ -21,12 +23,17 @@ export interface ProofFieldsProps {
 /** Fields `proof`, or `proof_passkey` where a script has filled it. */
 export function ProofFields({ page, id, offered, problem }: ProofFieldsProps) {
   const { proof } = page.words.factors;
+  const { again } = page.words.profile;
+  if (!offered.password && !offered.code) return <p class="field-hint">{again.signIn}</p>;
+  const alone = { label: again.password, hint: again.passwordHint };
+  const withCode = { label: offered.password ? proof.label : proof.labelCode, hint: proof.hint };
+  const { label, hint } = offered.code ? withCode : alone;
   return (
     <div class="proof">
       <Field
         id={id}
-        label={offered.password ? proof.label : proof.labelCode}
-        hint={proof.hint}
+        label={label}
+        hint={hint}
         problem={problem}
         control={(attributes) => (
           <input

@@ -4,7 +4,7 @@ import { Icon } from "../parts/icon.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { Notice } from "../parts/notice.tsx";
 import type { Page } from "../render.ts";
-import type { FactorsModel } from "./model.ts";
+import { type FactorsModel, hasFactor } from "./model.ts";
 import { PasskeySection } from "./passkey-section.tsx";
 import { appPath, backupCodesPath, removeAppPath } from "./paths.ts";
 import { ProvenChange } from "./proven-change.tsx";
@@ -25,7 +25,7 @@ export function factorsView(model: FactorsModel, page: PageContext): Page {
       )}
       <AppSection model={model} page={page} />
       <PasskeySection model={model} page={page} />
-      {model.proof !== null && <BackupCodesSection model={model} page={page} />}
+      {hasFactor(model) && <BackupCodesSection model={model} page={page} />}
       <p class="field-hint">{manage.othersEnd}</p>
     </Layout>
   );
