@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { adminPages } from "../../test/support/admin-pages.ts";
 import { entryPages } from "../../test/support/entry-pages.ts";
 import { ownerPages } from "../../test/support/owner-pages.ts";
 import type { ApiToken } from "../accounts/accounts.ts";
@@ -148,6 +149,7 @@ function allPages(page: PageContext): readonly Page[] {
       failureView({ status, requestId: hostile, retryAfterSeconds: 2 }, page),
     ),
     ...entryPages(hostile, page),
+    ...adminPages(hostile, page),
     tokensView(
       {
         ...{ form: tokenForm, problems: tokenProblems, made: { name: hostile, token: hostile } },

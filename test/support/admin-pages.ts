@@ -1,0 +1,77 @@
+import type { AdminEntry, User } from "../../src/accounts/accounts.ts";
+import { lookView } from "../../src/pages/admin/look-view.tsx";
+import { mailsView } from "../../src/pages/admin/mails-view.tsx";
+import { overviewView } from "../../src/pages/admin/overview-view.tsx";
+import { pushesView } from "../../src/pages/admin/pushes-view.tsx";
+import { settingsView } from "../../src/pages/admin/settings-view.tsx";
+import { trailView } from "../../src/pages/admin/trail-view.tsx";
+import { usersView } from "../../src/pages/admin/users-view.tsx";
+import type { PageContext } from "../../src/pages/page-context.ts";
+import type { Page } from "../../src/pages/render.ts";
+import type { EndReason } from "../../src/pushes/pushes.ts";
+
+const nowMs = Date.UTC(2027, 2, 3, 14, 5);
+const endReasons: readonly (EndReason | null)[] = [null, "views", "time", "viewer", "owner", "administrator"];
+const actions: readonly AdminEntry["action"][] = [
+  ...(["made_admin", "removed_admin", "disabled", "enabled", "reset_factors", "deleted_user"] as const),
+  ...(["created_user", "set_password", "ended_push", "retried_mail", "discarded_mail", "changed_branding"] as const),
+];
+
+function usersNamed(email: string): readonly User[] {
+  return [true, false].map((yes, at) => ({
+    ...{ id: at + 1, email, admin: yes, createdAt: nowMs, language: null, hasPassword: true, hasSecondFactor: yes },
+    ...{ confirmedAt: yes ? nowMs : null, disabledAt: yes ? null : nowMs },
+  }));
+}
+
+/** The pages of administration in each state, with this text wherever one comes from outside. */
+export function adminPages(text: string, page: PageContext): readonly Page[] {
+  const users = usersNamed(text).map((user) => ({ user, lastSignedInAt: null, tokensInUse: 1_000 }));
+  const pushes = endReasons.map((endReason, at) => ({
+    ...{ id: at + 1, kind: "url" as const, ownerId: at === 0 ? null : at, endReason, views: 1, expireAfterViews: 5 },
+    ...{ createdAt: nowMs, expiresAt: nowMs + 1, endedAt: endReason === null ? null : nowMs, storedBytes: 1 },
+    passphraseRequired: true,
+  }));
+  const letter = { id: 1, to: text, kind: "reset_password" as const, createdAt: nowMs, attempts: 3, lastError: text };
+  const letters = [letter, { ...letter, id: 2, to: null, kind: null }];
+  const health = { databaseAnswers: false, databaseBytes: 1, diskFreeBytes: 1, diskTotalBytes: 3, diskFloorBytes: 2 };
+  const entries = actions.flatMap((action, at) => [
+    { createdAt: nowMs, adminId: null, adminEmail: text, action, subject: text, address: text },
+    { createdAt: nowMs, adminId: at, adminEmail: text, action, subject: "style", address: "" },
+  ]);
+  const filter = { owner: text, kind: "qr" as const, state: "expired" as const, beforeId: 7 };
+  return [
+    overviewView(
+      {
+        ...{ version: text, health: { ...health, processes: 2 }, mails: { waiting: 1, failed: 2 } },
+        pushes: { live: 1, ended: 2, files: 1, fileBytes: 3, filesToDelete: 1, uploads: 1 },
+      },
+      page,
+    ),
+    ...(
+      [
+        null,
+        { reason: "unknown" },
+        { reason: "last_admin", email: text },
+        { reason: "no_factors", email: text },
+      ] as const
+    ).map((refusal) => usersView({ text, page: 2, users, ownId: 1, nowMs, refusal }, page)),
+    usersView({ text, page: 1, users: [], ownId: 1, nowMs, refusal: null }, page),
+    pushesView({ filter, pushes, nextBeforeId: 1, unknownOwner: true, owners: new Map([[1, text]]), nowMs }, page),
+    pushesView({ filter, pushes: [], nextBeforeId: null, unknownOwner: false, owners: new Map(), nowMs }, page),
+    ...([null, "queued", "link_over", "unknown"] as const).map((outcome) =>
+      mailsView({ letters, page: 2, nowMs, outcome, isOff: true }, page),
+    ),
+    mailsView({ letters: [], page: 1, nowMs, outcome: null, isOff: false }, page),
+    settingsView(
+      [
+        { name: "PWP__X", from: "environment", shown: text },
+        { name: "HOST", from: "default", shown: text },
+      ],
+      page,
+    ),
+    lookView({ name: text, style: text, look: page.look, problems: { name: text, logo: text, style: text } }, page),
+    trailView({ entries, page: 2, nowMs }, page),
+    trailView({ entries: [], page: 1, nowMs }, page),
+  ];
+}
