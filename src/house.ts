@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Accounts, type Administrator, type Change, createAccounts } from "./accounts/accounts.ts";
-import { createProvider } from "./accounts/provider.ts";
+import type { Provider } from "./accounts/provider.ts";
 import { signOnStepColumn } from "./accounts/sign-on-steps.ts";
 import { sealedTotpSecrets } from "./accounts/sqlite/factors.ts";
 import type { Clock } from "./base/clock.ts";
@@ -11,7 +11,7 @@ import { diskSpaceOf } from "./blobs/disk.ts";
 import { createFileBlobStore } from "./blobs/file-blob-store.ts";
 import { type Branding, createBranding } from "./branding/branding.ts";
 import { createBootCodeFile } from "./config/boot-code-file.ts";
-import type { Config } from "./config/config.ts";
+import type { Config, SingleSignOnSettings } from "./config/config.ts";
 import { makeDataFolder } from "./config/data-folder.ts";
 import { readOrMakeMasterKeyFile } from "./config/master-key-file.ts";
 import { createKeyring, type Keyring } from "./crypto/keyring.ts";
@@ -109,7 +109,7 @@ export async function openHouse(config: Config, effects: Effects, events: Events
       settings: config.accounts,
       bootCodeFile: createBootCodeFile(config.dataDir, random),
       keyring: () => keyring,
-      provider: config.singleSignOn && createProvider(config.singleSignOn, { clock, fetch }),
+      provider: config.singleSignOn && (await openProvider(config.singleSignOn, clock)),
       onUseNotRecorded: events.usageNotRecorded,
     });
     const deleteAccount: House["deleteAccount"] = async (userId, by) => {
@@ -169,4 +169,10 @@ function masterKeys(
   for (const warning of file.warnings) events.settingWarning(warning);
   if (file.made) events.masterKeyMade(join(config.dataDir, "master.key"));
   return [file.key];
+}
+
+/** Loaded where it is set: a server without single sign-on goes without the library's memory. */
+async function openProvider(settings: SingleSignOnSettings, clock: Clock): Promise<Provider> {
+  const { createProvider } = await import("./accounts/provider.ts");
+  return createProvider(settings, { clock, fetch });
 }

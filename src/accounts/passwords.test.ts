@@ -1,3 +1,4 @@
+import bcrypt from "bcryptjs";
 import { describe, expect, it } from "vitest";
 import { makeTestAccounts, makeUser, password, placeAt, type TestAccounts } from "../../test/support/accounts.ts";
 import { minuteMs } from "../base/clock.ts";
@@ -179,6 +180,19 @@ describe("a bcrypt hash from elsewhere", () => {
     await signIn(world, itsPassword);
     expect(hashOf(world)).toMatch(/^\$argon2id\$/);
     await signIn(world, itsPassword);
+  });
+
+  it("is not upgraded from a password that it proves the beginning of only", async () => {
+    const world = makeTestAccounts({
+      argon2: createArgon2Queue({ runningMax: 1, waitingMax: 4, waitingPerClientMax: 4 }),
+    });
+    await makeUser(world.accounts);
+    const long = "a password beyond the reach of bcrypt ".repeat(3);
+    const stored = await bcrypt.hash(long, 4);
+    setHash(world, stored);
+    await signIn(world, `${long} with a slip`);
+    expect(hashOf(world)).toBe(stored);
+    await signIn(world, long);
   });
 
   it("is not upgraded over a password that was set meanwhile", async () => {

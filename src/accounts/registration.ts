@@ -105,7 +105,8 @@ export function createRegistration(deps: Deps): Registration {
       const made = users.insert({ email, passwordHash, admin: false, confirmed: false, language, now });
       const user = made ?? users.findFresh(email);
       if (user === undefined) throw new Error("The account was not stored.");
-      if (user.confirmedAt === null && user.disabledAt === null) {
+      // An account that somebody has lived in since before mails were on is no pending sign-up: its password stays.
+      if (user.confirmedAt === null && user.disabledAt === null && !users.hasSignedIn(user.id)) {
         // Whoever signed up with this e-mail before did not prove it. Each sign-up has a link of its own, and the account
         // gets the password of the one whose mail is used: a stranger who was first has set nothing.
         sendConfirmation(user, language, passwordHash, now);

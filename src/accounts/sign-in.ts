@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { isBcryptHash } from "../crypto/bcrypt.ts";
+import { bcryptBytesMax, isBcryptHash } from "../crypto/bcrypt.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { Place, User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
@@ -49,7 +49,9 @@ export function createSignIn(deps: Deps): SignIn {
       const matches = await check({ email: address, account, password, place }, now);
       if (account === undefined || !matches) return undefined;
       const { user, passwordHash } = account;
-      const upgraded = isBcryptHash(passwordHash) ? await argon2.hashPassword(password, place.client) : undefined;
+      const upgraded = mayUpgrade(passwordHash, password)
+        ? await argon2.hashPassword(password, place.client)
+        : undefined;
       // Within the write that starts the session: a password that was changed meanwhile lets nobody in any more.
       const provided = () =>
         upgraded === undefined
@@ -59,4 +61,9 @@ export function createSignIn(deps: Deps): SignIn {
       return sessionToken === undefined ? undefined : { user, sessionToken, waitsForFactor: user.hasSecondFactor };
     },
   };
+}
+
+/** Of a longer password bcrypt has proven the beginning only: a slip at its end would become the password. */
+function mayUpgrade(passwordHash: string, password: string): boolean {
+  return isBcryptHash(passwordHash) && Buffer.byteLength(password, "utf8") <= bcryptBytesMax;
 }

@@ -90,7 +90,7 @@ export function createBranding(deps: { readonly db: Database; readonly clock: Cl
       return true;
     },
     async setStyle(css) {
-      const read = readStyleSheet(css);
+      const read = await readStyleSheet(css);
       if (!read.ok) return read.problem;
       if (read.css === "") await reset("style");
       else await put("style", Buffer.from(read.css, "utf8"), styleType);

@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
 import { readStyleSheet } from "./style-sheet.ts";
 
-it("takes colours, fonts and layout, and writes them anew", () => {
+it("takes colours, fonts and layout, and writes them anew", async () => {
   const css = `:root { --accent: #063; } /* ours */
 @media (prefers-color-scheme: dark) { .card > h1::before { content: "Example"; color: var(--accent); } }`;
-  expect(readStyleSheet(css)).toEqual({
+  expect(await readStyleSheet(css)).toEqual({
     ok: true,
     css: ':root{--accent:#063}@media (prefers-color-scheme:dark){.card>h1::before{content:"Example";color:var(--accent)}}',
   });
-  expect(readStyleSheet("")).toEqual({ ok: true, css: "" });
+  expect(await readStyleSheet("")).toEqual({ ok: true, css: "" });
 });
 
 it.each([
@@ -30,28 +30,28 @@ it.each([
   ["</style><script>alert(1)</script>", "unreadable"],
   ["a { color: r{e}d; }", "unreadable"],
   ["a { color: red", undefined],
-])("refuses what could load, run or hide: %s", (css, reason) => {
-  const read = readStyleSheet(css);
+])("refuses what could load, run or hide: %s", async (css, reason) => {
+  const read = await readStyleSheet(css);
   if (reason === undefined) expect(read).toMatchObject({ ok: true, css: "a{color:red}" });
   else expect(read).toMatchObject({ ok: false, problem: { reason } });
 });
 
-it("says where", () => {
-  expect(readStyleSheet("a { color: red }\nb { background: url(x) }")).toEqual({
+it("says where", async () => {
+  expect(await readStyleSheet("a { color: red }\nb { background: url(x) }")).toEqual({
     ok: false,
     problem: { reason: "address", name: "url", line: 2, column: 17 },
   });
 });
 
-it("takes no more than 64 KiB", () => {
-  expect(readStyleSheet("a{}".repeat(30_000))).toEqual({
+it("takes no more than 64 KiB", async () => {
+  expect(await readStyleSheet("a{}".repeat(30_000))).toEqual({
     ok: false,
     problem: { reason: "too_long", bytesMax: 65_536 },
   });
 });
 
-it("outlives what is nested deeper than any parser likes", () => {
+it("outlives what is nested deeper than any parser likes", async () => {
   for (const text of ["a{b:".concat("(".repeat(60_000)), "a{".repeat(30_000), "a:not(".repeat(9_000)]) {
-    expect(readStyleSheet(text)).toMatchObject({ ok: false, problem: { reason: "unreadable" } });
+    expect(await readStyleSheet(text)).toMatchObject({ ok: false, problem: { reason: "unreadable" } });
   }
 });

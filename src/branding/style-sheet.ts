@@ -1,4 +1,4 @@
-import { type CssNode, generate, parse, walk } from "css-tree";
+import type { CssNode } from "css-tree";
 
 /** `line` and `column` count from 1. */
 export type StyleSheetProblem =
@@ -44,8 +44,10 @@ const refusedProperties: ReadonlySet<string> = new Set(["behavior", "-ms-behavio
  * was not understood gets through. Nothing in it names an address: a request for one could count a view, or tell
  * another server who looks at what.
  */
-export function readStyleSheet(text: string): ReadStyleSheet {
+export async function readStyleSheet(text: string): Promise<ReadStyleSheet> {
   if (Buffer.byteLength(text, "utf8") > bytesMax) return { ok: false, problem: { reason: "too_long", bytesMax } };
+  // Loaded by the first style sheet: most servers never see one.
+  const { generate, parse, walk } = await import("css-tree");
   let problem: StyleSheetProblem | undefined;
   const refuse = (found: StyleSheetProblem) => {
     problem ??= found;

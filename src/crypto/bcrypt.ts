@@ -1,11 +1,12 @@
-import bcrypt from "bcryptjs";
-
 /**
  * Each step of the cost doubles the work. A stored hash beyond it is never tried: one import of such hashes would let
  * everybody who knows their e-mail keep the server busy for minutes.
  */
 const costMax = 15;
 const shape = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
+
+/** Of the UTF-8 of a password; what stands behind them is not looked at. */
+export const bcryptBytesMax = 72;
 
 /** Of accounts from elsewhere; here they are only verified, and replaced by Argon2id at the next sign-in. */
 export function isBcryptHash(stored: string): boolean {
@@ -19,5 +20,6 @@ export function isBcryptHash(stored: string): boolean {
 export async function verifyBcrypt(stored: string, password: string): Promise<boolean> {
   const cost = Number(shape.exec(stored)?.[1] ?? Number.NaN);
   if (!(cost >= 4 && cost <= costMax)) return false;
-  return bcrypt.compare(password, stored);
+  const { compare } = await import("bcryptjs");
+  return compare(password, stored);
 }

@@ -1,4 +1,3 @@
-import { createTransport } from "nodemailer";
 import { secondMs } from "../base/clock.ts";
 import type { MailSettings } from "../config/config.ts";
 import { isMailAddress } from "./mail-address.ts";
@@ -15,7 +14,39 @@ const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
  * between two mails. Certificates are always verified.
  */
 export function createSmtpMailer(settings: MailSettings): Mailer {
-  const transport = createTransport({
+  let made: ReturnType<typeof makeTransport> | undefined;
+  const transport = () => {
+    made ??= makeTransport(settings);
+    return made;
+  };
+  return {
+    async send(message, stop) {
+      if (!isMailAddress(message.to)) return noAddress;
+      const limit = limitSending(stop);
+      try {
+        const sent = await (await transport()).sendMail({ ...mailOf(message, settings), signal: limit.signal });
+        return { outcome: "accepted", reply: describeReply(sent.response) };
+      } catch (error) {
+        return limit.stopped() ? stopped : sendingOf(error);
+      } finally {
+        limit.end();
+      }
+    },
+    async check() {
+      try {
+        await (await transport()).verify();
+        return undefined;
+      } catch (error) {
+        return failureOf(error);
+      }
+    },
+  };
+}
+
+/** The library is loaded for the first mail: a server that sends none goes without its memory. */
+async function makeTransport(settings: MailSettings) {
+  const { createTransport } = await import("nodemailer");
+  return createTransport({
     host: settings.host,
     port: settings.port,
     secure: settings.port === implicitTlsPort,
@@ -35,28 +66,6 @@ export function createSmtpMailer(settings: MailSettings): Mailer {
     disableUrlAccess: true,
     logger: false,
   });
-  return {
-    async send(message, stop) {
-      if (!isMailAddress(message.to)) return noAddress;
-      const limit = limitSending(stop);
-      try {
-        const sent = await transport.sendMail({ ...mailOf(message, settings), signal: limit.signal });
-        return { outcome: "accepted", reply: describeReply(sent.response) };
-      } catch (error) {
-        return limit.stopped() ? stopped : sendingOf(error);
-      } finally {
-        limit.end();
-      }
-    },
-    async check() {
-      try {
-        await transport.verify();
-        return undefined;
-      } catch (error) {
-        return failureOf(error);
-      }
-    },
-  };
 }
 
 const stopped: Sending = { outcome: "stopped" };

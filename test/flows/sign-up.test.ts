@@ -1,8 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { rmSync } from "node:fs";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { dayMs, hourMs } from "../../src/base/clock.ts";
 import { en } from "../../src/words/en.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { comparable, isSignedIn, type Sender, visit } from "../support/entry.ts";
+import { makeDataDir } from "../support/house.ts";
 import { linkIn, startMailSink } from "../support/mail-sink.ts";
 
 const ada = "ada@example.com";
@@ -88,6 +90,21 @@ describe("with account mails", () => {
     await started.sink.next("admin@example.com");
     expect((await signIn(world, "admin@example.com", "a stranger's password")).status).toBe(401);
     expect((await signIn(world, "admin@example.com")).status).toBe(303);
+  });
+
+  test("an account from before mails were on keeps its password, whoever signs up with its address", async () => {
+    const dataDir = makeDataDir();
+    onTestFinished(() => rmSync(dataDir, { recursive: true }));
+    const before = await startTestApp({ dataDir });
+    await before.app.house.accounts.createUser({ email: "admin@example.com", password, admin: true });
+    expect((await signUp(before)).status).toBe(303);
+    await before[Symbol.asyncDispose]();
+    const sink = await startMailSink();
+    await using world = await startTestApp({ dataDir, environment: sink.environment });
+    await signUp(world, ada, { password: "a stranger's password" });
+    const mail = await sink.next(ada);
+    expect(mail.text).not.toContain("confirmation_token");
+    expect((await signIn(world, ada, "a stranger's password")).status).toBe(401);
   });
 
   test("a stranger who signed up first with my address has set no password of mine", async () => {

@@ -21,6 +21,8 @@ export interface UserStore {
   insert(user: NewUser): User | undefined;
   /** Inside a unit of `db.write`. */
   findFresh(email: string): User | undefined;
+  /** Inside a unit of `db.write`. */
+  hasSignedIn(userId: number): boolean;
   /** Whether anybody has an account, in whatever state; inside a unit of `db.write`. */
   isInhabited(): boolean;
   /** As `isInhabited`, of what is durable. */
@@ -45,6 +47,10 @@ export function createUserStore(db: Database): UserStore {
     `SELECT ${userColumns}, password_hash FROM users WHERE email = ?`,
   );
 
+  const signedIn = db.writer.prepare<[number], { id: number }>(
+    "SELECT id FROM users WHERE id = ? AND last_signed_in_at IS NOT NULL",
+  );
+
   function findFresh(email: string): User | undefined {
     const row = freshByEmail.get(email);
     return row === undefined ? undefined : toUser(row);
@@ -61,6 +67,7 @@ export function createUserStore(db: Database): UserStore {
     insertUser: (user) => db.write(() => insert(user)),
     insert,
     findFresh,
+    hasSignedIn: (userId) => signedIn.get(userId) !== undefined,
     isInhabited: () => any.get() !== undefined,
     wasInhabited: () => anyDurable.get() !== undefined,
     findUser(userId) {
