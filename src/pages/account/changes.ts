@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { type PasswordProblem, passwordLimits } from "../../accounts/accounts.ts";
 import { unreachable } from "../../base/errors.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
-import { findWords, type Words } from "../../words/words.ts";
+import { findWords } from "../../words/words.ts";
+import { passwordSentence } from "../entry.ts";
 import { type PageDeps, pageContext, placeOf } from "../page-scope.ts";
 import { readDefaults } from "./defaults-form.ts";
 import { accountPath } from "./model.ts";
@@ -62,22 +62,6 @@ export async function changePassword(
         : { new_password: outcome === "sign_in_again" ? again.signIn : passwordSentence(outcome, words) };
     return await sendAccount(request, reply, deps, { status: 422, problems });
   });
-}
-
-function passwordSentence(problem: PasswordProblem, words: Words): string {
-  const { problems } = words.profile.password;
-  switch (problem) {
-    case "password_length":
-      return problems.length({ max: passwordLimits.max });
-    case "password_common":
-      return problems.common;
-    case "password_repeated":
-      return problems.repeated;
-    case "password_sequence":
-      return problems.sequence;
-    case "password_email":
-      return problems.email;
-  }
 }
 
 export async function changeLanguage(

@@ -1,11 +1,9 @@
-import type { Range } from "../../config/config.ts";
 import type { PageContext } from "../page-context.ts";
-import { Field } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { NumberField, SelectField } from "../parts/input-fields.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import { type AccountField, type AccountProblems, accountPath, type KindForm } from "./model.ts";
+import { type AccountProblems, accountPath, type KindForm } from "./model.ts";
 import { Section } from "./section.tsx";
-import { SelectField } from "./select-field.tsx";
 import type { AccountProps } from "./view.tsx";
 
 export function DefaultsSection({ model, page }: AccountProps) {
@@ -46,7 +44,8 @@ interface KindProps {
 }
 
 function KindFields({ form, problems, page }: KindProps) {
-  const { kinds, newPush } = page.words;
+  const { kinds, newPush, profile } = page.words;
+  const { defaults } = profile;
   const { kind, settings, values } = form;
   const isWrong = Object.keys(problems).some((field) => field.startsWith(`${kind}_`));
   const numbers = [
@@ -78,7 +77,10 @@ function KindFields({ form, problems, page }: KindProps) {
         <div class="pair">
           {numbers.map(({ name, label, range, value }) => (
             <NumberField
-              {...{ key: name, id: `${kind}_${name}`, name: `${kind}[${name}]`, label, range, value, page, problems }}
+              {...{ key: name, id: `${kind}_${name}`, name: `${kind}[${name}]`, label, range, value }}
+              hint={defaults.serverHint({ min: range.min, max: range.max, value: range.default })}
+              problem={problems[`${kind}_${name}`]}
+              placeholder={String(range.default)}
             />
           ))}
         </div>
@@ -103,40 +105,4 @@ function choiceOptions(serverDefault: boolean, page: PageContext) {
     { value: "1", label: defaults.on },
     { value: "0", label: defaults.off },
   ];
-}
-
-interface NumberProps {
-  readonly id: AccountField;
-  readonly name: string;
-  readonly label: string;
-  readonly range: Range;
-  readonly value: string;
-  readonly problems: AccountProblems;
-  readonly page: PageContext;
-}
-
-function NumberField({ id, name, label, range, value, problems, page }: NumberProps) {
-  const { serverHint } = page.words.profile.defaults;
-  return (
-    <Field
-      id={id}
-      label={label}
-      hint={serverHint({ min: range.min, max: range.max, value: range.default })}
-      problem={problems[id]}
-      control={(attributes) => (
-        <input
-          {...attributes}
-          class="input"
-          type="number"
-          inputMode="numeric"
-          name={name}
-          value={value}
-          min={range.min}
-          max={range.max}
-          step={1}
-          placeholder={String(range.default)}
-        />
-      )}
-    />
-  );
 }

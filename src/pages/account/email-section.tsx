@@ -1,4 +1,4 @@
-import { Field } from "../parts/field.tsx";
+import { EmailField } from "../parts/input-fields.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { accountPath } from "./model.ts";
@@ -18,23 +18,12 @@ export function EmailSection({ model, page }: AccountProps) {
         </Notice>
       )}
       <PostForm page={page} class="form" action={`${accountPath}/email`}>
-        <Field
-          id="email"
+        <EmailField
           label={email.new}
           hint={model.confirmsByMail ? email.hintLink : email.hintAtOnce}
+          value={model.newEmail}
           problem={model.problems.email}
-          control={(attributes) => (
-            <input
-              {...attributes}
-              class="input"
-              type="email"
-              name="email"
-              value={model.newEmail}
-              dir="ltr"
-              required
-              autoComplete="email"
-            />
-          )}
+          autoComplete="email"
         />
         <AskAgain id="email_password" model={model} page={page} />
         <div class="form-end">

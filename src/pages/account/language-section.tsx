@@ -1,8 +1,8 @@
 import { languages } from "../../words/words.ts";
+import { SelectField } from "../parts/input-fields.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { accountPath } from "./model.ts";
 import { Section } from "./section.tsx";
-import { SelectField } from "./select-field.tsx";
 import type { AccountProps } from "./view.tsx";
 
 export function LanguageSection({ model, page }: AccountProps) {

@@ -1,4 +1,4 @@
-import { Field } from "../parts/field.tsx";
+import { NewPasswordField, PasswordField } from "../parts/input-fields.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { accountPath } from "./model.ts";
 import { Section } from "./section.tsx";
@@ -13,30 +13,13 @@ export function PasswordSection({ model, page }: AccountProps) {
         {/* For password managers, which keep a password under its user name. */}
         <input type="text" name="username" value={model.email} autoComplete="username" hidden readOnly />
         {model.hasPassword && (
-          <Field
-            id="current_password"
-            label={password.current}
-            problem={model.problems.current_password}
-            control={(attributes) => (
-              <input
-                {...attributes}
-                class="input"
-                type="password"
-                name="current_password"
-                required
-                autoComplete="current-password"
-              />
-            )}
-          />
+          <PasswordField id="current_password" label={password.current} problem={model.problems.current_password} />
         )}
-        <Field
+        <NewPasswordField
+          words={page.words}
           id="new_password"
           label={password.new}
-          hint={password.hint}
           problem={model.problems.new_password}
-          control={(attributes) => (
-            <input {...attributes} class="input" type="password" name="password" required autoComplete="new-password" />
-          )}
         />
         <div class="form-end">
           <button type="submit" class="button button-primary">

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { PageContext } from "../page-context.ts";
-import { Field } from "../parts/field.tsx";
+import { PasswordField } from "../parts/input-fields.tsx";
 import type { AccountField, AccountModel } from "./model.ts";
 
 export interface SectionProps {
@@ -37,15 +37,5 @@ export function AskAgain({ id, model, page }: AskAgainProps) {
       </p>
     );
   }
-  return (
-    <Field
-      id={id}
-      label={again.password}
-      hint={again.passwordHint}
-      problem={problem}
-      control={(attributes) => (
-        <input {...attributes} class="input" type="password" name="password" required autoComplete="current-password" />
-      )}
-    />
-  );
+  return <PasswordField id={id} name="password" label={again.password} hint={again.passwordHint} problem={problem} />;
 }

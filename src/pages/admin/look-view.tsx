@@ -10,6 +10,7 @@ import {
 import type { Words } from "../../words/words.ts";
 import type { PageContext } from "../page-context.ts";
 import { Field } from "../parts/field.tsx";
+import { TextField } from "../parts/input-fields.tsx";
 import { brandingHref } from "../parts/logo.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { Page } from "../render.ts";
@@ -44,24 +45,14 @@ export function lookView({ name, style, look, problems }: LookModel, page: PageC
   return (
     <AdminFrame page={page} current="look" lead={admin.lookLead}>
       <Part page={page} part="name" isSet={look.name !== undefined}>
-        <Field
+        <TextField
           id="name"
           label={admin.productName}
           hint={admin.productNameHint({ max: brandNameCharactersMax })}
           problem={problems.name}
-          control={(attributes) => (
-            <input
-              {...attributes}
-              class="input"
-              type="text"
-              name="name"
-              value={name}
-              placeholder={productName}
-              dir="auto"
-              required
-              autoComplete="off"
-            />
-          )}
+          value={name}
+          placeholder={productName}
+          required
         />
       </Part>
       <Part page={page} part="logo" isSet={look.logo !== undefined} multipart>

@@ -1,8 +1,8 @@
 import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
-import { EmailField, TooManyNotice } from "../parts/entry-fields.tsx";
+import { EmailField } from "../parts/input-fields.tsx";
 import { MessageCard } from "../parts/message-card.tsx";
-import { Notice } from "../parts/notice.tsx";
+import { Notice, TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { Page } from "../render.ts";
 
@@ -76,9 +76,9 @@ export function confirmAgainView({ email, sent, waitSeconds }: ConfirmAgainModel
             <p>{confirmation.againSent}</p>
           </Notice>
         )}
-        <TooManyNotice page={page} waitSeconds={waitSeconds} />
+        <TooManyNotice words={page.words} waitSeconds={waitSeconds} />
         <PostForm page={page} class="form" action="/users/confirmation/new">
-          <EmailField page={page} value={email} focus={!sent} />
+          <EmailField label={page.words.entry.fields.email} value={email} autoComplete="username" focus={!sent} />
           <button type="submit" class="button button-primary button-large button-wide">
             {confirmation.againSubmit}
           </button>

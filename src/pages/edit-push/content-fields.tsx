@@ -1,8 +1,8 @@
+import { PassphraseField } from "../new-push/fields.tsx";
 import { Generator } from "../new-push/generator.tsx";
-import { Address, TextArea } from "../new-push/payload-fields.tsx";
+import { Address, FilesField, TextArea } from "../new-push/payload-fields.tsx";
 import type { PageContext } from "../page-context.ts";
-import { Checkbox, Field } from "../parts/field.tsx";
-import { Icon } from "../parts/icon.tsx";
+import { Checkbox } from "../parts/field.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { type EditModel, mayHaveFiles } from "./model.ts";
 
@@ -31,9 +31,8 @@ export function ContentFields({ model, page }: EditProps) {
         />
       )}
       <PassphraseField
-        page={page}
-        id="push_passphrase"
-        name="push[passphrase]"
+        words={page.words}
+        field="passphrase"
         label={isProtected ? edit.newPassphrase : page.words.newPush.passphrase}
         hint={isProtected ? edit.newPassphraseHint : page.words.newPush.passphraseHint}
         value={model.values.passphrase}
@@ -63,9 +62,8 @@ function Protected({ model, page }: EditProps) {
         <p>{mayHaveFiles(model) ? edit.protectedWholeFiles : edit.protectedWhole}</p>
       </Notice>
       <PassphraseField
-        page={page}
-        id="push_current_passphrase"
-        name="push[current_passphrase]"
+        words={page.words}
+        field="current_passphrase"
         label={edit.currentPassphrase}
         hint={edit.currentPassphraseHint}
         value=""
@@ -135,73 +133,12 @@ function Files({ model, page }: EditProps) {
 }
 
 function AddedFiles({ model, page: { words } }: EditProps) {
-  const { edit, newPush, formats } = words;
+  const { edit, formats } = words;
   const { maxFileUploads, pushBytesMax } = model.limits;
   return (
-    <div>
-      <Field
-        id="push_files"
-        label={edit.addFiles}
-        hint={edit.addFilesHint({ count: maxFileUploads, size: formats.bytes(pushBytesMax) })}
-        problem={model.problems.files ?? (model.filesLost ? newPush.filesAgain : undefined)}
-        control={(attributes) => (
-          <input
-            {...attributes}
-            class="input input-files"
-            type="file"
-            name="push[files][]"
-            multiple={maxFileUploads > 1}
-          />
-        )}
-      />
-      <ul class="chosen-files" aria-label={newPush.filesChosen} hidden data-chosen-files="push_files" />
-    </div>
-  );
-}
-
-interface PassphraseFieldProps {
-  readonly page: PageContext;
-  readonly id: string;
-  readonly name: string;
-  readonly label: string;
-  readonly hint: string;
-  readonly value: string;
-  readonly problem: string | undefined;
-  readonly suggest?: boolean;
-}
-
-/** `new-password` for both: it keeps browsers from filling in the password of the account. */
-function PassphraseField({ page, id, name, label, hint, value, problem, suggest = false }: PassphraseFieldProps) {
-  const { actions, newPush } = page.words;
-  return (
-    <Field
-      id={id}
-      label={label}
-      hint={hint}
-      problem={problem}
-      control={(attributes) => (
-        <div class="input-row">
-          <input
-            {...attributes}
-            class="input"
-            type="password"
-            name={name}
-            value={value}
-            autoComplete="new-password"
-            spellcheck={false}
-          />
-          <button type="button" class="button" hidden data-scripted data-show={id} data-label-hide={actions.hide}>
-            <Icon name="eye" />
-            <span data-show-label>{actions.show}</span>
-          </button>
-          {suggest && (
-            <button type="button" class="button" hidden data-scripted data-suggest-passphrase={id}>
-              <Icon name="dice" />
-              <span>{newPush.suggestPassphrase}</span>
-            </button>
-          )}
-        </div>
-      )}
+    <FilesField
+      {...{ model, words, label: edit.addFiles, lost: model.filesLost }}
+      hint={edit.addFilesHint({ count: maxFileUploads, size: formats.bytes(pushBytesMax) })}
     />
   );
 }

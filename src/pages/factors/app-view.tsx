@@ -2,6 +2,7 @@ import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Field } from "../parts/field.tsx";
+import { CodeField } from "../parts/input-fields.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { QrCode } from "../parts/qr-code.tsx";
@@ -55,24 +56,13 @@ export function appView(model: AppModel, page: PageContext): Page {
         />
         <PostForm page={page} action={appPath} class="form" autoComplete="off">
           <input type="hidden" name="set_up" value={model.setUp} />
-          <Field
+          <CodeField
+            of="digits"
             id="code"
             label={app.code}
             hint={app.codeHint}
             problem={problemAt("code")}
-            control={(attributes) => (
-              <input
-                {...attributes}
-                class="input input-code"
-                type="text"
-                name="code"
-                dir="ltr"
-                required
-                inputMode="numeric"
-                autoComplete="one-time-code"
-                data-focus={problem?.at === "code" ? true : undefined}
-              />
-            )}
+            focus={problem?.at === "code"}
           />
           {model.proof !== null && (
             <ProofFields page={page} id="proof" offered={model.proof} problem={problemAt("proof")} />

@@ -1,6 +1,6 @@
 import type { Passkey } from "../../accounts/accounts.ts";
 import type { PageContext } from "../page-context.ts";
-import { Field } from "../parts/field.tsx";
+import { TextField } from "../parts/input-fields.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { PasskeyButton } from "../parts/passkey-button.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -85,23 +85,13 @@ function AddForm({ model, page }: SectionProps) {
               {problem.message}
             </p>
           )}
-          <Field
+          <TextField
             id="name"
             label={passkeys.name}
             hint={passkeys.nameHint}
             problem={problem?.at === "name" ? problem.message : undefined}
-            control={(attributes) => (
-              <input
-                {...attributes}
-                class="input"
-                type="text"
-                name="name"
-                value={model.passkeyName}
-                dir="auto"
-                required
-                autoComplete="off"
-              />
-            )}
+            value={model.passkeyName}
+            required
           />
           {model.proof !== null && (
             <ProofFields

@@ -1,5 +1,5 @@
 import type { PageContext } from "../page-context.ts";
-import { Field } from "../parts/field.tsx";
+import { PasswordField } from "../parts/input-fields.tsx";
 import { PasskeyButton } from "../parts/passkey-button.tsx";
 import { proofOptionsPath } from "./paths.ts";
 
@@ -30,24 +30,7 @@ export function ProofFields({ page, id, offered, problem }: ProofFieldsProps) {
   const { label, hint } = offered.code ? withCode : alone;
   return (
     <div class="proof">
-      <Field
-        id={id}
-        label={label}
-        hint={hint}
-        problem={problem}
-        control={(attributes) => (
-          <input
-            {...attributes}
-            class="input"
-            type="password"
-            name="proof"
-            dir="ltr"
-            required
-            autoComplete="current-password"
-            data-focus={problem === undefined ? undefined : true}
-          />
-        )}
-      />
+      <PasswordField id={id} name="proof" label={label} hint={hint} problem={problem} focus={problem !== undefined} />
       {offered.passkey && (
         <PasskeyButton
           page={page}

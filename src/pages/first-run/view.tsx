@@ -1,8 +1,8 @@
 import { passwordSentence } from "../entry.ts";
 import { Layout } from "../layout.tsx";
 import type { PageContext } from "../page-context.ts";
-import { EmailField, NewPasswordField, TooManyNotice } from "../parts/entry-fields.tsx";
-import { Field } from "../parts/field.tsx";
+import { CodeField, EmailField, NewPasswordField } from "../parts/input-fields.tsx";
+import { TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { Page } from "../render.ts";
 import type { FirstRunModel } from "./handler.ts";
@@ -16,39 +16,27 @@ export function firstRunView({ email, problems, waitSeconds }: FirstRunModel, pa
       <div class="card">
         <h1>{firstRun.heading}</h1>
         <p class="lead">{firstRun.lead}</p>
-        <TooManyNotice page={page} waitSeconds={waitSeconds} />
+        <TooManyNotice words={page.words} waitSeconds={waitSeconds} />
         <PostForm page={page} class="form" action="/first_run">
-          <Field
+          <CodeField
+            of="letters and digits"
             id="boot_code"
             label={fields.bootCode}
             hint={fields.bootCodeHint}
             problem={problems.bootCode === undefined ? undefined : entry.problems.bootCode}
-            control={(attributes) => (
-              <input
-                {...attributes}
-                class="input input-code"
-                type="text"
-                name="boot_code"
-                dir="ltr"
-                required
-                autoComplete="off"
-                autoCapitalize="none"
-                spellcheck={false}
-                data-focus
-              />
-            )}
+            focus
           />
           <EmailField
-            page={page}
+            label={fields.email}
+            autoComplete="username"
             value={email}
             problem={problems.email === undefined ? undefined : entry.problems.email}
-            focus={false}
           />
           <NewPasswordField
-            page={page}
+            words={page.words}
+            id="password"
             label={fields.password}
             problem={problems.password && passwordSentence(problems.password, page.words)}
-            focus={false}
           />
           <button type="submit" class="button button-primary button-large button-wide">
             {firstRun.submit}

@@ -1,7 +1,10 @@
 import type { ComponentChildren } from "preact";
+import type { Words } from "../../words/words.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { NumberField, TextField } from "../parts/input-fields.tsx";
+import { ShowButton } from "../parts/show-button.tsx";
 import type { PayloadProps } from "./payload-fields.tsx";
 
 /** @param hint stands in place of the usual one. */
@@ -19,26 +22,16 @@ export function Lifetime({ model, words, hint }: PayloadProps & { readonly hint?
       </p>
       <div class="pair">
         {numbers.map(({ field, id, label, range }) => (
-          <Field
+          <NumberField
             key={id}
             id={id}
+            name={field === "expireAfterDays" ? "push[expire_after_days]" : "push[expire_after_views]"}
             label={label}
             hint={newPush.range({ min: range.min, max: range.max })}
             problem={model.problems[field]}
-            control={(attributes) => (
-              <input
-                {...attributes}
-                class="input"
-                type="number"
-                inputMode="numeric"
-                name={field === "expireAfterDays" ? "push[expire_after_days]" : "push[expire_after_views]"}
-                value={model.values[field]}
-                min={range.min}
-                max={range.max}
-                step={1}
-                required
-              />
-            )}
+            value={model.values[field]}
+            range={range}
+            required
           />
         ))}
       </div>
@@ -47,39 +40,57 @@ export function Lifetime({ model, words, hint }: PayloadProps & { readonly hint?
 }
 
 export function Passphrase({ model, words }: PayloadProps) {
-  const { newPush, actions } = words;
+  const { newPush } = words;
   return (
-    <Field
-      id="push_passphrase"
+    <PassphraseField
+      words={words}
+      field="passphrase"
       label={newPush.passphrase}
       hint={newPush.passphraseHint}
+      value={model.values.passphrase}
       problem={model.problems.passphrase}
+      suggest
+    />
+  );
+}
+
+export interface PassphraseFieldProps {
+  readonly words: Words;
+  readonly field: "passphrase" | "current_passphrase";
+  readonly label: string;
+  readonly hint: string;
+  readonly value: string;
+  readonly problem: string | undefined;
+  /** A button that thinks one up. */
+  readonly suggest?: boolean;
+}
+
+/** `new-password` for each: it keeps browsers from filling in the password of the account. */
+export function PassphraseField({ words, field, label, hint, value, problem, suggest = false }: PassphraseFieldProps) {
+  return (
+    <Field
+      id={`push_${field}`}
+      label={label}
+      hint={hint}
+      problem={problem}
       control={(attributes) => (
         <div class="input-row">
           <input
             {...attributes}
             class="input"
             type="password"
-            name="push[passphrase]"
-            value={model.values.passphrase}
+            name={`push[${field}]`}
+            value={value}
             autoComplete="new-password"
             spellcheck={false}
           />
-          <button
-            type="button"
-            class="button"
-            hidden
-            data-scripted
-            data-show="push_passphrase"
-            data-label-hide={actions.hide}
-          >
-            <Icon name="eye" />
-            <span data-show-label>{actions.show}</span>
-          </button>
-          <button type="button" class="button" hidden data-scripted data-suggest-passphrase="push_passphrase">
-            <Icon name="dice" />
-            <span>{newPush.suggestPassphrase}</span>
-          </button>
+          <ShowButton words={words} of={attributes.id} />
+          {suggest && (
+            <button type="button" class="button" hidden data-scripted data-suggest-passphrase={attributes.id}>
+              <Icon name="dice" />
+              <span>{words.newPush.suggestPassphrase}</span>
+            </button>
+          )}
         </div>
       )}
     />
@@ -123,21 +134,12 @@ export function Labels({ model, words }: PayloadProps) {
       <p class="field-hint" id="push_labels_hint">
         {newPush.labelsHint}
       </p>
-      <Field
+      <TextField
         id="push_name"
+        name="push[name]"
         label={newPush.name}
         problem={model.problems.name}
-        control={(attributes) => (
-          <input
-            {...attributes}
-            class="input"
-            type="text"
-            name="push[name]"
-            value={model.values.name}
-            dir="auto"
-            autoComplete="off"
-          />
-        )}
+        value={model.values.name}
       />
       <Field
         id="push_note"

@@ -126,20 +126,38 @@ function Files({ model, words }: PayloadProps) {
   const { maxFileUploads, pushBytesMax } = model.limits;
   const sentBack = Object.keys(model.problems).length > 0;
   return (
+    <FilesField
+      {...{ model, words, label: newPush.files, lost: sentBack }}
+      hint={newPush.filesHint({ count: maxFileUploads, size: formats.bytes(pushBytesMax) })}
+      required
+    />
+  );
+}
+
+interface FilesFieldProps extends PayloadProps {
+  readonly label: string;
+  readonly hint: string;
+  /** Files may have come with the form that is sent back: a browser forgets which. */
+  readonly lost: boolean;
+  readonly required?: boolean;
+}
+
+export function FilesField({ model, words: { newPush }, label, hint, lost, required = false }: FilesFieldProps) {
+  return (
     <div>
       <Field
         id="push_files"
-        label={newPush.files}
-        hint={newPush.filesHint({ count: maxFileUploads, size: formats.bytes(pushBytesMax) })}
-        problem={model.problems.files ?? (sentBack ? newPush.filesAgain : undefined)}
+        label={label}
+        hint={hint}
+        problem={model.problems.files ?? (lost ? newPush.filesAgain : undefined)}
         control={(attributes) => (
           <input
             {...attributes}
             class="input input-files"
             type="file"
             name="push[files][]"
-            multiple={maxFileUploads > 1}
-            required
+            multiple={model.limits.maxFileUploads > 1}
+            required={required}
           />
         )}
       />

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import type { Words } from "../../words/words.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
 export interface NoticeProps {
@@ -15,6 +16,21 @@ export function Notice({ tone, icon, alert = false, children }: NoticeProps) {
       <Icon name={icon} />
       <div class="notice-text">{children}</div>
     </div>
+  );
+}
+
+export interface TooManyNoticeProps {
+  readonly words: Words;
+  /** null: the attempt was not one too many. */
+  readonly waitSeconds: number | null;
+}
+
+export function TooManyNotice({ words, waitSeconds }: TooManyNoticeProps) {
+  if (waitSeconds === null) return null;
+  return (
+    <Notice tone="danger" icon="clock" alert>
+      <p>{words.problems.tooManyAttempts({ count: waitSeconds })}</p>
+    </Notice>
   );
 }
 

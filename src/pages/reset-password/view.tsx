@@ -2,9 +2,9 @@ import type { PasswordProblem } from "../../accounts/accounts.ts";
 import { passwordSentence } from "../entry.ts";
 import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
-import { EmailField, NewPasswordField, TooManyNotice } from "../parts/entry-fields.tsx";
+import { EmailField, NewPasswordField } from "../parts/input-fields.tsx";
 import { MessageCard } from "../parts/message-card.tsx";
-import { Notice } from "../parts/notice.tsx";
+import { Notice, TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { Page } from "../render.ts";
 
@@ -28,9 +28,9 @@ export function askResetView({ email, sent, waitSeconds }: AskResetModel, page: 
             <p>{recovery.sent}</p>
           </Notice>
         )}
-        <TooManyNotice page={page} waitSeconds={waitSeconds} />
+        <TooManyNotice words={page.words} waitSeconds={waitSeconds} />
         <PostForm page={page} class="form" action="/users/password/new">
-          <EmailField page={page} value={email} focus={!sent} />
+          <EmailField label={page.words.entry.fields.email} value={email} autoComplete="username" focus={!sent} />
           <button type="submit" class="button button-primary button-large button-wide">
             {recovery.submit}
           </button>
@@ -69,7 +69,8 @@ export function newPasswordView({ token, problem }: NewPasswordModel, page: Page
         <PostForm page={page} class="form" action="/users/password/edit">
           <input type="hidden" name="reset_password_token" value={token} />
           <NewPasswordField
-            page={page}
+            words={page.words}
+            id="password"
             label={entry.fields.newPassword}
             problem={problem === null ? undefined : passwordSentence(problem, page.words)}
             focus

@@ -1,7 +1,7 @@
 import { secondFactorOptionsPath, secondFactorPath } from "../factors/paths.ts";
 import { Layout } from "../layout.tsx";
 import type { PageContext } from "../page-context.ts";
-import { Field } from "../parts/field.tsx";
+import { CodeField } from "../parts/input-fields.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PasskeyButton } from "../parts/passkey-button.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -72,23 +72,12 @@ function AppForm({ model, page }: FormProps) {
   return (
     <PostForm page={page} action={secondFactorPath} class="form" autoComplete="off">
       <Next next={model.next} />
-      <Field
+      <CodeField
+        of="digits"
         id="code"
         label={challenge.code}
         hint={challenge.codeHint}
-        control={(attributes) => (
-          <input
-            {...attributes}
-            class="input input-code"
-            type="text"
-            name="code"
-            dir="ltr"
-            required
-            inputMode="numeric"
-            autoComplete="one-time-code"
-            data-focus={model.refusal?.reason === "wrong_backup_code" ? undefined : true}
-          />
-        )}
+        focus={model.refusal?.reason !== "wrong_backup_code"}
       />
       <button type="submit" class="button button-primary button-large button-wide">
         {challenge.submit}
@@ -104,24 +93,12 @@ function BackupForm({ model, page }: FormProps) {
       <summary>{challenge.backup}</summary>
       <PostForm page={page} action={secondFactorPath} class="form" autoComplete="off">
         <Next next={model.next} />
-        <Field
+        <CodeField
+          of="letters and digits"
           id="backup_code"
           label={challenge.backupCode}
           hint={challenge.backupHint}
-          control={(attributes) => (
-            <input
-              {...attributes}
-              class="input input-code"
-              type="text"
-              name="backup_code"
-              dir="ltr"
-              required
-              autoCapitalize="none"
-              autoComplete="off"
-              spellcheck={false}
-              data-focus={model.refusal?.reason === "wrong_backup_code" ? true : undefined}
-            />
-          )}
+          focus={model.refusal?.reason === "wrong_backup_code"}
         />
         <button type="submit" class="button button-wide">
           {challenge.submit}

@@ -1,6 +1,6 @@
 import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
-import { Field } from "../parts/field.tsx";
+import { EmailField, PasswordField } from "../parts/input-fields.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { Page } from "../render.ts";
@@ -55,38 +55,8 @@ export function signInView(model: SignInModel, page: PageContext): Page {
         {model.refusal !== null && <Refused {...model} refusal={model.refusal} page={page} />}
         <PostForm page={page} class="form" action="/users/sign_in">
           {model.next !== null && <input type="hidden" name="next" value={model.next} />}
-          <Field
-            id="email"
-            label={signIn.email}
-            control={(attributes) => (
-              <input
-                {...attributes}
-                class="input"
-                type="email"
-                name="email"
-                value={model.email}
-                dir="ltr"
-                required
-                autoComplete="username"
-                data-focus={model.email === "" ? true : undefined}
-              />
-            )}
-          />
-          <Field
-            id="password"
-            label={signIn.password}
-            control={(attributes) => (
-              <input
-                {...attributes}
-                class="input"
-                type="password"
-                name="password"
-                required
-                autoComplete="current-password"
-                data-focus={model.email === "" ? undefined : true}
-              />
-            )}
-          />
+          <EmailField label={signIn.email} value={model.email} autoComplete="username" focus={model.email === ""} />
+          <PasswordField id="password" label={signIn.password} focus={model.email !== ""} />
           <button type="submit" class="button button-primary button-large button-wide">
             {signIn.submit}
           </button>

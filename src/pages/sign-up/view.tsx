@@ -2,8 +2,9 @@ import type { EntryProblems } from "../../accounts/accounts.ts";
 import { passwordSentence } from "../entry.ts";
 import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
-import { EmailField, NewPasswordField, TooManyNotice } from "../parts/entry-fields.tsx";
+import { EmailField, NewPasswordField } from "../parts/input-fields.tsx";
 import { MessageCard } from "../parts/message-card.tsx";
+import { TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { Page } from "../render.ts";
 import type { SignUpModel } from "./handler.ts";
@@ -17,16 +18,18 @@ export function signUpView({ email, problems, waitSeconds }: SignUpModel, page: 
       <div class="card">
         <h1>{signUp.heading}</h1>
         <p class="lead">{signUp.lead}</p>
-        <TooManyNotice page={page} waitSeconds={waitSeconds} />
+        <TooManyNotice words={page.words} waitSeconds={waitSeconds} />
         <PostForm page={page} class="form" action="/users/sign_up">
           <EmailField
-            page={page}
+            label={fields.email}
+            autoComplete="username"
             value={email}
             problem={problems.email && emailSentence(problems.email, page)}
             focus={problems.password === undefined || problems.email !== undefined}
           />
           <NewPasswordField
-            page={page}
+            words={page.words}
+            id="password"
             label={fields.password}
             problem={problems.password && passwordSentence(problems.password, page.words)}
             focus={problems.password !== undefined && problems.email === undefined}

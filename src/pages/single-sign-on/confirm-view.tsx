@@ -2,9 +2,9 @@ import type { LinkToConfirm } from "../../accounts/accounts.ts";
 import { signInPath } from "../../http/authentication.ts";
 import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
+import { PasswordField } from "../parts/input-fields.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { Page } from "../render.ts";
-import { PasswordField } from "./password-field.tsx";
 
 export const confirmPath = "/users/auth/oidc/confirm";
 
@@ -34,7 +34,12 @@ export function confirmLinkView({ provider: name, link, problem }: ConfirmLinkMo
             {by === "password" && (
               <>
                 <input type="hidden" autoComplete="username" value={accountEmail} />
-                <PasswordField label={singleSignOn.password} problem={problem} />
+                <PasswordField
+                  id="password"
+                  label={singleSignOn.password}
+                  problem={problem ?? undefined}
+                  focus={problem !== null}
+                />
               </>
             )}
             <button type="submit" class="button button-primary button-large button-wide">

@@ -2,11 +2,11 @@ import { signOnSettingsPath } from "../../accounts/accounts.ts";
 import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
 import { Icon } from "../parts/icon.tsx";
+import { PasswordField } from "../parts/input-fields.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { Page } from "../render.ts";
-import { PasswordField } from "./password-field.tsx";
 
 export interface SignOnSettingsModel {
   readonly provider: string;
@@ -76,7 +76,12 @@ function Linked({ model, page }: { readonly model: SignOnSettingsModel; readonly
           </summary>
           <PostForm page={page} class="form" action={`${signOnSettingsPath}/unlink`}>
             <p>{singleSignOn.unlinkText({ name: model.provider })}</p>
-            <PasswordField label={singleSignOn.yourPassword} problem={model.problem} />
+            <PasswordField
+              id="password"
+              label={singleSignOn.yourPassword}
+              problem={model.problem ?? undefined}
+              focus={model.problem !== null}
+            />
             <div class="form-end">
               <button type="submit" class="button button-danger">
                 {singleSignOn.unlinkConfirm}

@@ -4,8 +4,9 @@ import { Field } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { SealMark } from "../parts/logo.tsx";
-import { Notice } from "../parts/notice.tsx";
+import { TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
+import { ShowButton } from "../parts/show-button.tsx";
 import type { Page } from "../render.ts";
 
 export interface StepModel {
@@ -37,11 +38,10 @@ export function stepView(model: StepModel, page: PageContext): Page {
         </div>
         <h1>{step.heading}</h1>
         <p class="lead">{model.passphraseRequired ? step.leadPassphrase : step.lead}</p>
-        {model.refusal?.reason === "too_many" && (
-          <Notice tone="danger" icon="clock" alert>
-            <p>{page.words.problems.tooManyAttempts({ count: model.refusal.retryAfterSeconds })}</p>
-          </Notice>
-        )}
+        <TooManyNotice
+          words={words}
+          waitSeconds={model.refusal?.reason === "too_many" ? model.refusal.retryAfterSeconds : null}
+        />
         <PostForm page={page} class="form" action={model.action} autoComplete="off">
           {model.passphraseRequired && (
             <Field
@@ -68,7 +68,6 @@ interface PassphraseInputProps {
 }
 
 function PassphraseInput({ attributes, page }: PassphraseInputProps) {
-  const { actions } = page.words;
   return (
     <div class="input-row">
       <input
@@ -81,17 +80,7 @@ function PassphraseInput({ attributes, page }: PassphraseInputProps) {
         spellcheck={false}
         data-focus
       />
-      <button
-        type="button"
-        class="button"
-        hidden
-        data-scripted
-        data-show={attributes.id}
-        data-label-hide={actions.hide}
-      >
-        <Icon name="eye" />
-        <span data-show-label>{actions.show}</span>
-      </button>
+      <ShowButton words={page.words} of={attributes.id} />
     </div>
   );
 }

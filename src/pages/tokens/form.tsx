@@ -3,6 +3,7 @@ import type { Words } from "../../words/words.ts";
 import type { PageContext } from "../page-context.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field } from "../parts/field.tsx";
+import { SelectField, TextField } from "../parts/input-fields.tsx";
 import { Notice, ProblemSummary } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { fieldNames, offeredDays, type TokenField, type TokensModel, tokensPath } from "./model.ts";
@@ -56,23 +57,14 @@ export function TokenFormCard({ model, page }: Props) {
 function Name({ model: { form, problems }, page }: Props) {
   const { tokens } = page.words;
   return (
-    <Field
+    <TextField
       id={fieldIds.name}
+      name={fieldNames.name}
       label={tokens.name}
       hint={tokens.nameHint}
       problem={problems.name}
-      control={(attributes) => (
-        <input
-          {...attributes}
-          class="input"
-          type="text"
-          name={fieldNames.name}
-          value={form.name}
-          dir="auto"
-          required
-          autoComplete="off"
-        />
-      )}
+      value={form.name}
+      required
     />
   );
 }
@@ -114,24 +106,19 @@ function Expiry({ model: { form, problems }, page }: Props) {
   const { tokens } = page.words;
   const asked = Number(form.expiresInDays);
   const kept = form.expiresInDays !== "" && problems.expiresInDays === undefined && !offeredDays.includes(asked);
+  const days = kept ? [...offeredDays, asked] : offeredDays;
   return (
-    <Field
+    <SelectField
       id={fieldIds.expiresInDays}
+      name={fieldNames.expiresInDays}
       label={tokens.expires}
       hint={tokens.expiresHint}
       problem={problems.expiresInDays}
-      control={(attributes) => (
-        <select {...attributes} class="input" name={fieldNames.expiresInDays}>
-          <option value="" selected={form.expiresInDays === ""}>
-            {tokens.noExpiry}
-          </option>
-          {[...offeredDays, ...(kept ? [asked] : [])].map((days) => (
-            <option key={days} value={days} selected={form.expiresInDays === String(days)}>
-              {tokens.afterDays({ count: days })}
-            </option>
-          ))}
-        </select>
-      )}
+      value={form.expiresInDays}
+      options={[
+        { value: "", label: tokens.noExpiry },
+        ...days.map((count) => ({ value: String(count), label: tokens.afterDays({ count }) })),
+      ]}
     />
   );
 }

@@ -37,16 +37,8 @@ export const profile = {
     firstLead: "Sie melden sich über einen anderen Dienst an. Mit einem Passwort geht es auch hier.",
     current: "Bisheriges Passwort",
     new: "Neues Passwort",
-    hint: "12 Zeichen oder mehr. Einige zufällige Wörter sind leicht zu merken und schwer zu erraten.",
     submit: "Passwort ändern",
     submitFirst: "Passwort festlegen",
-    problems: {
-      length: "Nehmen Sie 12 bis {max} Zeichen.",
-      common: "Dieses Passwort wird mit als erstes geraten. Wählen Sie ein anderes.",
-      repeated: "Dieses Passwort wiederholt ein kurzes Stück. Wählen Sie ein anderes.",
-      sequence: "Dieses Passwort ist eine Folge von Nachbarn. Wählen Sie ein anderes.",
-      email: "Dieses Passwort besteht aus Ihrer E-Mail-Adresse. Wählen Sie ein anderes.",
-    },
   },
   language: {
     heading: "Sprache",

@@ -36,16 +36,8 @@ export const profile = {
     firstLead: "You sign in through another service. With a password you can also sign in here.",
     current: "Current password",
     new: "New password",
-    hint: "12 characters or more. A few random words are easy to remember and hard to guess.",
     submit: "Change the password",
     submitFirst: "Set a password",
-    problems: {
-      length: "Use 12 to {max} characters.",
-      common: "This password is among the first that are guessed. Choose another one.",
-      repeated: "This password repeats a short piece. Choose another one.",
-      sequence: "This password is a sequence of neighbours. Choose another one.",
-      email: "This password is made of your e-mail address. Choose another one.",
-    },
   },
   language: {
     heading: "Language",

@@ -37,16 +37,8 @@ export const profile = {
     firstLead: "Inicia sesión mediante otro servicio. Con una contraseña también podrá hacerlo aquí.",
     current: "Contraseña actual",
     new: "Nueva contraseña",
-    hint: "12 caracteres o más. Unas palabras al azar son fáciles de recordar y difíciles de adivinar.",
     submit: "Cambiar la contraseña",
     submitFirst: "Poner una contraseña",
-    problems: {
-      length: "Use de 12 a {max} caracteres.",
-      common: "Esta contraseña es de las primeras que se adivinan. Elija otra.",
-      repeated: "Esta contraseña repite un trozo corto. Elija otra.",
-      sequence: "Esta contraseña es una secuencia de vecinos. Elija otra.",
-      email: "Esta contraseña está hecha de su dirección de correo. Elija otra.",
-    },
   },
   language: {
     heading: "Idioma",

@@ -37,16 +37,8 @@ export const profile = {
     firstLead: "Vous vous connectez par un autre service. Avec un mot de passe, vous pourrez aussi vous connecter ici.",
     current: "Mot de passe actuel",
     new: "Nouveau mot de passe",
-    hint: "12 caractères ou plus. Quelques mots pris au hasard sont faciles à retenir et difficiles à deviner.",
     submit: "Modifier le mot de passe",
     submitFirst: "Définir un mot de passe",
-    problems: {
-      length: "Utilisez de 12 à {max} caractères.",
-      common: "Ce mot de passe est parmi les premiers que l’on devine. Choisissez-en un autre.",
-      repeated: "Ce mot de passe répète un court morceau. Choisissez-en un autre.",
-      sequence: "Ce mot de passe est une suite de voisins. Choisissez-en un autre.",
-      email: "Ce mot de passe est fait de votre adresse e-mail. Choisissez-en un autre.",
-    },
   },
   language: {
     heading: "Langue",

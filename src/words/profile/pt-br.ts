@@ -36,16 +36,8 @@ export const profile = {
     firstLead: "Você entra por outro serviço. Com uma senha, também pode entrar aqui.",
     current: "Senha atual",
     new: "Nova senha",
-    hint: "12 caracteres ou mais. Algumas palavras ao acaso são fáceis de lembrar e difíceis de adivinhar.",
     submit: "Alterar a senha",
     submitFirst: "Definir uma senha",
-    problems: {
-      length: "Use de 12 a {max} caracteres.",
-      common: "Esta senha está entre as primeiras que se tenta. Escolha outra.",
-      repeated: "Esta senha repete um trecho curto. Escolha outra.",
-      sequence: "Esta senha é uma sequência de vizinhos. Escolha outra.",
-      email: "Esta senha é feita do seu endereço de e-mail. Escolha outra.",
-    },
   },
   language: {
     heading: "Idioma",
