@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import type { Accounts, Administrator, Change, Place, User } from "../accounts/accounts.ts";
+import type { Accounts, Administrator, Change, Place, Session, User } from "../accounts/accounts.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Branding } from "../branding/branding.ts";
 import type { Config } from "../config/config.ts";
@@ -59,6 +59,12 @@ export function userOf(request: FastifyRequest): User {
   return request.user;
 }
 
+/** Their session, on such a page. */
+export function sessionOf(request: FastifyRequest): Session {
+  if (request.session === null) throw new Error("A page for people with a session was reached by nobody.");
+  return request.session;
+}
+
 /** Where the person asks from, for sign-ins and what accounts remember. */
 export function placeOf(request: FastifyRequest): Place {
   const { client, address, userAgent } = request.actor;
@@ -71,6 +77,12 @@ export function queryOf(request: FastifyRequest, name: string): string | undefin
   if (typeof query !== "object" || query === null || !Object.hasOwn(query, name)) return undefined;
   const value: unknown = Reflect.get(query, name);
   return typeof value === "string" ? value : undefined;
+}
+
+/** The number in the path, `:id`; undefined when it is none. */
+export function idOf({ params }: FastifyRequest): number | undefined {
+  const id: unknown = Reflect.get(Object(params), "id");
+  return typeof id === "string" && /^[1-9]\d{0,14}$/.test(id) ? Number(id) : undefined;
 }
 
 const tokenShape = /^[A-Za-z0-9_-]{1,64}$/;

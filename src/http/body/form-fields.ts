@@ -6,6 +6,12 @@ export type FormValue = string | readonly string[] | { readonly [name: string]: 
 
 export const formPairsMax = 256;
 
+/** "" for a field that is missing or given several times. */
+export function textOf(form: FormFields, name: string): string {
+  const value = Object.hasOwn(form, name) ? form[name] : undefined;
+  return typeof value === "string" ? value : "";
+}
+
 type Level = Record<string, unknown>;
 
 /** `name`, `name[]`, `name[key]`, `name[key][]` and, deeper, `name[key][0][more]`. */

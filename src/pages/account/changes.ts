@@ -1,22 +1,23 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { unreachable } from "../../base/errors.ts";
+import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { findWords } from "../../words/words.ts";
 import { passwordSentence } from "../entry.ts";
-import { type PageDeps, pageContext, placeOf } from "../page-scope.ts";
+import { type PageDeps, pageContext, placeOf, sessionOf } from "../page-scope.ts";
 import { readDefaults } from "./defaults-form.ts";
 import { accountPath } from "./model.ts";
-import { notConfirmed, redirectDone, sendAccount, sessionOf, withPasswordAsked } from "./show.ts";
+import { notConfirmed, redirectDone, sendAccount, withPasswordAsked } from "./show.ts";
 
 export async function changeEmail(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
   const form = await receiveForm(request, deps.bodyBudget);
-  const newEmail = textOf(form.email);
+  const newEmail = textOf(form, "email");
   const { email: words } = pageContext(request, deps, null).words.profile;
   const refuse = (problems: { email?: string; email_password?: string }) =>
     sendAccount(request, reply, deps, { status: 422, newEmail, problems });
   return await withPasswordAsked(request, reply, deps, "email_password", async () => {
     const outcome = await deps.accounts.changeEmail({
-      ...{ session: sessionOf(request), email: newEmail, password: textOf(form.password), place: placeOf(request) },
+      ...{ session: sessionOf(request), email: newEmail, password: textOf(form, "password"), place: placeOf(request) },
     });
     switch (outcome) {
       case "changed":
@@ -52,7 +53,7 @@ export async function changePassword(
   const { again } = words.profile;
   return await withPasswordAsked(request, reply, deps, "current_password", async () => {
     const outcome = await deps.accounts.changePassword({
-      ...{ userId: user.id, current: textOf(form.current_password), password: textOf(form.password) },
+      ...{ userId: user.id, current: textOf(form, "current_password"), password: textOf(form, "password") },
       ...{ keepSessionId: id, place: placeOf(request) },
     });
     if (outcome === "changed") return redirectDone(request, reply, deps, "password");
@@ -70,7 +71,7 @@ export async function changeLanguage(
   deps: PageDeps,
 ): Promise<FastifyReply> {
   const form = await receiveForm(request, deps.bodyBudget);
-  const language = textOf(form.language);
+  const language = textOf(form, "language");
   const tag = language === "" ? null : findWords(language)?.locale.tag;
   if (tag === undefined) {
     const { problem } = pageContext(request, deps, null).words.profile.language;
@@ -95,8 +96,4 @@ export async function changeDefaults(
   }
   await deps.accounts.setPushDefaults(user.id, read.defaults);
   return redirectDone(request, reply, deps, "defaults");
-}
-
-export function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

@@ -4,8 +4,7 @@ import type { ApiToken, Factors, Identity, ListedSession, PushDefaults, User } f
 import { attachment } from "../../http/content-disposition.ts";
 import { jsonType } from "../../http/headers.ts";
 import type { ExportedPush, TrailEvent } from "../../pushes/pushes.ts";
-import type { PageDeps } from "../page-scope.ts";
-import { sessionOf } from "./show.ts";
+import { type PageDeps, sessionOf } from "../page-scope.ts";
 
 const aheadBytes = 256 * 1024;
 

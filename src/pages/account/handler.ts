@@ -1,15 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
+import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
-import { pageHref } from "../page-context.ts";
-import { type PageDeps, pageContext, placeOf, queryOf } from "../page-scope.ts";
+import { goTo } from "../answers.ts";
+import { idOf, type PageDeps, pageContext, placeOf, queryOf, sessionOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
-import { changeDefaults, changeEmail, changeLanguage, changePassword, textOf } from "./changes.ts";
+import { changeDefaults, changeEmail, changeLanguage, changePassword } from "./changes.ts";
 import { sendData } from "./data.ts";
 import { deletedView } from "./deleted-view.tsx";
 import { accountPath, doneNames } from "./model.ts";
-import { notConfirmed, redirectDone, sendAccount, sessionOf, withPasswordAsked } from "./show.ts";
+import { notConfirmed, redirectDone, sendAccount, withPasswordAsked } from "./show.ts";
 
 const deletedPath = "/users/deleted";
 
@@ -41,10 +42,9 @@ export function registerAccountPages(server: FastifyInstance, deps: PageDeps): v
 }
 
 async function endSession(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
-  const { params } = request;
-  const given = typeof params === "object" && params !== null ? Number(Reflect.get(params, "id")) : Number.NaN;
+  const id = idOf(request);
   const { user } = sessionOf(request);
-  const ended = Number.isSafeInteger(given) && (await deps.accounts.endSession(user.id, given));
+  const ended = id !== undefined && (await deps.accounts.endSession(user.id, id));
   if (!ended) throw new AppError("not_found", "not-found");
   return redirectDone(request, reply, deps, "session");
 }
@@ -61,12 +61,12 @@ async function deleteAccount(request: FastifyRequest, reply: FastifyReply, deps:
   const refuse = (problem: string) =>
     sendAccount(request, reply, deps, { status: 422, problems: { delete_password: problem } });
   return await withPasswordAsked(request, reply, deps, "delete_password", async () => {
-    const confirmed = await deps.accounts.confirmIdentity(session, textOf(form.password), placeOf(request));
+    const confirmed = await deps.accounts.confirmIdentity(session, textOf(form, "password"), placeOf(request));
     if (!confirmed) return await refuse(notConfirmed(request, deps));
     const page = pageContext(request, deps, null);
     const change = await deps.deleteAccount(session.user.id, null);
     if (change.outcome === "last_admin") return await refuse(page.words.profile.delete.lastAdmin);
     reply.header("set-cookie", deps.sessionCookies.ended(request.client));
-    return reply.redirect(pageHref(page, deletedPath), 303);
+    return goTo(deletedPath, request, reply, deps);
   });
 }

@@ -1,9 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Session } from "../../accounts/accounts.ts";
-import { AppError } from "../../base/errors.ts";
 import { sendPage } from "../../http/headers.ts";
-import { pageHref } from "../page-context.ts";
-import { type PageDeps, pageContext } from "../page-scope.ts";
+import { goTo, waitAfter } from "../answers.ts";
+import { type PageDeps, pageContext, sessionOf } from "../page-scope.ts";
 import { browserName } from "../parts/browser-name.ts";
 import { renderPage } from "../render.ts";
 import { providerNameOf } from "../single-sign-on/button.tsx";
@@ -19,11 +17,6 @@ export interface Shown {
   readonly newEmail?: string;
   readonly language?: string;
   readonly defaults?: DefaultsForm;
-}
-
-export function sessionOf(request: FastifyRequest): Session {
-  if (request.session === null) throw new Error("A page for signed-in people was reached by nobody.");
-  return request.session;
 }
 
 export async function sendAccount(
@@ -71,7 +64,7 @@ async function accountModel(request: FastifyRequest, deps: PageDeps, shown: Show
 
 /** Back to the page, which says once what was done. */
 export function redirectDone(request: FastifyRequest, reply: FastifyReply, deps: PageDeps, done: Done): FastifyReply {
-  return reply.redirect(pageHref(pageContext(request, deps, null), `${accountPath}?done=${done}`), 303);
+  return goTo(`${accountPath}?done=${done}`, request, reply, deps);
 }
 
 /**
@@ -88,11 +81,8 @@ export async function withPasswordAsked(
   try {
     return await step();
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== "too_many_requests") throw error;
-    const retryAfterSeconds = error.retryAfterSeconds ?? 60;
-    reply.header("retry-after", String(retryAfterSeconds));
-    const { problems } = pageContext(request, deps, null).words;
-    const problem = problems.tooManyAttempts({ count: retryAfterSeconds });
+    const count = waitAfter(error, reply);
+    const problem = pageContext(request, deps, null).words.problems.tooManyAttempts({ count });
     return await sendAccount(request, reply, deps, { status: 429, problems: { [field]: problem } });
   }
 }

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import { type BrandingPart, brandingParts, brandNameCharactersMax, logoBytesMax } from "../../branding/branding.ts";
-import type { FormFields } from "../../http/body/form-fields.ts";
+import { textOf } from "../../http/body/form-fields.ts";
 import { receiveBody, receiveForm } from "../../http/body/receive-body.ts";
 import { immutableFor, sendPage } from "../../http/headers.ts";
-import { pageHref } from "../page-context.ts";
+import { goTo } from "../answers.ts";
 import { type PageDeps, pageContext } from "../page-scope.ts";
 import { brandingPath } from "../parts/logo.tsx";
 import { renderPage } from "../render.ts";
@@ -71,11 +71,6 @@ async function setStyle(request: FastifyRequest, reply: FastifyReply, deps: Page
   return sendLook(request, reply, deps, 422, { style: problemText(problem, words) }, { style });
 }
 
-function textOf(form: FormFields, name: string): string {
-  const value = form[name];
-  return typeof value === "string" ? value : "";
-}
-
 async function done(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -83,7 +78,7 @@ async function done(
   part: BrandingPart,
 ): Promise<FastifyReply> {
   await deps.accounts.recordAdminAction("changed_branding", part, administratorOf(request));
-  return reply.redirect(pageHref(pageContext(request, deps, null), adminPaths.look), 303);
+  return goTo(adminPaths.look, request, reply, deps);
 }
 
 function sendLook(

@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { pageOf } from "../../api/v2/request-parts.ts";
 import { AppError } from "../../base/errors.ts";
 import { sendPage } from "../../http/headers.ts";
-import { pageHref } from "../page-context.ts";
-import { type PageDeps, pageContext, queryOf } from "../page-scope.ts";
+import { goTo } from "../answers.ts";
+import { idOf, type PageDeps, pageContext, queryOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
-import { administratorOf, changing, idOf, reading } from "./administrator.ts";
+import { administratorOf, changing, reading } from "./administrator.ts";
 import { adminPaths } from "./frame.tsx";
 import { type MailsModel, mailsView } from "./mails-view.tsx";
 
@@ -19,13 +19,13 @@ export function registerMailsPage(server: FastifyInstance, deps: PageDeps): void
     const outcome = id === undefined ? "unknown" : await mail.retry(id);
     if (outcome !== "queued") return sendMails(request, reply, deps, outcome === "unknown" ? 404 : 422, outcome);
     await accounts.recordAdminAction("retried_mail", String(id), administratorOf(request));
-    return reply.redirect(pageHref(pageContext(request, deps, null), `${adminPaths.mails}?queued=1`), 303);
+    return goTo(`${adminPaths.mails}?queued=1`, request, reply, deps);
   });
   server.post(`${adminPaths.mails}/:id/discard`, { config: changing }, async (request, reply) => {
     const id = idOf(request);
     if (id === undefined || !(await mail.discard(id))) throw new AppError("not_found", "not-found");
     await accounts.recordAdminAction("discarded_mail", String(id), administratorOf(request));
-    return reply.redirect(pageHref(pageContext(request, deps, null), adminPaths.mails), 303);
+    return goTo(adminPaths.mails, request, reply, deps);
   });
 }
 

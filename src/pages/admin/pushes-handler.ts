@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
+import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import type { SurveyedPush } from "../../pushes/pushes.ts";
+import { goTo } from "../answers.ts";
 import { pushKinds, states } from "../dashboard/filter.ts";
-import { pageHref } from "../page-context.ts";
-import { type PageDeps, pageContext, queryOf } from "../page-scope.ts";
+import { idOf, type PageDeps, pageContext, queryOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
-import { administratorOf, changing, idOf, reading } from "./administrator.ts";
+import { administratorOf, changing, reading } from "./administrator.ts";
 import { adminPaths } from "./frame.tsx";
 import { type PushesFilter, pushesPath, pushesView } from "./pushes-view.tsx";
 
@@ -24,8 +25,8 @@ export function registerAdminPushesPage(server: FastifyInstance, deps: PageDeps)
     if (outcome === "ended") {
       await deps.accounts.recordAdminAction("ended_push", String(id), administratorOf(request));
     }
-    const filter = filterOf((name) => (typeof form[name] === "string" ? form[name] : undefined));
-    return reply.redirect(pageHref(pageContext(request, deps, null), pushesPath(filter)), 303);
+    const filter = filterOf((name) => textOf(form, name));
+    return goTo(pushesPath(filter), request, reply, deps);
   });
 }
 

@@ -2,12 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Administrator, Change, FactorReset } from "../../accounts/accounts.ts";
 import { pageOf } from "../../api/v2/request-parts.ts";
 import { AppError } from "../../base/errors.ts";
+import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
-import { pageHref } from "../page-context.ts";
-import { type PageDeps, pageContext, queryOf, userOf } from "../page-scope.ts";
+import { goTo } from "../answers.ts";
+import { idOf, type PageDeps, pageContext, queryOf, userOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
-import { administratorOf, changing, idOf, reading } from "./administrator.ts";
+import { administratorOf, changing, reading } from "./administrator.ts";
 import { adminPaths } from "./frame.tsx";
 import { type UserAction, type UsersModel, userActions, usersPath, usersView } from "./users-view.tsx";
 
@@ -32,7 +33,7 @@ async function act(
   deps: PageDeps,
 ): Promise<FastifyReply> {
   const form = await receiveForm(request, deps.bodyBudget);
-  const text = typeof form.q === "string" ? form.q.slice(0, textMax) : "";
+  const text = textOf(form, "q").slice(0, textMax);
   const userId = idOf(request);
   if (userId === undefined) throw new AppError("not_found", "not-found");
   const outcome = await change(action, userId, administratorOf(request), deps);
@@ -45,7 +46,7 @@ async function act(
   }
   // Who has just removed himself finds no such page: he goes to the start.
   const leaves = userId === userOf(request).id && action !== "promote" && action !== "enable";
-  return reply.redirect(pageHref(pageContext(request, deps, null), leaves ? "/" : usersPath(text, 1)), 303);
+  return goTo(leaves ? "/" : usersPath(text, 1), request, reply, deps);
 }
 
 async function change(

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
+import { goTo } from "../answers.ts";
 import { sendGone } from "../gone/handler.ts";
-import { pageHref } from "../page-context.ts";
 import { type PageDeps, pageContext, tokenOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
+import { ownPath } from "../return-path.ts";
 import { isOwn } from "../secret/handler.ts";
-import { ownPath } from "../sign-in/handler.ts";
 import { deletedView } from "./view.tsx";
 
 export function registerDeletedPage(server: FastifyInstance, deps: PageDeps): void {
@@ -25,6 +25,6 @@ async function endPush(request: FastifyRequest, reply: FastifyReply, deps: PageD
   if (push === undefined || (push.expired && back === null)) return sendGone(request, reply, deps);
   if (!push.expired) await deps.pushes.expire(push.urlToken, request.actor);
   const page = pageContext(request, deps, null);
-  if (back !== null) return reply.redirect(pageHref(page, back), 303);
+  if (back !== null) return goTo(back, request, reply, deps);
   return sendPage(reply, 200, renderPage(deletedView(page)));
 }

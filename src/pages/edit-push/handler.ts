@@ -3,11 +3,11 @@ import { AppError, unreachable } from "../../base/errors.ts";
 import { receiveBody } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import type { EditablePush, EditOutcome } from "../../pushes/pushes.ts";
+import { goTo } from "../answers.ts";
 import { sendGone } from "../gone/handler.ts";
 import { FormFiles } from "../new-push/form-files.ts";
 import { formOf, type PushFields } from "../new-push/handler.ts";
 import { filesTooLarge } from "../new-push/model.ts";
-import { pageHref } from "../page-context.ts";
 import { type PageDeps, pageContext, tokenOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import {
@@ -87,7 +87,7 @@ async function answer(
     sendBack(request, reply, deps, sent, { status, problems: { currentPassphrase } });
   switch (edited.outcome) {
     case "edited":
-      return reply.redirect(pageHref(context, `/p/${sent.editable.push.urlToken}/preview`), 303);
+      return goTo(`/p/${sent.editable.push.urlToken}/preview`, request, reply, deps);
     case "passphrase_required": {
       const withFiles = mayHaveFiles({ kind: sent.editable.push.kind, files: sent.editable.files });
       return refused(422, withFiles ? edit.passphraseNeededFiles : edit.passphraseNeeded);

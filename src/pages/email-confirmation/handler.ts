@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
-import { pageHref } from "../page-context.ts";
+import { goTo } from "../answers.ts";
 import { type PageDeps, pageContext, placeOf, queryOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { confirmationPath, type EmailConfirmation, emailConfirmationView } from "./view.tsx";
@@ -31,10 +32,9 @@ async function ask(request: FastifyRequest, reply: FastifyReply, deps: PageDeps)
 
 async function confirm(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
   const form = await receiveForm(request, deps.bodyBudget);
-  const token = typeof form.token === "string" ? form.token : "";
-  const outcome = await deps.accounts.confirmNewEmail(token, placeOf(request));
+  const outcome = await deps.accounts.confirmNewEmail(textOf(form, "token"), placeOf(request));
   if (outcome !== "changed") return send(request, reply, deps, outcome === "taken" ? 409 : 404, { is: outcome });
-  return reply.redirect(pageHref(pageContext(request, deps, null), donePath), 303);
+  return goTo(donePath, request, reply, deps);
 }
 
 function send(

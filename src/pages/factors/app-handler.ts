@@ -1,14 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import { nameOf } from "../../branding/branding.ts";
+import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
-import { pageHref } from "../page-context.ts";
-import { type PageDeps, pageContext } from "../page-scope.ts";
+import { goTo } from "../answers.ts";
+import { type PageDeps, pageContext, sessionOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { changingFactors, readingFactors, sendBackupCodes, sendRefused } from "./answers.ts";
 import { type AppModel, appView } from "./app-view.tsx";
-import { changeOf, fieldOf, proofOffered, refusedChange, sessionOf, tellWait } from "./change-request.ts";
+import { changeOf, proofOffered, refusedChange, tellWait } from "./change-request.ts";
 import { appPath, factorsPath, removeAppPath } from "./paths.ts";
 
 export function registerAppPages(server: FastifyInstance, deps: PageDeps): void {
@@ -21,14 +22,14 @@ async function addApp(request: FastifyRequest, reply: FastifyReply, deps: PageDe
   const form = await receiveForm(request, deps.bodyBudget);
   const page = pageContext(request, deps, null);
   const { app } = page.words.factors;
-  const setUp = fieldOf(form, "set_up");
+  const setUp = textOf(form, "set_up");
   const change = changeOf(request, form);
-  const answer = await deps.accounts.addAuthenticatorApp(change, { setUp, code: fieldOf(form, "code") });
+  const answer = await deps.accounts.addAuthenticatorApp(change, { setUp, code: textOf(form, "code") });
   const again = (status: number, problem: NonNullable<AppModel["problem"]>) =>
     sendApp(request, reply, deps, status, setUp, problem);
   switch (answer.outcome) {
     case "added":
-      if (answer.backupCodes === null) return reply.redirect(pageHref(page, factorsPath), 303);
+      if (answer.backupCodes === null) return goTo(factorsPath, request, reply, deps);
       return sendBackupCodes(request, reply, deps, { codes: answer.backupCodes, added: true });
     case "wrong_code":
       return again(422, { at: "code", message: app.wrong });
@@ -74,7 +75,7 @@ async function removeApp(request: FastifyRequest, reply: FastifyReply, deps: Pag
   const answer = await deps.accounts.removeAuthenticatorApp(changeOf(request, form));
   switch (answer.outcome) {
     case "removed":
-      return reply.redirect(pageHref(page, factorsPath), 303);
+      return goTo(factorsPath, request, reply, deps);
     case "unknown":
       throw new AppError("not_found", "not-found");
     case "last_required":

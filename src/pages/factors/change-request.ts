@@ -1,39 +1,21 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type {
-  Accounts,
-  ChangeRefusal,
-  FactorChange,
-  Factors,
-  PasskeyAnswer,
-  Session,
-} from "../../accounts/accounts.ts";
+import type { Accounts, ChangeRefusal, FactorChange, Factors, PasskeyAnswer } from "../../accounts/accounts.ts";
 import { AppError } from "../../base/errors.ts";
-import type { FormFields } from "../../http/body/form-fields.ts";
+import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import type { Words } from "../../words/words.ts";
-import { placeOf } from "../page-scope.ts";
+import { placeOf, sessionOf } from "../page-scope.ts";
 import type { ProofOffered } from "./proof.tsx";
 import { relyingPartyOf } from "./relying-party.ts";
 
-/** The session on a page whose access guarantees one. */
-export function sessionOf(request: FastifyRequest): Session {
-  if (request.session === null) throw new Error("A page for people with a session was reached by nobody.");
-  return request.session;
-}
-
-export function fieldOf(form: FormFields, name: string): string {
-  const value = Object.hasOwn(form, name) ? form[name] : undefined;
-  return typeof value === "string" ? value : "";
-}
-
 /** What a passkey said, in the field of that name; null: it was not asked, or none can be used here. */
 export function passkeyAnswerOf(request: FastifyRequest, form: FormFields, name: string): PasskeyAnswer | null {
-  const answer = fieldOf(form, name);
+  const answer = textOf(form, name);
   const party = relyingPartyOf(request.baseUrl);
   return answer === "" || party === undefined ? null : { answer, party };
 }
 
 export function changeOf(request: FastifyRequest, form: FormFields): FactorChange {
-  const proof = { typed: fieldOf(form, "proof"), passkey: passkeyAnswerOf(request, form, "proof_passkey") };
+  const proof = { typed: textOf(form, "proof"), passkey: passkeyAnswerOf(request, form, "proof_passkey") };
   return { session: sessionOf(request), place: placeOf(request), proof };
 }
 

@@ -2,12 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { passkeyNameCharactersMax, type RelyingParty } from "../../accounts/accounts.ts";
 import { AppError } from "../../base/errors.ts";
 import { nameOf } from "../../branding/branding.ts";
+import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendJson } from "../../http/headers.ts";
-import { pageHref } from "../page-context.ts";
-import { type PageDeps, pageContext } from "../page-scope.ts";
+import { goTo } from "../answers.ts";
+import { idOf, type PageDeps, pageContext, sessionOf } from "../page-scope.ts";
 import { changingFactors, sendBackupCodes, sendFactors, sendRefused } from "./answers.ts";
-import { changeOf, fieldOf, passkeyAnswerOf, refusedChange, sessionOf } from "./change-request.ts";
+import { changeOf, passkeyAnswerOf, refusedChange } from "./change-request.ts";
 import type { FactorsProblem } from "./model.ts";
 import { factorsPath, newPasskeyOptionsPath, passkeysPath, proofOptionsPath, removePasskeyPath } from "./paths.ts";
 import { relyingPartyOf } from "./relying-party.ts";
@@ -41,7 +42,7 @@ async function addPasskey(request: FastifyRequest, reply: FastifyReply, deps: Pa
   const form = await receiveForm(request, deps.bodyBudget);
   const page = pageContext(request, deps, null);
   const { passkeys } = page.words.factors;
-  const passkeyName = fieldOf(form, "name");
+  const passkeyName = textOf(form, "name");
   const party = getRelyingParty(request);
   const given = passkeyAnswerOf(request, form, "passkey") ?? { answer: "", party };
   const answer = await deps.accounts.addPasskey(changeOf(request, form), { ...given, name: passkeyName });
@@ -49,7 +50,7 @@ async function addPasskey(request: FastifyRequest, reply: FastifyReply, deps: Pa
     sendFactors(request, reply, deps, 422, { passkeyName, problem: { form: "add_passkey", at, message } });
   switch (answer.outcome) {
     case "added":
-      if (answer.backupCodes === null) return reply.redirect(pageHref(page, factorsPath), 303);
+      if (answer.backupCodes === null) return goTo(factorsPath, request, reply, deps);
       return sendBackupCodes(request, reply, deps, { codes: answer.backupCodes, added: true });
     case "bad_name":
       return again("name", passkeys.nameProblem({ max: passkeyNameCharactersMax }));
@@ -68,10 +69,11 @@ async function removePasskey(request: FastifyRequest, reply: FastifyReply, deps:
   const form = await receiveForm(request, deps.bodyBudget);
   const page = pageContext(request, deps, null);
   const id = idOf(request);
+  if (id === undefined) throw new AppError("not_found", "not-found");
   const answer = await deps.accounts.removePasskey(changeOf(request, form), id);
   switch (answer.outcome) {
     case "removed":
-      return reply.redirect(pageHref(page, factorsPath), 303);
+      return goTo(factorsPath, request, reply, deps);
     case "unknown":
       throw new AppError("not_found", "not-found");
     case "last_required":
@@ -81,11 +83,4 @@ async function removePasskey(request: FastifyRequest, reply: FastifyReply, deps:
     default:
       return sendRefused(request, reply, deps, `remove_passkey_${id}`, refusedChange(answer, reply, page.words));
   }
-}
-
-function idOf(request: FastifyRequest): number {
-  const { params } = request;
-  const text: unknown = typeof params === "object" && params !== null ? Reflect.get(params, "id") : undefined;
-  if (typeof text !== "string" || !/^[1-9]\d{0,14}$/.test(text)) throw new AppError("not_found", "not-found");
-  return Number(text);
 }

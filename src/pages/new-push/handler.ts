@@ -6,7 +6,7 @@ import { signInPath } from "../../http/authentication.ts";
 import type { FormFields } from "../../http/body/form-fields.ts";
 import { receiveBody } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
-import { pageHref } from "../page-context.ts";
+import { goTo } from "../answers.ts";
 import { type PageDeps, pageContext, queryOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { FormFiles } from "./form-files.ts";
@@ -51,8 +51,7 @@ async function makePush(request: FastifyRequest, reply: FastifyReply, deps: Page
       const { upload } = files;
       const wanted = completed(readCreatePush(fields).request, upload?.fileCount ?? 0, starting);
       const push = await deps.pushes.create({ ...wanted, ...(upload === undefined ? {} : { upload }) }, request.actor);
-      const context = pageContext(request, deps, null);
-      return reply.redirect(pageHref(context, `/p/${push.urlToken}/preview`), 303);
+      return goTo(`/p/${push.urlToken}/preview`, request, reply, deps);
     } catch (error) {
       return await refuse(request, reply, deps, sent, error);
     }

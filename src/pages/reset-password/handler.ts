@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
-import { answerWhenClosed, goTo, textOf, waitAfter } from "../entry.ts";
+import { goTo, waitAfter } from "../answers.ts";
+import { answerWhenClosed } from "../entry.ts";
 import { type PageDeps, pageContext, placeOf, queryOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import {

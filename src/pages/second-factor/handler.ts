@@ -1,16 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { FactorGiven, WaitingSignIn } from "../../accounts/accounts.ts";
 import { signInPath } from "../../http/authentication.ts";
+import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendJson, sendPage } from "../../http/headers.ts";
-import { fieldOf, passkeyAnswerOf, sessionOf, tellWait } from "../factors/change-request.ts";
+import { goTo } from "../answers.ts";
+import { passkeyAnswerOf, tellWait } from "../factors/change-request.ts";
 import { getRelyingParty } from "../factors/passkey-handler.ts";
 import { secondFactorOptionsPath, secondFactorPath } from "../factors/paths.ts";
 import { relyingPartyOf } from "../factors/relying-party.ts";
-import { pageHref } from "../page-context.ts";
-import { type PageDeps, pageContext, placeOf, queryOf } from "../page-scope.ts";
+import { type PageDeps, pageContext, placeOf, queryOf, sessionOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
-import { ownPath, withNext } from "../sign-in/handler.ts";
+import { ownPath, withNext } from "../return-path.ts";
 import { registerPasskeySignIn } from "./passkey-sign-in-handler.ts";
 import { type SecondFactorModel, secondFactorView } from "./view.tsx";
 
@@ -30,11 +31,11 @@ export function registerSecondFactorPages(server: FastifyInstance, deps: PageDep
 
 async function giveFactor(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
   const form = await receiveForm(request, deps.bodyBudget);
-  const next = ownPath(fieldOf(form, "next"));
+  const next = ownPath(textOf(form, "next"));
   const waiting = waitingSignIn(request, deps);
   const page = pageContext(request, deps, null);
   const passkey = passkeyAnswerOf(request, form, "passkey");
-  const backupCode = fieldOf(form, "backup_code");
+  const backupCode = textOf(form, "backup_code");
   let given: FactorGiven;
   let reason: "wrong_passkey" | "wrong_backup_code" | "wrong_code";
   if (passkey !== null) {
@@ -42,14 +43,14 @@ async function giveFactor(request: FastifyRequest, reply: FastifyReply, deps: Pa
     given = await deps.accounts.givePasskey(waiting, passkey);
   } else {
     reason = backupCode === "" ? "wrong_code" : "wrong_backup_code";
-    given = await deps.accounts.giveCode(waiting, backupCode === "" ? fieldOf(form, "code") : backupCode);
+    given = await deps.accounts.giveCode(waiting, backupCode === "" ? textOf(form, "code") : backupCode);
   }
   switch (given.outcome) {
     case "complete":
       reply.header("set-cookie", deps.sessionCookies.made(given.sessionToken, request.client));
-      return reply.redirect(pageHref(page, next ?? "/"), 303);
+      return goTo(next ?? "/", request, reply, deps);
     case "over":
-      return reply.redirect(pageHref(page, withNext(signInPath, next)), 303);
+      return goTo(withNext(signInPath, next), request, reply, deps);
     case "wrong":
       return sendChallenge(request, reply, deps, 401, { next, refusal: { reason } });
     case "too_many": {

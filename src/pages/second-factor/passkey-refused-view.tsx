@@ -3,7 +3,7 @@ import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
 import { MessageCard } from "../parts/message-card.tsx";
 import type { Page } from "../render.ts";
-import { withNext } from "../sign-in/handler.ts";
+import { withNext } from "../return-path.ts";
 import { PasskeySignIn } from "./passkey-sign-in.tsx";
 
 /** The passkey that somebody gave opens nothing here. */

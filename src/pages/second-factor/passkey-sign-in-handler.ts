@@ -1,14 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
+import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendJson, sendPage } from "../../http/headers.ts";
-import { fieldOf, passkeyAnswerOf } from "../factors/change-request.ts";
+import { enter } from "../entry.ts";
+import { passkeyAnswerOf } from "../factors/change-request.ts";
 import { getRelyingParty } from "../factors/passkey-handler.ts";
 import { passkeySignInOptionsPath, passkeySignInPath } from "../factors/paths.ts";
-import { pageHref } from "../page-context.ts";
 import { type PageDeps, pageContext, placeOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
-import { ownPath } from "../sign-in/handler.ts";
+import { ownPath } from "../return-path.ts";
 import { passkeyRefusedView } from "./passkey-refused-view.tsx";
 
 /** Signing in by a passkey alone, from the sign-in page. */
@@ -24,15 +25,13 @@ export function registerPasskeySignIn(server: FastifyInstance, deps: PageDeps): 
 async function signIn(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
   refuseWithoutLogins(deps);
   const form = await receiveForm(request, deps.bodyBudget);
-  const next = ownPath(fieldOf(form, "next"));
+  const next = ownPath(textOf(form, "next"));
   const passkey = passkeyAnswerOf(request, form, "passkey");
   const signedIn = passkey === null ? undefined : await deps.accounts.signInByPasskey(passkey, placeOf(request));
-  const page = pageContext(request, deps, null);
-  if (signedIn === undefined) return sendPage(reply, 401, renderPage(passkeyRefusedView({ next }, page)));
-  const before = deps.sessionCookies.find(request.raw, request.client);
-  if (before !== undefined) await deps.accounts.signOut(before);
-  reply.header("set-cookie", deps.sessionCookies.made(signedIn.sessionToken, request.client));
-  return reply.redirect(pageHref(page, next ?? "/"), 303);
+  if (signedIn === undefined) {
+    return sendPage(reply, 401, renderPage(passkeyRefusedView({ next }, pageContext(request, deps, null))));
+  }
+  return enter(signedIn.sessionToken, next ?? "/", request, reply, deps);
 }
 
 function refuseWithoutLogins({ config }: PageDeps): void {

@@ -1,11 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { secondFactorPath, signInPath } from "../../http/authentication.ts";
+import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
-import { answerWhenClosed, enter, goTo, textOf, waitAfter } from "../entry.ts";
+import { goTo, waitAfter } from "../answers.ts";
+import { answerWhenClosed, enter } from "../entry.ts";
 import { relyingPartyOf } from "../factors/relying-party.ts";
 import { type PageDeps, pageContext, placeOf, queryOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
+import { ownPath, withNext } from "../return-path.ts";
 import { providerNameOf } from "../single-sign-on/button.tsx";
 import { signOutView } from "./sign-out-view.tsx";
 import { type SignInDone, type SignInModel, type SignInRefusal, signInView } from "./view.tsx";
@@ -76,20 +79,4 @@ async function sendSignIn(
 
 function doneOf(value: string | undefined): SignInDone | null {
   return value === "confirmed" || value === "password_changed" ? value : null;
-}
-
-/** @param next as `ownPath` has checked it. */
-export function withNext(path: string, next: string | null): string {
-  return next === null ? path : `${path}?next=${encodeURIComponent(next)}`;
-}
-
-/**
- * A return path leads to a page of this server and nowhere else: `//evil`, `/\evil` and absolute addresses do not, nor
- * does what becomes one of them when its dots are resolved (`/..//evil`).
- */
-export function ownPath(next: string | undefined): string | null {
-  if (next === undefined || !/^\/(?![/\\])[\x21-\x7e]*$/.test(next)) return null;
-  const base = "http://own.invalid";
-  const parsed = URL.parse(next, base);
-  return parsed?.origin === base && !parsed.pathname.startsWith("//") ? `${parsed.pathname}${parsed.search}` : null;
 }

@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { EntryProblems } from "../../accounts/accounts.ts";
 import { unreachable } from "../../base/errors.ts";
+import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
-import { answerWhenClosed, enter, goTo, textOf, waitAfter } from "../entry.ts";
+import { goTo, waitAfter } from "../answers.ts";
+import { answerWhenClosed, enter } from "../entry.ts";
 import { firstRunPath } from "../first-run/handler.ts";
 import { type PageDeps, pageContext, placeOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";

@@ -2,17 +2,20 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { signOnSettingsPath } from "../../accounts/accounts.ts";
 import { AppError, unreachable } from "../../base/errors.ts";
 import { secondFactorPath } from "../../http/authentication.ts";
+import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
+import { goTo } from "../answers.ts";
+import { enter } from "../entry.ts";
 import { pageHref } from "../page-context.ts";
 import type { PageDeps } from "../page-scope.ts";
 import { pageContext, placeOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
-import { ownPath, withNext } from "../sign-in/handler.ts";
+import { ownPath, withNext } from "../return-path.ts";
 import { confirmPath } from "./confirm-view.tsx";
 import { registerLinkPages } from "./link-handler.ts";
 import { leaveView } from "./message-views.tsx";
-import { endStep, enterSession, goTo, type SignOnDeps, sendProblem, signOnDeps } from "./sign-on-scope.ts";
+import { endStep, type SignOnDeps, sendProblem, signOnDeps } from "./sign-on-scope.ts";
 
 const signOnPath = "/users/auth/oidc";
 
@@ -40,7 +43,7 @@ async function begin(
 ): Promise<FastifyReply> {
   const form = await receiveForm(request, deps.bodyBudget);
   const page = pageContext(request, deps, null);
-  const asked = ownPath(typeof form.next === "string" ? form.next : undefined);
+  const asked = ownPath(textOf(form, "next"));
   // The provider brings nobody's wish for a language back.
   const next = asked === null && !page.localeAsked ? null : pageHref(page, asked ?? "/");
   const linkTo = purpose === "to link" ? request.session : null;
@@ -64,8 +67,8 @@ async function complete(request: FastifyRequest, reply: FastifyReply, deps: Sign
       case "signed_in": {
         const { sessionToken, waitsForFactor, next } = outcome;
         endStep(request, reply, deps);
-        await enterSession(request, reply, deps, sessionToken);
-        return goTo(waitsForFactor ? withNext(secondFactorPath, next) : (next ?? "/"), request, reply, deps);
+        const after = waitsForFactor ? withNext(secondFactorPath, next) : (next ?? "/");
+        return await enter(sessionToken, after, request, reply, deps);
       }
       case "to_confirm":
         reply.header("set-cookie", deps.stepCookies.made(outcome.stepToken, request.client));

@@ -2,16 +2,18 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type LinkToConfirm, signOnSettingsPath } from "../../accounts/accounts.ts";
 import { AppError, unreachable } from "../../base/errors.ts";
 import { secondFactorPath } from "../../http/authentication.ts";
-import type { FormFields } from "../../http/body/form-fields.ts";
+import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import type { Words } from "../../words/words.ts";
+import { goTo, waitAfter } from "../answers.ts";
+import { enter, takeSession } from "../entry.ts";
 import { pageContext, placeOf, userOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
-import { withNext } from "../sign-in/handler.ts";
+import { withNext } from "../return-path.ts";
 import { confirmLinkView, confirmPath } from "./confirm-view.tsx";
 import { signOnSettingsView } from "./settings-view.tsx";
-import { endStep, enterSession, goTo, type SignOnDeps, sendProblem } from "./sign-on-scope.ts";
+import { endStep, type SignOnDeps, sendProblem } from "./sign-on-scope.ts";
 
 /** Confirming that an identity belongs to an account; seeing and undoing it. */
 export function registerLinkPages(server: FastifyInstance, deps: SignOnDeps): void {
@@ -43,7 +45,7 @@ async function confirm(request: FastifyRequest, reply: FastifyReply, deps: SignO
   let outcome: Awaited<ReturnType<SignOnDeps["accounts"]["confirmLink"]>>;
   try {
     outcome = await deps.accounts.confirmLink({
-      ...{ stepToken, password: passwordIn(form), session, place: placeOf(request) },
+      ...{ stepToken, password: textOf(form, "password"), session, place: placeOf(request) },
     });
   } catch (error) {
     return again(429, waitSentence(error, request, reply, deps));
@@ -51,11 +53,10 @@ async function confirm(request: FastifyRequest, reply: FastifyReply, deps: SignO
   switch (outcome.is) {
     case "linked":
       endStep(request, reply, deps);
-      if (outcome.sessionToken !== null) await enterSession(request, reply, deps, outcome.sessionToken);
+      if (outcome.sessionToken !== null) await takeSession(outcome.sessionToken, request, reply, deps);
       return goTo(outcome.next ?? "/", request, reply, deps);
     case "waits_for_factor":
-      await enterSession(request, reply, deps, outcome.sessionToken);
-      return goTo(withNext(secondFactorPath, confirmPath), request, reply, deps);
+      return enter(outcome.sessionToken, withNext(secondFactorPath, confirmPath), request, reply, deps);
     case "wrong_password":
       return again(401, wordsOf(request, deps).singleSignOn.wrongPassword);
     case "linked_elsewhere":
@@ -67,7 +68,7 @@ async function confirm(request: FastifyRequest, reply: FastifyReply, deps: SignO
 }
 
 async function unlink(request: FastifyRequest, reply: FastifyReply, deps: SignOnDeps): Promise<FastifyReply> {
-  const password = passwordIn(await receiveForm(request, deps.bodyBudget));
+  const password = textOf(await receiveForm(request, deps.bodyBudget), "password");
   const userId = userOf(request).id;
   try {
     const outcome = await deps.accounts.unlinkIdentities({ userId, password, place: placeOf(request) });
@@ -80,20 +81,13 @@ async function unlink(request: FastifyRequest, reply: FastifyReply, deps: SignOn
   }
 }
 
-function passwordIn({ password }: FormFields): string {
-  return typeof password === "string" ? password : "";
-}
-
 function wordsOf(request: FastifyRequest, deps: SignOnDeps): Words {
   return pageContext(request, deps, null).words;
 }
 
 /** @returns what to say beside the field. @throws whatever is not the refusal of too many attempts. */
 function waitSentence(error: unknown, request: FastifyRequest, reply: FastifyReply, deps: SignOnDeps): string {
-  if (!(error instanceof AppError) || error.code !== "too_many_requests") throw error;
-  const count = error.retryAfterSeconds ?? 60;
-  reply.header("retry-after", String(count));
-  return wordsOf(request, deps).problems.tooManyAttempts({ count });
+  return wordsOf(request, deps).problems.tooManyAttempts({ count: waitAfter(error, reply) });
 }
 
 function sendConfirm(

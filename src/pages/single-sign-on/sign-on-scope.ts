@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { sendPage } from "../../http/headers.ts";
 import { createTokenCookies, type TokenCookies } from "../../http/session-cookie.ts";
-import { pageHref } from "../page-context.ts";
 import { type PageDeps, pageContext } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { providerNameOf } from "./button.tsx";
@@ -21,25 +20,8 @@ export function signOnDeps(deps: PageDeps): SignOnDeps {
   return { ...deps, stepCookies, providerName: providerNameOf(deps.config) ?? "" };
 }
 
-/** Puts the new session in the place of the browser's old one, which ends. */
-export async function enterSession(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: SignOnDeps,
-  sessionToken: string,
-): Promise<void> {
-  const before = deps.sessionCookies.find(request.raw, request.client);
-  if (before !== undefined) await deps.accounts.signOut(before);
-  reply.header("set-cookie", deps.sessionCookies.made(sessionToken, request.client));
-}
-
 export function endStep(request: FastifyRequest, reply: FastifyReply, deps: SignOnDeps): void {
   reply.header("set-cookie", deps.stepCookies.ended(request.client));
-}
-
-/** @param path one of ours. */
-export function goTo(path: string, request: FastifyRequest, reply: FastifyReply, deps: SignOnDeps): FastifyReply {
-  return reply.redirect(pageHref(pageContext(request, deps, null), path), 303);
 }
 
 const statusOf: Readonly<Record<SignOnProblem, number>> = {

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
-import { pageHref } from "../page-context.ts";
-import { type PageDeps, pageContext, placeOf, queryOf, userOf } from "../page-scope.ts";
+import { goTo } from "../answers.ts";
+import { idOf, type PageDeps, pageContext, placeOf, queryOf, userOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import {
   describeProblems,
@@ -24,23 +24,18 @@ export function registerTokenPages(server: FastifyInstance, deps: PageDeps): voi
     sendTokens(request, reply, deps, 200, { form: emptyForm, problems: {}, made: null }),
   );
   server.get("/api_tokens", { config: { access: "page", changesState: false } }, (request, reply) =>
-    reply.redirect(pageHref(pageContext(request, deps, null), tokensPath), 303),
+    goTo(tokensPath, request, reply, deps),
   );
   server.post(tokensPath, { config: changing }, (request, reply) => makeToken(request, reply, deps));
   server.post(`${tokensPath}/:id/revoke`, { config: changing }, async (request, reply) => {
-    const id = tokenIdOf(request);
+    const id = idOf(request);
     const { id: userId } = userOf(request);
     const revoked = id !== undefined && (await deps.accounts.revokeToken(userId, id, placeOf(request)));
     // A second click finds one's own token revoked. Another user's is answered like one that never was.
     const own = revoked || (await deps.accounts.listTokens(userId)).some((token) => token.id === id);
     if (!own) throw new AppError("not_found", "not-found");
-    return reply.redirect(pageHref(pageContext(request, deps, null), tokensPath), 303);
+    return goTo(tokensPath, request, reply, deps);
   });
-}
-
-function tokenIdOf({ params }: FastifyRequest): number | undefined {
-  const id: unknown = Reflect.get(Object(params), "id");
-  return typeof id === "string" && /^[1-9]\d{0,14}$/.test(id) ? Number(id) : undefined;
 }
 
 async function makeToken(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
