@@ -43,6 +43,7 @@ export const ar = language(
       show: "إظهار",
       hide: "إخفاء",
     },
+    pager: { label: "الصفحات", page: "الصفحة {page}", newer: "الأحدث", older: "الأقدم", newest: "الأحدث على الإطلاق" },
     browser: { on: "{browser} على {system}", unknown: "متصفح غير معروف" },
     kinds: { label: "نوع الإرسال", text: "نص", file: "ملفات", url: "رابط", qr: "رمز QR" },
     newPush: {

@@ -36,6 +36,7 @@ export const de = language(
       show: "Anzeigen",
       hide: "Verbergen",
     },
+    pager: { label: "Seiten", page: "Seite {page}", newer: "Neuere", older: "Ältere", newest: "Neueste" },
     browser: { on: "{browser} unter {system}", unknown: "Unbekannter Browser" },
     kinds: { label: "Art des Pushs", text: "Text", file: "Dateien", url: "Link", qr: "QR-Code" },
     newPush: {

@@ -34,6 +34,7 @@ const messages = {
     show: "Show",
     hide: "Hide",
   },
+  pager: { label: "Pages", page: "Page {page}", newer: "Newer", older: "Older", newest: "Newest" },
   browser: { on: "{browser} on {system}", unknown: "Unknown browser" },
   kinds: { label: "Kind of push", text: "Text", file: "Files", url: "Link", qr: "QR code" },
   newPush: {

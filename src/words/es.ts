@@ -36,6 +36,13 @@ export const es = language(
       show: "Mostrar",
       hide: "Ocultar",
     },
+    pager: {
+      label: "Páginas",
+      page: "Página {page}",
+      newer: "Más recientes",
+      older: "Más antiguos",
+      newest: "Los más recientes",
+    },
     browser: { on: "{browser} en {system}", unknown: "Navegador desconocido" },
     kinds: { label: "Tipo de envío", text: "Texto", file: "Archivos", url: "Enlace", qr: "Código QR" },
     newPush: {

@@ -36,6 +36,13 @@ export const fr = language(
       show: "Afficher",
       hide: "Masquer",
     },
+    pager: {
+      label: "Pages",
+      page: "Page {page}",
+      newer: "Plus récents",
+      older: "Plus anciens",
+      newest: "Les plus récents",
+    },
     browser: { on: "{browser} sur {system}", unknown: "Navigateur inconnu" },
     kinds: { label: "Type d’envoi", text: "Texte", file: "Fichiers", url: "Lien", qr: "Code QR" },
     newPush: {

@@ -36,6 +36,7 @@ export const ja = language(
       show: "表示",
       hide: "隠す",
     },
+    pager: { label: "ページ", page: "{page} ページ目", newer: "新しい方へ", older: "古い方へ", newest: "最新へ" },
     browser: { on: "{system} の {browser}", unknown: "不明なブラウザー" },
     kinds: { label: "種類", text: "テキスト", file: "ファイル", url: "リンク", qr: "QRコード" },
     newPush: {

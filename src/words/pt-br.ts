@@ -36,6 +36,13 @@ export const ptBr = language(
       show: "Mostrar",
       hide: "Ocultar",
     },
+    pager: {
+      label: "Páginas",
+      page: "Página {page}",
+      newer: "Mais recentes",
+      older: "Mais antigos",
+      newest: "Os mais recentes",
+    },
     browser: { on: "{browser} no {system}", unknown: "Navegador desconhecido" },
     kinds: { label: "Tipo de envio", text: "Texto", file: "Arquivos", url: "Link", qr: "QR code" },
     newPush: {

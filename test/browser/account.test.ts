@@ -59,7 +59,7 @@ it("changes the password beside the problems of another try, then deletes the ac
   const change = async (current: string) => {
     await page.locator("#current_password").fill(current);
     await page.locator("#new_password").fill(changed);
-    await page.locator("#password_section button").click();
+    await page.locator("#password_section button[type=submit]").click();
   };
   await page.goto("/users/edit");
   await change("not the password");

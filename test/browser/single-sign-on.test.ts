@@ -154,7 +154,7 @@ const shown: readonly ShownPage[] = [
       await page.waitForURL("/");
       await page.goto("/users/edit");
       await page.locator("#new_password").fill("a long enough password");
-      await page.locator("#password_section button").click();
+      await page.locator("#password_section button[type=submit]").click();
       await page.waitForURL(/done=password/);
       await page.goto("/users/single_sign_on");
       await page.locator("details.confirm summary").click();

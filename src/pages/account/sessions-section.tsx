@@ -1,4 +1,5 @@
 import type { PageContext } from "../page-context.ts";
+import { Fact } from "../parts/fact.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { RelativeTime } from "../parts/relative-time.tsx";
@@ -53,22 +54,15 @@ function Row({ session, now, page }: RowProps) {
         )}
       </div>
       <dl class="row-facts">
-        <div>
-          <dt>{sessions.from}</dt>
-          <dd dir="ltr">{address}</dd>
-        </div>
-        <div>
-          <dt>{sessions.began}</dt>
-          <dd>
-            <LocalTime timeMs={session.createdAt} words={words} />
-          </dd>
-        </div>
-        <div>
-          <dt>{sessions.seen}</dt>
-          <dd>
-            <RelativeTime timeMs={session.seenAt} nowMs={now} words={words} />
-          </dd>
-        </div>
+        <Fact label={sessions.from} ltr>
+          {address}
+        </Fact>
+        <Fact label={sessions.began}>
+          <LocalTime timeMs={session.createdAt} words={words} />
+        </Fact>
+        <Fact label={sessions.seen}>
+          <RelativeTime timeMs={session.seenAt} nowMs={now} words={words} />
+        </Fact>
       </dl>
     </li>
   );

@@ -43,20 +43,3 @@ export function AdminFrame({ page, current, lead, children }: AdminFrameProps) {
     </Layout>
   );
 }
-
-export interface FactProps {
-  readonly label: string;
-  /** It may be a sentence. */
-  readonly long?: boolean;
-  readonly children: ComponentChildren;
-}
-
-/** One pair of a description list. */
-export function Fact({ label, long = false, children }: FactProps) {
-  return (
-    <div class={long ? "admin-long-fact" : undefined}>
-      <dt>{label}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}

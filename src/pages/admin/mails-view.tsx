@@ -1,14 +1,15 @@
 import { type FailedLetter, failedPageSize } from "../../mail/mail.ts";
 import type { Words } from "../../words/words.ts";
-import { BothTimes } from "../dashboard/push-parts.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
+import { BothTimes } from "../parts/both-times.tsx";
 import { Confirm } from "../parts/confirm.tsx";
+import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { Page } from "../render.ts";
-import { AdminFrame, adminPaths, Fact } from "./frame.tsx";
+import { AdminFrame, adminPaths } from "./frame.tsx";
 
 export interface MailsModel {
   readonly letters: readonly FailedLetter[];
@@ -40,14 +41,7 @@ export function mailsView(model: MailsModel, page: PageContext): Page {
           ))}
         </ul>
       )}
-      {(model.page > 1 || hasMore) && (
-        <Pager
-          label={admin.pages}
-          current={admin.page({ page: model.page })}
-          newer={{ label: admin.newer, href: model.page > 1 ? hrefOf(model.page - 1) : null }}
-          older={{ label: admin.older, href: hasMore ? hrefOf(model.page + 1) : null }}
-        />
-      )}
+      <Pager words={page.words} number={model.page} hasMore={hasMore} hrefOf={hrefOf} />
     </AdminFrame>
   );
 }
@@ -91,7 +85,7 @@ function LetterRow({ letter, nowMs, page }: LetterRowProps) {
           </span>
         </Fact>
       </dl>
-      <div class="push-actions">
+      <div class="row-actions">
         <PostForm page={page} action={`${adminPaths.mails}/${letter.id}/retry`}>
           <button type="submit" class="link-button action" aria-label={admin.actionOn({ action: admin.retry, name })}>
             <Icon name="again" />

@@ -1,9 +1,10 @@
 import type { Health } from "../../health.ts";
 import type { PushTotals } from "../../pushes/pushes.ts";
 import { type PageContext, pageHref } from "../page-context.ts";
+import { Fact } from "../parts/fact.tsx";
 import { Notice } from "../parts/notice.tsx";
 import type { Page } from "../render.ts";
-import { AdminFrame, adminPaths, Fact } from "./frame.tsx";
+import { AdminFrame, adminPaths } from "./frame.tsx";
 
 export interface OverviewModel {
   readonly version: string;

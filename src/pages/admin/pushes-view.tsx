@@ -1,13 +1,16 @@
 import type { EndReason, PushSurvey, SurveyedPush } from "../../pushes/pushes.ts";
 import type { Words } from "../../words/words.ts";
 import { pushKinds, states } from "../dashboard/filter.ts";
-import { BothTimes } from "../dashboard/push-parts.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
+import { BothTimes } from "../parts/both-times.tsx";
 import { Confirm } from "../parts/confirm.tsx";
+import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
+import { OlderPager } from "../parts/pager.tsx";
+import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
 import type { Page } from "../render.ts";
-import { AdminFrame, adminPaths, Fact } from "./frame.tsx";
+import { AdminFrame, adminPaths } from "./frame.tsx";
 
 export type PushesFilter = Pick<PushSurvey, "kind" | "state" | "beforeId"> & {
   /** An e-mail as typed; "": whoever it is. */
@@ -55,74 +58,37 @@ export function pushesView(model: PushesModel, page: PageContext): Page {
           ))}
         </ul>
       )}
-      {(filter.beforeId !== null || nextBeforeId !== null) && (
-        <nav class="pager" aria-label={admin.pages}>
-          {filter.beforeId === null ? (
-            <span />
-          ) : (
-            <a class="button" href={hrefOf(null)}>
-              {admin.newest}
-            </a>
-          )}
-          {nextBeforeId === null ? (
-            <span />
-          ) : (
-            <a class="button" href={hrefOf(nextBeforeId)} rel="next">
-              {admin.older}
-            </a>
-          )}
-        </nav>
-      )}
+      <OlderPager
+        words={page.words}
+        newestHref={filter.beforeId === null ? null : hrefOf(null)}
+        olderHref={nextBeforeId === null ? null : hrefOf(nextBeforeId)}
+      />
     </AdminFrame>
   );
 }
 
 function FilterForm({ filter, page }: { readonly filter: PushesFilter; readonly page: PageContext }) {
-  const { admin, kinds, locale } = page.words;
+  const { admin, kinds } = page.words;
   const stateNames = { all: admin.all, active: admin.active, expired: admin.ended };
   return (
-    <search>
-      <form class="input-row admin-filter" method="get" action={adminPaths.pushes}>
-        {page.localeAsked && <input type="hidden" name="locale" value={locale.tag} />}
-        <label class="visually-hidden" for="owner">
-          {admin.owner}
-        </label>
-        <input
-          class="input"
-          id="owner"
-          type="search"
-          name="owner"
-          value={filter.owner}
-          placeholder={`${admin.owner}: ${admin.ownerHint}`}
-          dir="auto"
-        />
-        <label class="visually-hidden" for="kind">
-          {admin.kind}
-        </label>
-        <select class="input" id="kind" name="kind">
-          <option value="">{admin.anyKind}</option>
-          {pushKinds.map((kind) => (
-            <option key={kind} value={kind} selected={kind === filter.kind}>
-              {kinds[kind]}
-            </option>
-          ))}
-        </select>
-        <label class="visually-hidden" for="state">
-          {admin.state}
-        </label>
-        <select class="input" id="state" name="state">
-          {states.map((state) => (
-            <option key={state} value={state} selected={state === filter.state}>
-              {stateNames[state]}
-            </option>
-          ))}
-        </select>
-        <button type="submit" class="button">
-          <Icon name="search" />
-          <span>{admin.search}</span>
-        </button>
-      </form>
-    </search>
+    <SearchForm page={page} action={adminPaths.pushes} submit={admin.search} wraps>
+      <SearchBox name="owner" label={admin.owner} hint={`${admin.owner}: ${admin.ownerHint}`} value={filter.owner} />
+      <SearchChoice
+        name="kind"
+        label={admin.kind}
+        value={filter.kind ?? ""}
+        options={[
+          { value: "", label: admin.anyKind },
+          ...pushKinds.map((kind) => ({ value: kind, label: kinds[kind] })),
+        ]}
+      />
+      <SearchChoice
+        name="state"
+        label={admin.state}
+        value={filter.state}
+        options={states.map((state) => ({ value: state, label: stateNames[state] }))}
+      />
+    </SearchForm>
   );
 }
 
@@ -160,7 +126,7 @@ function PushRow({ push, model, page }: PushRowProps) {
         <Fact label={admin.size}>{formats.bytes(push.storedBytes)}</Fact>
       </dl>
       {reason === null && (
-        <div class="push-actions">
+        <div class="row-actions">
           <Confirm
             page={page}
             icon="trash"

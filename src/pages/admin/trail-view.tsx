@@ -1,7 +1,7 @@
 import type { AdminEntry } from "../../accounts/accounts.ts";
 import { brandingParts } from "../../branding/branding.ts";
-import { BothTimes } from "../dashboard/push-parts.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
+import { BothTimes } from "../parts/both-times.tsx";
 import { Pager } from "../parts/pager.tsx";
 import type { Page } from "../render.ts";
 import { AdminFrame, adminPaths } from "./frame.tsx";
@@ -39,14 +39,7 @@ export function trailView({ entries, page: number, nowMs }: TrailModel, page: Pa
           ))}
         </ol>
       )}
-      {(number > 1 || hasMore) && (
-        <Pager
-          label={admin.pages}
-          current={admin.page({ page: number })}
-          newer={{ label: admin.newer, href: number > 1 ? hrefOf(number - 1) : null }}
-          older={{ label: admin.older, href: hasMore ? hrefOf(number + 1) : null }}
-        />
-      )}
+      <Pager words={page.words} number={number} hasMore={hasMore} hrefOf={hrefOf} />
     </AdminFrame>
   );
 }

@@ -1,12 +1,14 @@
 import type { UserSummary } from "../../accounts/accounts.ts";
-import { BothTimes } from "../dashboard/push-parts.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
+import { BothTimes } from "../parts/both-times.tsx";
 import { Confirm } from "../parts/confirm.tsx";
-import { Icon, type IconName } from "../parts/icon.tsx";
+import { Fact } from "../parts/fact.tsx";
+import type { IconName } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Pager } from "../parts/pager.tsx";
+import { SearchBox, SearchForm } from "../parts/search-form.tsx";
 import type { Page } from "../render.ts";
-import { AdminFrame, adminPaths, Fact } from "./frame.tsx";
+import { AdminFrame, adminPaths } from "./frame.tsx";
 
 export const userActions = ["promote", "demote", "disable", "enable", "reset_factors", "delete"] as const;
 export type UserAction = (typeof userActions)[number];
@@ -46,7 +48,9 @@ export function usersView(model: UsersModel, page: PageContext): Page {
           <p>{refusalText(model.refusal, page)}</p>
         </Notice>
       )}
-      <SearchForm text={model.text} page={page} />
+      <SearchForm page={page} action={adminPaths.users} submit={admin.search}>
+        <SearchBox name="q" label={admin.searchUsers} value={model.text} />
+      </SearchForm>
       {model.users.length === 0 ? (
         <p>{admin.noUsers}</p>
       ) : (
@@ -56,14 +60,7 @@ export function usersView(model: UsersModel, page: PageContext): Page {
           ))}
         </ul>
       )}
-      {(model.page > 1 || hasMore) && (
-        <Pager
-          label={admin.pages}
-          current={admin.page({ page: model.page })}
-          newer={{ label: admin.newer, href: model.page > 1 ? hrefOf(model.page - 1) : null }}
-          older={{ label: admin.older, href: hasMore ? hrefOf(model.page + 1) : null }}
-        />
-      )}
+      <Pager words={page.words} number={model.page} hasMore={hasMore} hrefOf={hrefOf} />
     </AdminFrame>
   );
 }
@@ -77,25 +74,6 @@ function refusalText(refusal: NonNullable<UsersModel["refusal"]>, { words: { adm
     case "unknown":
       return admin.unknownUser;
   }
-}
-
-function SearchForm({ text, page }: { readonly text: string; readonly page: PageContext }) {
-  const { admin, locale } = page.words;
-  return (
-    <search>
-      <form class="input-row" method="get" action={adminPaths.users}>
-        {page.localeAsked && <input type="hidden" name="locale" value={locale.tag} />}
-        <label class="visually-hidden" for="q">
-          {admin.searchUsers}
-        </label>
-        <input class="input" id="q" type="search" name="q" value={text} placeholder={admin.searchUsers} dir="auto" />
-        <button type="submit" class="button">
-          <Icon name="search" />
-          <span>{admin.search}</span>
-        </button>
-      </form>
-    </search>
-  );
 }
 
 interface UserRowProps {
@@ -133,7 +111,7 @@ function UserRow({ summary, model, page }: UserRowProps) {
         <Fact label={admin.secondFactor}>{user.hasSecondFactor ? admin.yes : admin.no}</Fact>
         <Fact label={admin.tokensInUse}>{formats.number(tokensInUse)}</Fact>
       </dl>
-      <div class="push-actions">
+      <div class="row-actions">
         {actionsFor(summary).map((action) => (
           <ActionOn key={action} action={action} user={user} text={model.text} page={page} />
         ))}

@@ -1,7 +1,8 @@
 import type { TrailEvent } from "../../pushes/pushes.ts";
 import type { Words } from "../../words/words.ts";
-import { BothTimes } from "../dashboard/push-parts.tsx";
+import { BothTimes } from "../parts/both-times.tsx";
 import { browserName } from "../parts/browser-name.ts";
+import { Fact } from "../parts/fact.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 
 type Entry = Exclude<TrailEvent, { kind: "limit" }>;
@@ -91,23 +92,18 @@ function Details({ entry, words }: { readonly entry: Entry; readonly words: Word
         </p>
       )}
       <dl class="row-facts">
-        <div>
-          <dt>{dashboard.address}</dt>
-          <dd dir="ltr">{entry.address}</dd>
-        </div>
+        <Fact label={dashboard.address} ltr>
+          {entry.address}
+        </Fact>
         {entry.userAgent !== "" && (
-          <div>
-            <dt>{dashboard.browser}</dt>
-            <dd>
-              <bdi title={entry.userAgent}>{browser === browserWords.unknown ? entry.userAgent : browser}</bdi>
-            </dd>
-          </div>
+          <Fact label={dashboard.browser}>
+            <bdi title={entry.userAgent}>{browser === browserWords.unknown ? entry.userAgent : browser}</bdi>
+          </Fact>
         )}
         {origin !== null && (
-          <div>
-            <dt>{dashboard.referrer}</dt>
-            <dd dir="ltr">{origin}</dd>
-          </div>
+          <Fact label={dashboard.referrer} ltr>
+            {origin}
+          </Fact>
         )}
       </dl>
     </>

@@ -1,15 +1,9 @@
 import type { TrailEvent } from "../../pushes/pushes.ts";
-import {
-  BothTimes,
-  type ListedPush,
-  PushActions,
-  PushMarks,
-  PushName,
-  StateBadge,
-  ViewsUsed,
-} from "../dashboard/push-parts.tsx";
+import { type ListedPush, PushActions, PushMarks, PushName, StateBadge, ViewsUsed } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
+import { BothTimes } from "../parts/both-times.tsx";
+import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Pager } from "../parts/pager.tsx";
 import type { Page } from "../render.ts";
@@ -49,7 +43,12 @@ export function auditView(model: AuditModel, page: PageContext): Page {
         ) : (
           <Timeline events={events} nowMs={nowMs} words={page.words} />
         )}
-        <TrailPager model={model} page={page} />
+        <Pager
+          words={page.words}
+          number={model.page}
+          hasMore={model.hasMore}
+          hrefOf={(number) => pageHref(page, auditPath(model.listed.push.urlToken, number))}
+        />
       </div>
       <Downloads urlToken={model.listed.push.urlToken} page={page} />
     </Layout>
@@ -70,52 +69,25 @@ function AboutPush({ model, page }: { readonly model: AuditModel; readonly page:
         <StateBadge push={push} words={words} />
       </div>
       <dl class="about-facts">
-        <div>
-          <dt>{dashboard.kind}</dt>
-          <dd>
-            <span class="push-kind">
-              <Icon name={push.kind} />
-              {kinds[push.kind]}
-            </span>
-          </dd>
-        </div>
-        <div>
-          <dt>{dashboard.views}</dt>
-          <dd>
-            <ViewsUsed push={push} words={words} />
-          </dd>
-        </div>
-        <div>
-          <dt>{dashboard.made}</dt>
-          <dd>
-            <BothTimes timeMs={push.createdAt} nowMs={model.nowMs} words={words} />
-          </dd>
-        </div>
-        <div>
-          <dt>{push.expired ? dashboard.ended : dashboard.expires}</dt>
-          <dd>
-            <BothTimes timeMs={endAt} nowMs={model.nowMs} words={words} />
-          </dd>
-        </div>
+        <Fact label={dashboard.kind}>
+          <span class="push-kind">
+            <Icon name={push.kind} />
+            {kinds[push.kind]}
+          </span>
+        </Fact>
+        <Fact label={dashboard.views}>
+          <ViewsUsed push={push} words={words} />
+        </Fact>
+        <Fact label={dashboard.made}>
+          <BothTimes timeMs={push.createdAt} nowMs={model.nowMs} words={words} />
+        </Fact>
+        <Fact label={push.expired ? dashboard.ended : dashboard.expires}>
+          <BothTimes timeMs={endAt} nowMs={model.nowMs} words={words} />
+        </Fact>
       </dl>
       <PushMarks push={push} words={words} />
       {!push.expired && <PushActions listed={model.listed} page={page} returnPath={auditPath(push.urlToken)} />}
     </section>
-  );
-}
-
-function TrailPager({ model, page }: { readonly model: AuditModel; readonly page: PageContext }) {
-  const { dashboard } = page.words;
-  const { urlToken } = model.listed.push;
-  if (model.page === 1 && !model.hasMore) return null;
-  const hrefOf = (number: number) => pageHref(page, auditPath(urlToken, number));
-  return (
-    <Pager
-      label={dashboard.pages}
-      current={dashboard.page({ page: model.page })}
-      newer={{ label: dashboard.newer, href: model.page > 1 ? hrefOf(model.page - 1) : null }}
-      older={{ label: dashboard.older, href: model.hasMore ? hrefOf(model.page + 1) : null }}
-    />
   );
 }
 

@@ -1,6 +1,6 @@
 import type { PushSearch } from "../../pushes/pushes.ts";
 import { type PageContext, pageHref } from "../page-context.ts";
-import { Icon } from "../parts/icon.tsx";
+import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
 import { dashboardPath, pushKinds, searchPath, searchTextMax, states } from "./filter.ts";
 
 export interface FilterFormProps {
@@ -25,41 +25,19 @@ export function FilterForm({ search, page }: FilterFormProps) {
           </a>
         ))}
       </nav>
-      <search>
-        <form class="input-row" method="get" action={dashboardPath}>
-          {page.localeAsked && <input type="hidden" name="locale" value={page.words.locale.tag} />}
-          {search.state !== "all" && <input type="hidden" name="state" value={search.state} />}
-          <label class="visually-hidden" for="q">
-            {dashboard.search}
-          </label>
-          <input
-            class="input"
-            id="q"
-            type="search"
-            name="q"
-            value={search.text}
-            placeholder={dashboard.search}
-            maxLength={searchTextMax}
-            dir="auto"
-            autoComplete="off"
-          />
-          <label class="visually-hidden" for="kind">
-            {dashboard.kind}
-          </label>
-          <select class="input" id="kind" name="kind">
-            <option value="">{dashboard.anyKind}</option>
-            {pushKinds.map((kind) => (
-              <option key={kind} value={kind} selected={kind === search.kind}>
-                {kinds[kind]}
-              </option>
-            ))}
-          </select>
-          <button type="submit" class="button">
-            <Icon name="search" />
-            <span>{dashboard.submit}</span>
-          </button>
-        </form>
-      </search>
+      <SearchForm page={page} action={dashboardPath} submit={dashboard.submit}>
+        {search.state !== "all" && <input type="hidden" name="state" value={search.state} />}
+        <SearchBox name="q" label={dashboard.search} value={search.text} maxLength={searchTextMax} />
+        <SearchChoice
+          name="kind"
+          label={dashboard.kind}
+          value={search.kind ?? ""}
+          options={[
+            { value: "", label: dashboard.anyKind },
+            ...pushKinds.map((kind) => ({ value: kind, label: kinds[kind] })),
+          ]}
+        />
+      </SearchForm>
     </div>
   );
 }

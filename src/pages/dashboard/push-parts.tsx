@@ -3,8 +3,6 @@ import type { Words } from "../../words/words.ts";
 import { type PageContext, pageHref } from "../page-context.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { LocalTime } from "../parts/local-time.tsx";
-import { RelativeTime, type RelativeTimeProps } from "../parts/relative-time.tsx";
 
 const noteCharactersShown = 200;
 
@@ -85,18 +83,6 @@ export function ViewsUsed({ push, words }: { readonly push: OwnedPush; readonly 
   );
 }
 
-/** How far away, and when exactly. */
-export function BothTimes({ timeMs, nowMs, words }: RelativeTimeProps) {
-  return (
-    <span class="both-times">
-      <RelativeTime timeMs={timeMs} nowMs={nowMs} words={words} />
-      <span class="exact-time">
-        <LocalTime timeMs={timeMs} words={words} />
-      </span>
-    </span>
-  );
-}
-
 export interface PushActionsProps {
   readonly listed: ListedPush;
   readonly page: PageContext;
@@ -113,7 +99,7 @@ export function PushActions({ listed, page, returnPath, withTrail = false }: Pus
   const path = `/p/${push.urlToken}`;
   const named = (action: string) => dashboard.actionOn({ action, name: push.name ?? dashboard.noName });
   return (
-    <div class="push-actions">
+    <div class="row-actions">
       {!push.expired && (
         <span class="copy">
           <a

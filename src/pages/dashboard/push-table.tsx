@@ -1,15 +1,7 @@
 import type { PageContext } from "../page-context.ts";
+import { BothTimes } from "../parts/both-times.tsx";
 import { Icon } from "../parts/icon.tsx";
-import {
-  BothTimes,
-  type ListedPush,
-  noteShown,
-  PushActions,
-  PushMarks,
-  PushName,
-  StateBadge,
-  ViewsUsed,
-} from "./push-parts.tsx";
+import { type ListedPush, noteShown, PushActions, PushMarks, PushName, StateBadge, ViewsUsed } from "./push-parts.tsx";
 
 export interface PushTableProps {
   readonly pushes: readonly ListedPush[];

@@ -51,9 +51,12 @@ export function dashboardView(model: DashboardModel, page: PageContext): Page {
           <p>{model.stopped ? dashboard.stopped : dashboard.lastPage}</p>
         </Notice>
       )}
-      {(search.page > 1 || model.hasMore) && (
-        <SearchPager search={search} hasMore={model.hasMore && !isEnd} page={page} />
-      )}
+      <Pager
+        words={page.words}
+        number={search.page}
+        hasMore={model.hasMore && !isEnd}
+        hrefOf={(number) => pageHref(page, searchPath({ ...search, page: number }))}
+      />
     </Layout>
   );
 }
@@ -79,24 +82,5 @@ function Nothing({ page, isFiltered }: { readonly page: PageContext; readonly is
         {nav.newPush}
       </a>
     </div>
-  );
-}
-
-interface SearchPagerProps {
-  readonly search: PushSearch;
-  readonly hasMore: boolean;
-  readonly page: PageContext;
-}
-
-function SearchPager({ search, hasMore, page }: SearchPagerProps) {
-  const { dashboard } = page.words;
-  const hrefOf = (number: number) => pageHref(page, searchPath({ ...search, page: number }));
-  return (
-    <Pager
-      label={dashboard.pages}
-      current={dashboard.page({ page: search.page })}
-      newer={{ label: dashboard.newer, href: search.page > 1 ? hrefOf(search.page - 1) : null }}
-      older={{ label: dashboard.older, href: hasMore ? hrefOf(search.page + 1) : null }}
-    />
   );
 }

@@ -2,6 +2,7 @@ import { Layout } from "../layout.tsx";
 import { Labels, Lifetime, Options } from "../new-push/fields.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
 import { Confirm } from "../parts/confirm.tsx";
+import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { Notice, ProblemSummary } from "../parts/notice.tsx";
@@ -145,10 +146,9 @@ function Facts({ model: { push }, page }: EditProps) {
       </h2>
       <dl class="edit-facts">
         {facts.map(({ name, value }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
+          <Fact key={name} label={name}>
+            {value}
+          </Fact>
         ))}
       </dl>
       <div class="edit-elsewhere">

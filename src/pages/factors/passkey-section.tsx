@@ -1,5 +1,6 @@
 import type { Passkey } from "../../accounts/accounts.ts";
 import type { PageContext } from "../page-context.ts";
+import { Fact } from "../parts/fact.tsx";
 import { TextField } from "../parts/input-fields.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { PasskeyButton } from "../parts/passkey-button.tsx";
@@ -45,16 +46,12 @@ function Row({ passkey, model, page }: SectionProps & { readonly passkey: Passke
         {passkey.name}
       </h3>
       <dl class="row-facts">
-        <div>
-          <dt>{manage.added}</dt>
-          <dd>
-            <LocalTime timeMs={passkey.createdAt} words={page.words} />
-          </dd>
-        </div>
-        <div>
-          <dt>{manage.lastUsed}</dt>
-          <dd>{lastUsedAt === null ? manage.never : <LocalTime timeMs={lastUsedAt} words={page.words} />}</dd>
-        </div>
+        <Fact label={manage.added}>
+          <LocalTime timeMs={passkey.createdAt} words={page.words} />
+        </Fact>
+        <Fact label={manage.lastUsed}>
+          {lastUsedAt === null ? manage.never : <LocalTime timeMs={lastUsedAt} words={page.words} />}
+        </Fact>
       </dl>
       <ProvenChange
         {...{ model, page }}

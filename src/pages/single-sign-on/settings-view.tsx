@@ -1,6 +1,7 @@
 import { signOnSettingsPath } from "../../accounts/accounts.ts";
 import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
+import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { PasswordField } from "../parts/input-fields.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
@@ -60,12 +61,9 @@ function Linked({ model, page }: { readonly model: SignOnSettingsModel; readonly
     <>
       <dl class="row-facts">
         {model.linkedAt.map((timeMs) => (
-          <div key={timeMs}>
-            <dt>{singleSignOn.linkedSince}</dt>
-            <dd>
-              <LocalTime timeMs={timeMs} words={words} />
-            </dd>
-          </div>
+          <Fact key={timeMs} label={singleSignOn.linkedSince}>
+            <LocalTime timeMs={timeMs} words={words} />
+          </Fact>
         ))}
       </dl>
       {model.hasPassword ? (

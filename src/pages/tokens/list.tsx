@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { type ApiToken, allScopes } from "../../accounts/accounts.ts";
 import { type PageContext, pageHref } from "../page-context.ts";
 import { Confirm } from "../parts/confirm.tsx";
+import { Fact } from "../parts/fact.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { scopeWords } from "./form.tsx";
@@ -35,21 +36,13 @@ export function TokenList({ model, page }: Props) {
           ))}
         </ul>
       )}
-      {(model.page > 1 || model.hasMore) && <TokenPager model={model} page={page} />}
+      <Pager
+        words={page.words}
+        number={model.page}
+        hasMore={model.hasMore}
+        hrefOf={(number) => `${pageHref(page, tokensPagePath(number))}#list`}
+      />
     </section>
-  );
-}
-
-function TokenPager({ model, page }: Props) {
-  const { pages, page: named, newer, older } = page.words.dashboard;
-  const hrefOf = (number: number) => `${pageHref(page, tokensPagePath(number))}#list`;
-  return (
-    <Pager
-      label={pages}
-      current={named({ page: model.page })}
-      newer={{ label: newer, href: model.page > 1 ? hrefOf(model.page - 1) : null }}
-      older={{ label: older, href: model.hasMore ? hrefOf(model.page + 1) : null }}
-    />
   );
 }
 
@@ -92,7 +85,7 @@ function Facts({ token, state, page }: RowProps) {
   return (
     <dl class="row-facts token-facts">
       {state === "active" && (
-        <Fact name={tokens.mayDo}>
+        <Fact label={tokens.mayDo}>
           <ul class="tags">
             {mayDo(token, page).map((label) => (
               <li key={label} class="tag">
@@ -103,7 +96,7 @@ function Facts({ token, state, page }: RowProps) {
         </Fact>
       )}
       {state === "active" && networks.length > 0 && (
-        <Fact name={tokens.from}>
+        <Fact label={tokens.from}>
           <ul class="tags">
             {networks.map((network) => (
               <li key={network} class="tag" dir="ltr">
@@ -113,32 +106,23 @@ function Facts({ token, state, page }: RowProps) {
           </ul>
         </Fact>
       )}
-      <Fact name={tokens.created}>
+      <Fact label={tokens.created}>
         <LocalTime timeMs={token.createdAt} words={words} />
       </Fact>
-      <Fact name={tokens.lastUsed}>
+      <Fact label={tokens.lastUsed}>
         {lastUsedAt === null ? tokens.never : lastUse({ at: lastUsedAt, from: lastUsedAddress, page })}
       </Fact>
       {revokedAt !== null && (
-        <Fact name={tokens.revoked}>
+        <Fact label={tokens.revoked}>
           <LocalTime timeMs={revokedAt} words={words} />
         </Fact>
       )}
       {revokedAt === null && (
-        <Fact name={state === "expired" ? tokens.expired : tokens.expires}>
+        <Fact label={state === "expired" ? tokens.expired : tokens.expires}>
           {expiresAt === null ? tokens.noExpiry : <LocalTime timeMs={expiresAt} words={words} />}
         </Fact>
       )}
     </dl>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

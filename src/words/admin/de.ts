@@ -87,11 +87,6 @@ export const admin = {
     "Der Link funktioniert ab sofort nicht mehr, und das Geheimnis wird endgültig vernichtet. Im Protokoll des Eigentümers steht, dass ein Administrator es getan hat.",
   noPushes: "Kein Push passt dazu.",
   pushName: "Push {id}",
-  older: "Ältere",
-  newer: "Neuere",
-  newest: "Neueste",
-  page: "Seite {page}",
-  pages: "Seiten",
   mails: "Fehlgeschlagene E-Mails",
   mailsLead:
     "E-Mails, die nicht zugestellt werden konnten und nicht mehr versucht werden. Was darin steht, sieht niemand.",

@@ -1,0 +1,20 @@
+import type { ComponentChildren } from "preact";
+
+export interface FactProps {
+  readonly label: string;
+  /** It may be a sentence. */
+  readonly long?: boolean;
+  /** Written from left to right in every language, such as an address. */
+  readonly ltr?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** One pair of a description list. */
+export function Fact({ label, long = false, ltr = false, children }: FactProps) {
+  return (
+    <div class={long ? "long-fact" : undefined}>
+      <dt>{label}</dt>
+      <dd dir={ltr ? "ltr" : undefined}>{children}</dd>
+    </div>
+  );
+}

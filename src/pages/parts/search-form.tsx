@@ -1,0 +1,84 @@
+import type { ComponentChildren } from "preact";
+import type { PageContext } from "../page-context.ts";
+import { Icon } from "./icon.tsx";
+
+export interface SearchFormProps {
+  readonly page: PageContext;
+  readonly action: string;
+  readonly submit: string;
+  /** For more fields than a narrow screen has room for beside each other. */
+  readonly wraps?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** Sent by GET: what it finds has an address. */
+export function SearchForm({ page, action, submit, wraps = false, children }: SearchFormProps) {
+  return (
+    <search>
+      <form class={wraps ? "input-row search-wraps" : "input-row"} method="get" action={action}>
+        {page.localeAsked && <input type="hidden" name="locale" value={page.words.locale.tag} />}
+        {children}
+        <button type="submit" class="button">
+          <Icon name="search" />
+          <span>{submit}</span>
+        </button>
+      </form>
+    </search>
+  );
+}
+
+export interface SearchBoxProps {
+  /** Its id, too. */
+  readonly name: string;
+  readonly label: string;
+  /** Stands in place of the label while nothing is typed. */
+  readonly hint?: string;
+  readonly value: string;
+  readonly maxLength?: number;
+}
+
+export function SearchBox({ name, label, hint = label, value, maxLength }: SearchBoxProps) {
+  return (
+    <>
+      <label class="visually-hidden" for={name}>
+        {label}
+      </label>
+      <input
+        class="input"
+        id={name}
+        type="search"
+        name={name}
+        value={value}
+        placeholder={hint}
+        maxLength={maxLength}
+        dir="auto"
+        autoComplete="off"
+      />
+    </>
+  );
+}
+
+export interface SearchChoiceProps {
+  /** Its id, too. */
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly options: readonly { readonly value: string; readonly label: string }[];
+}
+
+export function SearchChoice({ name, label, value, options }: SearchChoiceProps) {
+  return (
+    <>
+      <label class="visually-hidden" for={name}>
+        {label}
+      </label>
+      <select class="input" id={name} name={name}>
+        {options.map((option) => (
+          <option key={option.value} value={option.value} selected={option.value === value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+    </>
+  );
+}
