@@ -1,4 +1,5 @@
 import { relativeTimes } from "../base/relative-time.ts";
+import { once } from "./once.ts";
 
 /** How one language writes numbers, sizes and times. */
 export interface Formats {
@@ -13,35 +14,35 @@ export interface Formats {
 
 const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
 
+const timeParts: Intl.DateTimeFormatOptions = {
+  year: "numeric",
+  month: "long",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  hourCycle: "h23",
+  timeZone: "UTC",
+  timeZoneName: "short",
+};
+
+function sizeParts(unit: (typeof units)[number]): Intl.NumberFormatOptions {
+  const isByte = unit === "byte";
+  return { style: "unit", unit, unitDisplay: isByte ? "long" : "short", maximumFractionDigits: isByte ? 0 : 1 };
+}
+
 /** @param tag BCP 47, with Unicode extensions where wanted (`ar-u-nu-latn`). */
 export function formatsFor(tag: string): Formats {
-  const numbers = new Intl.NumberFormat(tag);
-  const times = new Intl.DateTimeFormat(tag, {
-    year: "numeric",
-    month: "long",
-    day: "numeric",
-    hour: "2-digit",
-    minute: "2-digit",
-    hourCycle: "h23",
-    timeZone: "UTC",
-    timeZoneName: "short",
-  });
-  const sizes = units.map(
-    (unit) =>
-      new Intl.NumberFormat(tag, {
-        style: "unit",
-        unit,
-        unitDisplay: unit === "byte" ? "long" : "short",
-        maximumFractionDigits: unit === "byte" ? 0 : 1,
-      }),
-  );
+  const numbers = once(() => new Intl.NumberFormat(tag));
+  const times = once(() => new Intl.DateTimeFormat(tag, timeParts));
+  const sizes = units.map((unit) => once(() => new Intl.NumberFormat(tag, sizeParts(unit))));
+  const relative = once(() => relativeTimes(tag));
   return {
-    number: (value) => numbers.format(value),
+    number: (value) => numbers().format(value),
     bytes(count) {
       const step = count < 1024 ? 0 : Math.min(Math.floor(Math.log2(count) / 10), units.length - 1);
-      return sizes[step]?.format(count / 1024 ** step) ?? numbers.format(count);
+      return sizes[step]?.().format(count / 1024 ** step) ?? numbers().format(count);
     },
-    dateTime: (timeMs) => times.format(timeMs),
-    relativeTime: relativeTimes(tag),
+    dateTime: (timeMs) => times().format(timeMs),
+    relativeTime: (timeMs, nowMs) => relative()(timeMs, nowMs),
   };
 }

@@ -1,6 +1,7 @@
 import type { English } from "./en.ts";
 import { type Formats, formatsFor } from "./formats.ts";
 import { type Counted, counted, type Placeholders, type Template, template } from "./message.ts";
+import { once } from "./once.ts";
 
 type PluralRule = Intl.LDMLPluralRule;
 
@@ -71,14 +72,22 @@ export function language<const Tag extends string, const Rule extends PluralRule
   facts: LanguageFacts<Tag, Rule>,
   messages: T & Translated<English, T, Rule>,
 ): Words {
-  const formats = formatsFor(facts.formatTag ?? facts.tag);
+  const { tag, name, dir, plurals } = facts;
+  const formats = formatsFor(facts.formatTag ?? tag);
+  const rules = once(() => new Intl.PluralRules(tag));
   const compile = (node: MessageTree | string): unknown => {
-    if (typeof node === "string") return template(node, formats, facts.dir);
-    if (typeof node.other === "string") return counted(node, facts.tag, formats, facts.dir);
+    if (typeof node === "string") return template(node, formats, dir);
+    if (typeof node.other === "string") return counted(node, rules, formats, dir);
     return Object.fromEntries(Object.entries(node).map(([key, child]) => [key, compile(child)]));
   };
+  // Section by section, when a page first asks: few servers ever speak all languages.
+  const sections = Object.entries(messages).map(([key, section]) => {
+    const compiled = once(() => compile(section));
+    return [key, { enumerable: true, get: compiled }] as const;
+  });
   // The signature has just proven that `messages` has the shape of the English tree; `compile` keeps that shape.
-  const compiled = compile(messages) as Compiled<English>;
-  const { tag, name, dir, plurals } = facts;
-  return { ...compiled, locale: { tag, name, dir, plurals }, formats };
+  return Object.defineProperties(
+    { locale: { tag, name, dir, plurals }, formats },
+    Object.fromEntries(sections),
+  ) as Words;
 }

@@ -64,17 +64,16 @@ export function template(message: string, formats: Formats, dir: Direction): str
 /** @param forms plural category -> message; `other` is always there. */
 export function counted(
   forms: Readonly<Record<string, unknown>>,
-  tag: string,
+  rules: () => Intl.PluralRules,
   formats: Formats,
   dir: Direction,
 ): Counted<string> {
-  const rules = new Intl.PluralRules(tag);
   const segmentsByCategory = new Map<string, readonly Segment[]>();
   for (const [category, message] of Object.entries(forms)) {
     if (typeof message === "string") segmentsByCategory.set(category, segmentsOf(message));
   }
   return (values) => {
-    const segments = segmentsByCategory.get(rules.select(values.count)) ?? segmentsByCategory.get("other") ?? [];
+    const segments = segmentsByCategory.get(rules().select(values.count)) ?? segmentsByCategory.get("other") ?? [];
     return fill(segments, values, formats, dir);
   };
 }
