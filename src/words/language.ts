@@ -82,12 +82,9 @@ export function language<const Tag extends string, const Rule extends PluralRule
   };
   // Section by section, when a page first asks: few servers ever speak all languages.
   const sections = Object.entries(messages).map(([key, section]) => {
-    const compiled = once(() => compile(section));
-    return [key, { enumerable: true, get: compiled }] as const;
+    return [key, { enumerable: true, get: once(() => compile(section)) }] as const;
   });
   // The signature has just proven that `messages` has the shape of the English tree; `compile` keeps that shape.
-  return Object.defineProperties(
-    { locale: { tag, name, dir, plurals }, formats },
-    Object.fromEntries(sections),
-  ) as Words;
+  const compiled = Object.defineProperties({}, Object.fromEntries(sections)) as Compiled<English>;
+  return Object.assign(compiled, { locale: { tag, name, dir, plurals }, formats });
 }
