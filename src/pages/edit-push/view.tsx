@@ -5,7 +5,7 @@ import { Confirm } from "../parts/confirm.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
-import { Notice, ProblemSummary } from "../parts/notice.tsx";
+import { Notice, ProblemSummary, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { Page } from "../render.ts";
 import { ContentFields, type EditProps } from "./content-fields.tsx";
@@ -30,11 +30,7 @@ const fieldIds: Readonly<Record<EditField, string>> = {
 /** Fields as those of a new push, beside how the push stands. It works without scripts, and shows nothing of the secret. */
 export function editView(model: EditModel, page: PageContext): Page {
   const { edit, problems } = page.words;
-  const found = (Object.keys(fieldIds) as EditField[]).flatMap((field) => {
-    const problem = model.problems[field];
-    if (problem === undefined) return [];
-    return [{ fieldId: fieldIds[field], message: problems.of({ field: labelOf(field, model, page), problem }) }];
-  });
+  const found = problemsAt(fieldIds, model.problems, (field) => labelOf(field, model, page), page.words);
   const title = found.length > 0 ? `${problems.heading} · ${edit.title}` : edit.title;
   return (
     <Layout page={page} title={title} privatePage width="wide" scripts={["new-push.js"]}>

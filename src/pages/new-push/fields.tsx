@@ -3,7 +3,7 @@ import type { Words } from "../../words/words.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { NumberField, TextField } from "../parts/input-fields.tsx";
+import { InputField, NumberField, TextField } from "../parts/input-fields.tsx";
 import { ShowButton } from "../parts/show-button.tsx";
 import type { PayloadProps } from "./payload-fields.tsx";
 
@@ -67,32 +67,22 @@ export interface PassphraseFieldProps {
 
 /** `new-password` for each: it keeps browsers from filling in the password of the account. */
 export function PassphraseField({ words, field, label, hint, value, problem, suggest = false }: PassphraseFieldProps) {
-  return (
-    <Field
-      id={`push_${field}`}
-      label={label}
-      hint={hint}
-      problem={problem}
-      control={(attributes) => (
-        <div class="input-row">
-          <input
-            {...attributes}
-            class="input"
-            type="password"
-            name={`push[${field}]`}
-            value={value}
-            autoComplete="new-password"
-            spellcheck={false}
-          />
-          <ShowButton words={words} of={attributes.id} />
-          {suggest && (
-            <button type="button" class="button" hidden data-scripted data-suggest-passphrase={attributes.id}>
-              <Icon name="dice" />
-              <span>{words.newPush.suggestPassphrase}</span>
-            </button>
-          )}
-        </div>
+  const id = `push_${field}`;
+  const beside = (
+    <>
+      <ShowButton words={words} of={id} />
+      {suggest && (
+        <button type="button" class="button" hidden data-scripted data-suggest-passphrase={id}>
+          <Icon name="dice" />
+          <span>{words.newPush.suggestPassphrase}</span>
+        </button>
       )}
+    </>
+  );
+  return (
+    <InputField
+      {...{ id, name: `push[${field}]`, label, hint, value, problem, beside }}
+      input={{ type: "password", autoComplete: "new-password", spellcheck: false }}
     />
   );
 }

@@ -21,54 +21,26 @@ export function Generator({ words }: { readonly words: Words }) {
           <output class="generator-suggestion" dir="ltr" aria-label={generator.suggestion} data-suggestion form="" />
           <p class="field-hint" data-strength={generator.strength({ bits: "{bits}" })} />
         </div>
-        <fieldset class="segments">
+        <fieldset class="generator-modes">
           <legend class="visually-hidden">{generator.heading}</legend>
-          <label class="segment">
+          <label class="generator-mode">
             <input type="radio" name="generator_mode" value="characters" form="" checked />
             <span>{generator.password}</span>
           </label>
-          <label class="segment">
+          <label class="generator-mode">
             <input type="radio" name="generator_mode" value="words" form="" />
             <span>{generator.words}</span>
           </label>
         </fieldset>
         <div class="generator-choices" data-choices="characters">
-          <div class="range">
-            <label for="generator_length">{generator.length}</label>
-            <span class="range-value" aria-hidden="true">
-              {charactersDefault}
-            </span>
-            <input
-              type="range"
-              id="generator_length"
-              name="generator_length"
-              min={8}
-              max={64}
-              value={charactersDefault}
-              form=""
-            />
-          </div>
+          <Amount id="generator_length" label={generator.length} min={8} max={64} value={charactersDefault} />
           <label class="tick">
             <input type="checkbox" name="generator_symbols" form="" checked />
             <span>{generator.symbols}</span>
           </label>
         </div>
         <div class="generator-choices" data-choices="words" hidden>
-          <div class="range">
-            <label for="generator_words">{generator.wordCount}</label>
-            <span class="range-value" aria-hidden="true">
-              {wordsDefault}
-            </span>
-            <input
-              type="range"
-              id="generator_words"
-              name="generator_words"
-              min={3}
-              max={10}
-              value={wordsDefault}
-              form=""
-            />
-          </div>
+          <Amount id="generator_words" label={generator.wordCount} min={3} max={10} value={wordsDefault} />
           <label class="tick">
             <input type="checkbox" name="generator_embellish" form="" />
             <span>{generator.numberAndCapitals}</span>
@@ -85,5 +57,26 @@ export function Generator({ words }: { readonly words: Words }) {
         <p class="field-hint">{generator.local}</p>
       </div>
     </details>
+  );
+}
+
+interface AmountProps {
+  /** Its name, too. */
+  readonly id: string;
+  readonly label: string;
+  readonly min: number;
+  readonly max: number;
+  readonly value: number;
+}
+
+function Amount({ id, label, min, max, value }: AmountProps) {
+  return (
+    <div class="range">
+      <label for={id}>{label}</label>
+      <span class="range-value" aria-hidden="true">
+        {value}
+      </span>
+      <input type="range" id={id} name={id} min={min} max={max} value={value} form="" />
+    </div>
   );
 }

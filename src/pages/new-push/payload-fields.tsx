@@ -1,6 +1,7 @@
 import type { Words } from "../../words/words.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Field } from "../parts/field.tsx";
+import { InputField } from "../parts/input-fields.tsx";
 import { Generator } from "./generator.tsx";
 import type { NewPushModel } from "./model.ts";
 
@@ -51,7 +52,7 @@ interface TextAreaProps extends PayloadProps {
   readonly required?: boolean;
 }
 
-// No maxlength anywhere: a browser would cut a pasted secret without a word.
+/** No maxlength: a browser would cut a pasted secret without a word. */
 export function TextArea({ model, words, label, hint, rows, required = false }: TextAreaProps) {
   return (
     <div class="counted">
@@ -98,25 +99,13 @@ interface AddressProps extends PayloadProps {
 }
 
 export function Address({ model, label, hint, required = false }: AddressProps) {
+  const { values, problems } = model;
   return (
-    <Field
-      id="push_payload"
-      label={label}
-      hint={hint}
-      problem={model.problems.payload}
-      control={(attributes) => (
-        <input
-          {...attributes}
-          class="input"
-          type="url"
-          name="push[payload]"
-          value={model.values.payload}
-          dir="ltr"
-          required={required}
-          placeholder="https://"
-          autoComplete="off"
-        />
-      )}
+    <InputField
+      {...{ id: "push_payload", name: "push[payload]", label, hint }}
+      value={values.payload}
+      problem={problems.payload}
+      input={{ type: "url", dir: "ltr", required, placeholder: "https://", autoComplete: "off" }}
     />
   );
 }

@@ -2,7 +2,7 @@ import type { KindName } from "../../config/config.ts";
 import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
 import { Icon } from "../parts/icon.tsx";
-import { Notice, ProblemSummary } from "../parts/notice.tsx";
+import { Notice, ProblemSummary, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { Page } from "../render.ts";
 import { Labels, Lifetime, Options, Passphrase } from "./fields.tsx";
@@ -28,13 +28,7 @@ const fieldIds: Readonly<Record<NewPushField, string>> = {
 /** The form that makes a push. It works by itself; scripts add the generator and the live count. */
 export function newPushView(model: NewPushModel, page: PageContext): Page {
   const { nav, newPush, problems, failure } = page.words;
-  const found = Object.entries(fieldIds).flatMap(([field, fieldId]) => {
-    const message = model.problems[field as NewPushField];
-    if (message === undefined) return [];
-    return [
-      { fieldId, message: problems.of({ field: labelOf(field as NewPushField, model, page), problem: message }) },
-    ];
-  });
+  const found = problemsAt(fieldIds, model.problems, (field) => labelOf(field, model, page), page.words);
   const title = found.length > 0 ? `${problems.heading} · ${nav.newPush}` : nav.newPush;
   return (
     <Layout page={page} title={title} width="wide" scripts={["new-push.js"]}>

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, ComponentProps } from "preact";
 import { passwordLimits } from "../../accounts/accounts.ts";
 import type { Range } from "../../config/config.ts";
 import type { Words } from "../../words/words.ts";
@@ -16,7 +16,42 @@ export interface InputFieldProps {
   readonly focus?: boolean;
 }
 
-const focusMark = (focus: boolean | undefined) => (focus === true ? true : undefined);
+interface InputProps extends InputFieldProps {
+  /** Without it the field is never filled in by us. */
+  readonly value?: string;
+  /** Its type, and what else the browser is told. */
+  readonly input: ComponentProps<"input">;
+  /** Buttons at its end. */
+  readonly beside?: ComponentChildren;
+}
+
+/** No maxlength anywhere: a browser would cut what is pasted without a word. */
+export function InputField({ name, value, focus = false, input, beside, ...field }: InputProps) {
+  return (
+    <Field
+      {...field}
+      control={(attributes) => {
+        const control = (
+          <input
+            class="input"
+            {...attributes}
+            {...input}
+            name={name ?? attributes.id}
+            value={value}
+            data-focus={focus ? true : undefined}
+          />
+        );
+        if (beside === undefined) return control;
+        return (
+          <div class="input-row">
+            {control}
+            {beside}
+          </div>
+        );
+      }}
+    />
+  );
+}
 
 export interface TextFieldProps extends InputFieldProps {
   readonly value: string;
@@ -24,25 +59,13 @@ export interface TextFieldProps extends InputFieldProps {
   readonly placeholder?: string;
 }
 
-/** One line in any language. No maxlength: a browser would cut what is pasted without a word. */
-export function TextField({ name, value, required = false, placeholder, focus, ...field }: TextFieldProps) {
+/** One line in any language. */
+export function TextField({ value, required = false, placeholder, ...field }: TextFieldProps) {
   return (
-    <Field
+    <InputField
       {...field}
-      control={(attributes) => (
-        <input
-          {...attributes}
-          class="input"
-          type="text"
-          name={name ?? attributes.id}
-          value={value}
-          placeholder={placeholder}
-          dir="auto"
-          required={required}
-          autoComplete="off"
-          data-focus={focusMark(focus)}
-        />
-      )}
+      value={value}
+      input={{ type: "text", placeholder, dir: "auto", required, autoComplete: "off" }}
     />
   );
 }
@@ -55,45 +78,23 @@ export interface EmailFieldProps extends Omit<InputFieldProps, "id" | "name"> {
 }
 
 /** Named `email`. */
-export function EmailField({ value, autoComplete, focus, ...field }: EmailFieldProps) {
+export function EmailField({ value, autoComplete, ...field }: EmailFieldProps) {
   return (
-    <Field
-      id="email"
+    <InputField
       {...field}
-      control={(attributes) => (
-        <input
-          {...attributes}
-          class="input"
-          type="email"
-          name="email"
-          value={value}
-          dir="ltr"
-          required
-          autoComplete={autoComplete}
-          data-focus={focusMark(focus)}
-        />
-      )}
+      id="email"
+      value={value}
+      input={{ type: "email", dir: "ltr", required: true, autoComplete }}
     />
   );
 }
 
 /** For the password that somebody has; never filled in by us. */
-export function PasswordField({ name, focus, ...field }: InputFieldProps) {
+export function PasswordField(field: InputFieldProps) {
   return (
-    <Field
+    <InputField
       {...field}
-      control={(attributes) => (
-        <input
-          {...attributes}
-          class="input"
-          type="password"
-          name={name ?? attributes.id}
-          dir="auto"
-          required
-          autoComplete="current-password"
-          data-focus={focusMark(focus)}
-        />
-      )}
+      input={{ type: "password", dir: "auto", required: true, autoComplete: "current-password" }}
     />
   );
 }
@@ -102,28 +103,16 @@ export interface NewPasswordFieldProps extends Omit<InputFieldProps, "name" | "h
   readonly words: Words;
 }
 
-/** Named `password`. Nothing cuts off what is too long: the server says so. */
-export function NewPasswordField({ words, focus, ...field }: NewPasswordFieldProps) {
+/** Named `password`. What is too long the server says. */
+export function NewPasswordField({ words, ...field }: NewPasswordFieldProps) {
+  const { min } = passwordLimits;
   return (
-    <Field
+    <InputField
       {...field}
-      hint={words.entry.fields.passwordHint({ min: passwordLimits.min })}
-      control={(attributes) => (
-        <div class="input-row">
-          <input
-            {...attributes}
-            class="input"
-            type="password"
-            name="password"
-            dir="auto"
-            required
-            minLength={passwordLimits.min}
-            autoComplete="new-password"
-            data-focus={focusMark(focus)}
-          />
-          <ShowButton words={words} of={attributes.id} />
-        </div>
-      )}
+      name="password"
+      hint={words.entry.fields.passwordHint({ min })}
+      input={{ type: "password", dir: "auto", required: true, minLength: min, autoComplete: "new-password" }}
+      beside={<ShowButton words={words} of={field.id} />}
     />
   );
 }
@@ -134,31 +123,17 @@ export interface CodeFieldProps extends InputFieldProps {
 }
 
 /** For a code that somebody types off; never filled in by us. */
-export function CodeField({ name, of, focus, ...field }: CodeFieldProps) {
+export function CodeField({ of, ...field }: CodeFieldProps) {
   const typing =
     of === "digits"
       ? ({ inputMode: "numeric", autoComplete: "one-time-code" } as const)
       : ({ autoCapitalize: "none", autoComplete: "off", spellcheck: false } as const);
   return (
-    <Field
-      {...field}
-      control={(attributes) => (
-        <input
-          {...attributes}
-          {...typing}
-          class="input input-code"
-          type="text"
-          name={name ?? attributes.id}
-          dir="ltr"
-          required
-          data-focus={focusMark(focus)}
-        />
-      )}
-    />
+    <InputField {...field} input={{ type: "text", class: "input input-code", dir: "ltr", required: true, ...typing }} />
   );
 }
 
-export interface NumberFieldProps extends Omit<InputFieldProps, "focus"> {
+export interface NumberFieldProps extends InputFieldProps {
   readonly range: Pick<Range, "min" | "max">;
   /** As typed. */
   readonly value: string;
@@ -167,25 +142,12 @@ export interface NumberFieldProps extends Omit<InputFieldProps, "focus"> {
 }
 
 /** For a whole number. */
-export function NumberField({ name, range, value, required = false, placeholder, ...field }: NumberFieldProps) {
+export function NumberField({ range: { min, max }, value, required = false, placeholder, ...field }: NumberFieldProps) {
   return (
-    <Field
+    <InputField
       {...field}
-      control={(attributes) => (
-        <input
-          {...attributes}
-          class="input"
-          type="number"
-          inputMode="numeric"
-          name={name ?? attributes.id}
-          value={value}
-          min={range.min}
-          max={range.max}
-          step={1}
-          required={required}
-          placeholder={placeholder}
-        />
-      )}
+      value={value}
+      input={{ type: "number", inputMode: "numeric", min, max, step: 1, required, placeholder }}
     />
   );
 }

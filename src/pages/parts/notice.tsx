@@ -34,9 +34,30 @@ export function TooManyNotice({ words, waitSeconds }: TooManyNoticeProps) {
   );
 }
 
+export interface FieldProblem {
+  readonly fieldId: string;
+  /** With the name of the field. */
+  readonly message: string;
+}
+
+/** What is wrong at which of these fields, in the order in which they are named. */
+export function problemsAt<Name extends string>(
+  fieldIds: Readonly<Record<Name, string>>,
+  found: Readonly<Partial<Record<Name, string>>>,
+  labelOf: (name: Name) => string,
+  { problems }: Words,
+): readonly FieldProblem[] {
+  const names = Object.keys(fieldIds) as Name[];
+  return names.flatMap((name) => {
+    const problem = found[name];
+    if (problem === undefined) return [];
+    return [{ fieldId: fieldIds[name], message: problems.of({ field: labelOf(name), problem }) }];
+  });
+}
+
 export interface ProblemSummaryProps {
   readonly heading: string;
-  readonly problems: readonly { readonly fieldId: string; readonly message: string }[];
+  readonly problems: readonly FieldProblem[];
 }
 
 /** Everything that is wrong with a form, each with a way to its field. Takes the focus where scripts run. */

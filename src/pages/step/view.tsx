@@ -1,7 +1,7 @@
 import { Layout } from "../layout.tsx";
 import type { PageContext } from "../page-context.ts";
-import { Field } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { InputField } from "../parts/input-fields.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { SealMark } from "../parts/logo.tsx";
 import { TooManyNotice } from "../parts/notice.tsx";
@@ -44,11 +44,13 @@ export function stepView(model: StepModel, page: PageContext): Page {
         />
         <PostForm page={page} class="form" action={model.action} autoComplete="off">
           {model.passphraseRequired && (
-            <Field
+            <InputField
               id="passphrase"
               label={step.passphrase}
               problem={model.refusal?.reason === "wrong" ? step.wrong : undefined}
-              control={(attributes) => <PassphraseInput attributes={attributes} page={page} />}
+              input={{ type: "password", required: true, autoComplete: "off", spellcheck: false }}
+              beside={<ShowButton words={words} of="passphrase" />}
+              focus
             />
           )}
           <button type="submit" class="button button-primary button-large button-wide">
@@ -59,29 +61,6 @@ export function stepView(model: StepModel, page: PageContext): Page {
         {model.refusal?.reason !== "too_many" && <Facts model={model} page={page} />}
       </div>
     </Layout>
-  );
-}
-
-interface PassphraseInputProps {
-  readonly attributes: { readonly id: string };
-  readonly page: PageContext;
-}
-
-function PassphraseInput({ attributes, page }: PassphraseInputProps) {
-  return (
-    <div class="input-row">
-      <input
-        {...attributes}
-        class="input"
-        type="password"
-        name="passphrase"
-        required
-        autoComplete="off"
-        spellcheck={false}
-        data-focus
-      />
-      <ShowButton words={page.words} of={attributes.id} />
-    </div>
   );
 }
 

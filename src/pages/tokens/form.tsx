@@ -4,7 +4,7 @@ import type { PageContext } from "../page-context.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field } from "../parts/field.tsx";
 import { SelectField, TextField } from "../parts/input-fields.tsx";
-import { Notice, ProblemSummary } from "../parts/notice.tsx";
+import { Notice, ProblemSummary, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { fieldNames, offeredDays, type TokenField, type TokensModel, tokensPath } from "./model.ts";
 
@@ -23,11 +23,7 @@ const fieldIds: Readonly<Record<TokenField, string>> = {
 export function TokenFormCard({ model, page }: Props) {
   const { tokens, problems } = page.words;
   const labels = { name: tokens.name, scopes: tokens.mayDo, expiresInDays: tokens.expires, networks: tokens.networks };
-  const found = (["name", "scopes", "expiresInDays", "networks"] as const).flatMap((field) => {
-    const problem = model.problems[field];
-    if (problem === undefined) return [];
-    return [{ fieldId: fieldIds[field], message: problems.of({ field: labels[field], problem }) }];
-  });
+  const found = problemsAt(fieldIds, model.problems, (field) => labels[field], page.words);
   return (
     <section class="card" aria-labelledby="make">
       <h2 class="section-heading" id="make">
