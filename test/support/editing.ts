@@ -1,4 +1,6 @@
 import { password, type TestApp } from "./app.ts";
+import { type Fields, type Files, pushForm } from "./push-form.ts";
+import { signInAt } from "./sign-in-at.ts";
 
 /** Somebody with an account, signed in and with an API token. */
 export interface Person {
@@ -6,9 +8,7 @@ export interface Person {
   readonly token: string;
 }
 
-export type Fields = Readonly<Record<string, string | readonly string[]>>;
-/** Contents by file name. */
-export type Files = Readonly<Record<string, string>>;
+export type { Fields, Files } from "./push-form.ts";
 
 export interface Opened {
   readonly payload: string | null;
@@ -36,21 +36,15 @@ export class Editing {
   }
 
   /** @returns the cookie of a session. */
-  async signIn(email: string): Promise<string> {
-    const answer = await fetch(`${this.origin}/users/sign_in`, {
-      method: "POST",
-      body: new URLSearchParams({ email, password }),
-      headers: { "sec-fetch-site": "same-origin" },
-      redirect: "manual",
-    });
-    return (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+  signIn(email: string): Promise<string> {
+    return signInAt(this.origin, email, password);
   }
 
   /** @returns the url_token of a new push. */
   async push(owner: Person | null, fields: Fields, files: Files = {}): Promise<string> {
     const answer = await fetch(`${this.origin}/api/v2/pushes`, {
       method: "POST",
-      body: formOf(fields, files),
+      body: pushForm(fields, files),
       headers: owner === null ? {} : { authorization: `Bearer ${owner.token}` },
     });
     const body = await answer.json();
@@ -72,7 +66,7 @@ export class Editing {
   ): Promise<Response> {
     return fetch(`${this.origin}/p/${urlToken}/edit`, {
       method: "POST",
-      body: formOf(fields, files),
+      body: pushForm(fields, files),
       headers: who === null ? headers : { ...headers, cookie: who.cookie },
       redirect: "manual",
     });
@@ -105,16 +99,6 @@ export class Editing {
     const boxes = html.matchAll(/name="push\[remove_files\]\[\]" value="(\d+)"[^>]*>.*?<bdi>(.*?)<\/bdi>/g);
     return Object.fromEntries([...boxes].map(([, id = "", name = ""]) => [name, id]));
   }
-}
-
-function formOf(fields: Fields, files: Files): FormData {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) {
-    if (typeof value === "string") form.append(`push[${name}]`, value);
-    else for (const one of value) form.append(`push[${name}][]`, one);
-  }
-  for (const [name, content] of Object.entries(files)) form.append("push[files][]", new Blob([content]), name);
-  return form;
 }
 
 /** What is said beside which field of an answered form. */

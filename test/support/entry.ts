@@ -13,31 +13,46 @@ export interface Sender {
   readonly address?: string;
   readonly cookie?: string;
   readonly userAgent?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
+export type Form = Readonly<Record<string, string>>;
+
 /** Sends a form as a browser on our own page does; without a form, asks for the page. */
-export async function visit(
+export async function ask(
   world: TestApp,
   url: string,
-  form?: Readonly<Record<string, string>>,
-  { address = "192.0.2.7", cookie = "", userAgent = "test" }: Sender = {},
-): Promise<EntryAnswer> {
-  const answer = await world.server.inject({
+  form?: Form,
+  { address = "192.0.2.7", cookie = "", userAgent = "test", headers = {} }: Sender = {},
+) {
+  return await world.server.inject({
     ...{ method: form === undefined ? "GET" : "POST", url, remoteAddress: address },
     headers: {
       "user-agent": userAgent,
       "sec-fetch-site": "same-origin",
       ...(cookie !== "" && { cookie }),
       ...(form !== undefined && { "content-type": "application/x-www-form-urlencoded" }),
+      ...headers,
     },
     ...(form !== undefined && { payload: new URLSearchParams(form).toString() }),
   });
-  const set = answer.cookies.find(({ name }) => name.endsWith("sealpush_session"));
+}
+
+/** As the browser would send the session's cookie; "": it was ended; undefined: it stays as it is. */
+export function cookieSetBy({ cookies }: Awaited<ReturnType<typeof ask>>): string | undefined {
+  const set = cookies.find(({ name }) => name.endsWith("sealpush_session"));
+  if (set === undefined) return undefined;
+  return set.value === "" ? "" : `${set.name}=${set.value}`;
+}
+
+/** As `ask` does it; what of the answer matters to the ways in. */
+export async function visit(world: TestApp, url: string, form?: Form, sender: Sender = {}): Promise<EntryAnswer> {
+  const answer = await ask(world, url, form, sender);
   const { location, "retry-after": retryAfter } = answer.headers;
   return {
     ...{ status: answer.statusCode, body: answer.body },
     location: typeof location === "string" ? location : undefined,
-    cookie: set === undefined || set.value === "" ? "" : `${set.name}=${set.value}`,
+    cookie: cookieSetBy(answer) ?? "",
     retryAfter: retryAfter === undefined ? undefined : String(retryAfter),
   };
 }

@@ -1,4 +1,6 @@
 import { runProgram } from "./processes.ts";
+import { type Fields, pushForm } from "./push-form.ts";
+import { signInAt } from "./sign-in-at.ts";
 
 /** Somebody whose account the operator made from the shell: signed in by a cookie, and with an API token. */
 export interface Owner {
@@ -14,15 +16,7 @@ export async function makeOwner(dataDir: string, baseUrl: string): Promise<Owner
   const environment = { DATA_DIR: dataDir };
   await succeed(["user", "create", "--email", email, "--password-stdin"], environment, password);
   const apiToken = (await succeed(["token", "create", "--email", email, "--name", "test"], environment)).trim();
-  const answer = await fetch(`${baseUrl}/users/sign_in`, {
-    method: "POST",
-    body: new URLSearchParams({ email, password }),
-    headers: { "sec-fetch-site": "same-origin" },
-    redirect: "manual",
-  });
-  const cookie = (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
-  if (answer.status !== 303 || cookie === "") throw new Error(`Signing in was answered ${answer.status}.`);
-  return { cookie, apiToken };
+  return { cookie: await signInAt(baseUrl, email, password), apiToken };
 }
 
 async function succeed(argv: readonly string[], environment: Readonly<Record<string, string>>, stdin = "") {
@@ -40,17 +34,9 @@ export interface Version {
   readonly files: number;
 }
 
-function formOf(version: Version, more: Readonly<Record<string, string | readonly string[]>>): FormData {
-  const form = new FormData();
-  form.append("push[payload]", version.word);
-  for (const [name, value] of Object.entries(more)) {
-    if (typeof value === "string") form.append(`push[${name}]`, value);
-    else for (const one of value) form.append(`push[${name}][]`, one);
-  }
-  for (let at = 0; at < version.files; at += 1) {
-    form.append("push[files][]", new Blob([version.word]), `${version.word}-${at}`);
-  }
-  return form;
+function formOf({ word, files }: Version, more: Fields): FormData {
+  const named = Array.from({ length: files }, (_, at) => [`${word}-${at}`, word]);
+  return pushForm({ payload: word, ...more }, Object.fromEntries(named));
 }
 
 /** @returns the url_token. */
@@ -78,7 +64,7 @@ export async function editTo(
   owner: Owner,
   urlToken: string,
   version: Version,
-  more: Readonly<Record<string, string | readonly string[]>> = {},
+  more: Fields = {},
 ): Promise<number> {
   const answer = await fetch(`${baseUrl}/p/${urlToken}/edit`, {
     method: "POST",

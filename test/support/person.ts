@@ -1,4 +1,5 @@
 import { password, type TestApp } from "./app.ts";
+import { ask, cookieSetBy, type Form } from "./entry.ts";
 
 export interface PersonOptions {
   readonly address?: string;
@@ -31,33 +32,22 @@ const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefo
 export async function personAt(world: TestApp, email: string, options: PersonOptions = {}): Promise<Person> {
   if (options.join) await world.app.house.accounts.createUser({ email, password, admin: options.admin ?? false });
   let cookie = "";
+  const { address = "192.0.2.7", userAgent = firefox } = options;
   const send = async (
-    method: "GET" | "POST",
     url: string,
-    headers: Readonly<Record<string, string>>,
-    payload?: string,
+    form: Form | undefined,
+    headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer> => {
-    const answer = await world.server.inject({
-      ...{ method, url, remoteAddress: options.address ?? "192.0.2.7" },
-      ...(payload !== undefined && { payload }),
-      headers: {
-        "user-agent": options.userAgent ?? firefox,
-        "sec-fetch-site": "same-origin",
-        ...(cookie !== "" && { cookie }),
-        ...headers,
-      },
-    });
-    const set = answer.cookies.find(({ name }) => name.endsWith("sealpush_session"));
-    if (set !== undefined) cookie = set.value === "" ? "" : `${set.name}=${set.value}`;
+    const answer = await ask(world, url, form, { address, cookie, userAgent, headers });
+    cookie = cookieSetBy(answer) ?? cookie;
     const { statusCode: status, body, headers: found } = answer;
     return { status, body, headers: found, location: typeof found.location === "string" ? found.location : undefined };
   };
   const person: Person = {
     email,
     cookie: () => cookie,
-    get: (url, headers = {}) => send("GET", url, headers),
-    post: (url, form = {}) =>
-      send("POST", url, { "content-type": "application/x-www-form-urlencoded" }, new URLSearchParams(form).toString()),
+    get: (url, headers = {}) => send(url, undefined, headers),
+    post: (url, form = {}) => send(url, form),
   };
   const answer = await person.post("/users/sign_in", { email, password });
   if (answer.status !== 303) throw new Error(`${email} could not sign in: ${answer.status}.`);
