@@ -33,16 +33,24 @@ interface World {
   readonly cookie: string;
 }
 
-/** An account in every state, and a mail server that takes nothing meanwhile: nothing is written beside the answers. */
+/** The jobs run once, at the start, and then never again: nothing is written beside the answers. */
+async function startQuietly(environment: Readonly<Record<string, string>>): Promise<TestApp> {
+  vi.useFakeTimers({ toFake: ["setInterval"] });
+  try {
+    const world = await startTestApp({ environment: { ...environment, PWP__LOG_LEVEL: "debug" } });
+    const isSwept = () => world.logLines.some((line) => line.includes('"job":"sweep"'));
+    await vi.waitUntil(isSwept, { interval: 5, timeout: 10_000 });
+    return world;
+  } finally {
+    vi.useRealTimers();
+  }
+}
+
+/** An account in every state. */
 async function open(environment: Readonly<Record<string, string>> = {}): Promise<World> {
   const sink = await startMailSink();
-  const { promise: end, resolve } = Promise.withResolvers<void>();
-  sink.holdMessages(end);
-  const world = await startTestApp({ environment: { ...sink.environment, ...environment } });
-  onTestFinished(async () => {
-    resolve();
-    await world[Symbol.asyncDispose]();
-  });
+  const world = await startQuietly({ ...sink.environment, ...environment });
+  onTestFinished(() => world[Symbol.asyncDispose]());
   const { accounts, db } = world.app.house;
   await accounts.createUser({ email: known, password, admin: false });
   await accounts.createUser({ email: elsewhere, password, admin: false });
@@ -51,7 +59,6 @@ async function open(environment: Readonly<Record<string, string>> = {}): Promise
   await accounts.setDisabled(id, true, { userId: null, email: "shell", address: "" });
   const cookie = (await personAt(world, "mallory@example.com", { join: true })).cookie();
   await sendForm(world.server, "/users/sign_up", encode({ email: waiting, password }, "urlencoded"), {});
-  await sink.held;
   return { world, cookie };
 }
 
