@@ -42,7 +42,7 @@ export const accountSettings = {
       }),
       loginSessionTimeout: setting({
         env: "PWP__LOGIN_SESSION_TIMEOUT",
-        doc: "How long a sign-in lasts.",
+        doc: "How long a sign-in lasts while nobody uses it. Each one ends after 14 days, however busy.",
         type: duration({
           minMs: minuteMs,
           maxMs: 90 * dayMs,
