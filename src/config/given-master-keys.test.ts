@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { bad, good, noFile } from "../../test/support/settings.ts";
+import { loadConfig } from "./load-config.ts";
+
+const keyA = "a1".repeat(32);
+const keyB = "b2".repeat(32);
+const keyC = "c3".repeat(32);
+
+describe("master keys", () => {
+  it("come from variables or files, the active one first", () => {
+    const files: Readonly<Record<string, string>> = { "/run/active": `${keyA}\n`, "/run/old": `${keyB}\n${keyC},\n` };
+    const readFile = (path: string) => files[path] ?? noFile(path);
+    const keys = [keyA, keyB, keyC].map((key) => Buffer.from(key, "hex"));
+    const inline = good({ PWPUSH_MASTER_KEY: keyA.toUpperCase(), PWPUSH_MASTER_KEY_PREVIOUS: `${keyB}, ${keyC}` });
+    const filed = good(
+      { PWPUSH_MASTER_KEY_FILE: "/run/active", PWPUSH_MASTER_KEY_PREVIOUS_FILE: "/run/old" },
+      readFile,
+    );
+    expect(inline.config.masterKeys).toEqual(keys);
+    expect(filed.config.masterKeys).toEqual(keys);
+  });
+
+  it("are not read from two places", () => {
+    const readFile = () => keyA;
+    expect(bad({ PWPUSH_MASTER_KEY: keyA, PWPUSH_MASTER_KEY_FILE: "/run/k" }, readFile)).toEqual([
+      "PWPUSH_MASTER_KEY and PWPUSH_MASTER_KEY_FILE are both given: give one of them.",
+    ]);
+  });
+
+  it("are not quietly replaced when their file is missing or empty", () => {
+    expect(bad({ PWPUSH_MASTER_KEY_FILE: "/run/k" })).toEqual([
+      'PWPUSH_MASTER_KEY_FILE names "/run/k", which cannot be read (ENOENT).',
+    ]);
+    expect(bad({ PWPUSH_MASTER_KEY_FILE: "/run/k" }, () => " \n")).toEqual([
+      'PWPUSH_MASTER_KEY_FILE names "/run/k", which is empty.',
+    ]);
+    expect(bad({ PWPUSH_MASTER_KEY_FILE: "/run/k" }, () => "x".repeat(100_000))).toHaveLength(1);
+  });
+
+  it("are both checked when both are wrong, and never repeated", () => {
+    const mistakes = bad({ PWPUSH_MASTER_KEY: `${keyA}ff`, PWPUSH_MASTER_KEY_PREVIOUS: `${keyB},zz${keyC}` });
+    expect(mistakes).toHaveLength(2);
+    expect(mistakes[0]).toMatch(/^PWPUSH_MASTER_KEY: /);
+    expect(mistakes[1]).toMatch(/^PWPUSH_MASTER_KEY_PREVIOUS: /);
+    expect(mistakes.join()).not.toMatch(/a1a1|b2b2|c3c3/);
+  });
+
+  it("stand once, and the active one is needed", () => {
+    expect(bad({ PWPUSH_MASTER_KEY: keyA, PWPUSH_MASTER_KEY_PREVIOUS: keyA })).toHaveLength(1);
+    expect(bad({ PWPUSH_MASTER_KEY_PREVIOUS: keyB })).toHaveLength(1);
+    const published = "749b1022e1cb83fb04f3022eacaf3bfef60c6d47f83e6fb41f534a05fc69929f";
+    expect(bad({ PWPUSH_MASTER_KEY: published }).join()).not.toContain(published);
+    expect(good({ PWPUSH_MASTER_KEY: keyA, PWPUSH_MASTER_KEY_PREVIOUS: published }).config.masterKeys).toHaveLength(2);
+  });
+
+  it("let a failure that is no refusal of the system through", () => {
+    const broken = () => {
+      throw new TypeError("a bug");
+    };
+    expect(() => loadConfig({ PWPUSH_MASTER_KEY_FILE: "/run/k" }, broken)).toThrow(TypeError);
+  });
+});

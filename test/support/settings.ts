@@ -1,0 +1,20 @@
+import { loadConfig } from "../../src/config/load-config.ts";
+import type { Environment } from "../../src/config/read-settings.ts";
+
+export function noFile(path: string): string {
+  throw Object.assign(new Error(`${path} is missing`), { code: "ENOENT", syscall: "open" });
+}
+
+/** The configuration of settings that are in order. */
+export function good(environment: Environment, readFile: (path: string) => string = noFile) {
+  const result = loadConfig(environment, readFile);
+  if (!result.ok) throw new Error(`Expected no mistakes, got: ${result.mistakes.join(" ")}`);
+  return result;
+}
+
+/** What is said of settings that are not. */
+export function bad(environment: Environment, readFile: (path: string) => string = noFile): readonly string[] {
+  const result = loadConfig(environment, readFile);
+  if (result.ok) throw new Error("Expected mistakes, got none.");
+  return result.mistakes;
+}
