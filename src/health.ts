@@ -22,7 +22,7 @@ export function createHealth(deps: {
   readonly db: Database;
   readonly config: Pick<Config, "dataDir" | "databasePath" | "freeDiskBytesMin">;
   readonly clock: Clock;
-  readonly canServe: () => boolean;
+  readonly canServe: () => Promise<boolean>;
 }): () => Promise<Health> {
   const { db, config, clock, canServe } = deps;
   const diskSpace = diskSpaceOf(config.dataDir);
@@ -31,7 +31,7 @@ export function createHealth(deps: {
     const { freeBytes, totalBytes } = await diskSpace();
     const { size } = await stat(config.databasePath);
     return {
-      databaseAnswers: canServe(),
+      databaseAnswers: await canServe(),
       databaseBytes: size,
       diskFreeBytes: freeBytes,
       diskTotalBytes: totalBytes,

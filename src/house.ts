@@ -62,7 +62,7 @@ export interface House {
   deleteAccount(userId: number, by: Administrator | null): Promise<Change>;
   health(): Promise<Health>;
   /** Whether the database answers. */
-  canServe(): boolean;
+  canServe(): Promise<boolean>;
   close(): Promise<void>;
 }
 

@@ -52,6 +52,8 @@ export class GroupCommit {
   /** The next batch holds a unit that threw. */
   #apart = false;
   #closed = false;
+  /** A batch is being written: only an asynchronous unit keeps one open for longer than a turn of the event loop. */
+  #running = false;
   #commits = 0;
   #units = 0;
 
@@ -78,10 +80,10 @@ export class GroupCommit {
   }
 
   /**
-   * `run` must be synchronous and touch nothing but the writer connection: it may be undone, and run twice.
+   * `run` must touch nothing but the writer connection, and await nothing else: it may be undone, and run twice.
    * @throws AppError unavailable (too many waiting, lock not obtained in time, storage failed), or what `run` threw.
    */
-  write<T>(run: () => T): Promise<T> {
+  write<T>(run: () => T | Promise<T>): Promise<T> {
     if (this.#closed) return Promise.reject(unavailable("The server is shutting down.", retryAfterSeconds));
     if (this.#waiting.length >= this.#limits.waitingUnitsMax) {
       return Promise.reject(unavailable("Too many writes are waiting. Try again shortly.", retryAfterSeconds));
@@ -100,7 +102,7 @@ export class GroupCommit {
   /** Refuses further writes and resolves once those that wait are committed, or have given up. */
   async close(): Promise<void> {
     this.#closed = true;
-    while (this.#waiting.length > 0) await new Promise((resolve) => setTimeout(resolve, busyRetryMs));
+    while (this.#waiting.length > 0 || this.#running) await new Promise((resolve) => setTimeout(resolve, busyRetryMs));
   }
 
   #schedule(): void {
@@ -111,7 +113,7 @@ export class GroupCommit {
 
   #flush(): void {
     this.#scheduled = false;
-    if (this.#waiting.length === 0) return;
+    if (this.#waiting.length === 0 || this.#running) return;
     try {
       this.#begin.run();
     } catch (error) {
@@ -119,8 +121,11 @@ export class GroupCommit {
       return;
     }
     const batch = this.#waiting.splice(0, this.#limits.batchUnitsMax);
-    if (this.#waiting.length > 0) this.#schedule();
-    this.#commitBatch(batch);
+    this.#running = true;
+    void this.#commitBatch(batch).finally(() => {
+      this.#running = false;
+      if (this.#waiting.length > 0) this.#schedule();
+    });
   }
 
   #waitOrFail(error: unknown): void {
@@ -135,16 +140,15 @@ export class GroupCommit {
     }
   }
 
-  #commitBatch(batch: readonly WaitingUnit[]): void {
+  async #commitBatch(batch: readonly WaitingUnit[]): Promise<void> {
     const apart = this.#apart;
     this.#apart = false;
     let settle: readonly (() => void)[] | undefined;
     try {
-      settle = apart ? batch.map((unit) => this.#runApart(unit)) : this.#runTogether(batch);
+      settle = apart ? await this.#runAllApart(batch) : await this.#runTogether(batch);
       if (settle === undefined) {
         this.#apart = true;
         this.#waiting.unshift(...batch);
-        this.#schedule();
         return;
       }
       this.#commit.run();
@@ -162,11 +166,13 @@ export class GroupCommit {
    * @returns how to settle the units once the batch is durable; undefined when one of them threw and all is rolled back.
    * Throws only when the batch as a whole is lost.
    */
-  #runTogether(batch: readonly WaitingUnit[]): (() => void)[] | undefined {
+  async #runTogether(batch: readonly WaitingUnit[]): Promise<(() => void)[] | undefined> {
     const settle: (() => void)[] = [];
     try {
       for (const unit of batch) {
-        const value = unit.run();
+        const ran = unit.run();
+        // To await what is there already would cost each unit of the hot path a turn.
+        const value = ran instanceof Promise ? await ran : ran;
         if (!this.#writer.inTransaction) throw new Error("A unit of writing ended its transaction.");
         settle.push(() => unit.resolve(value));
       }
@@ -178,11 +184,17 @@ export class GroupCommit {
     }
   }
 
+  async #runAllApart(batch: readonly WaitingUnit[]): Promise<(() => void)[]> {
+    const settle: (() => void)[] = [];
+    for (const unit of batch) settle.push(await this.#runApart(unit));
+    return settle;
+  }
+
   /** As `runTogether`, for one unit: what it did is undone alone when it throws. */
-  #runApart(unit: WaitingUnit): () => void {
+  async #runApart(unit: WaitingUnit): Promise<() => void> {
     this.#beginUnit.run();
     try {
-      const value = unit.run();
+      const value = await unit.run();
       this.#releaseUnit.run();
       return () => unit.resolve(value);
     } catch (error) {

@@ -1,12 +1,16 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import SqliteDriver, { type Database as Connection } from "better-sqlite3";
+import { type Database, NewerSchemaError, type Unit } from "./database.ts";
 import { GroupCommit, type GroupCommitLimits } from "./group-commit.ts";
 import { HotReads } from "./hot-reads.ts";
 import { migrations } from "./migrations.ts";
+import { SqliteStatements } from "./sqlite-statements.ts";
 
 export type { Database as Connection } from "better-sqlite3";
 
-export interface Database {
+/** The engine with what its own hot path uses: synchronous statements, prepared where they stand. */
+export interface SqliteDatabase extends Database {
+  readonly engine: "sqlite";
   /**
    * For reads that answer a request. Another connection than the writer's, which sees its own uncommitted batch: what
    * is read here is durable.
@@ -18,20 +22,16 @@ export interface Database {
   prepareHotRead<Parameters extends unknown[], Row>(
     sql: string,
   ): (...parameters: Parameters) => Promise<Row | undefined>;
-  /** Runs `unit` in a shared, durable transaction; see GroupCommit. */
-  write<T>(unit: () => T): Promise<T>;
-  readonly counts: GroupCommit["counts"];
+  /** Runs `work` in a shared, durable transaction; see GroupCommit. Synchronous work costs less. */
+  write<T>(work: (unit: Unit) => T | Promise<T>): Promise<T>;
   /**
    * Copies the write-ahead log into the database and cuts it to nothing, so that overwritten keys are in no file.
    * @returns false when a reader or writer held it: try again.
    */
   truncateLog(): boolean;
-  /** Whether a read comes through. */
-  answers(): boolean;
-  close(): Promise<void>;
 }
 
-export interface DatabaseOptions {
+export interface SqliteOptions {
   readonly path: string;
   readonly monotonicMs: () => number;
   readonly onStorageFailure: (code: string) => void;
@@ -50,12 +50,8 @@ const cacheKibibytes = 32 * 1024;
 /** 16 MiB of log between checkpoints: a page that changes often is copied into the database once, not each time. */
 const checkpointPages = 4_000;
 
-export class NewerSchemaError extends Error {
-  override readonly name = "NewerSchemaError";
-}
-
 /** Opens (or makes) the database and brings its schema up to date. @throws NewerSchemaError, or the driver's errors. */
-export function openDatabase(options: DatabaseOptions): Database {
+export function openSqlite(options: SqliteOptions): SqliteDatabase {
   makePrivateFile(options.path);
   const { writer, reader } = openConnections(options.path);
   const commits = new GroupCommit(
@@ -67,16 +63,26 @@ export function openDatabase(options: DatabaseOptions): Database {
   const hotReads = new HotReads(writer, reader);
   const truncate = writer.prepare<[], { busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)");
   const probe = reader.prepare("PRAGMA user_version");
+  const unit = new SqliteStatements(writer);
+  const write = <T>(work: (unit: Unit) => T | Promise<T>) => commits.write(() => work(unit));
   return {
-    reader,
-    writer,
+    engine: "sqlite",
+    ...{ reader, writer, write },
+    read: new SqliteStatements(reader),
+    // All units run one after the other.
+    writeInTurn: (_turn, work) => write(work),
+    autocommit: {
+      one: (statement, ...parameters) => write(() => unit.one(statement, ...parameters)),
+      all: (statement, ...parameters) => write(() => unit.all(statement, ...parameters)),
+      run: (statement, ...parameters) => write(() => unit.run(statement, ...parameters)),
+    },
+    poolUse: () => undefined,
     prepareHotRead: (sql) => hotReads.prepare(sql),
-    write: (unit) => commits.write(unit),
     get counts() {
       return commits.counts;
     },
     truncateLog: () => truncate.get()?.busy === 0,
-    answers: () => probe.get() !== undefined,
+    answers: async () => probe.get() !== undefined,
     async close() {
       await commits.close();
       hotReads.close();
@@ -160,3 +166,6 @@ function migrate(writer: Connection): void {
     })
     .immediate();
 }
+
+export type { SqliteDatabase as Database };
+export { openSqlite as openDatabase };

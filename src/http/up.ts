@@ -4,13 +4,13 @@ import { sendJson } from "./headers.ts";
 
 export interface UpDeps {
   /** Whether requests can be served now: the database answers. */
-  readonly canServe: () => boolean;
+  readonly canServe: () => Promise<boolean>;
 }
 
 /** `GET /up`: 200 when the server can serve, 503 when not; for load balancers and watchdogs. */
 export function registerUp(server: FastifyInstance, deps: UpDeps): void {
-  server.get("/up", { config: { access: "public", changesState: false } }, (_request, reply) => {
-    if (!deps.canServe()) throw unavailable("The server cannot serve now.", 5);
-    sendJson(reply, 200, { status: "up" });
+  server.get("/up", { config: { access: "public", changesState: false } }, async (_request, reply) => {
+    if (!(await deps.canServe())) throw unavailable("The server cannot serve now.", 5);
+    return sendJson(reply, 200, { status: "up" });
   });
 }

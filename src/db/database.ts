@@ -1,0 +1,83 @@
+import { AppError } from "../base/errors.ts";
+import type { Statement, Value } from "./statement.ts";
+
+/** Reads; each sees what is committed when it runs. */
+export interface Reading {
+  one<Parameters extends readonly Value[], Row>(
+    statement: Statement<Parameters, Row>,
+    ...parameters: Parameters
+  ): Promise<Row | undefined>;
+  all<Parameters extends readonly Value[], Row>(
+    statement: Statement<Parameters, Row>,
+    ...parameters: Parameters
+  ): Promise<readonly Row[]>;
+}
+
+/** Reads and writes. */
+export interface Writing extends Reading {
+  /** @returns how many rows it changed. */
+  run<Parameters extends readonly Value[], Row>(
+    statement: Statement<Parameters, Row>,
+    ...parameters: Parameters
+  ): Promise<number>;
+}
+
+/**
+ * A unit of writing: it sees its own writes, and they all happen or none. It may be run twice and undone, so it awaits
+ * nothing but its own statements and leaves nothing behind elsewhere.
+ */
+export type Unit = Writing;
+
+/** Where the house keeps its rows. Both engines give the same answers; nothing is acknowledged before it is durable. */
+export interface Database {
+  readonly engine: "sqlite" | "postgres";
+  /** For what answers a request: it sees what is durable, never a write that is still under way. */
+  readonly read: Reading;
+  /** Statements that are units of their own, for a write that decides alone: one round trip. */
+  readonly autocommit: Writing;
+  /**
+   * Runs `work` in one transaction. Others may run beside it: a guard belongs into the statement that writes.
+   * @throws AppError unavailable, OutcomeUnknownError, or what `work` threw (then nothing of it has happened).
+   */
+  write<T>(work: (unit: Unit) => Promise<T>): Promise<T>;
+  /**
+   * As `write`, but units of one turn run one after the other over all processes: what such a unit has read still holds
+   * when it writes, as far as others change it in the same turn.
+   */
+  writeInTurn<T>(turn: Turn, work: (unit: Unit) => Promise<T>): Promise<T>;
+  /** Since the start: units that were committed, in how many commits; and how many wait now. */
+  readonly counts: { readonly commits: number; readonly units: number; readonly waiting: number };
+  /** Connections in use; undefined for an engine that has no pool. */
+  poolUse(): PoolUse | undefined;
+  /** Whether a read comes through now. */
+  answers(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Rooms whose units look before they write. Each is a row that such a unit locks. */
+export const turns = ["accounts", "mail", "keys"] as const;
+export type Turn = (typeof turns)[number];
+
+export interface PoolUse {
+  readonly max: number;
+  readonly open: number;
+  readonly idle: number;
+  /** Requests for a connection. */
+  readonly waiting: number;
+}
+
+/**
+ * The connection was lost after a commit had been sent and before its answer came: it may have happened or not. Who
+ * can find out does; everybody else answers 503, and nothing is tried again that could count twice.
+ */
+export class OutcomeUnknownError extends AppError {
+  constructor(cause: unknown) {
+    super("unavailable", "The database did not answer whether this was done.", { retryAfterSeconds: 2, cause });
+    this.name = "OutcomeUnknownError";
+  }
+}
+
+/** A schema that a newer program has made. */
+export class NewerSchemaError extends Error {
+  override readonly name = "NewerSchemaError";
+}
