@@ -88,7 +88,7 @@ function problemsOf(file: string): string[] {
 
 /** `doctor` looks into the database with its own eyes; `vault` keeps the index key, which is the store of keys. */
 function mayHoldSql(path: string): boolean {
-  return path.startsWith("db/") || /(^|\/)sqlite\//.test(path) || path === "pushes/vault.ts";
+  return path.startsWith("db/") || /(^|\/)(sqlite|postgres|store)\//.test(path) || path === "pushes/vault.ts";
 }
 
 const problems = filesBelow(source).flatMap(problemsOf);
