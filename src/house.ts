@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Accounts, type Administrator, type Change, createAccounts } from "./accounts/accounts.ts";
 import type { Provider } from "./accounts/provider.ts";
 import { signOnStepColumn } from "./accounts/sign-on-steps.ts";
-import { sealedTotpSecrets } from "./accounts/sqlite/factors.ts";
+import { sealedTotpSecrets } from "./accounts/store/factors.ts";
 import type { Clock } from "./base/clock.ts";
 import type { Random } from "./base/random.ts";
 import type { BlobStore } from "./blobs/blob-store.ts";

@@ -22,17 +22,17 @@ import { createSessions, type Sessions } from "./sessions.ts";
 import { createSignIn, type SignIn } from "./sign-in.ts";
 import { createSignOnSteps } from "./sign-on-steps.ts";
 import { createSingleSignOn, type SingleSignOn } from "./single-sign-on.ts";
-import { createAdministrationStore } from "./sqlite/administration.ts";
-import { createEmailChangeStore } from "./sqlite/email-change.ts";
-import { createIdentityStore } from "./sqlite/identities.ts";
-import { createKnownPlaceStore } from "./sqlite/known-places.ts";
-import { createMailedLinkStore } from "./sqlite/mailed-links.ts";
-import { createPasswordStore } from "./sqlite/passwords.ts";
-import { createProfileStore } from "./sqlite/profile.ts";
-import { createSessionStore } from "./sqlite/sessions.ts";
-import { createSignOnStepStore } from "./sqlite/sign-on-steps.ts";
-import { createTokenStore } from "./sqlite/tokens.ts";
-import { createUserStore } from "./sqlite/users.ts";
+import { createAdministrationStore } from "./store/administration.ts";
+import { createEmailChangeStore } from "./store/email-change.ts";
+import { createIdentityStore } from "./store/identities.ts";
+import { createKnownPlaceStore } from "./store/known-places.ts";
+import { createMailedLinkStore } from "./store/mailed-links.ts";
+import { createPasswordStore } from "./store/passwords.ts";
+import { createProfileStore } from "./store/profile.ts";
+import { createSessionStore } from "./store/sessions.ts";
+import { createSignOnStepStore } from "./store/sign-on-steps.ts";
+import { createTokenStore } from "./store/tokens.ts";
+import { createUserStore } from "./store/users.ts";
 import { createUsers, type Users } from "./users.ts";
 
 export type { ApiToken, ListedSession, Passkey, Place, Scope, Session, User } from "./account.ts";
@@ -55,7 +55,7 @@ export { type KindDefaults, noDefaults, type PushDefaults } from "./push-default
 export type { EntryProblems } from "./registration.ts";
 export type { FactorGiven, PasskeyAnswer, WaitingSignIn } from "./second-factor.ts";
 export { signOnSettingsPath } from "./single-sign-on.ts";
-export type { Identity } from "./sqlite/identities.ts";
+export type { Identity } from "./store/identities.ts";
 
 /** The door of the room: people, how they sign in, what acts for them. Secrets are returned once, when made. */
 export interface Accounts

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { User } from "./account.ts";
-import type { AdministrationStore } from "./sqlite/administration.ts";
+import type { AdministrationStore } from "./store/administration.ts";
 
 export interface UserSummary {
   readonly user: User;

@@ -10,7 +10,7 @@ import type { AccountsDeps } from "./accounts.ts";
 import { hasCharacters } from "./character-count.ts";
 import { normalizeEmail } from "./email.ts";
 import { createLastUse } from "./last-use.ts";
-import type { FoundToken, TokenStore } from "./sqlite/tokens.ts";
+import type { FoundToken, TokenStore } from "./store/tokens.ts";
 
 /** Says what it is to people and to scanners that look for secrets in code. */
 const prefix = "sp_";

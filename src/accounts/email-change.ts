@@ -8,7 +8,7 @@ import type { Place, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
 import { normalizeEmail } from "./email.ts";
 import type { Profile } from "./profile.ts";
-import type { EmailChangeStore } from "./sqlite/email-change.ts";
+import type { EmailChangeStore } from "./store/email-change.ts";
 
 const lifeMs = linkLifeMs.confirm_new_email;
 /** Mails that one account may cause to addresses that are not its own. */

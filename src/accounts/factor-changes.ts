@@ -12,8 +12,8 @@ import { challengeLifetimeMs } from "./passkey-challenges.ts";
 import type { PasskeyCeremonies, RelyingParty } from "./passkeys.ts";
 import { isFreshSession } from "./passwords.ts";
 import type { PasskeyAnswer } from "./second-factor.ts";
-import type { FactorStore } from "./sqlite/factors.ts";
-import type { PasskeyStore } from "./sqlite/passkeys.ts";
+import type { FactorStore } from "./store/factors.ts";
+import type { PasskeyStore } from "./store/passkeys.ts";
 import { matchingTotpStep, readTotpCode } from "./totp.ts";
 import type { TotpOffer, TotpSetUp } from "./totp-set-up.ts";
 

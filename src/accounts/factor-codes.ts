@@ -1,7 +1,7 @@
 import type { Keyring } from "../crypto/keyring.ts";
 import { backupCodeDigest, readBackupCode } from "./backup-codes.ts";
 import { currentFailures, factorWaitSeconds } from "./factor-throttle.ts";
-import { type FactorUnit, totpContext } from "./sqlite/factors.ts";
+import { type FactorUnit, totpContext } from "./store/factors.ts";
 import { matchingTotpStep, readTotpCode } from "./totp.ts";
 
 export type FactorRefusal =

@@ -7,9 +7,9 @@ import type { Place, Session, User } from "./account.ts";
 import type { Administrator, RecordInUnit } from "./administration.ts";
 import { backupCodeDigest, makeBackupCodes, readBackupCode } from "./backup-codes.ts";
 import type { FactorReset } from "./factor-changes.ts";
-import { prepareEndSessions } from "./sqlite/end-sessions.ts";
-import { type FactorUnit, totpContext } from "./sqlite/factors.ts";
-import type { PasskeyUnit } from "./sqlite/passkeys.ts";
+import { prepareEndSessions } from "./store/end-sessions.ts";
+import { type FactorUnit, totpContext } from "./store/factors.ts";
+import type { PasskeyUnit } from "./store/passkeys.ts";
 
 /** "unproven": a factor stands, and nothing has shown that it is its owner who asks. "over": the session has ended. */
 export type UnitRefusal = { readonly outcome: "unproven" | "over" };

@@ -9,8 +9,8 @@ import { createPasskeyChallenges } from "./passkey-challenges.ts";
 import { createPasskeyCeremonies } from "./passkeys.ts";
 import { createSecondFactor, type SecondFactor } from "./second-factor.ts";
 import type { SessionStarts } from "./sessions.ts";
-import { createFactorStore } from "./sqlite/factors.ts";
-import { createPasskeyStore } from "./sqlite/passkeys.ts";
+import { createFactorStore } from "./store/factors.ts";
+import { createPasskeyStore } from "./store/passkeys.ts";
 import { createTotpSetUp } from "./totp-set-up.ts";
 
 /** Authenticator apps, passkeys and backup codes: how they are given, and how they are changed. */

@@ -12,7 +12,7 @@ import { createAttemptWindows } from "./attempt-windows.ts";
 import { normalizeEmail } from "./email.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
 import type { SessionStarts } from "./sessions.ts";
-import type { UserStore } from "./sqlite/users.ts";
+import type { UserStore } from "./store/users.ts";
 
 /** Where the boot code lies for the operator to read. */
 export interface BootCodeFile {

@@ -8,8 +8,8 @@ import type { Provider } from "./provider.ts";
 import type { SessionStarts } from "./sessions.ts";
 import type { SignOnSteps, StepToConfirm } from "./sign-on-steps.ts";
 import { openProvider } from "./single-sign-on.ts";
-import type { Identity, IdentityStore } from "./sqlite/identities.ts";
-import type { PasswordStore } from "./sqlite/passwords.ts";
+import type { Identity, IdentityStore } from "./store/identities.ts";
+import type { PasswordStore } from "./store/passwords.ts";
 
 /** A provider that made somebody anew gives them another subject; nobody needs many. */
 const perUserMax = 10;

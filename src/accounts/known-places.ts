@@ -2,7 +2,7 @@ import { browserOf } from "../base/user-agent.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { Place, User } from "./account.ts";
-import type { KnownPlaceStore } from "./sqlite/known-places.ts";
+import type { KnownPlaceStore } from "./store/known-places.ts";
 
 /** Whoever signs in from everywhere makes the places forgotten that were seen least lately. */
 const perUserMax = 50;

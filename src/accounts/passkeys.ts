@@ -11,7 +11,7 @@ import {
   type PasskeyChallenges,
 } from "./passkey-challenges.ts";
 import { readAuthentication, readRegistration } from "./passkey-responses.ts";
-import type { PasskeyStore, StoredPasskey } from "./sqlite/passkeys.ts";
+import type { PasskeyStore, StoredPasskey } from "./store/passkeys.ts";
 
 /** For whom browsers keep a passkey: they give it to no other site. */
 export interface RelyingParty {

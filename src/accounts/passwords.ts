@@ -4,7 +4,7 @@ import type { Outbox } from "../mail/outbox.ts";
 import type { Place, Session, User } from "./account.ts";
 import type { PasswordCheck } from "./password-check.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
-import type { PasswordStore } from "./sqlite/passwords.ts";
+import type { PasswordStore } from "./store/passwords.ts";
 import { operator } from "./users.ts";
 
 /** Where no password can be asked for, having signed in elsewhere this lately stands in for it. */

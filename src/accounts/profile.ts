@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Place, Session } from "./account.ts";
 import { isFreshSession, type Passwords } from "./passwords.ts";
 import { type PushDefaults, readPushDefaults, writePushDefaults } from "./push-defaults.ts";
-import type { ProfileStore } from "./sqlite/profile.ts";
+import type { ProfileStore } from "./store/profile.ts";
 
 export interface Profile {
   /**

@@ -12,9 +12,9 @@ import type { KnownPlaces } from "./known-places.ts";
 import { createMailThrottle } from "./mail-throttle.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
 import { changedLetter } from "./passwords.ts";
-import type { MailedLinkStore } from "./sqlite/mailed-links.ts";
-import type { PasswordStore } from "./sqlite/passwords.ts";
-import type { UserStore } from "./sqlite/users.ts";
+import type { MailedLinkStore } from "./store/mailed-links.ts";
+import type { PasswordStore } from "./store/passwords.ts";
+import type { UserStore } from "./store/users.ts";
 
 export interface Recovery {
   /**

@@ -13,8 +13,8 @@ import { normalizeEmail } from "./email.ts";
 import { createMailThrottle } from "./mail-throttle.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
 import type { SessionStarts } from "./sessions.ts";
-import type { MailedLinkStore } from "./sqlite/mailed-links.ts";
-import type { UserStore } from "./sqlite/users.ts";
+import type { MailedLinkStore } from "./store/mailed-links.ts";
+import type { UserStore } from "./store/users.ts";
 
 export type EmailProblem = "malformed" | "not_allowed" | "taken";
 

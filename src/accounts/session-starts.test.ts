@@ -3,7 +3,7 @@ import { makeTestAccounts, makeUser, openSettings, placeAt, startOfTests } from 
 import { minuteMs } from "../base/clock.ts";
 import { systemRandom } from "../base/random.ts";
 import { createSessions } from "./sessions.ts";
-import { createSessionStore } from "./sqlite/sessions.ts";
+import { createSessionStore } from "./store/sessions.ts";
 
 /** One user with a second factor, and the starts of sessions as the other doors of the room use them. */
 async function makeWorld() {

@@ -6,7 +6,7 @@ import type { ListedSession, Place, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
 import type { KnownPlaces } from "./known-places.ts";
 import { createLastUse } from "./last-use.ts";
-import type { SessionStore } from "./sqlite/sessions.ts";
+import type { SessionStore } from "./store/sessions.ts";
 
 const lifetimeMs = 14 * dayMs;
 /** Half signed in: long enough to fetch the telephone, too short to be worth stealing. */

@@ -6,8 +6,8 @@ import type { AccountsDeps } from "./accounts.ts";
 import { normalizeEmail } from "./email.ts";
 import type { PasswordCheck } from "./password-check.ts";
 import type { SessionStarts } from "./sessions.ts";
-import type { PasswordStore } from "./sqlite/passwords.ts";
-import type { UserStore } from "./sqlite/users.ts";
+import type { PasswordStore } from "./store/passwords.ts";
+import type { UserStore } from "./store/users.ts";
 
 interface Deps {
   readonly store: UserStore;

@@ -5,7 +5,7 @@ import { systemRandom } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
 import { createKeyring } from "../crypto/keyring.ts";
 import { createSignOnSteps, type SignOnStep } from "./sign-on-steps.ts";
-import { createSignOnStepStore } from "./sqlite/sign-on-steps.ts";
+import { createSignOnStepStore } from "./store/sign-on-steps.ts";
 
 const secrets = { state: "s", nonce: "n", verifier: "v" };
 const onTheWay: SignOnStep = { is: "on_the_way", secrets, next: "/p", linkTo: 7 };

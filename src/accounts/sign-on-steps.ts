@@ -6,7 +6,7 @@ import type { Keyring } from "../crypto/keyring.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
 import type { SealedColumn } from "../db/sealed-column.ts";
 import type { SignOnSecrets } from "./provider.ts";
-import type { SignOnStepStore } from "./sqlite/sign-on-steps.ts";
+import type { SignOnStepStore } from "./store/sign-on-steps.ts";
 
 /** Long enough to sign in at a provider with everything it asks, or to find a password. */
 export const signOnStepMs = 10 * minuteMs;

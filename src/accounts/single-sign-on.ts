@@ -10,7 +10,7 @@ import { normalizeEmail } from "./email.ts";
 import type { Provider, ProviderClaims } from "./provider.ts";
 import type { SessionStarts } from "./sessions.ts";
 import type { SignOnSteps, StepOnTheWay } from "./sign-on-steps.ts";
-import type { IdentityStore } from "./sqlite/identities.ts";
+import type { IdentityStore } from "./store/identities.ts";
 
 /** Where people see and undo what is linked to their account. */
 export const signOnSettingsPath = "/users/single_sign_on";

@@ -5,7 +5,7 @@ import type { User } from "./account.ts";
 import { normalizeEmail } from "./email.ts";
 import type { BootCodeFile } from "./first-administrator.ts";
 import { passwordProblem, passwordSentences } from "./password-rules.ts";
-import type { UserStore } from "./sqlite/users.ts";
+import type { UserStore } from "./store/users.ts";
 
 /** Place in the Argon2 queue of those who make users: not a network address, so no client can share it. */
 export const operator = "operator";

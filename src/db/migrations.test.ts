@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import SqliteDriver from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { createUserStore } from "../accounts/sqlite/users.ts";
+import { createUserStore } from "../accounts/store/users.ts";
 import { migrations } from "./migrations.ts";
 import { openDatabase } from "./sqlite.ts";
 import { makeFolder } from "./test-support.ts";
