@@ -1,0 +1,119 @@
+import { execFile } from "node:child_process";
+import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import {
+  folderForClusters,
+  isOpenToOthers,
+  packagedPostgres,
+  postgresAccount,
+  postgresPrograms,
+  type RunAs,
+} from "./binaries.ts";
+
+/** The files of one server, in a folder of their own, and the programs that work on them. */
+export interface Cluster {
+  readonly folder: string;
+  readonly dataFolder: string;
+  readonly programs: string;
+  readonly runAs: RunAs | null;
+}
+
+export interface ClusterOptions {
+  /** Parameters of the server, over those that all tests have. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Whether a password is asked for. Without: any is taken, which saves milliseconds with each connection. */
+  readonly passwords?: boolean;
+  /** PEM; given: the server offers TLS. */
+  readonly tls?: { readonly certificate: string; readonly key: string };
+}
+
+export const superuser = { name: "sealpush", password: "a-password-of-tests" } as const;
+
+/** No settings of the tester's own, and messages in English: some are waited for. */
+export const clusterEnvironment = { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" };
+
+/** Quick, small, and without a socket beside the port. A test that crashes the server asks for more. */
+const testSettings: Readonly<Record<string, string>> = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  max_connections: "200",
+  shared_buffers: "32MB",
+  // In files of the folder, which go with it: shared memory of the system would outlive a SIGKILL.
+  dynamic_shared_memory_type: "mmap",
+  fsync: "off",
+  full_page_writes: "off",
+  timezone: "UTC",
+};
+
+const run = promisify(execFile);
+
+export async function makeCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const cluster = makeFolder();
+  try {
+    await initialise(cluster, options);
+    return cluster;
+  } catch (error) {
+    removeCluster(cluster);
+    throw error;
+  }
+}
+
+async function initialise(cluster: Cluster, options: ClusterOptions): Promise<void> {
+  const passwordFile = writeOwn(cluster, "password", superuser.password);
+  await runHere(cluster, join(cluster.programs, "initdb"), [
+    ...["--pgdata", cluster.dataFolder, "--username", superuser.name, "--pwfile", passwordFile],
+    ...["--auth", options.passwords === true ? "scram-sha-256" : "trust", "--no-sync", "--encoding", "UTF8"],
+    // The order of words of most servers, which is not that of bytes: a statement that relies on one must say which.
+    ...["--locale", "C", "--locale-provider", "icu", "--icu-locale", "en-US"],
+  ]);
+  const tls = options.tls && {
+    ssl: "on",
+    ssl_cert_file: writeOwn(cluster, "server.crt", options.tls.certificate),
+    ssl_key_file: writeOwn(cluster, "server.key", options.tls.key),
+  };
+  configure(cluster, { ...testSettings, ...tls, ...options.settings });
+}
+
+/** A value takes the place of an earlier one, at the next start. */
+export function configure(cluster: Cluster, settings: Readonly<Record<string, string>>): void {
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'\n`);
+  writeFileSync(join(cluster.dataFolder, "postgresql.conf"), lines.join(""), { flag: "a" });
+}
+
+/** @param cluster must be stopped. */
+export async function copyCluster(cluster: Cluster): Promise<Cluster> {
+  const copy = makeFolder();
+  await runHere(copy, "cp", ["-a", cluster.dataFolder, copy.dataFolder]);
+  return copy;
+}
+
+export function removeCluster(cluster: Cluster): void {
+  rmSync(cluster.folder, { recursive: true, force: true });
+}
+
+/** Writes a file that the server may read and nobody else. @returns its path. */
+export function writeOwn(cluster: Cluster, name: string, content: string): string {
+  const path = join(cluster.folder, name);
+  writeFileSync(path, content, { mode: 0o600 });
+  if (cluster.runAs !== null) chownSync(path, cluster.runAs.uid, cluster.runAs.gid);
+  return path;
+}
+
+function makeFolder(): Cluster {
+  const runAs = postgresAccount();
+  const programs = postgresPrograms();
+  const folder = mkdtempSync(join(folderForClusters(runAs), "sealpush-postgres-"));
+  if (runAs !== null) chownSync(folder, runAs.uid, runAs.gid);
+  const cluster = { folder, dataFolder: join(folder, "data"), runAs };
+  if (runAs === null || isOpenToOthers(programs)) return { ...cluster, programs };
+  // A checkout below a closed home folder: the account cannot go there, so the package comes to it.
+  const copy = join(folder, "program");
+  cpSync(packagedPostgres(), copy, { recursive: true, verbatimSymlinks: true });
+  chmodSync(copy, 0o755);
+  return { ...cluster, programs: join(copy, "bin") };
+}
+
+async function runHere(cluster: Cluster, program: string, argv: readonly string[]): Promise<void> {
+  await run(program, argv, { ...cluster.runAs, cwd: cluster.folder, env: clusterEnvironment });
+}

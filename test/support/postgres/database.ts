@@ -1,0 +1,33 @@
+import { afterAll, inject, onTestFinished, TestRunner } from "vitest";
+import "./provided.ts";
+
+export interface PostgresDatabase {
+  /** With a user who may do everything. */
+  readonly url: string;
+}
+
+const madeForTheFile: string[] = [];
+
+/** A new database with the schema in it; it goes with the test, or with the file when no test runs. */
+export async function makePostgresDatabase(): Promise<PostgresDatabase> {
+  const url = await ask("POST", "");
+  const name = new URL(url).pathname.slice(1);
+  if (TestRunner.getCurrentTest() === undefined) madeForTheFile.push(name);
+  else onTestFinished(() => drop(name));
+  return { url };
+}
+
+afterAll(async () => {
+  for (const name of madeForTheFile.splice(0)) await drop(name);
+});
+
+async function drop(name: string): Promise<void> {
+  await ask("DELETE", name);
+}
+
+async function ask(method: "POST" | "DELETE", path: string): Promise<string> {
+  const answer = await fetch(`${inject("databaseDesk")}/${path}`, { method });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`The test run's PostgreSQL: ${text}`);
+  return text;
+}

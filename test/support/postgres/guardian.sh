@@ -1,0 +1,20 @@
+# Runs PostgreSQL, and outlives whoever started it by a moment: its standard input ends with the other process, however
+# that ends, and then the server and its files go too.
+#   guardian.sh FOLDER PROGRAM ARGUMENT...    says the server's process id, then waits for one line or the end of input:
+#   keep: a clean shutdown, the files stay;  anything else: at once, and the files go
+folder=$1
+shift
+"$@" </dev/null >/dev/null &
+server=$!
+echo "$server"
+# From here on the server's processes alone hold the pipe of the log: it closes when the last of them is gone.
+exec >/dev/null 2>&1
+read -r wish || wish=remove
+if [ "$wish" = keep ]; then
+  kill -INT "$server"
+  wait "$server"
+else
+  kill -QUIT "$server"
+  wait "$server"
+  rm -rf "$folder"
+fi

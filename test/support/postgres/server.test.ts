@@ -1,0 +1,56 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import pg from "pg";
+import { describe, expect, it } from "vitest";
+import { makePostgresDatabase } from "./database.ts";
+import { startPostgres } from "./server.ts";
+
+async function rowsOf(url: string, statement: string): Promise<readonly unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+describe("databases for tests", () => {
+  it("gives each test a database that no other has written to", async () => {
+    const [one, another] = await Promise.all([makePostgresDatabase(), makePostgresDatabase()]);
+    await rowsOf(one.url, "CREATE TABLE mark (x int)");
+    const tables = "SELECT count(*)::int AS marks FROM pg_tables WHERE tablename = 'mark'";
+    expect(await rowsOf(one.url, tables)).toEqual([{ marks: 1 }]);
+    expect(await rowsOf(another.url, tables)).toEqual([{ marks: 0 }]);
+  });
+
+  it("orders words as most servers do and not by bytes, so that statements cannot rely on it unseen", async () => {
+    const { url } = await makePostgresDatabase();
+    expect(await rowsOf(url, "SELECT 'a' < 'B' AS words")).toEqual([{ words: true }]);
+  });
+});
+
+describe("a server of a test's own", () => {
+  it("keeps committed rows over SIGKILL and a start, and leaves neither processes nor files", async () => {
+    const server = await startPostgres({ settings: { fsync: "on" } });
+    await rowsOf(server.url(), "CREATE TABLE kept AS SELECT 1 AS x");
+    await server.kill();
+    await expect(rowsOf(server.url(), "SELECT 1")).rejects.toThrow(/ECONNREFUSED/);
+    await server.start();
+    expect(await rowsOf(server.url(), "SELECT x FROM kept")).toEqual([{ x: 1 }]);
+    await server[Symbol.asyncDispose]();
+    await expect(rowsOf(server.url(), "SELECT 1")).rejects.toThrow(/ECONNREFUSED/);
+    expect(existsSync(server.cluster.folder)).toBe(false);
+  });
+
+  it("ends with the process that started it, even when that one is killed", async () => {
+    const starter = fork(resolve(import.meta.dirname, "server-starter.ts"));
+    const [folder] = await once(starter, "message");
+    expect(existsSync(String(folder))).toBe(true);
+    starter.kill("SIGKILL");
+    // The guardian removes the files once the server has ended.
+    await expect.poll(() => existsSync(String(folder)), { timeout: 30_000 }).toBe(false);
+  });
+});
