@@ -9,7 +9,7 @@ import type { Random } from "./base/random.ts";
 import type { BlobStore } from "./blobs/blob-store.ts";
 import { diskSpaceOf } from "./blobs/disk.ts";
 import { createFileBlobStore } from "./blobs/file-blob-store.ts";
-import { type Branding, createBranding } from "./branding/branding.ts";
+import { type Branding, openBranding } from "./branding/branding.ts";
 import { createBootCodeFile } from "./config/boot-code-file.ts";
 import type { Config, SingleSignOnSettings } from "./config/config.ts";
 import { makeDataFolder } from "./config/data-folder.ts";
@@ -118,7 +118,7 @@ export async function openHouse(config: Config, effects: Effects, events: Events
       if (change.outcome === "done") await pushes.removeOwner(userId);
       return change;
     };
-    const branding = createBranding({ db, clock });
+    const branding = await openBranding({ db, clock, random });
     const canServe = () => db.answers();
     const health = createHealth({ db, config, clock, canServe });
     return {

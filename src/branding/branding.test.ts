@@ -3,14 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { TestClock } from "../../test/support/house.ts";
-import { openDatabase } from "../db/sqlite.ts";
-import { createBranding } from "./branding.ts";
+import { systemRandom } from "../base/random.ts";
+import { openSqlite } from "../db/sqlite.ts";
+import { openBranding } from "./branding.ts";
 
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
 
-function makeBranding() {
+async function makeBranding() {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-branding-"));
-  const db = openDatabase({
+  const db = openSqlite({
     path: join(folder, "test.sqlite3"),
     monotonicMs: () => performance.now(),
     onStorageFailure: (code) => {
@@ -21,12 +22,12 @@ function makeBranding() {
     await db.close();
     rmSync(folder, { recursive: true });
   });
-  const clock = new TestClock();
-  return { branding: createBranding({ db, clock }), other: createBranding({ db, clock }), clock };
+  const deps = { db, clock: new TestClock(), random: systemRandom };
+  return { branding: await openBranding(deps), other: await openBranding(deps) };
 }
 
 it("is ours until it is told otherwise, and again when it is reset", async () => {
-  const { branding } = makeBranding();
+  const { branding } = await makeBranding();
   expect(branding.look()).toEqual({ name: undefined, logo: undefined, style: undefined });
   expect(await branding.setName("  Example Handover ")).toBe(true);
   expect(branding.look().name).toBe("Example Handover");
@@ -35,7 +36,7 @@ it("is ours until it is told otherwise, and again when it is reset", async () =>
 });
 
 it("takes no name that hides or breaks a line", async () => {
-  const { branding } = makeBranding();
+  const { branding } = await makeBranding();
   for (const name of ["", "   ", "a".repeat(61), "a\nb", "a\u202eb", "a\u0000"]) {
     expect(await branding.setName(name)).toBe(false);
   }
@@ -43,18 +44,18 @@ it("takes no name that hides or breaks a line", async () => {
 });
 
 it("serves a file under a name that changes with its content", async () => {
-  const { branding } = makeBranding();
+  const { branding } = await makeBranding();
   expect(await branding.setLogo(png)).toBe(true);
   const first = branding.look().logo;
   expect(first).toMatchObject({ contentType: "image/png", content: png });
   expect(first?.filename).toMatch(/^logo-[0-9a-f]{16}\.png$/);
-  expect(branding.findFile(first?.filename ?? "")).toEqual(first);
+  expect(await branding.findFile(first?.filename ?? "")).toEqual(first);
   expect(await branding.setLogo(Buffer.concat([png, png]))).toBe(true);
-  expect(branding.findFile(first?.filename ?? "")).toBeUndefined();
+  expect(await branding.findFile(first?.filename ?? "")).toBeUndefined();
 });
 
 it("takes a picture by its bytes, not by its name: no markup, and not too much", async () => {
-  const { branding } = makeBranding();
+  const { branding } = await makeBranding();
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>';
   for (const bytes of [
     Buffer.from(svg),
@@ -67,10 +68,22 @@ it("takes a picture by its bytes, not by its name: no markup, and not too much",
   expect(branding.look().logo).toBeUndefined();
 });
 
-it("is seen by another process within seconds", async () => {
-  const { branding, other, clock } = makeBranding();
+it("is seen by another process at its next look, whatever the clock says", async () => {
+  const { branding, other } = await makeBranding();
   expect(other.look().style).toBeUndefined();
   expect(await branding.setStyle("a { color: red }")).toBeUndefined();
-  clock.advance(5_000);
+  expect(other.look().style).toBeUndefined();
+  await other.refresh();
   expect(other.look().style?.content.toString()).toBe("a{color:red}");
+  await branding.reset("style");
+  await branding.setStyle("a { color: blue }");
+  await other.refresh();
+  expect(other.look().style?.content.toString()).toBe("a{color:blue}");
+});
+
+it("is there at its address wherever a page that names it comes from", async () => {
+  const { branding, other } = await makeBranding();
+  await branding.setLogo(png);
+  const logo = branding.look().logo;
+  expect(await other.findFile(logo?.filename ?? "")).toEqual(logo);
 });

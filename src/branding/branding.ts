@@ -1,12 +1,13 @@
-import { type Clock, secondMs } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
-import type { Database } from "../db/sqlite.ts";
+import type { Database } from "../db/database.ts";
 import { endingOf, type LogoType, logoBytesMax, logoTypeOf } from "./logo.ts";
-import { type BrandingPart, createBrandingStore, type StoredPart } from "./sqlite/branding.ts";
+import { type BrandingPart, createBrandingStore, type StoredPart } from "./store/branding.ts";
 import { readStyleSheet, type StyleSheetProblem } from "./style-sheet.ts";
 
 export { logoBytesMax } from "./logo.ts";
-export { type BrandingPart, brandingParts } from "./sqlite/branding.ts";
+export { type BrandingPart, brandingParts } from "./store/branding.ts";
 export type { StyleSheetProblem } from "./style-sheet.ts";
 
 /** A file of the instance's own look. Its name changes with its content, so browsers may keep it. */
@@ -33,10 +34,12 @@ export function nameOf(look: Pick<Look, "name">): string {
 
 /** The instance's own name, logo and style sheet. */
 export interface Branding {
-  /** From memory; what another process changed arrives within seconds. */
+  /** From memory. What another process changed is there after the next `refresh`. */
   look(): Look;
+  /** For the timetable: one small read, and the whole look only when somebody has changed it. */
+  refresh(): Promise<void>;
   /** By the name in its address; undefined: no such file now. */
-  findFile(filename: string): BrandingFile | undefined;
+  findFile(filename: string): Promise<BrandingFile | undefined>;
   /** 1 to 60 characters, none of them a control or formatting character. @returns false when it is something else. */
   setName(name: string): Promise<boolean>;
   /** @returns false when the bytes are no picture that we take, or too many. */
@@ -46,36 +49,59 @@ export interface Branding {
   reset(part: BrandingPart): Promise<void>;
 }
 
-const freshMs = 5 * secondMs;
+const markBytes = 16;
 const styleType = "text/css; charset=utf-8";
 
-export function createBranding(deps: { readonly db: Database; readonly clock: Clock }): Branding {
+/** Opened with the look as it is now. */
+export async function openBranding(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly random: Random;
+}): Promise<Branding> {
   const store = createBrandingStore(deps.db);
-  let known: { readonly look: Look; readonly readAt: number } | undefined;
+  let known = await readAll();
+  /** Readings as they began: one that began earlier never takes the place of a later one's. */
+  let begun = 0;
+  let shown = 0;
 
-  function look(): Look {
-    const now = deps.clock.now();
-    // Either direction: a clock that was set back must not keep an old look until then.
-    if (known === undefined || Math.abs(now - known.readAt) >= freshMs)
-      known = { look: lookOf(store.read()), readAt: now };
-    return known.look;
+  /** The mark first: parts that change in between are read again next time. */
+  async function readAll() {
+    const mark = await store.readMark();
+    return { mark, look: lookOf(await store.readParts()) };
+  }
+
+  async function refresh(): Promise<void> {
+    begun += 1;
+    const turn = begun;
+    if (isSameMark(known.mark, await store.readMark())) return;
+    const read = await readAll();
+    if (turn < shown) return;
+    [known, shown] = [read, turn];
   }
 
   async function put(name: BrandingPart, content: Buffer, contentType: string): Promise<void> {
-    await store.put({ name, content, contentType, updatedAt: deps.clock.now() });
-    known = undefined;
+    const part = { name, content, contentType, updatedAt: deps.clock.now() };
+    await store.put(part, deps.random.bytes(markBytes));
+    await refresh();
   }
 
   async function reset(part: BrandingPart): Promise<void> {
-    await store.remove(part);
-    known = undefined;
+    await store.remove(part, deps.random.bytes(markBytes));
+    await refresh();
   }
 
+  const findKnown = (filename: string) =>
+    [known.look.logo, known.look.style].find((file) => file?.filename === filename);
+
   return {
-    look,
-    findFile(filename) {
-      const { logo, style } = look();
-      return [logo, style].find((file) => file?.filename === filename);
+    look: () => known.look,
+    refresh,
+    async findFile(filename) {
+      const file = findKnown(filename);
+      if (file !== undefined) return file;
+      // The page may come from a process that has seen a change which this one has not.
+      await refresh();
+      return findKnown(filename);
     },
     async setName(name) {
       const text = name.trim();
@@ -98,6 +124,10 @@ export function createBranding(deps: { readonly db: Database; readonly clock: Cl
     },
     reset,
   };
+}
+
+function isSameMark(one: Buffer | undefined, other: Buffer | undefined): boolean {
+  return one === undefined || other === undefined ? one === other : one.equals(other);
 }
 
 function lookOf(parts: readonly StoredPart[]): Look {

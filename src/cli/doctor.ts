@@ -6,7 +6,7 @@ import { createForwarderNote } from "../db/forwarder-note.ts";
 import { createInspection } from "../db/inspection.ts";
 import type { Database } from "../db/sqlite.ts";
 import { createSmtpMailer } from "../mail/smtp.ts";
-import { createLetterStore } from "../mail/sqlite/letters.ts";
+import { createLetterStore } from "../mail/store/letters.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
 import { checkClock } from "./doctor/check-clock.ts";
 import { checkSpace, checkWritable } from "./doctor/check-disk.ts";
@@ -71,7 +71,7 @@ async function checkOpenStore(config: Config, io: CliIo, db: Database): Promise<
     ...(await check("key ring", () => checkKeyring({ config, random: io.random, now }, db))),
     ...(await check("clock", () => watchClock(io, inspection.newestTime()))),
     ...(await check("forwarders", () => checkForwarders(createForwarderNote(db).find()))),
-    ...(await check("failed mails", () => checkFailedMails(createLetterStore(db).sizes().failed))),
+    ...(await check("failed mails", async () => checkFailedMails((await createLetterStore(db).sizes()).failed))),
   ];
 }
 

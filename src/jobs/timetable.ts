@@ -17,6 +17,8 @@ const sweepEveryMs = 30 * secondMs;
  * would tell whoever measures its answers which e-mail address has an account.
  */
 const mailEveryMs = secondMs;
+/** How the instance looks may have been changed through another process. */
+const lookEveryMs = secondMs;
 const expiredSessionsMax = 500;
 const abandonedLinksMax = 500;
 const expiredStepsMax = 5_000;
@@ -53,6 +55,7 @@ export async function startTimetable(house: House, effects: Effects, events: Eve
     repeat("heartbeat", heartbeatMs, beat, events),
     repeat("sweep", sweepEveryMs, sweepOnce, events),
     repeat("mail", mailEveryMs, () => house.mail.deliverDue(abort.signal), events),
+    repeat("look", lookEveryMs, () => house.branding.refresh(), events),
     repeat("failed mails", hourMs, removeOldFailures, events),
     repeat("unused links", hourMs, removeUnusedLinks, events),
     repeat("sessions", hourMs, () => house.accounts.removeExpiredSessions(expiredSessionsMax), events),

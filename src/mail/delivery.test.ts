@@ -30,7 +30,7 @@ test("a letter leaves once, and its row goes", async () => {
   await mail.run();
   await mail.run();
   expect(mail.recipients()).toEqual(["ada@example.com", "bob@example.com"]);
-  expect(mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
+  expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
 });
 
 test("what a server does not take now is tried again after a minute, then ever later, up to six hours", async () => {
@@ -38,7 +38,7 @@ test("what a server does not take now is tried again after a minute, then ever l
   await mail.put("ada@example.com");
   const waits: number[] = [];
   let since = 0;
-  while (mail.store.sizes().waiting > 0) {
+  while ((await mail.store.sizes()).waiting > 0) {
     const before = mail.sent.length;
     await mail.run();
     if (mail.sent.length > before) {
@@ -57,7 +57,7 @@ test("what a server does not take now is tried again after a minute, then ever l
   const total = waits.reduce((sum, wait) => sum + wait, 0);
   expect(total).toBeLessThan(3 * dayMs);
   expect(total).toBeGreaterThan(2 * dayMs);
-  expect(mail.store.failed(10, 0)).toMatchObject([{ lastError: "The mail server refused the recipient." }]);
+  expect(await mail.store.failed(10, 0)).toMatchObject([{ lastError: "The mail server refused the recipient." }]);
 });
 
 test("every attempt carries the same Message-ID and date, so that a copy can be told to be one", async () => {
@@ -80,7 +80,7 @@ test("a permanent refusal ends after three tries, and the row says why", async (
     mail.clock.advance(10 * minuteMs);
   }
   expect(mail.sent.length).toBe(3);
-  expect(mail.store.sizes()).toEqual({ waiting: 0, failed: 1 });
+  expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: 1 });
   expect(mail.logLines.at(-1)).toContain('"event":"mail_given_up"');
 });
 
@@ -92,14 +92,14 @@ test("a link that nobody could use any more is not sent, nor tried for longer th
     await mail.run();
     mail.clock.advance(5 * minuteMs);
   }
-  expect(mail.store.sizes()).toEqual({ waiting: 0, failed: 1 });
+  expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: 1 });
 
   answer = accepted;
   await mail.put("bob@example.com", resetLetter);
   mail.clock.advance(hourMs);
   await mail.run();
   expect(mail.recipients()).not.toContain("bob@example.com");
-  expect(mail.store.failed(1, 0)[0]?.lastError).toContain("had run out");
+  expect((await mail.store.failed(1, 0))[0]?.lastError).toContain("had run out");
 });
 
 test("a letter whose key is lost fails with a sentence and blocks nobody", async () => {
@@ -113,7 +113,7 @@ test("a letter whose key is lost fails with a sentence and blocks nobody", async
   await mail.put("ada@example.com");
   await mail.run();
   expect(mail.recipients()).toEqual(["ada@example.com"]);
-  expect(mail.store.failed(10, 0)).toMatchObject([{ lastError: expect.stringContaining("cannot be opened") }]);
+  expect(await mail.store.failed(10, 0)).toMatchObject([{ lastError: expect.stringContaining("cannot be opened") }]);
 });
 
 test("a letter moved to another row does not open", async () => {
@@ -122,7 +122,7 @@ test("a letter moved to another row does not open", async () => {
   await mail.db.write(() => mail.db.writer.prepare("UPDATE outbox SET id = id + 100").run());
   await mail.run();
   expect(mail.sent).toEqual([]);
-  expect(mail.store.sizes()).toEqual({ waiting: 0, failed: 1 });
+  expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: 1 });
 });
 
 test("while the server is down one letter after the other asks it, and then all leave", async () => {
@@ -143,7 +143,7 @@ test("while the server is down one letter after the other asks it, and then all 
     mail.clock.advance(minuteMs);
     await mail.run();
   }
-  expect(mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
+  expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
   expect(new Set(mail.recipients()).size).toBe(30);
 });
 
@@ -160,7 +160,7 @@ test("a mail server that comes back after hours is found within minutes", async 
   await runFor(10 * 60);
   answer = accepted;
   await runFor(20);
-  expect(mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
+  expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
 });
 
 test("two processes never send the same letter at once", async () => {
@@ -208,7 +208,7 @@ test("who comes back late does not undo what another process has done since", as
   await quick.run();
   late.resolve(refused(true));
   await running;
-  expect(quick.store.sizes()).toEqual({ waiting: 1, failed: 0 });
+  expect(await quick.store.sizes()).toEqual({ waiting: 1, failed: 0 });
   const [row] = quick.db.reader.prepare<[], { attempts: number }>("SELECT attempts FROM outbox").all();
   expect(row?.attempts).toBe(2);
 });
@@ -240,18 +240,18 @@ test("a clock that is set back holds no letter for years", async () => {
   mail.clock.advance(-4_000 * dayMs);
   await mail.run();
   expect(mail.sent.length).toBe(2);
-  expect(mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
+  expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
 });
 
 test("of the failed ones the newest thousand stay", async () => {
   await using mail = openTestMail({ path: newPath(), answer: () => accepted });
   const lost = testKeyring.seal("elsewhere", Buffer.alloc(1));
-  await mail.db.write(() => {
-    for (let n = 0; n < failedMax + 3; n += 1) mail.store.insert(() => lost, mail.clock.now());
+  await mail.db.write(async (unit) => {
+    for (let n = 0; n < failedMax + 3; n += 1) await mail.store.insert(unit, () => lost, mail.clock.now());
   });
-  while (mail.store.sizes().waiting > 0) await mail.run();
-  expect(mail.store.sizes()).toEqual({ waiting: 0, failed: failedMax });
-  expect(mail.store.failed(1, 0)[0]?.id).toBe(failedMax + 3);
+  while ((await mail.store.sizes()).waiting > 0) await mail.run();
+  expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: failedMax });
+  expect((await mail.store.failed(1, 0))[0]?.id).toBe(failedMax + 3);
 });
 
 test("no log line tells who gets a mail or what it says", async () => {

@@ -8,7 +8,7 @@ import { composeLetter } from "./compose.ts";
 import { type Letter, linkLifeOf } from "./letter.ts";
 import type { Mailer, MailFailure, Message } from "./mailer.ts";
 import { openLetter } from "./sealed-letter.ts";
-import type { LetterStore, StoredLetter } from "./sqlite/letters.ts";
+import type { LetterStore, StoredLetter } from "./store/letters.ts";
 
 /** Longer than any sending takes. When a process dies while it sends, another one takes over after this. */
 const leaseMs = 2 * minuteMs;
@@ -107,7 +107,7 @@ export function createDelivery(deps: Deps): Delivery {
         // A rest that begins in the future was begun by a clock that has been set back since.
         if (now < restsUntil && restsUntil - now <= restMsMax) return;
         const window = { now, farthest: now + farthestMs };
-        if (!store.anyDue(window)) return;
+        if (!(await store.anyDue(window))) return;
         const stored = await store.claimDue(window, now + leaseMs);
         if (stored === undefined) return;
         if ((await deliver(stored, stop)) === "rest") {

@@ -2,14 +2,14 @@ import { type Clock, dayMs } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { Config } from "../config/config.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import type { Database } from "../db/sqlite.ts";
+import type { Database } from "../db/database.ts";
 import type { Events } from "../telemetry/events.ts";
 import { createDelivery, type Delivery } from "./delivery.ts";
 import { type LetterKind, linkLifeOf, type NoticeName } from "./letter.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 import { openLetter } from "./sealed-letter.ts";
 import { createSmtpMailer } from "./smtp.ts";
-import { createLetterStore, type StoredFailure } from "./sqlite/letters.ts";
+import { createLetterStore, type LetterCounts, type StoredFailure } from "./store/letters.ts";
 
 /** A mail that was given up. What it says, links above all, is shown to nobody. */
 export interface FailedLetter {
@@ -26,12 +26,12 @@ export interface FailedLetter {
 /** What administrators see of mails and do with those that were given up. */
 export interface FailedLetters {
   /** Newest first, `failedPageSize` a page. @param page from 1. */
-  failedLetters(page: number): readonly FailedLetter[];
+  failedLetters(page: number): Promise<readonly FailedLetter[]>;
   /** "queued": it is tried again at once. "link_over": nobody could use it any more; discard it. "unknown": no such letter. */
   retry(id: number): Promise<"queued" | "link_over" | "unknown">;
   /** false: there is no such letter. */
   discard(id: number): Promise<boolean>;
-  sizes(): { readonly waiting: number; readonly failed: number };
+  sizes(): Promise<LetterCounts>;
 }
 
 export interface Mail extends FailedLetters, Delivery {
@@ -62,10 +62,12 @@ export function createMail(deps: {
     async deliverDue(stop) {
       await delivery?.deliverDue(stop);
     },
-    failedLetters: (page) =>
-      store.failed(failedPageSize, (page - 1) * failedPageSize).map((failure) => failedLetterOf(failure, keyring)),
+    async failedLetters(page) {
+      const failures = await store.failed(failedPageSize, (page - 1) * failedPageSize);
+      return failures.map((failure) => failedLetterOf(failure, keyring));
+    },
     async retry(id) {
-      const failure = store.find(id);
+      const failure = await store.find(id);
       if (failure === undefined) return "unknown";
       const life = linkLifeOf(openLetter(keyring, id, failure.letterSealed)?.content.kind ?? "test");
       if (life !== undefined && clock.now() >= failure.createdAt + life) return "link_over";

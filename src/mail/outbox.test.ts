@@ -20,8 +20,8 @@ function newPath(): string {
 
 test("a letter of a unit that is undone never leaves", async () => {
   await using mail = openTestMail({ path: newPath(), answer: () => accepted });
-  const undone = mail.db.write(() => {
-    mail.outbox.put({ to: "ada@example.com", language: null, content: noticeLetter }, mail.clock.now());
+  const undone = mail.db.write(async (unit) => {
+    await mail.outbox.put(unit, { to: "ada@example.com", language: null, content: noticeLetter }, mail.clock.now());
     throw new Error("undone");
   });
   await expect(undone).rejects.toThrow("undone");
@@ -32,18 +32,18 @@ test("a letter of a unit that is undone never leaves", async () => {
 test("nothing is kept while mails are off", async () => {
   await using mail = openTestMail({ path: newPath(), answer: () => accepted, open: false });
   await mail.put("ada@example.com");
-  expect(mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
+  expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
 });
 
 test("strangers cannot fill the disk while no mail leaves, and a notice is never dropped", async () => {
   await using mail = openTestMail({ path: newPath(), answer: () => unavailable });
   const sealed = testKeyring.seal("filler", Buffer.alloc(1));
-  await mail.db.write(() => {
-    for (let n = 0; n < waitingMax - 1; n += 1) mail.store.insert(() => sealed, 0);
+  await mail.db.write(async (unit) => {
+    for (let n = 0; n < waitingMax - 1; n += 1) await mail.store.insert(unit, () => sealed, 0);
   });
   await mail.put("ada@example.com", resetLetter);
   await mail.put("bob@example.com", resetLetter);
-  expect(mail.store.sizes().waiting).toBe(waitingMax);
+  expect((await mail.store.sizes()).waiting).toBe(waitingMax);
   await mail.put("ada@example.com", noticeLetter);
-  expect(mail.store.sizes().waiting).toBe(waitingMax + 1);
+  expect((await mail.store.sizes()).waiting).toBe(waitingMax + 1);
 });

@@ -1,8 +1,8 @@
 import type { Keyring } from "../crypto/keyring.ts";
-import type { Database } from "../db/sqlite.ts";
+import type { Database, Unit } from "../db/database.ts";
 import type { Letter } from "./letter.ts";
 import { sealLetter } from "./sealed-letter.ts";
-import { createLetterStore } from "./sqlite/letters.ts";
+import { createLetterStore } from "./store/letters.ts";
 
 export type { Letter, NoticeName } from "./letter.ts";
 
@@ -10,8 +10,8 @@ export type { Letter, NoticeName } from "./letter.ts";
 export interface Outbox {
   /** False: accounts get no mails here, and `put` does nothing. */
   readonly open: boolean;
-  /** Call it inside a unit of `db.write`: the letter stands when what it tells of stands, and not otherwise. */
-  put(letter: Letter, now: number): void;
+  /** @param unit of what the letter tells of: it stands when that stands, and not otherwise. */
+  put(unit: Unit, letter: Letter, now: number): Promise<void>;
 }
 
 /**
@@ -28,10 +28,10 @@ export function createOutbox(deps: {
   const store = createLetterStore(deps.db);
   return {
     open: deps.open,
-    put(letter, now) {
+    async put(unit, letter, now) {
       if (!deps.open) return;
-      if (letter.content.kind !== "notice" && store.waitingReach(waitingMax)) return;
-      store.insert((id) => sealLetter(deps.keyring(), id, letter), now);
+      if (letter.content.kind !== "notice" && (await store.waitingReach(unit, waitingMax))) return;
+      await store.insert(unit, (id) => sealLetter(deps.keyring(), id, letter), now);
     },
   };
 }

@@ -39,7 +39,7 @@ test("a mail that was under way when SIGKILL came leaves once more, under the sa
 
   const clock = new TestClock(Date.now());
   await using world = await startTestApp({ dataDir, environment: sink.environment, clock });
-  expect(world.app.house.mail.sizes()).toEqual({ waiting: 1, failed: 0 });
+  expect(await world.app.house.mail.sizes()).toEqual({ waiting: 1, failed: 0 });
   clock.advance(3 * minuteMs);
   const second = await sink.next(ada);
   expect(second.messageId).toBe(first.messageId);

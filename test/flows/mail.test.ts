@@ -17,7 +17,7 @@ const put = (
   to: string,
   content: LetterContent = noticeLetter,
   language: string | null = null,
-) => app.house.db.write(() => app.house.mail.outbox.put({ to, language, content }, clock.now()));
+) => app.house.db.write((unit) => app.house.mail.outbox.put(unit, { to, language, content }, clock.now()));
 
 const sizes = ({ app }: TestApp) => app.house.mail.sizes();
 
@@ -59,7 +59,7 @@ test("mails wait while the mail server is down, and across a restart of ours", a
   await world.app.close();
 
   await using again = await startTestApp({ environment: down.environment, dataDir: world.dataDir, clock: world.clock });
-  expect(sizes(again)).toEqual({ waiting: 1, failed: 0 });
+  expect(await sizes(again)).toEqual({ waiting: 1, failed: 0 });
   const sink = await startMailSink({ port: down.port });
   again.clock.advance(2 * minuteMs);
   expect((await sink.next(ada)).text).toContain("reset-token-0123456789");
@@ -70,9 +70,9 @@ test("two servers on one folder send each mail once", async () => {
   await using one = await startTestApp({ environment: sink.environment });
   await using two = await startTestApp({ environment: sink.environment, dataDir: one.dataDir, clock: one.clock });
   const recipients = Array.from({ length: 12 }, (_, n) => `${n}@example.com`);
-  await one.app.house.db.write(() => {
+  await one.app.house.db.write(async (unit) => {
     for (const to of recipients)
-      one.app.house.mail.outbox.put({ to, language: null, content: noticeLetter }, one.clock.now());
+      await one.app.house.mail.outbox.put(unit, { to, language: null, content: noticeLetter }, one.clock.now());
   });
   await expect.poll(() => sizes(two), eventually).toEqual({ waiting: 0, failed: 0 });
   expect(
@@ -89,7 +89,7 @@ test("without the base URL no mail leaves, and the start says so", async () => {
   await using world = await startTestApp({ environment });
   expect(world.app.house.mail.outbox.open).toBe(false);
   await put(world, ada);
-  expect(sizes(world)).toEqual({ waiting: 0, failed: 0 });
+  expect(await sizes(world)).toEqual({ waiting: 0, failed: 0 });
   expect(loadConfig(environment, () => "").warnings.join("\n")).toContain("No mail is sent");
 });
 
@@ -113,9 +113,9 @@ test("neither log nor database holds what a mail says, nor the mail password", a
 
   sink.refuseNext(3, { at: "message", code: 554, text });
   await put(world, to, { kind: "confirm_account", token });
-  const failedLater = () => {
+  const failedLater = async () => {
     world.clock.advance(minuteMs);
-    return sizes(world).failed;
+    return (await sizes(world)).failed;
   };
   await expect.poll(failedLater, eventually).toBe(1);
   expect(canaries.namesIn(Buffer.from(world.logLines.join("")))).toEqual([]);

@@ -54,11 +54,12 @@ async function open(environment: Environment): Promise<AdministeredWorld> {
 /** @returns the number of a mail that was given up as soon as it was written. */
 export async function giveUpMail({ app, clock }: TestApp, to: string): Promise<number> {
   const { db, mail } = app.house;
-  await db.write(() => {
-    mail.outbox.put({ to, language: null, content: { kind: "reset_password", token: resetToken } }, clock.now());
+  await db.write(async (unit) => {
+    const content = { kind: "reset_password", token: resetToken } as const;
+    await mail.outbox.put(unit, { to, language: null, content }, clock.now());
     db.writer.exec(
       "UPDATE outbox SET due_at = NULL, attempts = 3, last_error = 'refused' WHERE id = (SELECT max(id) FROM outbox)",
     );
   });
-  return mail.failedLetters(1)[0]?.id ?? 0;
+  return (await mail.failedLetters(1))[0]?.id ?? 0;
 }

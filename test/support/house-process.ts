@@ -80,8 +80,8 @@ async function obey(command: Command): Promise<readonly string[]> {
       const { db, mail } = house();
       const content = { kind: "reset_password", token: "a-token-of-a-reset" } as const;
       const now = effects.clock.now();
-      await db.write(() => {
-        for (const to of command.to) mail.outbox.put({ to, language: null, content }, now);
+      await db.write(async (unit) => {
+        for (const to of command.to) await mail.outbox.put(unit, { to, language: null, content }, now);
       });
       return command.to;
     }

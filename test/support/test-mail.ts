@@ -5,7 +5,7 @@ import { createDelivery, type Delivery } from "../../src/mail/delivery.ts";
 import type { LetterContent } from "../../src/mail/letter.ts";
 import type { Mailer, Message, Sending } from "../../src/mail/mailer.ts";
 import { createOutbox, type Outbox } from "../../src/mail/outbox.ts";
-import { createLetterStore, type LetterStore } from "../../src/mail/sqlite/letters.ts";
+import { createLetterStore, type LetterStore } from "../../src/mail/store/letters.ts";
 import { createEvents } from "../../src/telemetry/events.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { TestClock } from "./house.ts";
@@ -86,7 +86,8 @@ export function openTestMail(options: {
   return {
     ...{ db, store, outbox, delivery, clock, logLines, sent },
     recipients: () => sent.map(({ to }) => to),
-    put: (to, content = noticeLetter) => db.write(() => outbox.put({ to, language: null, content }, clock.now())),
+    put: (to, content = noticeLetter) =>
+      db.write((unit) => outbox.put(unit, { to, language: null, content }, clock.now())),
     run: (stop = going) => delivery.deliverDue(stop),
     async [Symbol.asyncDispose]() {
       await db.close();

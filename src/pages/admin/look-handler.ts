@@ -19,8 +19,8 @@ export function registerLookPages(server: FastifyInstance, deps: PageDeps): void
   server.get<{ Params: { filename: string } }>(
     `${brandingPath}/:filename`,
     { config: { access: "public", changesState: false } },
-    (request, reply) => {
-      const file = deps.branding.findFile(request.params.filename);
+    async (request, reply) => {
+      const file = await deps.branding.findFile(request.params.filename);
       if (file === undefined) throw new AppError("not_found", "not-found");
       return immutableFor(reply).type(file.contentType).send(file.content);
     },

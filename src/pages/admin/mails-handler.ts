@@ -29,16 +29,16 @@ export function registerMailsPage(server: FastifyInstance, deps: PageDeps): void
   });
 }
 
-function sendMails(
+async function sendMails(
   request: FastifyRequest,
   reply: FastifyReply,
   deps: PageDeps,
   status: number,
   outcome: MailsModel["outcome"],
-): FastifyReply {
+): Promise<FastifyReply> {
   const page = request.method === "GET" ? pageOf(request) : 1;
   const model: MailsModel = {
-    ...{ outcome, page, letters: deps.mail.failedLetters(page), nowMs: deps.clock.now() },
+    ...{ outcome, page, letters: await deps.mail.failedLetters(page), nowMs: deps.clock.now() },
     isOff: deps.config.mail === undefined,
   };
   const selfPath = request.method === "GET" ? adminPaths.mails : null;

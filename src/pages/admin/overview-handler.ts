@@ -8,8 +8,8 @@ import { overviewView } from "./overview-view.tsx";
 
 export function registerOverviewPage(server: FastifyInstance, deps: PageDeps): void {
   server.get(adminPaths.overview, { config: reading }, async (request, reply) => {
-    const [health, pushes] = await Promise.all([deps.health(), deps.pushes.totals()]);
-    const model = { version: deps.version, health, pushes, mails: deps.mail.sizes() };
+    const [health, pushes, mails] = await Promise.all([deps.health(), deps.pushes.totals(), deps.mail.sizes()]);
+    const model = { version: deps.version, health, pushes, mails };
     return sendPage(reply, 200, renderPage(overviewView(model, pageContext(request, deps, adminPaths.overview))));
   });
 }

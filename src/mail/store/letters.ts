@@ -1,0 +1,142 @@
+import type { Database, Reading, Unit } from "../../db/database.ts";
+import { sql } from "../../db/statement.ts";
+
+/** A letter as it lies in the outbox. */
+export interface StoredLetter {
+  readonly id: number;
+  readonly letterSealed: Buffer;
+  readonly createdAt: number;
+  /** How often it was claimed to be sent, this time included. */
+  readonly attempts: number;
+}
+
+export interface StoredFailure extends StoredLetter {
+  readonly lastError: string;
+}
+
+/** Reads answer from what is durable; writes settle once they are. */
+export interface LetterStore {
+  /** @param seal seals the letter for the row of this id. */
+  insert(unit: Unit, seal: (id: number) => Buffer, now: number): Promise<void>;
+  /** Whether at least so many wait. */
+  waitingReach(reading: Reading, count: number): Promise<boolean>;
+  anyDue(window: DueWindow): Promise<boolean>;
+  /** Takes the one that is due longest, and makes it due again only at `leaseUntil`: no other process sends it before. */
+  claimDue(window: DueWindow, leaseUntil: number): Promise<StoredLetter | undefined>;
+  /** It has left. */
+  remove(id: number): Promise<boolean>;
+  /** Back to its place: the attempt did not come to anything. */
+  release(letter: StoredLetter, now: number): Promise<void>;
+  /** Nothing happens when another process has claimed it since. */
+  postpone(letter: StoredLetter, dueAt: number, error: string): Promise<void>;
+  /** The same; it joins the failed ones, of which the newest `keepMax` are kept. */
+  giveUp(letter: StoredLetter, error: string, keepMax: number): Promise<void>;
+  find(id: number): Promise<StoredFailure | undefined>;
+  /** Newest first. */
+  failed(limit: number, offset: number): Promise<readonly StoredFailure[]>;
+  /** @returns false: it is not among the failed ones. */
+  retry(id: number, now: number): Promise<boolean>;
+  /** The same. */
+  discard(id: number): Promise<boolean>;
+  removeFailedBefore(createdBefore: number): Promise<number>;
+  sizes(): Promise<LetterCounts>;
+}
+
+export interface LetterCounts {
+  readonly waiting: number;
+  readonly failed: number;
+}
+
+export interface DueWindow {
+  readonly now: number;
+  /** Nothing is ever put off beyond it: a letter that is, was put off by a clock that has been set back since. */
+  readonly farthest: number;
+}
+
+const columns = "id, letter_sealed AS letterSealed, created_at AS createdAt, attempts";
+const failureColumns = `${columns}, coalesce(last_error, '') AS lastError`;
+const due = "(due_at <= ? OR due_at > ?)";
+const claimed = "id = ? AND attempts = ? AND due_at IS NOT NULL";
+
+// Never given twice: an administrator's "discard 7" must not meet another letter that has become 7 meanwhile.
+const takeId = sql<[], { nextId: number }>(
+  `INSERT INTO id_blocks (name, next_id) VALUES ('outbox', 2)
+   ON CONFLICT (name) DO UPDATE SET next_id = id_blocks.next_id + 1 RETURNING next_id AS nextId`,
+);
+const insertLetter = sql<[id: number, letterSealed: Buffer, createdAt: number, dueAt: number]>(
+  "INSERT INTO outbox (id, letter_sealed, created_at, due_at, attempts) VALUES (?, ?, ?, ?, 0)",
+);
+const waitingAtOffset = sql<[offset: number], { id: number }>(
+  "SELECT id FROM outbox WHERE due_at IS NOT NULL LIMIT 1 OFFSET ?",
+);
+const firstDue = sql<[now: number, farthest: number], { id: number }>(`SELECT id FROM outbox WHERE ${due} LIMIT 1`);
+
+/** @param lock of the row that is claimed: where claims run beside each other, each takes one that nobody else takes. */
+function claimText(lock: string): string {
+  return `UPDATE outbox SET due_at = ?, attempts = attempts + 1
+    WHERE id = (SELECT id FROM outbox WHERE ${due} ORDER BY due_at, id LIMIT 1 ${lock}) RETURNING ${columns}`;
+}
+const claimOldestDue = sql<[leaseUntil: number, now: number, farthest: number], StoredLetter>({
+  sqlite: claimText(""),
+  postgres: claimText("FOR UPDATE SKIP LOCKED"),
+});
+
+const removeLetter = sql<[id: number]>("DELETE FROM outbox WHERE id = ?");
+const releaseLetter = sql<[dueAt: number, id: number, attempts: number]>(
+  `UPDATE outbox SET due_at = ?, attempts = attempts - 1 WHERE ${claimed}`,
+);
+const putOff = sql<[dueAt: number | null, error: string, id: number, attempts: number]>(
+  `UPDATE outbox SET due_at = ?, last_error = ? WHERE ${claimed}`,
+);
+const trimFailed = sql<[keepMax: number]>(
+  `DELETE FROM outbox WHERE due_at IS NULL
+   AND id <= (SELECT id FROM outbox WHERE due_at IS NULL ORDER BY id DESC LIMIT 1 OFFSET ?)`,
+);
+const failedById = sql<[id: number], StoredFailure>(
+  `SELECT ${failureColumns} FROM outbox WHERE id = ? AND due_at IS NULL`,
+);
+const failedPage = sql<[limit: number, offset: number], StoredFailure>(
+  `SELECT ${failureColumns} FROM outbox WHERE due_at IS NULL ORDER BY id DESC LIMIT ? OFFSET ?`,
+);
+const retryFailed = sql<[dueAt: number, id: number]>(
+  "UPDATE outbox SET due_at = ?, attempts = 0 WHERE id = ? AND due_at IS NULL",
+);
+const discardFailed = sql<[id: number]>("DELETE FROM outbox WHERE id = ? AND due_at IS NULL");
+const removeOldFailed = sql<[createdBefore: number]>("DELETE FROM outbox WHERE due_at IS NULL AND created_at < ?");
+const countLetters = sql<[], LetterCounts>(
+  "SELECT count(due_at) AS waiting, count(*) - count(due_at) AS failed FROM outbox",
+);
+
+export function createLetterStore(db: Database): LetterStore {
+  const { read, autocommit } = db;
+  return {
+    async insert(unit, seal, now) {
+      const taken = await unit.one(takeId);
+      if (taken === undefined) throw new Error("No id was reserved.");
+      const id = taken.nextId - 1;
+      await unit.run(insertLetter, id, seal(id), now, now);
+    },
+    waitingReach: async (reading, count) => (await reading.one(waitingAtOffset, count - 1)) !== undefined,
+    anyDue: async ({ now, farthest }) => (await read.one(firstDue, now, farthest)) !== undefined,
+    claimDue: ({ now, farthest }, leaseUntil) => autocommit.one(claimOldestDue, leaseUntil, now, farthest),
+    remove: async (id) => (await autocommit.run(removeLetter, id)) === 1,
+    async release({ id, attempts }, now) {
+      await autocommit.run(releaseLetter, now, id, attempts);
+    },
+    async postpone({ id, attempts }, dueAt, error) {
+      await autocommit.run(putOff, dueAt, error, id, attempts);
+    },
+    async giveUp({ id, attempts }, error, keepMax) {
+      await db.write(async (unit) => {
+        await unit.run(putOff, null, error, id, attempts);
+        await unit.run(trimFailed, keepMax);
+      });
+    },
+    find: (id) => read.one(failedById, id),
+    failed: (limit, offset) => read.all(failedPage, limit, offset),
+    retry: async (id, now) => (await autocommit.run(retryFailed, now, id)) === 1,
+    discard: async (id) => (await autocommit.run(discardFailed, id)) === 1,
+    removeFailedBefore: (createdBefore) => autocommit.run(removeOldFailed, createdBefore),
+    sizes: async () => (await read.one(countLetters)) ?? { waiting: 0, failed: 0 },
+  };
+}
