@@ -8,6 +8,8 @@ import type { Config } from "./config/config.ts";
 import { createForwarderNote } from "./db/forwarder-note.ts";
 import { type Effects, type House, openHouse } from "./house.ts";
 import { registerDownloads } from "./http/downloads.ts";
+import { type DrainTimes, drainAtOnce } from "./http/drain.ts";
+import { createReadiness } from "./http/readiness.ts";
 import type { RouteEntry } from "./http/route-access.ts";
 import { createServer, type Server } from "./http/server.ts";
 import { registerUp } from "./http/up.ts";
@@ -32,7 +34,7 @@ export interface App {
   readonly events: Events;
   readonly routes: readonly RouteEntry[];
   /** Answers what is under way, refuses what is new, waits for jobs and writes, closes the database. */
-  close(): Promise<void>;
+  close(times?: DrainTimes): Promise<void>;
 }
 
 /** The composition root: the whole product from its settings. Listening is the caller's. */
@@ -51,7 +53,8 @@ export async function buildApp(config: Config, options: AppOptions): Promise<App
       house,
       events,
       routes: server.routes,
-      async close() {
+      async close(times = drainAtOnce) {
+        await server.drain.run(times);
         await server.fastify.close();
         await timetable.stop();
         await house.close();
@@ -75,7 +78,13 @@ async function composeServer(config: Config, options: AppOptions, house: House, 
     onUntrustedForwarder: noteForwarders(house, options.effects, events),
   });
   const { fastify, sessionCookies, bodyBudget } = server;
-  registerUp(fastify, { canServe: () => house.canServe() });
+  const { monotonicMs } = options.effects;
+  const readiness = createReadiness({
+    canServe: () => house.canServe(),
+    draining: () => server.drain.begun,
+    monotonicMs,
+  });
+  registerUp(fastify, { readiness });
   registerApiV2(fastify, { config, pushes, bodyBudget, version: options.version });
   registerApiV1(fastify, { pushes });
   registerDownloads(fastify, { pushes, events });

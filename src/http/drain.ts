@@ -1,40 +1,97 @@
-import { ServerResponse } from "node:http";
-import type { Socket } from "node:net";
-import type { FastifyInstance } from "fastify";
+import { type Server as HttpServer, ServerResponse } from "node:http";
+import { type Socket, Server as TcpServer } from "node:net";
+import { setImmediate as nextPoll, setTimeout as sleep } from "node:timers/promises";
+
+/** How much time a server that ends leaves to others. */
+export interface DrainTimes {
+  /** It says that it is not ready and still takes connections: a load balancer needs time to notice. */
+  readonly graceMs: number;
+  /** A connection without a request is kept for a last one, which may be on its way already. */
+  readonly idleMs: number;
+  /** After the listening has ended: waits until nobody hands over connections any more. */
+  readonly handedOver?: () => Promise<void>;
+}
+
+/** Nobody is waited for but requests that run. */
+export const drainAtOnce: DrainTimes = { graceMs: 0, idleMs: 20 };
+
+/** The end of a server, without cutting a request. */
+export interface Drain {
+  /** Whether nobody should send anything new. */
+  readonly begun: boolean;
+  /** Resolves when no connection is left. Every answer from now on is the last on its connection. */
+  run(times: DrainTimes): Promise<void>;
+}
 
 /** What still runs then is cut off, so that the database is closed before a supervisor loses its patience. */
 const runningMsMax = 25_000;
 
 /**
- * Lets a closing server come to its end: answers under way are finished and are the last on their connections; all
- * other connections are cut. Node itself waits for those that have not sent a byte yet, as browsers open them ahead of
- * need, and for those whose answer invited to a next request.
+ * Node's own closing cuts connections that look idle: also those whose request is on its way, and those whose answer
+ * has ended but has not left yet. It waits for those that have not sent a byte, as browsers open them ahead of need.
  */
-export function drainOnClose(server: FastifyInstance): void {
+export function createDrain(server: HttpServer): Drain {
   const sockets = new Set<Socket>();
-  let closing = false;
-  server.server.on("connection", (socket: Socket) => {
-    if (closing) {
-      socket.destroy();
-      return;
-    }
+  let begun = false;
+  let left: PromiseWithResolvers<void> | undefined;
+  server.on("connection", (socket: Socket) => {
     sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
+    socket.once("close", () => {
+      sockets.delete(socket);
+      if (sockets.size === 0) left?.resolve();
+    });
   });
-  server.addHook("preClose", (done) => {
-    closing = true;
-    for (const socket of sockets) endAfterAnswer(socket);
-    setTimeout(() => server.server.closeAllConnections(), runningMsMax).unref();
-    done();
-  });
+
+  function sayGoodbye(): void {
+    begun = true;
+    server.prependListener("request", (_request, response) => {
+      response.shouldKeepAlive = false;
+    });
+    for (const socket of sockets) {
+      const answer = answerOn(socket);
+      if (answer !== undefined) answer.shouldKeepAlive = false;
+    }
+  }
+
+  /** A connection that has not sent a byte since the last look, and has nothing to wait for, is closed. */
+  async function closeSilent(idleMs: number): Promise<void> {
+    left = Promise.withResolvers();
+    const bytesReadBefore = new Map<Socket, number>();
+    const look = () => {
+      for (const socket of sockets) {
+        if (answerOn(socket) !== undefined) continue;
+        const before = bytesReadBefore.get(socket);
+        if (before === undefined) bytesReadBefore.set(socket, socket.bytesRead);
+        else if (before === socket.bytesRead) socket.destroySoon();
+      }
+    };
+    look();
+    const looks = setInterval(look, idleMs);
+    const limit = setTimeout(() => {
+      for (const socket of sockets) socket.destroy();
+    }, runningMsMax);
+    if (sockets.size > 0) await left.promise;
+    clearInterval(looks);
+    clearTimeout(limit);
+  }
+
+  return {
+    get begun() {
+      return begun;
+    },
+    async run({ graceMs, idleMs, handedOver }) {
+      sayGoodbye();
+      await sleep(graceMs);
+      // Whoever has connected before is let in: closing would cut those that the system still holds for us.
+      await nextPoll();
+      if (server.listening) TcpServer.prototype.close.call(server);
+      await handedOver?.();
+      await closeSilent(idleMs);
+    },
+  };
 }
 
-function endAfterAnswer(socket: Socket): void {
+function answerOn(socket: Socket): ServerResponse | undefined {
   const current: unknown = Reflect.get(socket, "_httpMessage");
-  if (!(current instanceof ServerResponse)) {
-    socket.destroy();
-    return;
-  }
-  current.shouldKeepAlive = false;
-  current.once("close", () => socket.destroySoon());
+  return current instanceof ServerResponse ? current : undefined;
 }

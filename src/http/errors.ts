@@ -106,7 +106,12 @@ export function isProgramAddress(url: string): boolean {
   const query = url.indexOf("?");
   const path = query === -1 ? url : url.slice(0, query);
   return (
-    path === "/api" || path.startsWith("/api/") || path.endsWith(".json") || path === "/up" || !path.startsWith("/")
+    path === "/api" ||
+    path.startsWith("/api/") ||
+    path.endsWith(".json") ||
+    path === "/up" ||
+    path === "/ready" ||
+    !path.startsWith("/")
   );
 }
 

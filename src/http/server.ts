@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import type { Config } from "../config/config.ts";
+import type { RequestWatch } from "../telemetry/answered-request.ts";
 import type { Events } from "../telemetry/events.ts";
 import { allowedMethods } from "./allowed-methods.ts";
 import { strangerAt } from "./authentication.ts";
@@ -12,12 +13,14 @@ import { BodyBudget, bodyBudgetLimits } from "./body/body-budget.ts";
 import { createClientReader } from "./client.ts";
 import { answerClientError, answerExpectation } from "./client-errors.ts";
 import { discardRest } from "./discard-rest.ts";
-import { drainOnClose } from "./drain.ts";
+import { createDrain, type Drain } from "./drain.ts";
 import { answerError, answerRefusal, type RenderError, refusalOf } from "./errors.ts";
 import { baseHeaders, secureHeaders } from "./headers.ts";
+import type { MetricsGate } from "./metrics-gate.ts";
 import { guardRoutes, type RouteEntry } from "./route-access.ts";
 import { createSessionCookies, type SessionCookies } from "./session-cookie.ts";
 import { createThrottle } from "./throttle.ts";
+import { watchRequests } from "./watch-requests.ts";
 import "./request.ts";
 
 export interface ServerDeps {
@@ -30,6 +33,9 @@ export interface ServerDeps {
   readonly renderError: RenderError;
   /** Told of each address that forwards without being trusted; it may be told often. */
   readonly onUntrustedForwarder: (address: string) => void;
+  readonly watch: RequestWatch;
+  readonly monotonicMs: () => number;
+  readonly metricsGate: MetricsGate | undefined;
 }
 
 export interface Server {
@@ -38,6 +44,7 @@ export interface Server {
   readonly routes: readonly RouteEntry[];
   readonly sessionCookies: SessionCookies;
   readonly bodyBudget: BodyBudget;
+  readonly drain: Drain;
 }
 
 const requestIdBytes = 8;
@@ -73,6 +80,7 @@ export function createServer(deps: ServerDeps): Server {
       // Nothing above this catches: what is thrown here would end the process.
       try {
         setUnknown(request, reply);
+        watchUnrouted(request, reply);
         answerError(error, request, reply, { events, renderError });
       } catch (bug) {
         events.unexpectedError({ requestId: request.id, method: request.method, route: "no route" }, bug);
@@ -82,7 +90,7 @@ export function createServer(deps: ServerDeps): Server {
   });
   server.server.on("checkExpectation", (request, response) => answerExpectation(request, response, makeRequestId()));
 
-  drainOnClose(server);
+  const drain = createDrain(server.server);
   server.decorateRequest("client");
   server.decorateRequest("actor");
   server.decorateRequest("baseUrl", "");
@@ -91,6 +99,7 @@ export function createServer(deps: ServerDeps): Server {
   server.decorateRequest("formToken", null);
   server.decorateRequest("owesFormToken", false);
   server.decorateRequest("formRead", null);
+  const watchUnrouted = watchRequests(server, deps.watch, deps.monotonicMs);
   welcomeRequests(server, deps);
   const routes = guardRoutes(server, {
     ...{ accounts: deps.accounts, allowAnonymous: config.allowAnonymous, sessionCookies, bodyBudget, renderError },
@@ -99,12 +108,12 @@ export function createServer(deps: ServerDeps): Server {
   readNoBodies(server);
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply, { events, renderError }));
   server.setNotFoundHandler((request, reply) => answerUnrouted(request, reply, routes, renderError));
-  return { fastify: server, routes, sessionCookies, bodyBudget };
+  return { fastify: server, routes, sessionCookies, bodyBudget, drain };
 }
 
 /** The one hook before every answer: who asks, from where, how fast; and the constant headers. */
 function welcomeRequests(server: FastifyInstance, deps: ServerDeps): void {
-  const { config } = deps;
+  const { config, metricsGate } = deps;
   const clientOf = createClientReader({
     trustedProxies: config.trustedProxies,
     onUntrustedForwarder: deps.onUntrustedForwarder,
@@ -119,7 +128,7 @@ function welcomeRequests(server: FastifyInstance, deps: ServerDeps): void {
     reply.headers(client.https || overHttps ? secureHeaders : baseHeaders);
     reply.header("x-request-id", request.id);
     if (request.raw.method !== "POST") discardRest(request.raw, reply.raw);
-    if (isExempt(request.raw.url ?? "")) {
+    if (isExempt(request.raw.url ?? "") || metricsGate?.isScrape(request.raw) === true) {
       done();
       return;
     }
@@ -137,7 +146,7 @@ function welcomeRequests(server: FastifyInstance, deps: ServerDeps): void {
 
 /** Not counted, and asked by load balancers under any name. */
 function isExempt(url: string): boolean {
-  return url.startsWith("/assets/") || url === "/up";
+  return url.startsWith("/assets/") || url === "/up" || url === "/ready";
 }
 
 /** The framework reads no body: a handler that wants one asks for it by `receiveBody`, with its own limits. */
@@ -170,7 +179,7 @@ function answerUnrouted(
 
 /** For answers to requests that the router refused: they have neither passed a hook nor got the decorations' defaults. */
 function setUnknown(request: FastifyRequest, reply: FastifyReply): void {
-  request.client = { address: "0.0.0.0", key: "0.0.0.0", https: false, host: "" };
+  request.client = { address: "0.0.0.0", key: "0.0.0.0", https: false, host: "", fromTrustedProxy: false };
   request.baseUrl = "";
   request.user = null;
   request.session = null;

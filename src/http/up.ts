@@ -1,16 +1,32 @@
-import type { FastifyInstance } from "fastify";
-import { unavailable } from "../base/errors.ts";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { unavailable, unreachable } from "../base/errors.ts";
 import { sendJson } from "./headers.ts";
+import type { Readiness } from "./readiness.ts";
 
-export interface UpDeps {
-  /** Whether requests can be served now: the database answers. */
-  readonly canServe: () => Promise<boolean>;
-}
+const retryAfterSeconds = 5;
 
-/** `GET /up`: 200 when the server can serve, 503 when not; for load balancers and watchdogs. */
-export function registerUp(server: FastifyInstance, deps: UpDeps): void {
-  server.get("/up", { config: { access: "public", changesState: false } }, async (_request, reply) => {
-    if (!(await deps.canServe())) throw unavailable("The server cannot serve now.", 5);
-    return sendJson(reply, 200, { status: "up" });
+/**
+ * `GET /up`: 200 as long as the process answers at all; whoever gets no answer restarts it. `GET /ready`: 200 when
+ * requests can be served here, 503 when they had better go elsewhere.
+ */
+export function registerUp(server: FastifyInstance, deps: { readonly readiness: Readiness }): void {
+  const config = { access: "public", changesState: false } as const;
+  server.get("/up", { config }, (_request, reply) => {
+    sendJson(reply, 200, { status: "up" });
+  });
+  server.get("/ready", { config }, async (_request, reply): Promise<FastifyReply> => {
+    const readiness = await deps.readiness.look();
+    switch (readiness.state) {
+      case "ready":
+        return sendJson(reply, 200, { status: "ready" });
+      case "draining":
+        // As it should be, so it leaves no line in the log.
+        reply.header("retry-after", String(retryAfterSeconds));
+        return sendJson(reply, 503, { error: "The server is stopping." });
+      case "database_silent":
+        throw unavailable("The database does not answer.", retryAfterSeconds, readiness.cause);
+      default:
+        return unreachable(readiness);
+    }
   });
 }

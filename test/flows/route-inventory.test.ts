@@ -63,6 +63,7 @@ POST   /p/:token/r                            page          changes retrieval
 GET    /p/:token/r/preview                    page
 GET    /p/:url_token.json                     api           changes retrieval
 GET    /p/new                                 page_creator
+GET    /ready                                 public
 GET    /robots.txt                            public
 GET    /up                                    public
 POST   /users/auth/oidc                       page          changes

@@ -47,10 +47,12 @@ async function portOf(server: Server): Promise<string> {
   return String(address.port);
 }
 
-/** A server as ours answers one that asks for /up, and for its version under the host it knows. */
+/** A server as ours answers one that asks how it is, and for its version under the host it knows. */
 const answering: RequestListener = (request, response) => {
   const known =
-    request.url === "/up" || (request.url === "/api/v2/version" && request.headers.host === "push.example.com");
+    request.url === "/up" ||
+    request.url === "/ready" ||
+    (request.url === "/api/v2/version" && request.headers.host === "push.example.com");
   response.statusCode = known ? 200 : 400;
   response.end("{}");
 };
@@ -79,6 +81,12 @@ describe("checkServer", () => {
     ]);
     const PORT = await portOf(createServer((_, response) => void response.writeHead(503).end()));
     expect(await checkServer(configOf({ PORT }), probeOverHttp)).toMatchObject([{ level: "fail" }]);
+    const unready = await portOf(
+      createServer((request, response) => void response.writeHead(request.url === "/up" ? 200 : 503).end()),
+    );
+    expect(await checkServer(configOf({ PORT: unready }), probeOverHttp)).toMatchObject([
+      { level: "fail", sentence: expect.stringContaining("not ready") },
+    ]);
     const stranger = await portOf(createTcpServer((socket) => void socket.end("220 mail ready\r\n")));
     expect(await checkServer(configOf({ PORT: stranger }), probeOverHttp)).toMatchObject([{ level: "warn" }]);
     expect(await checkServer(configOf({ PORT: "0" }), probeOverHttp)).toMatchObject([{ level: "warn" }]);

@@ -31,6 +31,8 @@ export async function checkServer(config: Config, probe: Probe): Promise<Finding
   const up = await probe({ host, port, path: "/up", hostHeader: undefined });
   if (up.status === undefined) return [warn(name, `No server answers at ${place} (${up.reason}).`)];
   if (up.status !== 200) return [fail(name, `${place}/up answers ${up.status} instead of 200.`)];
+  const ready = await probe({ host, port, path: "/ready", hostHeader: undefined });
+  if (ready.status !== 200) return [fail(name, `${place} answers, but is not ready: see its log.`)];
   const answers = ok(name, `It answers at ${place}.`);
   if (config.overrideBaseUrl === undefined) return [answers];
 
