@@ -1,3 +1,6 @@
+import { allSettings } from "./read-settings.ts";
+import { fileNameOf, settingsByFile } from "./secret-files.ts";
+import type { Setting } from "./setting.ts";
 import { settingGroups } from "./settings.ts";
 
 const preamble = `# Configuration
@@ -9,7 +12,11 @@ before anything is opened; \`npm run -s sealpush -- config check\` does the same
 not given, and one pair of quotes around a value is dropped. A name that begins with \`PWP__\` or \`PWPUSH_\` and is not
 listed here has no effect; the server warns of it at the start.
 
-Sizes: kB, MB, GB and TB are powers of 1000; KiB, MiB, GiB and TiB are powers of 1024.`;
+Sizes: kB, MB, GB and TB are powers of 1000; KiB, MiB, GiB and TiB are powers of 1024.
+
+What may be a secret can stand in a file instead, for containers and service managers: the variable with \`_FILE\` at its
+end names the file. That is so for
+${settingsByFile(allSettings(settingGroups)).map(byFile).join(",\n")}.`;
 
 /** docs/configuration.md, in Markdown. */
 export function configurationDoc(): string {
@@ -21,6 +28,10 @@ export function configurationDoc(): string {
     return [`## ${title}`, ...(intro === "" ? [] : [intro]), table];
   });
   return `${[preamble, ...sections].join("\n\n")}\n`;
+}
+
+function byFile(row: Setting<unknown>): string {
+  return `\`${fileNameOf(row)}\``;
 }
 
 function cell(text: string): string {

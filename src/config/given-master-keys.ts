@@ -1,14 +1,12 @@
 import { parseMasterKeys } from "../crypto/keyring.ts";
 import type { Readings } from "./read-settings.ts";
+import { type ReadFile, readSecretFile } from "./secret-files.ts";
 import type { Reading } from "./setting.ts";
 import type { SettingGroups } from "./settings.ts";
-import { systemErrorCode } from "./system-error.ts";
 
-type ReadFile = (path: string) => string;
 type KeyText = { readonly env: string; readonly text: string | undefined; readonly mistakes: readonly string[] };
 type Parsing = { readonly keys: readonly Buffer[]; readonly mistakes: readonly string[] };
 
-const keyFileCharactersMax = 64 * 1024;
 /** Lets the previous keys be checked when the active one is unusable; it never leaves this file. */
 const standInKey = "0".repeat(64);
 
@@ -41,18 +39,10 @@ function keyText(inline: Reading<string | undefined>, file: Reading<string | und
     const mistake = `${inline.env} and ${file.env} are both given: give one of them.`;
     return { env: inline.env, text: undefined, mistakes: [mistake] };
   }
-  const named = `${file.env} names "${file.shown}", which`;
-  try {
-    const text = readFile(file.value).trim();
-    // An empty key file is a key that did not arrive: going on without it would seal under another key.
-    if (text === "") return { env: file.env, text: undefined, mistakes: [`${named} is empty.`] };
-    if (text.length <= keyFileCharactersMax) return { env: file.env, text, mistakes: [] };
-    return { env: file.env, text: undefined, mistakes: [`${named} is too large for a file of keys.`] };
-  } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === undefined) throw error;
-    return { env: file.env, text: undefined, mistakes: [`${named} cannot be read (${code}).`] };
-  }
+  const reading = readSecretFile(file.env, file.value, readFile);
+  return reading.ok
+    ? { env: file.env, text: reading.text, mistakes: [] }
+    : { env: file.env, text: undefined, mistakes: [reading.mistake] };
 }
 
 function parse(env: string, active: string | undefined, previous: string | undefined): Parsing {

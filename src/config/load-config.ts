@@ -6,6 +6,7 @@ import type { SettingOrigin } from "./describe-settings.ts";
 import { givenMasterKeys } from "./given-master-keys.ts";
 import { kindSettings } from "./kind-settings.ts";
 import { allSettings, type Environment, type Readings, readSettings } from "./read-settings.ts";
+import { fileNameOf, type ReadFile, settingsByFile, withSecretsFromFiles } from "./secret-files.ts";
 import type { Reading } from "./setting.ts";
 import { type SettingGroups, settingGroups } from "./settings.ts";
 import { unknownNameWarnings } from "./unknown-names.ts";
@@ -32,9 +33,11 @@ const databaseFile = "sealpush.sqlite3";
 /**
  * Reads all settings and checks them, each alone and against the others, before anything is opened. Every mistake is
  * reported, one sentence each; no sentence repeats a secret.
- * @param readFile text of a file (key files); throws the operating system's error.
+ * @param readFile for keys and secrets that stand in files.
  */
-export function loadConfig(environment: Environment, readFile: (path: string) => string): LoadResult {
+export function loadConfig(variables: Environment, readFile: ReadFile): LoadResult {
+  const rows = allSettings(settingGroups);
+  const { environment, mistakes: fileMistakes } = withSecretsFromFiles(variables, rows, readFile);
   const readings = readSettings(settingGroups, environment);
   const all: readonly Reading<unknown>[] = Object.values(readings).flatMap((group) => Object.values(group));
   const masterKeys = givenMasterKeys(readings.keys, readFile);
@@ -48,14 +51,12 @@ export function loadConfig(environment: Environment, readFile: (path: string) =>
   const kindResults = Object.values(kinds);
   const mistakes = [
     ...all.flatMap((reading) => reading.mistake ?? []),
+    ...fileMistakes,
     ...masterKeys.mistakes,
     ...kindResults.flatMap((kind) => kind.mistakes),
   ];
   const warnings = [
-    ...unknownNameWarnings(
-      environment,
-      allSettings(settingGroups).map((row) => row.env),
-    ),
+    ...unknownNameWarnings(environment, [...rows.map((row) => row.env), ...settingsByFile(rows).map(fileNameOf)]),
     ...kindResults.flatMap((kind) => kind.warnings),
     ...contradictions(readings),
   ];

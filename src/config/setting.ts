@@ -18,6 +18,8 @@ export interface Setting<T> {
   readonly doc: string;
   readonly allowed: string;
   readonly defaultShown: string;
+  /** Then a file can give it too (secret-files.ts). */
+  readonly mayHoldSecret: boolean;
   /** @param text as it stands in the environment; undefined and empty both mean "not given". */
   read(text: string | undefined): Reading<T>;
 }
@@ -49,6 +51,7 @@ function makeSetting<T, D>(row: Row<T>, byDefault: D, defaultShown: string): Set
     doc,
     allowed: type.allowed,
     defaultShown,
+    mayHoldSecret: hidden !== undefined,
     read(raw) {
       const text = raw === undefined ? "" : unquoted(raw);
       if (text === "") return { env, value: byDefault, given: false, shown: defaultShown, mistake: undefined };

@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { bad, good, noFile } from "../../test/support/settings.ts";
+
+const mail = { PWP__MAIL__SMTP_ADDRESS: "mail.example.com", PWP__MAIL__SMTP_USER_NAME: "push" };
+const site = { PWP__OVERRIDE_BASE_URL: "https://push.example.com" };
+
+function files(contents: Readonly<Record<string, string>>): (path: string) => string {
+  return (path) => contents[path] ?? noFile(path);
+}
+
+describe("a secret in a file", () => {
+  it("counts as if the variable held it, without the line end, and is not shown", () => {
+    const { config, warnings, given } = good(
+      { ...mail, ...site, PWP__MAIL__SMTP_PASSWORD_FILE: "/run/secrets/smtp" },
+      files({ "/run/secrets/smtp": "opens the mail\n" }),
+    );
+    expect(config.mail?.signIn).toEqual({ userName: "push", password: "opens the mail" });
+    expect(warnings).toEqual([]);
+    expect(given.find(({ name }) => name === "PWP__MAIL__SMTP_PASSWORD")).toEqual({
+      name: "PWP__MAIL__SMTP_PASSWORD",
+      from: "environment",
+      shown: "(hidden)",
+    });
+  });
+
+  it("gives the address of the database, which may carry a password", () => {
+    const { given } = good({ DATABASE_URL_FILE: "/run/db" }, files({ "/run/db": "sqlite:/srv/push.sqlite3\n" }));
+    expect(given.find(({ name }) => name === "DATABASE_URL")?.shown).toBe("sqlite:/srv/push.sqlite3");
+  });
+
+  it("is not taken from two places", () => {
+    expect(
+      bad({ PWP__MAIL__SMTP_PASSWORD: "a", PWP__MAIL__SMTP_PASSWORD_FILE: "/run/b" }, files({ "/run/b": "b" })),
+    ).toEqual(["PWP__MAIL__SMTP_PASSWORD and PWP__MAIL__SMTP_PASSWORD_FILE are both given: give one of them."]);
+  });
+
+  it("is never silently missing", () => {
+    const environment = { PWP__OIDC__CLIENT_SECRET_FILE: "/run/oidc" };
+    expect(bad(environment)).toEqual([
+      'PWP__OIDC__CLIENT_SECRET_FILE names "/run/oidc", which cannot be read (ENOENT).',
+    ]);
+    expect(bad(environment, () => " \n")).toEqual(['PWP__OIDC__CLIENT_SECRET_FILE names "/run/oidc", which is empty.']);
+    expect(bad(environment, () => "x".repeat(100_000))).toEqual([
+      'PWP__OIDC__CLIENT_SECRET_FILE names "/run/oidc", which is too large for a secret.',
+    ]);
+  });
+
+  it("is for secrets only: other names with _FILE are unknown", () => {
+    const { warnings } = good({ PWP__BRAND_FILE: "/x", PWP__LOG_LEVEL_FILE: "/run/level" });
+    expect(warnings.filter((warning) => warning.startsWith("PWP__LOG_LEVEL_FILE is not a setting"))).toHaveLength(1);
+  });
+});
