@@ -10,6 +10,7 @@ import {
   postgresPrograms,
   type RunAs,
 } from "./binaries.ts";
+import { bareEnvironment } from "./guarded-process.ts";
 
 /** The files of one server, in a folder of their own, and the programs that work on them. */
 export interface Cluster {
@@ -29,9 +30,6 @@ export interface ClusterOptions {
 }
 
 export const superuser = { name: "sealpush", password: "a-password-of-tests" } as const;
-
-/** No settings of the tester's own, and messages in English: some are waited for. */
-export const clusterEnvironment = { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" };
 
 /** Quick, small, and without a socket beside the port. A test that crashes the server asks for more. */
 const testSettings: Readonly<Record<string, string>> = {
@@ -92,8 +90,15 @@ export function removeCluster(cluster: Cluster): void {
   rmSync(cluster.folder, { recursive: true, force: true });
 }
 
+/** A folder for temporary files that belongs to the account. */
+export function makeOwnFolder(runAs: RunAs | null): string {
+  const folder = mkdtempSync(join(folderForClusters(runAs), "sealpush-postgres-"));
+  if (runAs !== null) chownSync(folder, runAs.uid, runAs.gid);
+  return folder;
+}
+
 /** Writes a file that the server may read and nobody else. @returns its path. */
-export function writeOwn(cluster: Cluster, name: string, content: string): string {
+export function writeOwn(cluster: Pick<Cluster, "folder" | "runAs">, name: string, content: string): string {
   const path = join(cluster.folder, name);
   writeFileSync(path, content, { mode: 0o600 });
   if (cluster.runAs !== null) chownSync(path, cluster.runAs.uid, cluster.runAs.gid);
@@ -103,8 +108,7 @@ export function writeOwn(cluster: Cluster, name: string, content: string): strin
 function makeFolder(): Cluster {
   const runAs = postgresAccount();
   const programs = postgresPrograms();
-  const folder = mkdtempSync(join(folderForClusters(runAs), "sealpush-postgres-"));
-  if (runAs !== null) chownSync(folder, runAs.uid, runAs.gid);
+  const folder = makeOwnFolder(runAs);
   const cluster = { folder, dataFolder: join(folder, "data"), runAs };
   if (runAs === null || isOpenToOthers(programs)) return { ...cluster, programs };
   // A checkout below a closed home folder: the account cannot go there, so the package comes to it.
@@ -115,5 +119,5 @@ function makeFolder(): Cluster {
 }
 
 async function runHere(cluster: Cluster, program: string, argv: readonly string[]): Promise<void> {
-  await run(program, argv, { ...cluster.runAs, cwd: cluster.folder, env: clusterEnvironment });
+  await run(program, argv, { ...cluster.runAs, cwd: cluster.folder, env: bareEnvironment });
 }

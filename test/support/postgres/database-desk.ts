@@ -5,8 +5,8 @@ import { type PostgresServer, startPostgres } from "./server.ts";
 import { makeTemplate } from "./template.ts";
 
 /**
- * Hands out databases to the processes of one test run, over HTTP on 127.0.0.1: `POST /` makes one and answers its
- * address, `DELETE /NAME` drops it. The server behind it starts with the first that is asked for.
+ * Hands out databases to the processes of one test run, over HTTP on 127.0.0.1: `POST /` answers the address of
+ * one with the schema in it, `POST /empty` of one without, `DELETE /NAME` drops one. The server behind it starts with the first that is asked for.
  */
 export interface DatabaseDesk extends AsyncDisposable {
   readonly address: string;
@@ -20,8 +20,9 @@ export async function openDatabaseDesk(): Promise<DatabaseDesk> {
   const answer = async (request: IncomingMessage): Promise<string> => {
     started ??= startDatabases();
     const databases = await started;
-    if (request.method === "POST") return await databases.take();
-    await databases.drop((request.url ?? "").slice(1));
+    const path = (request.url ?? "").slice(1);
+    if (request.method === "POST") return await (path === "empty" ? databases.makeEmpty() : databases.take());
+    await databases.drop(path);
     return "";
   };
   const http = createServer((request, response) => void settle(answer(request), response)).listen(0, "127.0.0.1");
@@ -50,10 +51,11 @@ async function settle(answer: Promise<string>, response: ServerResponse): Promis
 
 async function startDatabases(): Promise<Databases> {
   const server = await startPostgres();
+  const admin = new pg.Pool({ connectionString: server.url(), max: readyMax });
   try {
-    const admin = new pg.Pool({ connectionString: server.url(), max: readyMax });
     return new Databases(server, admin, await makeTemplate(server, admin));
   } catch (error) {
+    await admin.end();
     await server[Symbol.asyncDispose]();
     throw error;
   }
@@ -74,11 +76,14 @@ class Databases implements AsyncDisposable {
   }
 
   async take(): Promise<string> {
-    while (this.#ready.length <= readyMax) this.#ready.push(this.#make());
+    while (this.#ready.length <= readyMax) this.#ready.push(this.#make(this.#template));
     const name = await this.#ready.shift();
     if (name === undefined) throw new Error("No database is being made.");
-    this.#given.add(name);
-    return this.#server.url(name);
+    return this.#give(name);
+  }
+
+  async makeEmpty(): Promise<string> {
+    return this.#give(await this.#make("template0"));
   }
 
   async drop(name: string): Promise<void> {
@@ -92,10 +97,15 @@ class Databases implements AsyncDisposable {
     await this.#server[Symbol.asyncDispose]();
   }
 
-  async #make(): Promise<string> {
+  #give(name: string): string {
+    this.#given.add(name);
+    return this.#server.url(name);
+  }
+
+  async #make(template: string): Promise<string> {
     this.#count += 1;
     const name = `test_${this.#count}`;
-    await this.#admin.query(`CREATE DATABASE ${name} TEMPLATE ${this.#template}`);
+    await this.#admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
     return name;
   }
 }

@@ -10,7 +10,16 @@ const madeForTheFile: string[] = [];
 
 /** A new database with the schema in it; it goes with the test, or with the file when no test runs. */
 export async function makePostgresDatabase(): Promise<PostgresDatabase> {
-  const url = await ask("POST", "");
+  return await make("");
+}
+
+/** The same without the schema. */
+export async function makeEmptyPostgresDatabase(): Promise<PostgresDatabase> {
+  return await make("empty");
+}
+
+async function make(path: "" | "empty"): Promise<PostgresDatabase> {
+  const url = await ask("POST", path);
   const name = new URL(url).pathname.slice(1);
   if (TestRunner.getCurrentTest() === undefined) madeForTheFile.push(name);
   else onTestFinished(() => drop(name));

@@ -1,9 +1,10 @@
-# Runs PostgreSQL, and outlives whoever started it by a moment: its standard input ends with the other process, however
+# Runs a server, and outlives whoever started it by a moment: its standard input ends with the other process, however
 # that ends, and then the server and its files go too.
-#   guardian.sh FOLDER PROGRAM ARGUMENT...    says the server's process id, then waits for one line or the end of input:
-#   keep: a clean shutdown, the files stay;  anything else: at once, and the files go
+#   guardian.sh FOLDER SIGNAL PROGRAM ARGUMENT...    says the server's process id, then waits for one line:
+#   keep: a clean shutdown by SIGINT, the files stay;  another or the end of input: SIGNAL ends it at once, the files go
 folder=$1
-shift
+signal=$2
+shift 2
 "$@" </dev/null >/dev/null &
 server=$!
 echo "$server"
@@ -14,7 +15,7 @@ if [ "$wish" = keep ]; then
   kill -INT "$server"
   wait "$server"
 else
-  kill -QUIT "$server"
+  kill -s "$signal" "$server"
   wait "$server"
   rm -rf "$folder"
 fi

@@ -1,0 +1,113 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { resolve } from "node:path";
+import { createInterface } from "node:readline";
+import type { RunAs } from "./binaries.ts";
+
+/** A program in the background that cannot outlive this process, and neither can the folder it works in. */
+export interface GuardedProcess {
+  /** SIGINT, and waits for the end of all its processes. The folder stays. */
+  stop(): Promise<void>;
+  /** SIGKILL to it and its children at once, and waits for their end. The folder stays. */
+  kill(): Promise<void>;
+  /** As fast as it can without leaving anything behind; the folder goes too. */
+  remove(): Promise<void>;
+}
+
+export interface GuardedProgram {
+  readonly folder: string;
+  readonly runAs: RunAs | null;
+  readonly command: readonly [string, ...string[]];
+  /** What ends it at once with all its processes. */
+  readonly endsBy: "QUIT" | "TERM";
+  /** What it writes to its standard error when it is ready. */
+  readonly readyLine: RegExp;
+  readonly onLine: (line: string) => void;
+}
+
+const guardian = resolve(import.meta.dirname, "guardian.sh");
+const portsTriedMax = 5;
+
+/** No settings of the tester's own, and messages in English: some are waited for. */
+export const bareEnvironment = { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" };
+
+/** Resolves when the program is ready. @throws with all it has said when it ends before. */
+export async function startGuarded(program: GuardedProgram): Promise<GuardedProcess> {
+  const { folder, runAs, command, endsBy, readyLine, onLine } = program;
+  // A session of its own: Ctrl-C in the tester's terminal is for the tests, which end the program themselves.
+  const child = spawn("sh", [guardian, folder, endsBy, ...command], {
+    ...{ ...runAs, cwd: folder, env: bareEnvironment, detached: true },
+  });
+  const closed = once(child, "close");
+  const pid = new Promise<number>((done) => child.stdout.once("data", (text) => done(Number(text))));
+  const said: string[] = [];
+  await new Promise<void>((ready, failed) => {
+    const log = createInterface(child.stderr);
+    log.on("line", (line) => {
+      onLine(line);
+      if (readyLine.test(line)) ready();
+      else if (said.length < 100) said.push(line);
+    });
+    log.on("close", () => failed(new Error(`${command[0]} has not started:\n${said.join("\n")}`)));
+    child.on("error", failed);
+  });
+  const end = async (wish: "keep" | "remove") => {
+    child.stdin.end(`${wish}\n`);
+    await closed;
+  };
+  const first = await pid;
+  return {
+    stop: () => end("keep"),
+    async kill() {
+      killWithChildren(first);
+      await end("keep");
+    },
+    remove: () => end("remove"),
+  };
+}
+
+/** Starts what listens on a port that is free; between finding one and listening there, somebody else may take it. */
+export async function onFreePort<T>(start: (port: number) => Promise<T>): Promise<T> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await start(await freePort());
+    } catch (error) {
+      if (tried === portsTriedMax || !/Address already in use/.test(String(error))) throw error;
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const address = probe.address();
+  probe.close();
+  if (typeof address !== "object" || address === null) throw new Error("The probe listens on no port.");
+  return address.port;
+}
+
+/** The first is stopped before it is killed, so that it starts no other meanwhile. */
+function killWithChildren(pid: number): void {
+  process.kill(pid, "SIGSTOP");
+  for (const child of childrenOf(pid)) process.kill(child, "SIGKILL");
+  process.kill(pid, "SIGKILL");
+}
+
+function childrenOf(pid: number): readonly number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && parentOf(name) === pid)
+    .map(Number);
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    // proc(5): the name in brackets may hold blanks; the state and the parent come after it.
+    return Number(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[1]);
+  } catch (error) {
+    const hasEnded = error instanceof Error && "code" in error && ["ENOENT", "ESRCH"].includes(String(error.code));
+    if (hasEnded) return undefined;
+    throw error;
+  }
+}

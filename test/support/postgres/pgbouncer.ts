@@ -1,0 +1,70 @@
+import { rmSync } from "node:fs";
+import { postgresAccount } from "./binaries.ts";
+import { makeOwnFolder, superuser, writeOwn } from "./cluster.ts";
+import { onFreePort, startGuarded } from "./guarded-process.ts";
+import type { PostgresServer } from "./server.ts";
+
+/** A pooler in transaction mode: the connections behind it change hands with every transaction. */
+export interface Pgbouncer extends AsyncDisposable {
+  readonly port: number;
+  /** The server's address of this database, by way of the pooler. */
+  url(database: string): string;
+}
+
+/** What the environment names, e.g. `/usr/sbin/pgbouncer` of Debian's package. */
+const program = process.env.SEALPUSH_TEST_PGBOUNCER ?? "pgbouncer";
+
+/** In front of the server, with as few connections behind it as make clients share them. */
+export async function startPgbouncer(server: PostgresServer, poolSize = 4): Promise<Pgbouncer> {
+  const runAs = postgresAccount();
+  const folder = makeOwnFolder(runAs);
+  const users = writeOwn({ folder, runAs }, "users.txt", `"${superuser.name}" "${superuser.password}"\n`);
+  try {
+    return await onFreePort(async (port) => {
+      const settings = writeOwn({ folder, runAs }, "pgbouncer.ini", settingsOf({ server, port, users, poolSize }));
+      const running = await startGuarded({
+        ...{ folder, runAs },
+        command: [program, settings],
+        endsBy: "TERM",
+        readyLine: /process up:/,
+        onLine: () => undefined,
+      });
+      return {
+        port,
+        url: (database) => {
+          const url = new URL(server.url(database));
+          url.port = String(port);
+          return url.href;
+        },
+        [Symbol.asyncDispose]: () => running.remove(),
+      };
+    });
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+interface Wiring {
+  readonly server: PostgresServer;
+  readonly port: number;
+  readonly users: string;
+  readonly poolSize: number;
+}
+
+/** All but these as the package has them: what an operator must change is said in docs/scaling.md. */
+function settingsOf({ server, port, users, poolSize }: Wiring): string {
+  return `
+[databases]
+* = host=127.0.0.1 port=${server.port}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = trust
+auth_file = ${users}
+pool_mode = transaction
+default_pool_size = ${poolSize}
+max_client_conn = 500
+`;
+}
