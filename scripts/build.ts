@@ -1,3 +1,3 @@
 import { buildAssets, buildServer } from "./bundles.ts";
 
-await Promise.all([buildServer(), buildAssets({ removeOthers: true })]);
+await Promise.all([buildServer({ removeOthers: true }), buildAssets({ removeOthers: true })]);

@@ -1,4 +1,4 @@
-import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type BuildOptions, build } from "esbuild";
 
@@ -18,7 +18,7 @@ export const serverBundle = {
   outdir: dirname(serverFile),
   bundle: true,
   splitting: true,
-  chunkNames: "[name]",
+  chunkNames: "[name]-[hash]",
   platform: "node",
   format: "esm",
   target: "node24",
@@ -52,9 +52,13 @@ async function browserBundles(): Promise<BuildOptions & { metafile: true; write:
   };
 }
 
+/** A server of an earlier build may still run: what it loads later, and what its pages ask for, stays this long. */
+const othersStayMs = 24 * 3_600_000;
+
 /**
  * Writes dist/assets and its manifest (logical name -> file name), the manifest last and at once, so that whoever reads
- * it finds all it names. `removeOthers` must be false while a server runs that serves an older manifest.
+ * it finds all it names.
+ * @param removeOthers what earlier builds left a day ago or longer.
  */
 export async function buildAssets({ removeOthers }: { removeOthers: boolean }): Promise<void> {
   const { metafile, outputFiles } = await build(await browserBundles());
@@ -65,16 +69,24 @@ export async function buildAssets({ removeOthers }: { removeOthers: boolean }): 
   await mkdir(assetsDir, { recursive: true });
   await Promise.all(outputFiles.map((file) => writeFile(file.path, file.contents)));
   await writeWhole(manifestFile, `${JSON.stringify(manifest, null, 2)}\n`);
-  if (!removeOthers) return;
-  const kept = new Set([...Object.values(manifest), basename(manifestFile)]);
-  const others = (await readdir(assetsDir)).filter((name) => !kept.has(name));
-  await Promise.all(others.map((name) => rm(join(assetsDir, name))));
+  if (removeOthers) await removeOld(assetsDir, [...Object.values(manifest), basename(manifestFile)]);
 }
 
-export async function buildServer(): Promise<void> {
+/** The start file is written last: whoever reads it finds what it names. */
+export async function buildServer({ removeOthers }: { removeOthers: boolean }): Promise<void> {
   const { outputFiles } = await build({ ...serverBundle, write: false });
-  await mkdir(dirname(serverFile), { recursive: true });
-  for (const file of outputFiles) await writeWhole(file.path, file.contents);
+  const folder = dirname(serverFile);
+  await mkdir(folder, { recursive: true });
+  const startFileLast = outputFiles.toSorted((a, b) => Number(a.path === serverFile) - Number(b.path === serverFile));
+  for (const file of startFileLast) await writeWhole(file.path, file.contents);
+  if (removeOthers) await removeOld(folder, [basename(assetsDir), ...outputFiles.map((file) => basename(file.path))]);
+}
+
+async function removeOld(folder: string, kept: readonly string[]): Promise<void> {
+  const others = (await readdir(folder)).filter((name) => !kept.includes(name)).map((name) => join(folder, name));
+  for (const path of others) {
+    if (Date.now() - (await stat(path)).mtimeMs > othersStayMs) await rm(path, { recursive: true });
+  }
 }
 
 /** Two builds at once, or a build beside a start: a reader finds the old file or the new one, never a part. */

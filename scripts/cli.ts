@@ -25,7 +25,7 @@ async function isBuilt(): Promise<boolean> {
 }
 
 // A server may be running from the same folder: what it serves stays.
-if (!(await isBuilt())) await Promise.all([buildServer(), buildAssets({ removeOthers: false })]);
+if (!(await isBuilt())) await Promise.all([buildServer({ removeOthers: false }), buildAssets({ removeOthers: false })]);
 
 const command = spawn(process.execPath, [serverFile, ...process.argv.slice(2)], { stdio: "inherit" });
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

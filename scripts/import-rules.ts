@@ -2,12 +2,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
 /** Which rooms a room may import. What is not listed is forbidden: `docs/ARCHITECTURE.md` has the picture. */
-const foundations = ["base", "config", "crypto", "db", "blobs", "telemetry"];
+const foundations = ["base", "config", "crypto", "db", "limits", "blobs", "telemetry"];
 const allowed: Readonly<Record<string, readonly string[]>> = {
   base: [],
   config: ["base", "crypto"],
   crypto: ["base"],
   db: ["base"],
+  limits: ["base", "crypto", "db"],
   blobs: ["base"],
   telemetry: ["base", "config"],
   mail: ["base", "config", "crypto", "db", "telemetry", "words"],
@@ -22,9 +23,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   pages: [...foundations, "mail", "branding", "words", "pushes", "accounts", "health", "http", "api"],
   jobs: [...foundations, "mail", "pushes", "accounts", "house"],
   cli: [...foundations, "mail", "pushes", "accounts", "http", "house"],
-  app: [...foundations, "mail", "branding", "pushes", "accounts", "http", "api", "pages", "jobs", "house"],
+  workers: ["base", "telemetry"],
+  app: [...foundations, "mail", "branding", "pushes", "accounts", "http", "api", "pages", "jobs", "house", "workers"],
   serve: ["config", "app"],
-  program: ["base", "config", "house", "serve", "cli"],
+  program: ["base", "config", "telemetry", "workers", "house", "serve", "cli"],
   main: ["program"],
   client: ["base"],
 };

@@ -86,7 +86,11 @@ async function takeAll(shots: readonly Shot[], { browser, origin, looks, signIn 
   if (failed.length > 0) throw new Error(failed.join("\n"));
 }
 
-await Promise.all([buildServer(), buildAssets({ removeOthers: false }), mkdir(outDir, { recursive: true })]);
+await Promise.all([
+  buildServer({ removeOthers: false }),
+  buildAssets({ removeOthers: false }),
+  mkdir(outDir, { recursive: true }),
+]);
 const workDir = await mkdtemp(join(tmpdir(), "sealpush-screenshots-"));
 const dataDir = join(workDir, "data");
 const { server, origin } = await startServer(dataDir);

@@ -3,12 +3,16 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { registerApiV1 } from "./api/v1/retrieve.ts";
 import { registerApiV2 } from "./api/v2/routes.ts";
+import type { Clock } from "./base/clock.ts";
 import { bootCodePath } from "./config/boot-code-file.ts";
 import type { Config } from "./config/config.ts";
+import { readSweepBacklog } from "./db/backlog.ts";
 import { createForwarderNote } from "./db/forwarder-note.ts";
 import { type Effects, type House, openHouse } from "./house.ts";
 import { registerDownloads } from "./http/downloads.ts";
 import { type DrainTimes, drainAtOnce } from "./http/drain.ts";
+import { registerMetrics } from "./http/metrics.ts";
+import { createMetricsGate } from "./http/metrics-gate.ts";
 import { createReadiness } from "./http/readiness.ts";
 import type { RouteEntry } from "./http/route-access.ts";
 import { createServer, type Server } from "./http/server.ts";
@@ -17,8 +21,12 @@ import { startTimetable } from "./jobs/timetable.ts";
 import { assetUrls } from "./pages/assets.ts";
 import { renderFailure } from "./pages/failure/render-failure.ts";
 import { registerPages } from "./pages/routes.ts";
-import { createEvents, type Events } from "./telemetry/events.ts";
-import { createLogger, type DestinationStream } from "./telemetry/logger.ts";
+import { watchPushes } from "./pushes/pushes.ts";
+import type { Events } from "./telemetry/events.ts";
+import type { HouseGauges } from "./telemetry/gauge-house.ts";
+import type { DestinationStream } from "./telemetry/logger.ts";
+import { openTelemetry, type Telemetry } from "./telemetry/telemetry.ts";
+import type { WorkerLink } from "./workers/worker-link.ts";
 
 export interface AppOptions {
   readonly effects: Effects;
@@ -26,6 +34,8 @@ export interface AppOptions {
   /** The folder that the build wrote for browsers, with its manifest. */
   readonly assetsDir: string;
   readonly version: string;
+  /** Given: this process is one of several, and its primary tells when it may go. */
+  readonly worker?: WorkerLink;
 }
 
 export interface App {
@@ -37,16 +47,25 @@ export interface App {
   close(times?: DrainTimes): Promise<void>;
 }
 
+/** What holds for all workers is said by the first. */
+export function speaksForAll(worker: WorkerLink | undefined): boolean {
+  return worker === undefined || worker.number === 1;
+}
+
 /** The composition root: the whole product from its settings. Listening is the caller's. */
 export async function buildApp(config: Config, options: AppOptions): Promise<App> {
-  const { effects } = options;
-  const logger = createLogger(config.logLevel, options.logDestination);
-  const events = createEvents({ logger, clock: effects.clock });
+  const { effects, logDestination, version } = options;
+  const telemetry = await openTelemetry(config, {
+    ...{ clock: effects.clock, destination: logDestination, version, worker: options.worker?.number },
+  });
+  const { events } = telemetry;
   const house = await openHouse(config, effects, events);
   try {
-    const server = await composeServer(config, options, house, events);
+    const server = await composeServer(config, options, house, telemetry);
     const bootCode = await house.accounts.openFirstRun();
-    if (bootCode !== undefined) events.bootCodeMade(bootCode, bootCodePath(config.dataDir));
+    if (bootCode !== undefined && speaksForAll(options.worker)) {
+      events.bootCodeMade(bootCode, bootCodePath(config.dataDir));
+    }
     const timetable = await startTimetable(house, effects, events);
     return {
       server: server.fastify,
@@ -54,10 +73,11 @@ export async function buildApp(config: Config, options: AppOptions): Promise<App
       events,
       routes: server.routes,
       async close(times = drainAtOnce) {
-        await server.drain.run(times);
+        await server.drain.run({ ...times, handedOver: async () => options.worker?.handedOver() });
         await server.fastify.close();
         await timetable.stop();
         await house.close();
+        await telemetry.close();
       },
     };
   } catch (error) {
@@ -66,9 +86,16 @@ export async function buildApp(config: Config, options: AppOptions): Promise<App
   }
 }
 
-async function composeServer(config: Config, options: AppOptions, house: House, events: Events): Promise<Server> {
-  const { clock, random } = options.effects;
-  const { pushes, accounts, branding, mail, health, deleteAccount } = house;
+async function composeServer(
+  config: Config,
+  options: AppOptions,
+  house: House,
+  { events, metrics, watch }: Telemetry,
+): Promise<Server> {
+  const { clock, random, monotonicMs } = options.effects;
+  const { accounts, branding, mail, health, deleteAccount } = house;
+  const pushes = metrics === undefined ? house.pushes : watchPushes(house.pushes, metrics);
+  const metricsGate = config.metrics && createMetricsGate(config.metrics);
   const manifest: unknown = JSON.parse(readFileSync(join(options.assetsDir, "manifest.json"), "utf8"));
   if (typeof manifest !== "object" || manifest === null) throw new Error("The assets' manifest is not an object.");
   const assetUrl = assetUrls({ ...manifest }, "/assets");
@@ -76,15 +103,19 @@ async function composeServer(config: Config, options: AppOptions, house: House, 
     ...{ config, clock, random, events, accounts },
     renderError: (refusal, request) => renderFailure(refusal, request, { assetUrl, config, branding }),
     onUntrustedForwarder: noteForwarders(house, options.effects, events),
+    ...{ watch, monotonicMs, metricsGate },
   });
   const { fastify, sessionCookies, bodyBudget } = server;
-  const { monotonicMs } = options.effects;
   const readiness = createReadiness({
     canServe: () => house.canServe(),
     draining: () => server.drain.begun,
     monotonicMs,
   });
   registerUp(fastify, { readiness });
+  if (metrics !== undefined && metricsGate !== undefined) {
+    metrics.watchHouse(gaugesOf(house, clock));
+    registerMetrics(fastify, { gate: metricsGate, read: metrics.read });
+  }
   registerApiV2(fastify, { config, pushes, bodyBudget, version: options.version });
   registerApiV1(fastify, { pushes });
   registerDownloads(fastify, { pushes, events });
@@ -101,6 +132,16 @@ async function composeServer(config: Config, options: AppOptions, house: House, 
     assetsDir: options.assetsDir,
   });
   return server;
+}
+
+function gaugesOf({ db, mail, argon2 }: House, clock: Clock): HouseGauges {
+  return {
+    engine: db.engine,
+    argon2,
+    backlog: async () => ({ ...(await readSweepBacklog(db, clock.now())), mails: await mail.sizes() }),
+    writes: () => db.counts,
+    pool: () => db.poolUse(),
+  };
 }
 
 /** Warned of, and noted for the operator's `doctor`; both are bounded, however many strangers send such headers. */

@@ -1,17 +1,30 @@
+import cluster from "node:cluster";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isatty } from "node:tty";
 import closeWithGrace from "close-with-grace";
 import packageJson from "../package.json" with { type: "json" };
 import { systemClock } from "./base/clock.ts";
 import { systemRandom } from "./base/random.ts";
-import { runCli } from "./cli/cli.ts";
 import type { Config } from "./config/config.ts";
+import { loadConfig } from "./config/load-config.ts";
 import type { Effects } from "./house.ts";
-import { startServer } from "./serve.ts";
+import { createEvents } from "./telemetry/events.ts";
+import { createLogger } from "./telemetry/logger.ts";
+import { createClusterWorkers } from "./workers/cluster-workers.ts";
+import { Supervisor } from "./workers/supervisor.ts";
+import { joinPrimary } from "./workers/worker-link.ts";
 
+/** From the moment at which nobody is let in any more. */
 const drainMsMax = 30_000;
 const oneWishMs = 1_000;
-const stopSignals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+/** For a request that is on its way on a connection that is kept open. */
+const idleMs = 1_000;
+/** Where nobody waits for the end: most clients have used their connection again by then, or dropped it. */
+const retiringIdleMs = 5_000;
+/** A worker that hangs is killed by its primary, which leaves it the time to end by itself. */
+const killAfterMs = 2_000;
 
 const effects: Effects = {
   clock: systemClock,
@@ -21,34 +34,48 @@ const effects: Effects = {
 };
 
 /**
- * Runs until SIGTERM or SIGINT; then running requests finish, new connections are refused and the database closes. A
- * signal that comes while the server still starts lets it start, and then stops it.
+ * Runs until SIGTERM, SIGINT or SIGHUP; then running requests finish, new connections are refused and the database
+ * closes. A signal that comes while the server still starts lets it start, and then stops it. As a worker it obeys its
+ * primary as well.
  */
 async function serve(config: Config, warnings: readonly string[]): Promise<number> {
-  let askedBy: string | undefined;
+  const { startServer } = await import("./serve.ts");
   const ended = Promise.withResolvers<number>();
+  let askedBy: string | undefined;
+  let times = { graceMs: config.shutdownGraceMs, idleMs };
+  const stop = (signal: string, otherTimes = times) => {
+    if (askedBy !== undefined) return;
+    askedBy = signal;
+    times = otherTimes;
+    ending.close();
+  };
+  const link = joinPrimary({
+    onStop: stop,
+    onRetire: () => stop("retire", { graceMs: 0, idleMs: retiringIdleMs }),
+    onAlone: () => stop("alone", { graceMs: 0, idleMs }),
+  });
   const starting = startServer(config, warnings, {
     effects,
     logDestination: process.stdout,
     assetsDir: join(import.meta.dirname, "assets"),
     version: packageJson.version,
+    ...(link !== undefined && { worker: link }),
   });
   const ending = closeWithGrace(
-    { delay: drainMsMax, logger: false, skip: [...stopSignals] },
+    { delay: config.shutdownGraceMs + drainMsMax, logger: false, skip: [...stopSignals] },
     async ({ signal, err }) => {
       const app = await starting;
       if (err !== undefined) app.events.jobFailed("process", err);
-      app.events.serverStopping(askedBy ?? signal ?? "error");
-      await app.close();
+      if (link === undefined) app.events.serverStopping(askedBy ?? signal ?? "error");
+      await app.close(err === undefined ? times : { graceMs: 0, idleMs });
       const { commits, units } = app.house.db.counts;
-      app.events.serverStopped({ commits, units });
+      if (link === undefined) app.events.serverStopped({ commits, units });
+      else app.events.workerStopped({ commits, units });
       ended.resolve(err === undefined ? 0 : 1);
     },
   );
-  onStopSignal((signal) => {
-    askedBy = signal;
-    ending.close();
-  });
+  if (link === undefined) onStopSignal(stopSignals, stop, () => process.exit(1));
+  else onWorkersSignal(stop);
   try {
     await starting;
   } catch (error) {
@@ -58,33 +85,86 @@ async function serve(config: Config, warnings: readonly string[]): Promise<numbe
   return await ended.promise;
 }
 
+const stopSignals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+
 /**
  * A second signal ends the process at once, for whoever does not want to wait. But npm passes on to the server what a
  * terminal or a supervisor has sent to the whole group already: close together, two signals are one wish.
  */
-function onStopSignal(stop: (signal: string) => void): void {
+function onStopSignal(
+  names: readonly (typeof stopSignals)[number][],
+  stop: (signal: string) => void,
+  endAtOnce: () => void,
+): void {
   let firstAt: number | undefined;
-  for (const name of stopSignals) {
+  for (const name of names) {
     process.on(name, () => {
       const now = effects.monotonicMs();
       if (firstAt === undefined) {
         firstAt = now;
         stop(name);
       } else if (now - firstAt > oneWishMs) {
-        process.exit(1);
+        endAtOnce();
       }
     });
   }
 }
 
+/** What a terminal sends reaches the whole group; what a hangup means is the primary's to say, and so is "at once". */
+function onWorkersSignal(stop: (signal: string) => void): void {
+  for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => stop(name));
+  process.on("SIGHUP", () => undefined);
+}
+
+/** Keeps workers, which are processes of this same program, and opens nothing itself. */
+async function supervise(config: Config): Promise<number> {
+  const logger = createLogger(config.logLevel, process.stdout);
+  const supervisor = new Supervisor({
+    count: config.workers,
+    startWorker: createClusterWorkers(),
+    drainMsMax: config.shutdownGraceMs + drainMsMax + killAfterMs,
+    version: packageJson.version,
+    events: createEvents({ logger, clock: effects.clock }),
+    monotonicMs: effects.monotonicMs,
+    pause: effects.pause,
+  });
+  const endAtOnce = () => {
+    supervisor.kill();
+    process.exit(1);
+  };
+  // Started from a terminal, a hangup means that the terminal has gone.
+  if (isatty(0)) onStopSignal(stopSignals, (signal) => supervisor.stop(signal), endAtOnce);
+  else {
+    onStopSignal(["SIGTERM", "SIGINT"], (signal) => supervisor.stop(signal), endAtOnce);
+    process.on("SIGHUP", () => void supervisor.roll());
+  }
+  return await supervisor.run();
+}
+
+/** undefined: one process does it all, a worker included; or the settings are wrong, which the command says. */
+function configForWorkers(argv: readonly string[]): Config | undefined {
+  if (cluster.isWorker || !(argv.length === 0 || (argv.length === 1 && argv[0] === "serve"))) return undefined;
+  const loaded = loadConfig(process.env, (path) => readFileSync(path, "utf8"));
+  return loaded.ok && loaded.config.workers > 1 ? loaded.config : undefined;
+}
+
+async function runCommand(argv: readonly string[]): Promise<number> {
+  const { runCli } = await import("./cli/cli.ts");
+  return await runCli(argv, {
+    stdout: (text) => process.stdout.write(text),
+    stderr: (text) => process.stderr.write(text),
+    stdin: process.stdin,
+    environment: process.env,
+    ...effects,
+    version: packageJson.version,
+    serve,
+  });
+}
+
 // Files that this process makes are its user's alone.
 process.umask(0o077);
-process.exitCode = await runCli(process.argv.slice(2), {
-  stdout: (text) => process.stdout.write(text),
-  stderr: (text) => process.stderr.write(text),
-  stdin: process.stdin,
-  environment: process.env,
-  ...effects,
-  version: packageJson.version,
-  serve,
-});
+const argv = process.argv.slice(2);
+const config = configForWorkers(argv);
+process.exitCode = config === undefined ? await runCommand(argv) : await supervise(config);
+// The line between primary and worker, and what they wait for at most, would hold the process.
+if (config !== undefined || cluster.isWorker) process.exit();

@@ -33,6 +33,17 @@ export interface MailSettings {
   readonly baseUrl: string;
 }
 
+export interface S3Settings {
+  /** Absolute, without a slash at its end. */
+  readonly endpoint: string;
+  readonly bucket: string;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** false: the bucket is a part of the host's name. */
+  readonly pathStyle: boolean;
+}
+
 export interface SingleSignOnSettings {
   readonly issuer: string;
   readonly clientId: string;
@@ -44,11 +55,32 @@ export interface SingleSignOnSettings {
   readonly baseUrl: string;
 }
 
+export interface TracingSettings {
+  /** Where spans are posted to, `/v1/traces` included. */
+  readonly url: string;
+  readonly serviceName: string;
+  readonly resourceAttributes: Readonly<Record<string, string>>;
+  /** As OTEL_TRACES_SAMPLER names it. */
+  readonly sampler:
+    | "always_on"
+    | "always_off"
+    | "traceidratio"
+    | "parentbased_always_on"
+    | "parentbased_always_off"
+    | "parentbased_traceidratio";
+  /** From 0 to 1, for samplers by ratio. */
+  readonly samplerShare: number;
+}
+
 export interface Config {
   /** Every setting as it may be shown: where it came from, and secrets masked. */
   readonly origins: readonly SettingOrigin[];
   readonly host: string;
   readonly port: number;
+  /** Processes that answer on this machine. */
+  readonly workers: number;
+  /** How long a server that is told to stop takes connections although it says that it is not ready. */
+  readonly shutdownGraceMs: number;
   /** Absolute path. */
   readonly dataDir: string;
   /** Absolute path of the SQLite file. */
@@ -63,6 +95,8 @@ export interface Config {
     /** All files of one push together, decoded. */
     readonly pushBytesMax: number;
     readonly ticketTtlSeconds: number;
+    /** undefined: sealed files lie in the data folder. */
+    readonly s3: S3Settings | undefined;
   };
   /** Origin without a trailing slash, e.g. `https://push.example.com`; undefined: taken from the request. */
   readonly overrideBaseUrl: string | undefined;
@@ -73,6 +107,12 @@ export interface Config {
   /** Requests per client address; 0 is off. */
   readonly throttling: { readonly minute: number; readonly second: number };
   readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
+  /** undefined: requests are not logged. `addresses`: the client's stands in each line. */
+  readonly requestLog: { readonly addresses: boolean } | undefined;
+  /** undefined: there is no /metrics. `token` undefined: whoever asks may read it. */
+  readonly metrics: { readonly token: string | undefined } | undefined;
+  /** undefined: no traces. */
+  readonly tracing: TracingSettings | undefined;
   /** Ended owned pushes and their audit trail are removed this long after their end; undefined: kept. */
   readonly purgeAfterMs: number | undefined;
   /** Creating answers 503 below this much free disk; "auto": the larger of 1 GiB and 5 % of the disk. */

@@ -5,10 +5,13 @@ import { contradictions } from "./contradictions.ts";
 import type { SettingOrigin } from "./describe-settings.ts";
 import { givenMasterKeys } from "./given-master-keys.ts";
 import { kindSettings } from "./kind-settings.ts";
+import { processesOf, processWarnings } from "./process-settings.ts";
 import { allSettings, type Environment, type Readings, readSettings } from "./read-settings.ts";
 import { fileNameOf, type ReadFile, settingsByFile, withSecretsFromFiles } from "./secret-files.ts";
 import type { Reading } from "./setting.ts";
 import { type SettingGroups, settingGroups } from "./settings.ts";
+import { s3SettingsOf } from "./storage-config.ts";
+import { metricsMistakes, telemetryOf, telemetryWarnings } from "./telemetry-config.ts";
 import { unknownNameWarnings } from "./unknown-names.ts";
 
 export type { SettingOrigin } from "./describe-settings.ts";
@@ -49,16 +52,22 @@ export function loadConfig(variables: Environment, readFile: ReadFile): LoadResu
     qr: kindSettings(readings.qr, access.qrPushes.value),
   };
   const kindResults = Object.values(kinds);
+  const storage = s3SettingsOf(readings.storage);
   const mistakes = [
     ...all.flatMap((reading) => reading.mistake ?? []),
     ...fileMistakes,
     ...masterKeys.mistakes,
+    ...metricsMistakes(readings.watching),
     ...kindResults.flatMap((kind) => kind.mistakes),
+    ...storage.mistakes,
   ];
   const warnings = [
     ...unknownNameWarnings(environment, [...rows.map((row) => row.env), ...settingsByFile(rows).map(fileNameOf)]),
     ...kindResults.flatMap((kind) => kind.warnings),
     ...contradictions(readings),
+    ...storage.warnings,
+    ...processWarnings(readings.processes, "sqlite"),
+    ...telemetryWarnings(readings.watching, readings.tracing),
   ];
   const moved: Readonly<Record<string, string>> = Object.assign({}, ...kindResults.map((kind) => kind.moved));
   const given = all.map(
@@ -80,7 +89,20 @@ export function loadConfig(variables: Environment, readFile: ReadFile): LoadResu
 }
 
 function configOf(
-  { server, access, accounts, mail, singleSignOn, network, protection, uploads }: Readings<SettingGroups>,
+  {
+    server,
+    processes,
+    access,
+    accounts,
+    mail,
+    singleSignOn,
+    network,
+    protection,
+    uploads,
+    storage,
+    watching,
+    tracing,
+  }: Readings<SettingGroups>,
   origins: readonly SettingOrigin[],
   masterKeys: readonly Buffer[],
   kinds: Config["kinds"],
@@ -91,6 +113,7 @@ function configOf(
     origins,
     host: server.host.value,
     port: server.port.value,
+    ...processesOf(processes, "sqlite"),
     dataDir,
     databasePath: server.databaseUrl.value ? resolve(server.databaseUrl.value) : resolve(dataDir, databaseFile),
     masterKeys,
@@ -101,12 +124,14 @@ function configOf(
       maxFileUploads: uploads.maxFileUploads.value,
       pushBytesMax: uploads.pushBytesMax.value,
       ticketTtlSeconds: uploads.ticketMinutes.value * 60,
+      s3: s3SettingsOf(storage).s3,
     },
     overrideBaseUrl: network.overrideBaseUrl.value,
     allowedHosts: network.allowedHosts.value ?? [],
     trustedProxies: network.trustedProxies.value,
     throttling: { minute: protection.throttlingMinute.value, second: protection.throttlingSecond.value },
     logLevel: protection.logLevel.value,
+    ...telemetryOf(watching, tracing),
     purgeAfterMs: protection.purgeAfter.value,
     freeDiskBytesMin: protection.freeDiskBytesMin.value,
     anonymousBytesMax: protection.anonymousBytesMax.value,

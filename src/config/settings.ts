@@ -3,8 +3,11 @@ import { accountSettings } from "./account-settings.ts";
 import { databaseUrl } from "./database-url.ts";
 import { kindRows } from "./kind-rows.ts";
 import { hostNames, listenAddress, networks, webOrigin } from "./network-types.ts";
+import { processSettings } from "./process-settings.ts";
 import { byteSize, duration } from "./quantity-types.ts";
 import { optionalSetting, setting } from "./setting.ts";
+import { storageSettings } from "./storage-settings.ts";
+import { telemetrySettings } from "./telemetry-settings.ts";
 import { anyText, filePath, oneWordOf, truth, wholeNumber, wordOr } from "./value-type.ts";
 
 const tebibyte = 1024 ** 4;
@@ -47,6 +50,7 @@ export const settingGroups = {
       }),
     },
   },
+  ...processSettings,
   keys: {
     title: "Master keys",
     intro:
@@ -202,6 +206,7 @@ export const settingGroups = {
       }),
     },
   },
+  ...telemetrySettings,
   uploads: {
     title: "Files of a push",
     intro: "",
@@ -232,6 +237,7 @@ export const settingGroups = {
       }),
     },
   },
+  ...storageSettings,
   text: {
     title: "Text pushes",
     intro: "",

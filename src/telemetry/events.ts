@@ -8,10 +8,23 @@ import { seldom } from "./seldom.ts";
  * payload, ticket or header, so none can log one: a route is named by its pattern, an error by `describeError`.
  */
 export interface Events {
-  serverStarted(where: { readonly host: string; readonly port: number; readonly version: string }): void;
+  /** `workers`: that answer there, if it is not this process. */
+  serverStarted(where: {
+    readonly host: string;
+    readonly port: number;
+    readonly version: string;
+    readonly workers?: number;
+  }): void;
   serverStopping(signal: string): void;
-  /** `commits` and `units`: of the database, since the start. */
-  serverStopped(counts: { readonly commits: number; readonly units: number }): void;
+  serverStopped(counts: WriteCounts | { readonly workers: number }): void;
+  workerStarted(worker: { readonly worker: number; readonly pid: number | undefined }): void;
+  /** It ended without being told to, or could not start; another one takes its place. */
+  workerLost(end: { readonly worker: number; readonly exitCode: number | null; readonly signal: string | null }): void;
+  workerStopped(counts: WriteCounts): void;
+  rollStarted(counts: { readonly workers: number }): void;
+  rollDone(counts: { readonly workers: number }): void;
+  /** `worker`: the new one that did not come to listen. Those that had not been replaced stay. */
+  rollFailed(failed: { readonly worker: number }): void;
   /** `path`: of the key file, never its content. */
   masterKeyMade(path: string): void;
   /** While there is no user yet. The one secret that is logged, on purpose: the operator reads it here or in the file. */
@@ -39,9 +52,30 @@ export interface Events {
   /** It did not leave, and is tried again. `code`: the server's status, or the system's code. */
   mailPutOff(mail: MailPlace & { readonly code: string }): void;
   mailGivenUp(mail: MailPlace & { readonly code: string }): void;
+  /** The collector of traces did not take some. At most one line a second; `unsaid` counts the ones between. */
+  tracesNotSent(error: unknown): void;
   /** A convenience write (`last_used_at`, `seen_at`) failed; the request went on. */
   usageNotRecorded(what: string, error: unknown): void;
 }
+
+/** Of the database, since the start of the process. */
+export interface WriteCounts {
+  readonly commits: number;
+  readonly units: number;
+}
+
+/** What the process says that has workers. */
+export type WorkerEvents = Pick<
+  Events,
+  | "serverStarted"
+  | "serverStopping"
+  | "serverStopped"
+  | "workerStarted"
+  | "workerLost"
+  | "rollStarted"
+  | "rollDone"
+  | "rollFailed"
+>;
 
 export interface MailPlace {
   /** Its number in the outbox, as administrators see it. */
@@ -66,6 +100,13 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     serverStarted: (where) => logger.info({ event: "server_started", ...where }),
     serverStopping: (signal) => logger.info({ event: "server_stopping", signal }),
     serverStopped: (counts) => logger.info({ event: "server_stopped", ...counts }),
+    workerStarted: (worker) => logger.info({ event: "worker_started", ...worker }),
+    workerLost: (end) => logger.error({ event: "worker_lost", ...end }),
+    workerStopped: (counts) => logger.info({ event: "worker_stopped", ...counts }),
+    rollStarted: (counts) => logger.info({ event: "roll_started", ...counts }),
+    rollDone: (counts) => logger.info({ event: "roll_done", ...counts }),
+    rollFailed: (failed) =>
+      logger.error({ event: "roll_failed", ...failed }, "A new worker did not come to listen, so the old ones stay."),
     masterKeyMade: (path) =>
       logger.warn({ event: "master_key_made", path }, "No master key was given, so one was made. Keep a copy of it."),
     bootCodeMade: (code, path) =>
@@ -99,6 +140,9 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     mailSent: (mail) => logger.info({ event: "mail_sent", ...mail }),
     mailPutOff: (mail) => logger.warn({ event: "mail_put_off", ...mail }),
     mailGivenUp: (mail) => logger.error({ event: "mail_given_up", ...mail }),
+    tracesNotSent: seldom(clock, (unsaid, error) =>
+      logger.warn({ event: "traces_not_sent", unsaid, error: describeError(error) }),
+    ),
     usageNotRecorded: (what, error) => logger.warn({ event: "usage_not_recorded", what, error: describeError(error) }),
   };
 }

@@ -56,6 +56,16 @@ export function launchServer(options: ServerOptions, atTheEnd: AtTheEnd): Promis
   return watchServer(spawnProgram(["serve"], environment, options.launcher), atTheEnd);
 }
 
+/** As many workers, on the data folder's database; its process id is that of their primary. */
+export function startWorkers(count: number, options: Omit<ServerOptions, "launcher">): Promise<ServerProcess> {
+  const supervised = resolvePath(import.meta.dirname, "supervised.ts");
+  const environment = { ...testEnvironment, ...options.environment, DATA_DIR: options.dataDir };
+  const child = spawn(process.execPath, [supervised, String(count)], {
+    env: { PATH: process.env.PATH, ...environment },
+  });
+  return watchServer(child, onTestFinished);
+}
+
 /** The same by the README's command, in a process group of its own; `stop` and `kill` reach npm alone. */
 export function startServerByNpm(options: Omit<ServerOptions, "launcher">): Promise<ServerProcess> {
   const { PATH, HOME } = process.env;
