@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { type App, buildApp } from "../../src/app.ts";
+import { settingsOfEngine } from "./engine.ts";
 import { makeDataDir, TestClock, testConfig, testEffects } from "./house.ts";
 
 export interface TestApp extends AsyncDisposable {
@@ -30,7 +31,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const dataDir = options.dataDir ?? makeDataDir();
   const clock = options.clock ?? new TestClock();
   const logLines: string[] = [];
-  const app = await buildApp(testConfig(dataDir, options.environment), {
+  const environment = { ...(await settingsOfEngine(dataDir)), ...options.environment };
+  const app = await buildApp(testConfig(dataDir, environment), {
     effects: testEffects(clock),
     logDestination: { write: (line: string) => logLines.push(line) },
     assetsDir: makeAssets(dataDir),

@@ -5,6 +5,7 @@ import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { type CliIo, runCli } from "../../src/cli/cli.ts";
+import { settingsOfEngine } from "./engine.ts";
 
 interface CliRun {
   readonly exitCode: number;
@@ -43,8 +44,12 @@ export function makeTestCli(overrides: Partial<CliIo> = {}): TestCli {
         stderr: (text) => {
           said.stderr += text;
         },
+        pipe: async (bytes) => {
+          said.stdout += Buffer.from(bytes).toString("latin1");
+        },
+        interruption: () => new AbortController().signal,
         stdin: oneChunk(Buffer.from(more.stdin ?? "")),
-        environment: { DATA_DIR: dataDir, ...more.environment },
+        environment: { ...(await settingsOfEngine(dataDir)), DATA_DIR: dataDir, ...more.environment },
         clock: systemClock,
         random: systemRandom,
         monotonicMs: () => performance.now(),

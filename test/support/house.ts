@@ -8,6 +8,7 @@ import { type Effects, type House, openHouse } from "../../src/house.ts";
 import type { Actor } from "../../src/pushes/pushes.ts";
 import { createEvents } from "../../src/telemetry/events.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
+import { settingsOfEngine } from "./engine.ts";
 
 /** A clock that moves only when told. */
 export class TestClock {
@@ -70,7 +71,8 @@ export async function openTestHouse(
   const effects = testEffects(clock);
   const logLines: string[] = [];
   const logger = createLogger("debug", { write: (line: string) => logLines.push(line) });
-  const house = await openHouse(testConfig(dataDir, options.environment), effects, createEvents({ logger, clock }));
+  const environment = { ...(await settingsOfEngine(dataDir)), ...options.environment };
+  const house = await openHouse(testConfig(dataDir, environment), effects, createEvents({ logger, clock }));
   return {
     ...{ house, clock, effects, dataDir, logLines },
     async [Symbol.asyncDispose]() {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
+import { settingsOfEngine } from "./engine.ts";
 
 /** The program as it is shipped: `npm test` builds it first. */
 const program = resolve(import.meta.dirname, "../../dist/main.js");
@@ -42,7 +43,8 @@ export async function runProgram(
   stdin = "",
   launcher: readonly string[] = [],
 ): Promise<ProcessRun> {
-  const child = spawnProgram(argv, environment, launcher);
+  const database = await settingsOfEngine(environment.DATA_DIR);
+  const child = spawnProgram(argv, { ...database, ...environment }, launcher);
   const stdout = textOf(child.stdout);
   const stderr = textOf(child.stderr);
   child.stdin?.end(stdin);

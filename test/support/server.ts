@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { resolve as resolvePath } from "node:path";
 import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
-import { spawnProgram } from "./processes.ts";
+import { settingsOfEngine } from "./engine.ts";
+import { type ProcessRun, runToItsEnd, spawnProgram } from "./processes.ts";
 
 export interface Ending {
   readonly exitCode: number | null;
@@ -20,8 +21,8 @@ export interface ServerProcess {
   readonly logLines: readonly string[];
   /** Settles when the process has ended and its outputs are read to their end. */
   readonly ended: Promise<Ending>;
-  /** Settles once a line with this event has been written. */
-  logged(event: string): Promise<void>;
+  /** Settles once a line with this event has been written, so many times. */
+  logged(event: string, times?: number): Promise<void>;
   /** SIGTERM, and waits for the end. */
   stop(): Promise<Ending>;
   /** SIGKILL, and waits for the end. */
@@ -51,31 +52,42 @@ export function startServer(options: ServerOptions): Promise<ServerProcess> {
 }
 
 /** @param atTheEnd takes what ends the server, whatever has become of it. */
-export function launchServer(options: ServerOptions, atTheEnd: AtTheEnd): Promise<ServerProcess> {
-  const environment = { ...testEnvironment, ...options.environment, DATA_DIR: options.dataDir };
-  return watchServer(spawnProgram(["serve"], environment, options.launcher), atTheEnd);
+export async function launchServer(options: ServerOptions, atTheEnd: AtTheEnd): Promise<ServerProcess> {
+  const environment = await environmentOf(options);
+  return await watchServer(spawnProgram(["serve"], environment, options.launcher), atTheEnd);
 }
 
-/** As many workers, on the data folder's database; its process id is that of their primary. */
+/** So many workers on the data folder's database. The process id is that of their primary. */
 export function startWorkers(count: number, options: Omit<ServerOptions, "launcher">): Promise<ServerProcess> {
-  const supervised = resolvePath(import.meta.dirname, "supervised.ts");
   const environment = { ...testEnvironment, ...options.environment, DATA_DIR: options.dataDir };
-  const child = spawn(process.execPath, [supervised, String(count)], {
-    env: { PATH: process.env.PATH, ...environment },
-  });
-  return watchServer(child, onTestFinished);
+  return watchServer(spawnWorkers(count, environment), onTestFinished);
+}
+
+/** The same, to its end. */
+export function runWorkers(count: number, environment: Readonly<Record<string, string>>): Promise<ProcessRun> {
+  return runToItsEnd(spawnWorkers(count, environment));
+}
+
+function spawnWorkers(count: number, environment: Readonly<Record<string, string>>): ChildProcess {
+  const supervised = resolvePath(import.meta.dirname, "supervised.ts");
+  const env = { PATH: process.env.PATH, ...environment };
+  return spawn(process.execPath, [supervised, String(count)], { env });
 }
 
 /** The same by the README's command, in a process group of its own; `stop` and `kill` reach npm alone. */
-export function startServerByNpm(options: Omit<ServerOptions, "launcher">): Promise<ServerProcess> {
+export async function startServerByNpm(options: Omit<ServerOptions, "launcher">): Promise<ServerProcess> {
   const { PATH, HOME } = process.env;
   // Without the build before the start, which the test run has done and which would exchange files under other servers.
   const child = spawn("npm", ["start", "--ignore-scripts"], {
     cwd: resolvePath(import.meta.dirname, "../.."),
     detached: true,
-    env: { PATH, HOME, ...testEnvironment, ...options.environment, DATA_DIR: options.dataDir },
+    env: { PATH, HOME, ...(await environmentOf(options)) },
   });
-  return watchServer(child, onTestFinished);
+  return await watchServer(child, onTestFinished);
+}
+
+async function environmentOf({ dataDir, environment }: ServerOptions): Promise<Readonly<Record<string, string>>> {
+  return { ...testEnvironment, ...(await settingsOfEngine(dataDir)), ...environment, DATA_DIR: dataDir };
 }
 
 async function watchServer(child: ChildProcess, atTheEnd: AtTheEnd): Promise<ServerProcess> {
@@ -98,8 +110,13 @@ async function watchServer(child: ChildProcess, atTheEnd: AtTheEnd): Promise<Ser
     ...{ port, pid, startMs, ended },
     logLines: log.lines,
     baseUrl: `http://127.0.0.1:${port}`,
-    async logged(event) {
-      await log.first((line) => (line.includes(`"event":"${event}"`) ? true : undefined), ended);
+    async logged(event, times = 1) {
+      let seen = 0;
+      const count = (line: string) => {
+        if (line.includes(`"event":"${event}"`)) seen += 1;
+        return seen === times ? true : undefined;
+      };
+      await log.first(count, ended);
     },
     stop: () => end("SIGTERM"),
     kill: () => end("SIGKILL"),

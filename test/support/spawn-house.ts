@@ -1,6 +1,7 @@
 import { fork } from "node:child_process";
 import { resolve } from "node:path";
 import { onTestFinished } from "vitest";
+import { settingsOfEngine } from "./engine.ts";
 import type { Command, Order, Report } from "./house-process.ts";
 
 const program = resolve(import.meta.dirname, "house-process.ts");
@@ -53,7 +54,8 @@ export async function spawnOpenHouses(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<readonly HouseProcess[]> {
   const houses = Array.from({ length: count }, spawnHouse);
-  await Promise.all(houses.map((house) => house.ask({ do: "open", dataDir, environment })));
+  const settings = { ...(await settingsOfEngine(dataDir)), ...environment };
+  await Promise.all(houses.map((house) => house.ask({ do: "open", dataDir, environment: settings })));
   return houses;
 }
 
