@@ -8,25 +8,28 @@ import type { Clock } from "./base/clock.ts";
 import type { Random } from "./base/random.ts";
 import type { BlobStore } from "./blobs/blob-store.ts";
 import { diskSpaceOf } from "./blobs/disk.ts";
-import { createFileBlobStore } from "./blobs/file-blob-store.ts";
+import { openBlobStore } from "./blobs/open-blob-store.ts";
 import { type Branding, openBranding } from "./branding/branding.ts";
 import { createBootCodeFile } from "./config/boot-code-file.ts";
 import type { Config, SingleSignOnSettings } from "./config/config.ts";
 import { makeDataFolder } from "./config/data-folder.ts";
 import { readOrMakeMasterKeyFile } from "./config/master-key-file.ts";
+import { refuseUnfinishedRestore } from "./config/unfinished-restore.ts";
 import { createKeyring, type Keyring } from "./crypto/keyring.ts";
-import { createArgon2Queue } from "./crypto/passphrase.ts";
+import { type Argon2Queue, createArgon2Queue } from "./crypto/passphrase.ts";
+import { sealedLength } from "./crypto/stream-seal.ts";
 import { createIds } from "./db/ids.ts";
 import { LogTruncation } from "./db/log-truncation.ts";
 import type { SealedColumn } from "./db/sealed-column.ts";
 import { type Database, openDatabase } from "./db/sqlite.ts";
 import { createHealth, type Health } from "./health.ts";
+import { createLimits, type Limits } from "./limits/limits.ts";
 import { createMail, type Mail } from "./mail/mail.ts";
 import { sealedLetters } from "./mail/sealed-letter.ts";
-import { Attempts } from "./pushes/attempts.ts";
+import { createAttempts } from "./pushes/attempts.ts";
 import { createCapacity } from "./pushes/capacity.ts";
 import { createPushes, type Pushes } from "./pushes/pushes.ts";
-import { createSqlitePushStore } from "./pushes/sqlite/store.ts";
+import { createPushStore } from "./pushes/store/push-store.ts";
 import type { PushStore } from "./pushes/store.ts";
 import { openVault, type Vault, WrongMasterKeyError } from "./pushes/vault.ts";
 import type { Events } from "./telemetry/events.ts";
@@ -55,6 +58,9 @@ export interface House {
   readonly accounts: Accounts;
   readonly mail: Mail;
   readonly branding: Branding;
+  readonly limits: Limits;
+  /** How many passwords and passphrases are in work, and how many wait. */
+  readonly argon2: Pick<Argon2Queue, "waiting" | "running">;
   /**
    * The one way to delete somebody: the account with all that is in it, then its pushes. Resolves when they have ended;
    * the sweeper finishes what a crash left. @param by null: the user himself, which is no act of administration.
@@ -75,6 +81,7 @@ const argon2Limits = { runningMax: 2, waitingMax: 256, waitingPerClientMax: 64 }
  */
 export async function openHouse(config: Config, effects: Effects, events: Events): Promise<House> {
   makeDataFolder(config.dataDir);
+  refuseUnfinishedRestore(config.dataDir);
   const keyring = openKeyring(config, effects, events);
   const db = openDatabase({
     path: config.databasePath,
@@ -88,10 +95,11 @@ export async function openHouse(config: Config, effects: Effects, events: Events
   };
   try {
     const vault = await openVault({ db, keyring, random: effects.random, now: effects.clock.now() });
-    const store = createSqlitePushStore(db, () => truncation.request());
-    const blobs = createFileBlobStore(join(config.dataDir, "blobs"));
+    const store = createPushStore(db, () => truncation.request());
+    const blobs = await openBlobs(config, effects);
     const argon2 = createArgon2Queue(argon2Limits);
     const { clock, random } = effects;
+    const limits = createLimits(db, events.limitsUnanswered);
     const capacity = createCapacity({
       config,
       monotonicMs: effects.monotonicMs,
@@ -101,11 +109,11 @@ export async function openHouse(config: Config, effects: Effects, events: Events
     const pushes = createPushes({
       ...{ config, clock, random, vault, store, blobs, argon2, capacity },
       ids: createIds(db, "pushes"),
-      attempts: new Attempts(),
+      attempts: createAttempts(limits),
     });
     const mail = createMail({ config, db, keyring, clock, random, events });
     const accounts = createAccounts({
-      ...{ db, clock, random, argon2, outbox: mail.outbox },
+      ...{ db, clock, random, argon2, limits, outbox: mail.outbox },
       settings: config.accounts,
       bootCodeFile: createBootCodeFile(config.dataDir, random),
       keyring: () => keyring,
@@ -132,6 +140,8 @@ export async function openHouse(config: Config, effects: Effects, events: Events
       accounts,
       mail,
       branding,
+      limits,
+      argon2,
       deleteAccount,
       health,
       canServe,
@@ -141,6 +151,13 @@ export async function openHouse(config: Config, effects: Effects, events: Events
     await close();
     throw error;
   }
+}
+
+/** The store of sealed files that the settings name. It is not asked anything yet. */
+export function openBlobs(config: Config, effects: Pick<Effects, "clock" | "random" | "pause">): Promise<BlobStore> {
+  const { s3, pushBytesMax } = config.files;
+  const place = { directory: join(config.dataDir, "blobs"), s3, blobBytesMax: sealedLength(pushBytesMax) };
+  return openBlobStore(place, effects);
 }
 
 /** The master keys given, or the one of the data folder, which is made there at a first start. */

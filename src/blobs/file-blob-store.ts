@@ -1,9 +1,9 @@
 import { createReadStream } from "node:fs";
 import { type FileHandle, mkdir, open, rename, rm, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { blobPath } from "./blob-key.ts";
 import { BlobMissingError, type BlobStore } from "./blob-store.ts";
 
-const keyShape = /^[0-9a-f]{32}$/;
 const readChunkBytes = 256 * 1024;
 
 function hasCode(error: unknown, code: string): boolean {
@@ -15,10 +15,7 @@ function hasCode(error: unknown, code: string): boolean {
  * folder synced: after a crash it is whole or not there.
  */
 export function createFileBlobStore(directory: string): BlobStore {
-  function pathOf(key: string): string {
-    if (!keyShape.test(key)) throw new Error("A blob key is 32 lower-case hex digits.");
-    return join(directory, key.slice(0, 2), key);
-  }
+  const pathOf = (key: string) => join(directory, blobPath(key));
 
   return {
     async write(key, content) {

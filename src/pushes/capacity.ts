@@ -6,6 +6,8 @@ import type { Actor } from "./push.ts";
 export interface Capacity {
   /** @throws AppError unavailable when the disk is near full or the anonymous quota is used up. */
   assertRoomFor(actor: Actor, bytes: number): Promise<void>;
+  /** The same for bytes of files, which take no room on this disk when they go elsewhere. */
+  assertRoomForFile(actor: Actor, bytes: number): Promise<void>;
 }
 
 interface Measured {
@@ -51,20 +53,23 @@ export function createCapacity(deps: {
     return await measuring;
   }
 
+  async function assertRoom(actor: Actor, bytes: number, diskBytes: number): Promise<void> {
+    const now = await current();
+    const floor = freeDiskFloorBytes(config.freeDiskBytesMin, now.totalBytes);
+    if (now.freeBytes - takenSince - diskBytes < floor) {
+      throw unavailable("The server's disk is nearly full: no new pushes are taken for now.", retryAfterSeconds);
+    }
+    if (actor.user === null && config.anonymousBytesMax !== undefined) {
+      if (now.anonymousBytes + anonymousSince + bytes > config.anonymousBytesMax) {
+        throw unavailable("The server holds as many anonymous pushes as it may. Try again later.", retryAfterSeconds);
+      }
+      anonymousSince += bytes;
+    }
+    takenSince += diskBytes;
+  }
+
   return {
-    async assertRoomFor(actor, bytes) {
-      const now = await current();
-      const floor = freeDiskFloorBytes(config.freeDiskBytesMin, now.totalBytes);
-      if (now.freeBytes - takenSince - bytes < floor) {
-        throw unavailable("The server's disk is nearly full: no new pushes are taken for now.", retryAfterSeconds);
-      }
-      if (actor.user === null && config.anonymousBytesMax !== undefined) {
-        if (now.anonymousBytes + anonymousSince + bytes > config.anonymousBytesMax) {
-          throw unavailable("The server holds as many anonymous pushes as it may. Try again later.", retryAfterSeconds);
-        }
-        anonymousSince += bytes;
-      }
-      takenSince += bytes;
-    },
+    assertRoomFor: (actor, bytes) => assertRoom(actor, bytes, bytes),
+    assertRoomForFile: (actor, bytes) => assertRoom(actor, bytes, config.files.s3 === undefined ? bytes : 0),
   };
 }

@@ -1,3 +1,5 @@
+import { unavailable } from "../base/errors.ts";
+import { BlobStoreError } from "../blobs/blob-store.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { openStream, sealedLength } from "../crypto/stream-seal.ts";
 import { auditRecord } from "./audit-trail.ts";
@@ -68,12 +70,23 @@ export async function openTicket(
   if (start !== "look" && (start === 0 || !(await deps.store.hasDownload(row.id, actor.address, since)))) {
     await deps.store.record(row.id, auditRecord("download", actor, now));
   }
-  const read = (range: { start: number; end: number }) => deps.blobs.read(file.blobKey, clamp(range, file.sizeBytes));
+  const read = (range: { start: number; end: number }) =>
+    reading(deps.blobs.read(file.blobKey, clamp(range, file.sizeBytes)));
   return {
     ...details,
     sizeBytes: file.sizeBytes,
     read: (range) => openStream(key, sealContexts.fileContent(file.id), file.sizeBytes, range, read),
   };
+}
+
+/** A store out of reach is a state of the installation: whoever comes again may find it back. */
+async function* reading(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    if (error instanceof BlobStoreError) throw unavailable("The storage cannot give files now.", 60, error);
+    throw error;
+  }
 }
 
 function clamp(range: { start: number; end: number }, plaintextBytes: number): { start: number; end: number } {

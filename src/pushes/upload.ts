@@ -1,4 +1,5 @@
 import { AppError, invalidFields, unavailable } from "../base/errors.ts";
+import { BlobStoreError } from "../blobs/blob-store.ts";
 import { fileKey } from "../crypto/link-key.ts";
 import { sealStream } from "../crypto/stream-seal.ts";
 import type { PushDeps } from "./deps.ts";
@@ -91,7 +92,7 @@ export class PendingUpload implements Upload {
 
   async #storeFile(file: IncomingFile): Promise<FileRow> {
     const { store, ids, blobs, random, vault, capacity, clock } = this.#deps;
-    await capacity.assertRoomFor(this.#actor, 0);
+    await capacity.assertRoomForFile(this.#actor, 0);
     const id = await ids.next();
     const key = fileKey(this.dataKey, id);
     const sent = { blobKey: random.bytes(blobKeyBytes).toString("hex"), bytes: 0 };
@@ -102,14 +103,17 @@ export class PendingUpload implements Upload {
       await storing(blobs.write(sent.blobKey, content));
     } catch (error) {
       // The sweeper may have taken the unfinished blob away: then that is what to tell.
-      if (!(error instanceof AppError)) await this.#renew();
+      if (!(error instanceof AppError) || error.cause instanceof BlobStoreError) await this.#renew();
       throw error;
     }
     try {
       await this.#renew();
     } catch (error) {
       // Swept or abandoned while it was written, so nothing would delete it after this.
-      await blobs.delete(sent.blobKey);
+      await storing(blobs.delete(sent.blobKey)).catch(async (failure: unknown) => {
+        await store.addUpload(sent.blobKey, clock.now());
+        throw failure;
+      });
       throw error;
     }
     const details = { filename: cleanFilename(file.filename), contentType: cleanContentType(file.contentType) };
@@ -129,7 +133,7 @@ export class PendingUpload implements Upload {
       if (this.#sentBytes() > config.files.pushBytesMax) {
         throw new AppError("too_large", `The files of one push may have ${config.files.pushBytesMax} bytes together.`);
       }
-      await capacity.assertRoomFor(this.#actor, chunk.length);
+      await capacity.assertRoomForFile(this.#actor, chunk.length);
       if (this.#closed) throw gaveUp();
       if (Math.abs(clock.now() - this.#lastRenewal) >= renewEveryMs) await this.#renew();
       yield chunk;
@@ -166,13 +170,13 @@ const storageStates: ReadonlySet<string> = new Set([
   ...["EMFILE", "ENFILE"],
 ]);
 
-/** A full or read-only disk is a state of the server, not a bug. */
+/** A full or read-only disk, or an object store out of reach, is a state of the server, not a bug. */
 async function storing<T>(write: Promise<T>): Promise<T> {
   try {
     return await write;
   } catch (error) {
     const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-    if (storageStates.has(code)) {
+    if (storageStates.has(code) || error instanceof BlobStoreError) {
       throw unavailable("The storage cannot take files now.", 60, error);
     }
     throw error;

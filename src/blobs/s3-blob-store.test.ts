@@ -1,0 +1,260 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { always, everyOther, type Fault, type FaultPlan } from "../../test/support/s3/faults.ts";
+import { startForeignStore } from "../../test/support/s3/foreign-store.ts";
+import { bucket, credentials, type ObjectStore, region, startObjectStore } from "../../test/support/s3/object-store.ts";
+import { systemRandom } from "../base/random.ts";
+import { describeBlobStore } from "./blob-store.contract.ts";
+import { BlobMissingError, type BlobStore, BlobStoreError } from "./blob-store.ts";
+import type { BucketSettings } from "./s3/bucket.ts";
+import { createS3BlobStore, partBytesFor } from "./s3-blob-store.ts";
+
+const key = "0123456789abcdef0123456789abcdef";
+const path = `01/${key}`;
+const mebibyte = 1024 ** 2;
+
+function openStore(settings: Omit<BucketSettings, "region" | "pathStyle">, pauses: number[] = []): BlobStore {
+  return createS3BlobStore(
+    { region, pathStyle: true, ...settings, blobBytesMax: 100 * mebibyte },
+    {
+      clock: { now: () => Date.now() },
+      random: systemRandom,
+      pause: async (ms) => {
+        pauses.push(ms);
+      },
+    },
+    { connectMs: 5_000, silenceMs: 500, attemptsMax: 4 },
+  );
+}
+
+async function openFaulty(plan: FaultPlan = () => undefined): Promise<{ store: BlobStore; remote: ObjectStore }> {
+  const remote = await startObjectStore();
+  remote.plan = plan;
+  return { remote, store: openStore({ endpoint: remote.endpoint, bucket, ...credentials }) };
+}
+
+async function* chunksOf(...chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}
+
+async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  return Buffer.concat(parts);
+}
+
+const read = (store: BlobStore, range = { start: 0, end: 100 * mebibyte }) => collect(store.read(key, range));
+
+describeBlobStore("S3, on s3rver", async () => openStore(await startForeignStore()));
+describeBlobStore("S3, on a store that checks signatures", async () => (await openFaulty()).store);
+
+const harmless: readonly Fault[] = ["reset", "lost_answer", "error", "error_after", "slow_down"];
+for (const fault of harmless) {
+  describeBlobStore(
+    `S3, where every other request meets ${fault}`,
+    async () => (await openFaulty(everyOther(fault))).store,
+  );
+}
+describeBlobStore(
+  "S3, where every other upload arrives damaged",
+  async () => (await openFaulty(everyOther("damaged", "PutObject", "UploadPart", "CompleteMultipartUpload"))).store,
+);
+describeBlobStore(
+  "S3, where every other answer with content breaks off",
+  async () => (await openFaulty(everyOther("cut", "GetObject"))).store,
+);
+
+describe("uploads", () => {
+  test("a small blob is one request, a larger one goes in parts", async () => {
+    const { store, remote } = await openFaulty();
+    await store.write(key, chunksOf(randomBytes(5 * mebibyte)));
+    expect(remote.operations).toEqual(["PutObject"]);
+    await store.write(key, chunksOf(randomBytes(5 * mebibyte), randomBytes(1)));
+    expect(remote.operations.slice(1)).toEqual([
+      "CreateMultipartUpload",
+      "UploadPart",
+      "UploadPart",
+      "CompleteMultipartUpload",
+      "HeadObject",
+    ]);
+  });
+
+  test("nothing of the secret key is sent, and no address works without a signature", async () => {
+    const { store, remote } = await openFaulty();
+    await store.write(key, chunksOf(randomBytes(6 * mebibyte)));
+    await read(store);
+    await store.delete(key);
+    expect(remote.seen.join()).not.toContain(credentials.secretAccessKey);
+    expect(remote.seen.join()).not.toContain("X-Amz-Signature");
+    expect(remote.seen.every((request) => request.includes("AWS4-HMAC-SHA256"))).toBe(true);
+  });
+
+  test("a store that tells of other bytes than were sent is not believed", async () => {
+    const { store, remote } = await openFaulty(always("wrong_digest", "PutObject", "UploadPart"));
+    for (const bytes of [1_000, 6 * mebibyte]) {
+      await expect(store.write(key, chunksOf(randomBytes(bytes)))).rejects.toThrow(/checksum of other bytes/);
+    }
+    remote.plan = () => undefined;
+    await expect(read(store)).rejects.toBeInstanceOf(BlobMissingError);
+  });
+
+  test("an error that comes with status 200 is one", async () => {
+    const { store } = await openFaulty(always("error_in_success", "CompleteMultipartUpload"));
+    await expect(store.write(key, chunksOf(randomBytes(6 * mebibyte)))).rejects.toMatchObject({
+      code: "InternalError",
+    });
+  });
+
+  test("an upload that is gone at its end was not completed, whatever has been confirmed before", async () => {
+    const { store } = await openFaulty(always("gone", "CompleteMultipartUpload"));
+    await expect(store.write(key, chunksOf(randomBytes(6 * mebibyte)))).rejects.toBeInstanceOf(BlobStoreError);
+  });
+
+  test.each<[string, number, readonly string[]]>([
+    ["one part", 1_000, ["PutObject"]],
+    ["the first of several parts", 12 * mebibyte, ["UploadPart"]],
+    ["the end of several parts", 12 * mebibyte, ["CompleteMultipartUpload"]],
+  ])("a failed upload leaves neither object nor unfinished upload: %s", async (_name, bytes, operations) => {
+    for (const fault of ["error", "error_after", "lost_answer"] as const) {
+      const { store, remote } = await openFaulty(always(fault, ...operations));
+      await expect(store.write(key, chunksOf(randomBytes(bytes)))).rejects.toBeInstanceOf(BlobStoreError);
+      expect([...remote.objects.keys(), ...remote.uploads.keys()]).toEqual([]);
+    }
+  });
+
+  test("a sender who goes away in the middle leaves no unfinished upload", async () => {
+    const { store, remote } = await openFaulty();
+    async function* content(): AsyncGenerator<Uint8Array> {
+      yield randomBytes(11 * mebibyte);
+      throw new Error("gone");
+    }
+    await expect(store.write(key, content())).rejects.toThrow("gone");
+    expect([...remote.objects.keys(), ...remote.uploads.keys()]).toEqual([]);
+  });
+
+  test("what could not be taken back goes with the deletion of the key", async () => {
+    const { store, remote } = await openFaulty(always("error", "UploadPart", "AbortMultipartUpload", "DeleteObject"));
+    await expect(store.write(key, chunksOf(randomBytes(12 * mebibyte)))).rejects.toBeInstanceOf(BlobStoreError);
+    expect(remote.uploads.size).toBe(1);
+    await expect(store.delete(key)).rejects.toBeInstanceOf(BlobStoreError);
+    remote.plan = () => undefined;
+    await store.delete(key);
+    expect(remote.uploads.size).toBe(0);
+  });
+
+  test("an upload that was begun twice, because the first answer was lost, leaves the other to the deletion", async () => {
+    const { store, remote } = await openFaulty(everyOther("lost_answer", "CreateMultipartUpload"));
+    await store.write(key, chunksOf(randomBytes(6 * mebibyte)));
+    expect(remote.uploads.size).toBe(1);
+    expect(await read(store)).toHaveLength(6 * mebibyte);
+    await store.delete(key);
+    expect([remote.uploads.size, remote.objects.size]).toEqual([0, 0]);
+  });
+
+  test("two parts of memory are enough, and no blob has more parts than S3 allows", () => {
+    expect(partBytesFor(2 * 1024 ** 3)).toBe(5 * mebibyte);
+    expect(partBytesFor(1024 ** 4)).toBe(105 * mebibyte);
+    expect(Math.ceil(1024 ** 4 / partBytesFor(1024 ** 4))).toBeLessThanOrEqual(10_000);
+  });
+});
+
+describe("reads", () => {
+  const content = randomBytes(400_000);
+
+  async function openWithBlob(plan: FaultPlan): Promise<{ store: BlobStore; remote: ObjectStore }> {
+    const opened = await openFaulty();
+    await opened.store.write(key, chunksOf(content));
+    opened.remote.plan = plan;
+    return opened;
+  }
+
+  test.each<Fault>(["cut", "short"])(
+    "an answer that ends too early (%s) is continued where it ended",
+    async (fault) => {
+      const { store, remote } = await openWithBlob(everyOther(fault, "GetObject"));
+      expect((await read(store)).equals(content)).toBe(true);
+      expect(remote.operations.filter((operation) => operation === "GetObject")).toHaveLength(2);
+    },
+  );
+
+  test.each<Fault>(["cut", "short"])(
+    "answers that always end too early (%s) are an error, not an end",
+    async (fault) => {
+      const { store } = await openWithBlob(always(fault, "GetObject"));
+      await expect(read(store)).rejects.toBeInstanceOf(BlobStoreError);
+    },
+  );
+
+  test("another range than was asked for is refused", async () => {
+    const { store } = await openWithBlob(always("wrong_range", "GetObject"));
+    await expect(read(store, { start: 5, end: 10 })).rejects.toThrow(/not the range/);
+  });
+
+  test("the rest of a broken answer is of the same object, or there is none", async () => {
+    const { store, remote } = await openWithBlob(everyOther("cut", "GetObject"));
+    const chunks = store.read(key, { start: 0, end: content.length - 1 })[Symbol.asyncIterator]();
+    await chunks.next();
+    remote.objects.set(path, randomBytes(400_000));
+    const rest = async () => {
+      while ((await chunks.next()).done !== true);
+    };
+    await expect(rest()).rejects.toMatchObject({ code: "PreconditionFailed" });
+  });
+
+  test("a bucket that is not there is no missing blob, and confirms no deletion", async () => {
+    const { remote } = await openFaulty();
+    const elsewhere = openStore({ endpoint: remote.endpoint, bucket: "another", ...credentials });
+    await expect(read(elsewhere)).rejects.toMatchObject({ code: "NoSuchBucket" });
+    await expect(elsewhere.delete(key)).rejects.toMatchObject({ code: "NoSuchBucket" });
+  });
+});
+
+describe("a store in trouble", () => {
+  test("is tried four times with growing pauses, half of them chance, and then given up", async () => {
+    const remote = await startObjectStore();
+    remote.plan = always("slow_down");
+    const pauses: number[] = [];
+    const store = openStore({ endpoint: remote.endpoint, bucket, ...credentials }, pauses);
+    await expect(read(store)).rejects.toMatchObject({ code: "SlowDown", status: 503 });
+    expect(remote.operations).toHaveLength(4);
+    expect(pauses).toHaveLength(3);
+    for (const [index, pause] of pauses.entries()) {
+      expect(pause).toBeGreaterThanOrEqual(125 * 2 ** index);
+      expect(pause).toBeLessThanOrEqual(250 * 2 ** index);
+    }
+  });
+
+  test("that refuses is asked once: a wrong key gets no better", async () => {
+    const { remote } = await openFaulty();
+    const secretAccessKey = "another-secret-key";
+    const store = openStore({ endpoint: remote.endpoint, bucket, ...credentials, secretAccessKey });
+    const failure = await read(store).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: "SignatureDoesNotMatch", status: 403 });
+    expect(remote.operations).toEqual(["GetObject"]);
+    expect(String(failure)).not.toMatch(/ACCESSKEY|another-secret|0123456789abcdef|127\.0\.0\.1|[0-9a-f]{64}/);
+  });
+
+  test("that is silent is left, and reported as such", async () => {
+    const { store, remote } = await openFaulty(always("silent"));
+    await expect(read(store)).rejects.toMatchObject({ code: "ETIMEDOUT" });
+    await expect(store.write(key, chunksOf(randomBytes(6 * mebibyte)))).rejects.toMatchObject({ code: "ETIMEDOUT" });
+    expect(remote.operations.length).toBeGreaterThan(4);
+  });
+
+  test("that is not there is an error of the store, not of ours", async () => {
+    const { store, remote } = await openFaulty();
+    await remote.close();
+    await expect(read(store)).rejects.toMatchObject({ name: "S3Error", code: "ECONNREFUSED" });
+    await expect(store.write(key, chunksOf(Buffer.from("a")))).rejects.toBeInstanceOf(BlobStoreError);
+    await expect(store.delete(key)).rejects.toBeInstanceOf(BlobStoreError);
+  });
+
+  test("that keeps no list of unfinished uploads still deletes", async () => {
+    const foreign = await startForeignStore();
+    const store = openStore(foreign);
+    await store.write(key, chunksOf(Buffer.from("a")));
+    expect([...foreign.objects().keys()]).toEqual([path]);
+    await store.delete(key);
+    expect([...foreign.objects().keys()]).toEqual([]);
+  });
+});

@@ -1,0 +1,48 @@
+import { blobPath } from "./blob-key.ts";
+import type { BlobStore } from "./blob-store.ts";
+import { type BucketDeps, type BucketSettings, createBucket, defaultPatience, type Patience } from "./s3/bucket.ts";
+import { ObjectUpload, partBytesMin, partsMax } from "./s3/object-upload.ts";
+import { readObject } from "./s3/read-object.ts";
+import { removeObject } from "./s3/remove-object.ts";
+
+const mebibyte = 1024 ** 2;
+
+/** The smallest parts, in whole MiB, of which a blob of this size has no more than S3 allows. */
+export function partBytesFor(blobBytesMax: number): number {
+  return Math.max(partBytesMin, Math.ceil(blobBytesMax / partsMax / mebibyte) * mebibyte);
+}
+
+/**
+ * Blobs as objects of an S3 bucket, at `blobPath` of their key: with nothing before it, so a bucket is for one
+ * installation alone. @param blobBytesMax of the largest blob; it decides how large the parts are.
+ */
+export function createS3BlobStore(
+  settings: BucketSettings & { readonly blobBytesMax: number },
+  deps: BucketDeps,
+  patience: Patience = defaultPatience,
+): BlobStore {
+  const bucket = createBucket(settings, deps, patience);
+  const partBytes = partBytesFor(settings.blobBytesMax);
+  return {
+    async write(key, content) {
+      const upload = new ObjectUpload(bucket, blobPath(key), partBytes);
+      try {
+        for await (const chunk of content) await upload.add(chunk);
+        return await upload.finish();
+      } catch (error) {
+        // What cannot be taken back now lies under a key that the caller has on record, and deletes.
+        await upload.discard();
+        throw error;
+      }
+    },
+
+    async *read(key, range) {
+      const path = blobPath(key);
+      if (range.end >= range.start) yield* readObject(bucket, path, range);
+    },
+
+    async delete(key) {
+      await removeObject(bucket, blobPath(key));
+    },
+  };
+}

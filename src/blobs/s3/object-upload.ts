@@ -1,0 +1,195 @@
+import { createHash } from "node:crypto";
+import { type Answer, type Bucket, textBody } from "./bucket.ts";
+import { type Content, contentOf, PartBuffer } from "./content.ts";
+import { removeObject } from "./remove-object.ts";
+import { brokenAnswer, refusal, S3Error } from "./s3-error.ts";
+import { encoded, textOf } from "./xml.ts";
+
+/** S3's limits of a multipart upload ("Amazon S3 multipart upload limits"). */
+export const partBytesMin = 5 * 1024 ** 2;
+export const partsMax = 10_000;
+
+/**
+ * One blob on its way into the bucket: a single PutObject when it fits into one part, else a multipart upload of equal
+ * parts. While one part is being sent the next is filled: two parts are all the memory a blob takes, whatever its size.
+ * Nothing can be read before `finish` is through, since S3 shows an object at once and whole.
+ */
+export class ObjectUpload {
+  readonly #bucket: Bucket;
+  readonly #path: string;
+  readonly #partBytes: number;
+  readonly #cancel = new AbortController();
+  readonly #entityTags: string[] = [];
+  #filling: PartBuffer;
+  #spare: PartBuffer | undefined;
+  #uploadId: string | undefined;
+  #sending: Promise<void> = Promise.resolve();
+  #failure: { readonly error: unknown } | undefined;
+  #reachedStore = false;
+  #bytes = 0;
+
+  constructor(bucket: Bucket, path: string, partBytes: number) {
+    this.#bucket = bucket;
+    this.#path = path;
+    this.#partBytes = partBytes;
+    this.#filling = new PartBuffer(partBytes);
+  }
+
+  async add(chunk: Uint8Array): Promise<void> {
+    for (let taken = 0; taken < chunk.length; ) {
+      if (this.#filling.full) await this.#sendPart();
+      taken += this.#filling.take(chunk.subarray(taken));
+    }
+    this.#bytes += chunk.length;
+    this.#assertNotFailed();
+  }
+
+  /** @returns bytes of the whole blob. */
+  async finish(): Promise<number> {
+    if (this.#uploadId === undefined) {
+      await this.#put("PutObject", {}, this.#filling.content());
+      return this.#bytes;
+    }
+    await this.#sendPart();
+    await this.#sending;
+    this.#assertNotFailed();
+    await this.#complete(this.#uploadId);
+    return this.#bytes;
+  }
+
+  /**
+   * After a failure: takes back what may be there, also what was stored although its answer was lost. Tried once only,
+   * since the store may be what failed.
+   * @returns false when that did not succeed either: then the key has to be deleted later.
+   */
+  async discard(): Promise<boolean> {
+    this.#cancel.abort();
+    await this.#sending;
+    if (!this.#reachedStore) return true;
+    try {
+      await removeObject(this.#bucket, this.#path, 1);
+      return true;
+    } catch (error) {
+      if (error instanceof S3Error) return false;
+      throw error;
+    }
+  }
+
+  /** Returns when the part before it has arrived and this one is on its way. */
+  async #sendPart(): Promise<void> {
+    await this.#sending;
+    this.#assertNotFailed();
+    this.#uploadId ??= await this.#create();
+    const part = this.#filling;
+    const query = { partNumber: String(this.#entityTags.length + 1), uploadId: this.#uploadId };
+    if (this.#entityTags.length === partsMax) throw new Error(`A blob may have ${partsMax} parts.`);
+    this.#filling = this.#spare ?? new PartBuffer(this.#partBytes);
+    this.#spare = undefined;
+    this.#sending = this.#put("UploadPart", query, part.content()).then(
+      (entityTag) => {
+        this.#entityTags.push(entityTag);
+        part.clear();
+        this.#spare = part;
+      },
+      (error: unknown) => {
+        this.#failure = { error };
+      },
+    );
+  }
+
+  #assertNotFailed(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** When an answer is lost there is one upload more, which ends when the key is deleted. */
+  async #create(): Promise<string> {
+    const name = "CreateMultipartUpload";
+    this.#reachedStore = true;
+    return await this.#bucket.call(
+      { name, method: "POST", path: this.#path, query: { uploads: "" }, signal: this.#cancel.signal },
+      async (answer) => {
+        const uploadId = textOf(await textBody(name, answer), "UploadId");
+        if (uploadId === undefined) throw brokenAnswer(name, "has no UploadId");
+        return uploadId;
+      },
+    );
+  }
+
+  /** Sent twice, the second replaces the first. @returns the entity tag, as it was given. */
+  async #put(name: string, query: Readonly<Record<string, string>>, content: Content): Promise<string> {
+    this.#reachedStore = true;
+    const { signal } = this.#cancel;
+    const headers = { "content-type": "application/octet-stream" };
+    return await this.#bucket.call(
+      { name, method: "PUT", path: this.#path, query, headers, content, signal },
+      async (answer) => {
+        await textBody(name, answer);
+        const entityTag = answer.header("etag");
+        if (entityTag === undefined) throw brokenAnswer(name, "has no ETag");
+        if (isDigest(answer, entityTag) && bare(entityTag) !== content.md5) {
+          throw brokenAnswer(name, "has the checksum of other bytes");
+        }
+        return entityTag;
+      },
+    );
+  }
+
+  /** Whatever was answered, what counts is what lies there then: the answer to a first try may have been lost. */
+  async #complete(uploadId: string): Promise<void> {
+    const name = "CompleteMultipartUpload";
+    const parts = this.#entityTags.map(
+      (tag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${encoded(tag)}</ETag></Part>`,
+    );
+    const body = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join("")}</CompleteMultipartUpload>`;
+    const content = contentOf(Buffer.from(body));
+    const headers = { "content-type": "application/xml" };
+    const signal = this.#cancel.signal;
+    await this.#bucket.call(
+      { name, method: "POST", path: this.#path, query: { uploadId }, headers, content, expected: [404], signal },
+      async (answer) => {
+        const text = await textBody(name, answer);
+        const code = textOf(text, "Code");
+        // The status is sent before the work is done, so a 200 may hold an error.
+        if (code !== undefined && code !== "NoSuchUpload") throw refusal(name, answer.status, code);
+        if (code === undefined && answer.status === 404) throw refusal(name, 404, code);
+        const entityTag = textOf(text, "ETag");
+        if (entityTag !== undefined && !this.#isOfParts(answer, entityTag)) {
+          throw new S3Error("The object store put the parts together wrongly.", "WrongETag");
+        }
+      },
+    );
+    await this.#assertSize();
+  }
+
+  async #assertSize(): Promise<void> {
+    const name = "HeadObject";
+    const { signal } = this.#cancel;
+    await this.#bucket.call({ name, method: "HEAD", path: this.#path, signal }, async (answer) => {
+      await textBody(name, answer);
+      if (answer.header("content-length") !== String(this.#bytes)) {
+        throw new S3Error("The object store does not hold as many bytes as it was sent.", "WrongSize");
+      }
+    });
+  }
+
+  /** The tag of a multipart object is the digest of its parts' digests, with their number. Others tell nothing. */
+  #isOfParts(answer: Answer, entityTag: string): boolean {
+    const [, digest, count] = /^([0-9a-f]{32})-(\d+)$/.exec(bare(entityTag)) ?? [];
+    if (digest === undefined || !this.#entityTags.every((tag) => isDigest(answer, tag))) return true;
+    const digests = this.#entityTags.map((tag) => Buffer.from(bare(tag), "hex"));
+    const expected = createHash("md5").update(Buffer.concat(digests)).digest("hex");
+    return digest === expected && Number(count) === this.#entityTags.length;
+  }
+}
+
+const bare = (entityTag: string) => entityTag.replaceAll('"', "");
+
+/**
+ * Whether the tag is the MD5 of the bytes: in S3 unless the object is encrypted under a key of KMS or the client; in
+ * stores whose tags have another shape (Cloudflare's parts) never.
+ */
+function isDigest(answer: Answer, entityTag: string): boolean {
+  if (!/^[0-9a-f]{32}$/.test(bare(entityTag))) return false;
+  const byKms = answer.header("x-amz-server-side-encryption")?.startsWith("aws:") === true;
+  return !byKms && answer.header("x-amz-server-side-encryption-customer-algorithm") === undefined;
+}

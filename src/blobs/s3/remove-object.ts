@@ -1,0 +1,58 @@
+import { type Bucket, textBody } from "./bucket.ts";
+import { refusal, S3Error } from "./s3-error.ts";
+import { elementsOf, textOf } from "./xml.ts";
+
+const listsMax = 10;
+
+/**
+ * Ends what is still being uploaded under the path, then deletes what lies there. In this order: an upload whose end is
+ * on its way could otherwise put back what has just been deleted. Done twice, it finds nothing the second time.
+ */
+export async function removeObject(bucket: Bucket, path: string, attemptsMax?: number): Promise<void> {
+  const tries = attemptsMax === undefined ? {} : { attemptsMax };
+  await endUploads(bucket, path, tries);
+  await bucket.call(
+    { name: "DeleteObject", method: "DELETE", path, expected: [204, 404], ...tries },
+    async (answer) => {
+      const body = await textBody("DeleteObject", answer);
+      // A bucket that is not there would confirm everything.
+      if (answer.status === 404 && textOf(body, "Code") === "NoSuchBucket")
+        throw refusal("DeleteObject", 404, "NoSuchBucket");
+    },
+  );
+}
+
+/** A part that arrives while its upload ends can outlive it, so the list is asked again until it is empty. */
+async function endUploads(bucket: Bucket, path: string, tries: { readonly attemptsMax?: number }): Promise<void> {
+  for (let lists = 0; lists < listsMax; lists += 1) {
+    const uploadIds = await unfinishedUploads(bucket, path, tries);
+    if (uploadIds.length === 0) return;
+    for (const uploadId of uploadIds) {
+      const query = { uploadId };
+      await bucket.call(
+        { name: "AbortMultipartUpload", method: "DELETE", path, query, expected: [204, 404], ...tries },
+        (answer) => textBody("AbortMultipartUpload", answer),
+      );
+    }
+  }
+  throw new S3Error("The object store lists unfinished uploads that it had confirmed to have ended.", "UploadsRemain", {
+    passing: true,
+  });
+}
+
+/** None where the store keeps no list (501): what it does with such uploads is then its own affair. */
+async function unfinishedUploads(
+  bucket: Bucket,
+  path: string,
+  tries: { readonly attemptsMax?: number },
+): Promise<string[]> {
+  const name = "ListMultipartUploads";
+  const query = { uploads: "", prefix: path };
+  return await bucket.call({ name, method: "GET", query, expected: [501], ...tries }, async (answer) => {
+    const body = await textBody(name, answer);
+    if (answer.status === 501) return [];
+    return elementsOf(body, "Upload").flatMap((upload) =>
+      textOf(upload, "Key") === path ? (textOf(upload, "UploadId") ?? []) : [],
+    );
+  });
+}

@@ -1,0 +1,96 @@
+import { type Reply, refuse } from "./replies.ts";
+
+/** What can go wrong with one request. */
+export type Fault =
+  /** No answer ever. */
+  | "silent"
+  /** The connection breaks before anything is done. */
+  | "reset"
+  /** It is done, and the connection breaks. */
+  | "lost_answer"
+  /** 500, and nothing is done. */
+  | "error"
+  /** It is done, and answered with 500. */
+  | "error_after"
+  | "slow_down"
+  | "denied"
+  /** The bytes changed on their way, and the store noticed. */
+  | "damaged"
+  /** The store says that it has other bytes. */
+  | "wrong_digest"
+  /** The answer breaks off. */
+  | "cut"
+  /** The answer ends in the middle as if that were its end. */
+  | "short"
+  /** Another range than was asked for, told as it is. */
+  | "wrong_range"
+  /** 200, with an error where the result should be. */
+  | "error_in_success"
+  | "gone";
+
+export interface Asked {
+  readonly operation: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+export type FaultPlan = (asked: Asked) => Fault | undefined;
+
+/** Each request fails when it comes for the first time, and then every other time. */
+export function everyOther(fault: Fault, ...operations: readonly string[]): FaultPlan {
+  const seen = new Map<string, number>();
+  return ({ operation, path, query }) => {
+    if (operations.length > 0 && !operations.includes(operation)) return undefined;
+    const name = `${operation} ${path} ${query.get("partNumber")}`;
+    const times = seen.get(name) ?? 0;
+    seen.set(name, times + 1);
+    return times % 2 === 0 ? fault : undefined;
+  };
+}
+
+/** These operations fail, always. None named: all do. */
+export function always(fault: Fault, ...operations: readonly string[]): FaultPlan {
+  return ({ operation }) => (operations.length === 0 || operations.includes(operation) ? fault : undefined);
+}
+
+/** @param act does what was asked and says what a good store answers. */
+export function faultOf(fault: Fault | undefined, act: () => Reply): Reply | "silence" | "reset" {
+  switch (fault) {
+    case undefined:
+      return act();
+    case "silent":
+      return "silence";
+    case "reset":
+      return "reset";
+    case "lost_answer":
+      act();
+      return "reset";
+    case "error":
+      return refuse(500, "InternalError");
+    case "error_after":
+      act();
+      return refuse(500, "InternalError");
+    case "slow_down":
+      return refuse(503, "SlowDown");
+    case "denied":
+      return refuse(403, "AccessDenied");
+    case "damaged":
+      return refuse(400, "BadDigest");
+    case "gone":
+      return refuse(404, "NoSuchUpload");
+    case "error_in_success":
+      return { ...refuse(200, "InternalError") };
+    case "wrong_digest":
+      return withHeaders(act(), { etag: '"00000000000000000000000000000000"' });
+    case "cut":
+      return { ...act(), ends: "cut" };
+    case "short":
+      return { ...act(), ends: "unannounced" };
+    case "wrong_range":
+      return withHeaders(act(), { "content-range": "bytes 1-1/2" });
+  }
+}
+
+function withHeaders(reply: Reply, headers: Readonly<Record<string, string>>): Reply {
+  return { ...reply, headers: { ...reply.headers, ...headers } };
+}
