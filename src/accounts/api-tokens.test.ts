@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { makeTestAccounts, makeUser, startOfTests } from "../../test/support/accounts.ts";
+import { keepLetters } from "../../test/support/kept-letters.ts";
 import { dayMs, minuteMs } from "../base/clock.ts";
 import { digest } from "../crypto/digests.ts";
-import type { Letter } from "../mail/outbox.ts";
 import { type TokenLimits, tokenLimits } from "./api-tokens.ts";
 
 const address = "192.0.2.1";
@@ -166,8 +166,8 @@ describe("API tokens", () => {
   });
 
   it("are made and revoked with one mail each to their user, and none for what did not happen", async () => {
-    const letters: Letter[] = [];
-    const { accounts } = makeTestAccounts({ outbox: { open: true, put: (letter) => letters.push(letter) } });
+    const { outbox, letters } = keepLetters();
+    const { accounts } = makeTestAccounts({ outbox });
     const ada = await makeUser(accounts);
     const place = { address: "192.0.2.9", userAgent: "Firefox" };
     const { apiToken, token } = await accounts.createToken(ada.id, " deploy ", {}, place);

@@ -2,6 +2,7 @@ import { type Clock, hourMs } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
+import type { Unit } from "../db/database.ts";
 import { linkLifeMs } from "../mail/letter.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { Place, Session, User } from "./account.ts";
@@ -54,10 +55,10 @@ interface Deps {
 export function createEmailChange(deps: Deps): EmailChange {
   const { store, clock, outbox, settings } = deps;
 
-  const tellOldAddress = (place: Place, now: number) => (before: User) => {
+  const tellOldAddress = (place: Place, now: number) => (unit: Unit, before: User) => {
     const { address, userAgent } = place;
     const content = { kind: "notice", notice: "email_changed", subject: "", at: now, address, userAgent } as const;
-    outbox.put({ to: before.email, language: before.language, content }, now);
+    return outbox.put(unit, { to: before.email, language: before.language, content }, now);
   };
 
   return {
@@ -99,12 +100,12 @@ async function sendLink(
   const outcome = await store.insertLink({
     ...{ userId, email, now, digest: digest(token) },
     ...{ since: now - hourMs, perUserMax: linksPerHourMax },
-    onWritten(user, owner) {
-      if (owner === undefined) {
-        outbox.put({ to: email, language: user.language, content: { kind: "confirm_new_email", token } }, now);
-      } else {
-        outbox.put({ to: email, language: owner.language, content: { kind: "already_registered" } }, now);
-      }
+    onWritten(unit, user, owner) {
+      const content =
+        owner === undefined
+          ? ({ kind: "confirm_new_email", token } as const)
+          : ({ kind: "already_registered" } as const);
+      return outbox.put(unit, { to: email, language: (owner ?? user).language, content }, now);
     },
   });
   switch (outcome) {

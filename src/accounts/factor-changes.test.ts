@@ -11,15 +11,16 @@ import {
   place,
   signInAs,
 } from "../../test/support/factors.ts";
+import { keepLetters } from "../../test/support/kept-letters.ts";
 import { minuteMs } from "../base/clock.ts";
 import { systemRandom } from "../base/random.ts";
 import { createKeyring } from "../crypto/keyring.ts";
-import type { Letter, Outbox } from "../mail/outbox.ts";
+import type { Outbox } from "../mail/outbox.ts";
 
 function makeOutbox(): { outbox: Outbox; notices: () => unknown[] } {
-  const letters: Letter[] = [];
+  const { outbox, letters } = keepLetters();
   return {
-    outbox: { open: true, put: (letter) => void letters.push(letter) },
+    outbox,
     notices: () =>
       letters.map(({ to, content }) =>
         content.kind === "notice" ? [to, content.notice, content.subject] : content.kind,

@@ -1,6 +1,6 @@
 import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/server";
 import type { Clock } from "../base/clock.ts";
-import type { Database } from "../db/sqlite.ts";
+import type { Database, Unit } from "../db/database.ts";
 import type { Passkey, Place, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
 import type { Administrator } from "./administration.ts";
@@ -104,15 +104,13 @@ interface Deps {
 
 export function createFactorChanges(deps: Deps): FactorChanges {
   const { factors, passkeys, units, ceremonies, setUps, clock } = deps;
-  const findFactors = (userId: number): Factors => ({
-    ...factors.findFactors(userId),
-    passkeys: passkeys.listPasskeys(userId),
-  });
-
   return {
-    findFactors: async (userId) => findFactors(userId),
+    async findFactors(userId) {
+      const [found, listed] = await Promise.all([factors.findFactors(userId), passkeys.listPasskeys(userId)]);
+      return { ...found, passkeys: listed };
+    },
 
-    proofNeeded: async (session) => proofNeeded(deps, session),
+    proofNeeded: (session) => proofNeeded(deps, session),
 
     offerAuthenticatorApp: (session, issuer, before = "") =>
       setUps.offer(session.id, { issuer, label: session.user.email }, clock.now(), before),
@@ -120,7 +118,7 @@ export function createFactorChanges(deps: Deps): FactorChanges {
     addAuthenticatorApp: (change, confirmation) => addAuthenticatorApp(deps, change, confirmation),
 
     removeAuthenticatorApp: (change) =>
-      remove(deps, change, (userId) => (factors.inUnit.removeTotp(userId) ? "" : undefined)),
+      remove(deps, change, async (unit, userId) => ((await factors.removeTotp(unit, userId)) ? "" : undefined)),
 
     offerPasskey: (session, party) =>
       ceremonies.offerRegistration(session.user, { purpose: "add", sessionId: session.id }, party),
@@ -128,14 +126,14 @@ export function createFactorChanges(deps: Deps): FactorChanges {
     addPasskey: (change, added) => addPasskey(deps, change, added),
 
     removePasskey: (change, passkeyId) =>
-      remove(deps, change, (userId) => passkeys.inUnit.removePasskey(userId, passkeyId)),
+      remove(deps, change, (unit, userId) => passkeys.removePasskey(unit, userId, passkeyId)),
 
     makeBackupCodes: (change) =>
       proven(deps, change, (isProven) =>
-        units.change(change, isProven, (user, now) => {
-          if (factors.inUnit.countFactors(user.id) === 0) return { outcome: "unknown" } as const;
-          const backupCodes = units.putBackupCodes(user.id);
-          units.announce(change, "backup_codes_made", "", now);
+        units.change(change, isProven, async (unit, user, now) => {
+          if ((await factors.countFactors(unit, user.id)) === 0) return { outcome: "unknown" } as const;
+          const backupCodes = await units.putBackupCodes(unit, user.id);
+          await units.announce(unit, change, "backup_codes_made", "", now);
           return { outcome: "made", backupCodes } as const;
         }),
       ),
@@ -144,10 +142,10 @@ export function createFactorChanges(deps: Deps): FactorChanges {
   };
 }
 
-function proofNeeded({ factors, passkeys, clock }: Deps, session: Session): ProofNeeded {
+async function proofNeeded({ factors, passkeys, clock }: Deps, session: Session): Promise<ProofNeeded> {
   const { id, hasPassword } = session.user;
-  const hasFactor = factors.findFactors(id).appAddedAt !== null || passkeys.listPasskeys(id).length > 0;
-  if (hasFactor) return "password_or_factor";
+  const [{ appAddedAt }, listed] = await Promise.all([factors.findFactors(id), passkeys.listPasskeys(id)]);
+  if (appAddedAt !== null || listed.length > 0) return "password_or_factor";
   if (isFreshSession(session, clock.now())) return "nothing";
   return hasPassword ? "password" : "sign_in_again";
 }
@@ -158,7 +156,7 @@ async function proven<T>(
   { session, proof, place }: FactorChange,
   change: (isProven: boolean) => Promise<T>,
 ): Promise<T | ChangeRefusal> {
-  if (proofNeeded(deps, session) === "nothing") return change(false);
+  if ((await proofNeeded(deps, session)) === "nothing") return change(false);
   const answer = await deps.prove(session, proof, place);
   if (answer.outcome === "too_many") return answer;
   return answer.outcome === "right" ? change(true) : { outcome: "unproven" };
@@ -175,13 +173,15 @@ async function addAuthenticatorApp(
   if (secret === undefined) return { outcome: "stale" };
   const typed = readTotpCode(code);
   const step = typed === undefined ? undefined : matchingTotpStep(secret, typed, now);
-  const guess = await deps.db.write(() => deps.codes.tryGuess(session.user.id, now, () => step !== undefined));
+  const guess = await deps.db.writeInTurn("accounts", (unit) =>
+    deps.codes.tryGuess(unit, session.user.id, now, async () => step !== undefined),
+  );
   if (guess.outcome === "too_many") return guess;
   if (step === undefined) return { outcome: "wrong_code" };
   return proven(deps, change, (isProven) =>
-    deps.units.change(change, isProven, (user, at) => {
-      deps.units.putTotp(user.id, secret, step, at);
-      return added(deps, change, "", at);
+    deps.units.change(change, isProven, async (unit, user, at) => {
+      await deps.units.putTotp(unit, user.id, secret, step, at);
+      return added(unit, deps, change, "", at);
     }),
   );
 }
@@ -196,41 +196,51 @@ async function addPasskey(
   const use = { purpose: "add", sessionId: change.session.id } as const;
   const verified = await deps.ceremonies.verifyRegistration(answer, use, party);
   if (verified === undefined) return { outcome: "bad_passkey" };
-  const { inUnit } = deps.passkeys;
+  const { passkeys } = deps;
   return proven(deps, change, (isProven) =>
-    deps.units.change(change, isProven, (user, now) => {
-      if (inUnit.countPasskeys(user.id) >= passkeysMax) return { outcome: "too_many_passkeys" };
-      const isNew =
-        inUnit.claimChallenge(verified.challengeDigest, now, now - challengeLifetimeMs) &&
-        inUnit.addPasskey({ ...verified.credential, userId: user.id, name: label, now });
-      return isNew ? added(deps, change, label, now) : { outcome: "bad_passkey" };
-    }),
+    deps.units.change<FactorAdded | { readonly outcome: "bad_passkey" | "too_many_passkeys" }>(
+      change,
+      isProven,
+      async (unit, user, now) => {
+        if ((await passkeys.countPasskeys(unit, user.id)) >= passkeysMax) return { outcome: "too_many_passkeys" };
+        const isNew =
+          (await passkeys.claimChallenge(unit, verified.challengeDigest, now, now - challengeLifetimeMs)) &&
+          (await passkeys.addPasskey(unit, { ...verified.credential, userId: user.id, name: label, now }));
+        return isNew ? added(unit, deps, change, label, now) : { outcome: "bad_passkey" };
+      },
+    ),
   );
 }
 
-/** Inside the unit. @param name of what was added; "": it has none. */
-function added({ units }: Deps, change: FactorChange, name: string, now: number): FactorAdded {
-  const backupCodes = units.putFirstBackupCodes(change.session.user.id);
-  units.announce(change, "factor_added", name, now);
+/** @param name of what was added; "": it has none. */
+async function added(
+  unit: Unit,
+  { units }: Deps,
+  change: FactorChange,
+  name: string,
+  now: number,
+): Promise<FactorAdded> {
+  const backupCodes = await units.putFirstBackupCodes(unit, change.session.user.id);
+  await units.announce(unit, change, "factor_added", name, now);
   return { outcome: "added", backupCodes };
 }
 
-/** @param take removes the factor inside the unit. @returns its name; undefined: the user has no such factor. */
+/** @param take removes the factor. @returns its name; undefined: the user has no such factor. */
 function remove(
   deps: Deps,
   change: FactorChange,
-  take: (userId: number) => string | undefined,
+  take: (unit: Unit, userId: number) => Promise<string | undefined>,
 ): Promise<FactorRemoved | ChangeRefusal> {
-  const { inUnit } = deps.factors;
+  const { factors } = deps;
   return proven(deps, change, (isProven) =>
-    deps.units.change(change, isProven, (user, now) => {
-      const isLast = inUnit.countFactors(user.id) === 1;
+    deps.units.change<FactorRemoved>(change, isProven, async (unit, user, now) => {
+      const isLast = (await factors.countFactors(unit, user.id)) === 1;
       if (isLast && deps.settings.requireSecondFactor) return { outcome: "last_required" };
-      const name = take(user.id);
+      const name = await take(unit, user.id);
       if (name === undefined) return { outcome: "unknown" };
       // They stand in for a factor: without one they would be a weaker password of their own.
-      if (isLast) inUnit.replaceBackupCodes(user.id, []);
-      deps.units.announce(change, "factor_removed", name, now);
+      if (isLast) await factors.replaceBackupCodes(unit, user.id, []);
+      await deps.units.announce(unit, change, "factor_removed", name, now);
       return { outcome: "removed" };
     }),
   );

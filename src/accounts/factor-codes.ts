@@ -1,4 +1,5 @@
 import type { Keyring } from "../crypto/keyring.ts";
+import type { Unit } from "../db/database.ts";
 import { backupCodeDigest, readBackupCode } from "./backup-codes.ts";
 import { currentFailures, factorWaitSeconds } from "./factor-throttle.ts";
 import { type FactorUnit, totpContext } from "./store/factors.ts";
@@ -12,14 +13,14 @@ export type FactorRefusal =
 export type CodeAnswer = { readonly outcome: "right" } | FactorRefusal;
 
 /**
- * Codes of people who are about to sign in or to change something. Everything runs inside a unit of `db.write`, and
- * units run one after the other: however many guesses arrive together, each finds the others counted.
+ * Codes of people who are about to sign in or to change something. Everything belongs into a unit of the accounts' turn:
+ * however many guesses arrive together, each finds the others counted.
  */
 export interface FactorCodes {
   /** @param typed a code of the authenticator app or a backup code; a right one is used up. */
-  tryCode(userId: number, typed: string, now: number): CodeAnswer;
+  tryCode(unit: Unit, userId: number, typed: string, now: number): Promise<CodeAnswer>;
   /** Any other guess at six digits, on the same account's count. */
-  tryGuess(userId: number, now: number, isRight: () => boolean): CodeAnswer;
+  tryGuess(unit: Unit, userId: number, now: number, isRight: () => Promise<boolean>): Promise<CodeAnswer>;
 }
 
 /** Whether a text can be a code at all: what cannot is a password. */
@@ -27,34 +28,42 @@ export function looksLikeCode(typed: string): boolean {
   return readTotpCode(typed) !== undefined || readBackupCode(typed) !== undefined;
 }
 
-export function createFactorCodes(unit: FactorUnit, keyring: () => Keyring): FactorCodes {
-  function tryGuess(userId: number, now: number, isRight: () => boolean): CodeAnswer {
-    const failures = currentFailures(unit.readFailures(userId), now);
+export function createFactorCodes(store: FactorUnit, keyring: () => Keyring): FactorCodes {
+  async function tryGuess(
+    unit: Unit,
+    userId: number,
+    now: number,
+    isRight: () => Promise<boolean>,
+  ): Promise<CodeAnswer> {
+    const failures = currentFailures(await store.readFailures(unit, userId), now);
     const retryAfterSeconds = factorWaitSeconds(failures, now);
     if (retryAfterSeconds > 0) return { outcome: "too_many", retryAfterSeconds };
-    if (isRight()) return { outcome: "right" };
-    unit.writeFailures(userId, { ...failures, count: failures.count + 1 });
+    if (await isRight()) return { outcome: "right" };
+    await store.writeFailures(unit, userId, { ...failures, count: failures.count + 1 });
     return { outcome: "wrong" };
   }
 
-  function claim(userId: number, typed: string, now: number): boolean {
+  async function claim(unit: Unit, userId: number, typed: string, now: number): Promise<boolean> {
     const code = readTotpCode(typed);
     if (code !== undefined) {
-      const secret = openSecret(userId);
+      const secret = await openSecret(unit, userId);
       const step = secret === undefined ? undefined : matchingTotpStep(secret, code, now);
-      return step !== undefined && unit.claimTotpStep(userId, step);
+      return step !== undefined && (await store.claimTotpStep(unit, userId, step));
     }
     const backupCode = readBackupCode(typed);
-    return backupCode !== undefined && unit.claimBackupCode(userId, backupCodeDigest(backupCode), now);
+    return backupCode !== undefined && (await store.claimBackupCode(unit, userId, backupCodeDigest(backupCode), now));
   }
 
-  function openSecret(userId: number): Buffer | undefined {
-    const sealed = unit.findTotpSecret(userId);
+  async function openSecret(unit: Unit, userId: number): Promise<Buffer | undefined> {
+    const sealed = await store.findTotpSecret(unit, userId);
     if (sealed === undefined) return undefined;
     const secret = keyring().open(totpContext(userId), sealed);
     if (secret === undefined) throw new Error("The secret of an authenticator app does not open.");
     return secret;
   }
 
-  return { tryGuess, tryCode: (userId, typed, now) => tryGuess(userId, now, () => claim(userId, typed, now)) };
+  return {
+    tryGuess,
+    tryCode: (unit, userId, typed, now) => tryGuess(unit, userId, now, () => claim(unit, userId, typed, now)),
+  };
 }

@@ -19,14 +19,14 @@ export interface SecondFactors extends SecondFactor, FactorChanges {}
 export function createSecondFactors(
   deps: AccountsDeps & {
     readonly starts: Pick<SessionStarts, "startComplete">;
-    readonly findUser: (userId: number) => User | undefined;
+    readonly findUser: (userId: number) => Promise<User | undefined>;
     readonly recordInUnit: RecordInUnit;
     readonly checkPassword: (userId: number, password: string, place: Place) => Promise<boolean>;
   },
 ): SecondFactors {
   const factors = createFactorStore(deps.db);
   const passkeys = createPasskeyStore(deps.db);
-  const codes = createFactorCodes(factors.inUnit, deps.keyring);
+  const codes = createFactorCodes(factors, deps.keyring);
   const ceremonies = createPasskeyCeremonies({
     ...{ store: passkeys, clock: deps.clock, challenges: createPasskeyChallenges(deps) },
   });
@@ -34,7 +34,7 @@ export function createSecondFactors(
     ...createSecondFactor({ ...deps, codes, ceremonies }),
     ...createFactorChanges({
       ...{ ...deps, factors, passkeys, codes, ceremonies },
-      units: createFactorUnits({ ...deps, factors: factors.inUnit, passkeys: passkeys.inUnit }),
+      units: createFactorUnits({ ...deps, factors, passkeys }),
       setUps: createTotpSetUp(deps),
       prove: createProveAgain({ ...deps, codes, ceremonies }),
     }),

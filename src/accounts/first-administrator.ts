@@ -5,10 +5,10 @@ import type { Random } from "../base/random.ts";
 import { digest, equalDigests } from "../crypto/digests.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import { makeReadableCode, readCode } from "../crypto/readable-code.ts";
-import type { Database } from "../db/sqlite.ts";
+import type { Database } from "../db/database.ts";
+import { type Limits, tooManyAttempts } from "../limits/limits.ts";
 import type { Place, User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
-import { createAttemptWindows } from "./attempt-windows.ts";
 import { normalizeEmail } from "./email.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
 import type { SessionStarts } from "./sessions.ts";
@@ -64,22 +64,21 @@ interface Deps {
   readonly argon2: Pick<Argon2Queue, "hashPassword">;
   readonly settings: AccountsDeps["settings"];
   readonly bootCodeFile: BootCodeFile;
+  readonly limits: Limits;
   readonly startSession: SessionStarts["start"];
 }
 
-const wrongCodes = { windowMs: hourMs, max: 20, rememberedMax: 10_000 };
+const wrongCodes = { name: "boot code", windowMs: hourMs, max: 20, rememberedMax: 10_000 };
 
 export function createFirstAdministratorDoor(deps: Deps): FirstAdministrator {
   const { db, users, clock, random, argon2, settings, bootCodeFile } = deps;
-  const attempts = createAttemptWindows(wrongCodes);
+  const attempts = deps.limits.inWindows(wrongCodes);
 
   /** The code has 125 bits: the limit only spares the work. Charged first, so that many at once gain nothing. */
-  function chargeAttempt(client: string, now: number): () => void {
-    const retryAfterSeconds = attempts.waitSeconds(client, now);
-    if (retryAfterSeconds > 0) {
-      throw new AppError("too_many_requests", "Too many attempts. Try again later.", { retryAfterSeconds });
-    }
-    return attempts.charge(client, now);
+  async function chargeAttempt(client: string, now: number): Promise<() => Promise<void>> {
+    const charge = await attempts.charge(client, now);
+    if (charge.outcome === "refused") throw tooManyAttempts(charge);
+    return charge.refund;
   }
 
   function isRight(typed: string): boolean {
@@ -88,15 +87,15 @@ export function createFirstAdministratorDoor(deps: Deps): FirstAdministrator {
     return given !== undefined && expected !== undefined && equalDigests(digest(given), digest(expected));
   }
 
-  function isOver(): boolean {
-    if (!users.wasInhabited()) return false;
+  async function isOver(): Promise<boolean> {
+    if (!(await users.wasInhabited())) return false;
     bootCodeFile.remove();
     return true;
   }
 
   return {
     async openFirstRun() {
-      if (isOver() || settings.loginsDisabled) return undefined;
+      if ((await isOver()) || settings.loginsDisabled) return undefined;
       if (readCode(bootCodeFile.read() ?? "") === undefined) {
         bootCodeFile.remove();
         bootCodeFile.make(makeReadableCode(random));
@@ -104,16 +103,16 @@ export function createFirstAdministratorDoor(deps: Deps): FirstAdministrator {
       return bootCodeFile.read();
     },
 
-    isFirstRun: async () => !isOver(),
+    isFirstRun: async () => !(await isOver()),
 
     async createFirstAdministrator({ bootCode, email: typed, password, place }) {
       if (settings.loginsDisabled) throw new AppError("forbidden", "Nobody can sign in here.");
-      if (isOver()) return { outcome: "over" };
+      if (await isOver()) return { outcome: "over" };
       const now = clock.now();
-      const refund = chargeAttempt(place.client, now);
+      const refund = await chargeAttempt(place.client, now);
       // Before anything else is said: what is wrong with the rest is only for whoever has the code.
       if (!isRight(bootCode)) return { outcome: "refused", problems: { bootCode: "wrong" } };
-      refund();
+      await refund();
       const email = normalizeEmail(typed);
       const problem = passwordProblem(password, email ?? "");
       if (email === undefined || problem !== undefined) {
@@ -124,10 +123,10 @@ export function createFirstAdministratorDoor(deps: Deps): FirstAdministrator {
         return { outcome: "refused", problems };
       }
       const passwordHash = await argon2.hashPassword(password, place.client);
-      const user = await db.write(() =>
-        users.isInhabited()
+      const user = await db.writeInTurn("accounts", async (unit) =>
+        (await users.isInhabited(unit))
           ? undefined
-          : users.insert({ email, passwordHash, admin: true, confirmed: true, language: null, now }),
+          : users.insert(unit, { email, passwordHash, admin: true, confirmed: true, language: null, now }),
       );
       bootCodeFile.remove();
       if (user === undefined) return { outcome: "over" };

@@ -1,11 +1,11 @@
 import type { Clock } from "../base/clock.ts";
-import type { Database } from "../db/sqlite.ts";
+import type { Database, Unit } from "../db/database.ts";
 import type { NoticeName, Outbox } from "../mail/outbox.ts";
 import type { Place, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
 import type { PasswordCheck } from "./password-check.ts";
 import type { Provider } from "./provider.ts";
-import type { SessionStarts } from "./sessions.ts";
+import type { Guard, SessionStarts } from "./sessions.ts";
 import type { SignOnSteps, StepToConfirm } from "./sign-on-steps.ts";
 import { openProvider } from "./single-sign-on.ts";
 import type { Identity, IdentityStore } from "./store/identities.ts";
@@ -56,7 +56,7 @@ export interface Identities {
 }
 
 interface Deps {
-  readonly db: Pick<Database, "write">;
+  readonly db: Pick<Database, "writeInTurn">;
   readonly clock: Clock;
   readonly settings: AccountsDeps["settings"];
   readonly outbox: Outbox;
@@ -72,14 +72,14 @@ export function createIdentities(deps: Deps): Identities {
   const { db, clock, identities, passwords, check } = deps;
   return {
     async findLinkToConfirm(stepToken, session) {
-      const waiting = findWaiting(stepToken, deps);
+      const waiting = await findWaiting(stepToken, deps);
       if (waiting === undefined) return undefined;
       const { step, user } = waiting;
       return { accountEmail: user.email, providerEmail: step.email, by: proofNeeded(step, user, session) };
     },
 
     async confirmLink({ stepToken, password, session, place }) {
-      const waiting = findWaiting(stepToken, deps);
+      const waiting = await findWaiting(stepToken, deps);
       if (waiting === undefined || stepToken === undefined) return { is: "invalid" };
       const { step, user, account } = waiting;
       const by = proofNeeded(step, user, session);
@@ -87,22 +87,24 @@ export function createIdentities(deps: Deps): Identities {
       const given = { email: user.email, account, password, place };
       if (by === "password" && !(await check(given, clock.now()))) return { is: "wrong_password" };
       // Asked once more inside the write: a password that was changed meanwhile proves nothing.
-      const proven = () => by === "consent" || passwords.stands(user.id, account.passwordHash);
+      const proven: Guard = async (unit) =>
+        by === "consent" || (await passwords.stands(unit, user.id, account.passwordHash));
       const request = { stepToken, step, user, place, proven };
       return session?.user.id === user.id ? linkInSession(request, deps) : signInAndLink(request, deps);
     },
 
-    listIdentities: async (userId) => identities.listIdentities(userId),
+    listIdentities: (userId) => identities.listIdentities(userId),
 
     async unlinkIdentities({ userId, password, place }) {
       openProvider(deps);
-      const account = passwords.findPassword(userId);
+      const account = await passwords.findPassword(userId);
       if (account === undefined || !account.user.hasPassword) return "only_way_in";
       const given = { email: account.user.email, account, password, place };
       if (!(await check(given, clock.now()))) return "wrong_password";
       const now = clock.now();
-      await db.write(() => {
-        if (identities.deleteIdentities(userId)) tell(deps, "single_sign_on_unlinked", account.user, place, now);
+      await db.writeInTurn("accounts", async (unit) => {
+        if (!(await identities.deleteIdentities(unit, userId))) return;
+        await tell(unit, deps, "single_sign_on_unlinked", account.user, place, now);
       });
       return "unlinked";
     },
@@ -110,11 +112,11 @@ export function createIdentities(deps: Deps): Identities {
 }
 
 /** @returns the step and its account, which has to be one that may sign in. */
-function findWaiting(token: string | undefined, deps: Deps) {
+async function findWaiting(token: string | undefined, deps: Deps) {
   openProvider(deps);
-  const step = deps.steps.find(token, deps.clock.now());
+  const step = await deps.steps.find(token, deps.clock.now());
   if (step?.is !== "to_confirm") return undefined;
-  const account = deps.passwords.findPassword(step.userId);
+  const account = await deps.passwords.findPassword(step.userId);
   if (account === undefined || account.user.disabledAt !== null) return undefined;
   const unconfirmed = deps.settings.emails && account.user.confirmedAt === null;
   return unconfirmed ? undefined : { step, account, user: account.user };
@@ -131,12 +133,11 @@ interface LinkRequest {
   readonly step: StepToConfirm;
   readonly user: User;
   readonly place: Place;
-  /** Runs inside the unit. */
-  readonly proven: () => boolean;
+  readonly proven: Guard;
 }
 
 async function linkInSession(request: LinkRequest, deps: Deps): Promise<LinkOutcome> {
-  const result = await deps.db.write(linkUnit({ ...request, factorShown: true }, deps));
+  const result = await deps.db.writeInTurn("accounts", linkUnit({ ...request, factorShown: true }, deps));
   if (result === "linked") return { is: "linked", sessionToken: null, next: request.step.next };
   return { is: result === "taken" ? "linked_elsewhere" : "invalid" };
 }
@@ -150,8 +151,8 @@ async function signInAndLink(request: LinkRequest, deps: Deps): Promise<LinkOutc
   }
   const link = linkUnit({ ...request, factorShown: false }, deps);
   const done: { result: LinkResult } = { result: "refused" };
-  const sessionToken = await deps.startSession(user, place, now, () => {
-    done.result = link();
+  const sessionToken = await deps.startSession(user, place, now, async (unit) => {
+    done.result = await link(unit);
     return done.result === "linked";
   });
   if (sessionToken !== undefined) return { is: "linked", sessionToken, next: step.next };
@@ -160,31 +161,34 @@ async function signInAndLink(request: LinkRequest, deps: Deps): Promise<LinkOutc
 
 type LinkResult = "linked" | "taken" | "refused";
 
-/** @returns the unit of `db.write` that uses the step up, links, and tells the owner. */
-function linkUnit(request: LinkRequest & { readonly factorShown: boolean }, deps: Deps): () => LinkResult {
+/** @returns what uses the step up, links, and tells the owner, in a unit of the accounts' turn. */
+function linkUnit(
+  request: LinkRequest & { readonly factorShown: boolean },
+  deps: Deps,
+): (unit: Unit) => Promise<LinkResult> {
   const { stepToken, step, user, place, proven, factorShown } = request;
   const { clock, steps, identities } = deps;
   const { issuer, subject } = step;
-  return () => {
+  return async (unit) => {
     const now = clock.now();
-    if (!proven() || !steps.take(stepToken, now)) return "refused";
-    const result = identities.linkIdentity({ issuer, subject, userId: user.id, now, factorShown, perUserMax });
+    if (!(await proven(unit)) || !(await steps.take(unit, stepToken, now))) return "refused";
+    const link = { issuer, subject, userId: user.id, now, factorShown, perUserMax };
+    const result = await identities.linkIdentity(unit, link);
     if (result === "linked_before") return "linked";
-    if (result === "linked") {
-      tell(deps, "single_sign_on_linked", user, place, now);
-    }
+    if (result === "linked") await tell(unit, deps, "single_sign_on_linked", user, place, now);
     return result;
   };
 }
 
-/** Inside the unit of what it tells of. */
+/** @param unit of what it tells of. */
 function tell(
+  unit: Unit,
   { outbox, provider }: Deps,
   notice: NoticeName,
   user: User,
   { address, userAgent }: Place,
   now: number,
-): void {
+): Promise<void> {
   const content = { kind: "notice", notice, subject: provider?.name ?? "", at: now, address, userAgent } as const;
-  outbox.put({ to: user.email, language: user.language, content }, now);
+  return outbox.put(unit, { to: user.email, language: user.language, content }, now);
 }

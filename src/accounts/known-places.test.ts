@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { makeTestAccounts, makeUser, openSettings, password } from "../../test/support/accounts.ts";
+import { keepLetters } from "../../test/support/kept-letters.ts";
 import { systemRandom } from "../base/random.ts";
 import { createKeyring } from "../crypto/keyring.ts";
-import type { Letter } from "../mail/outbox.ts";
 import type { Accounts, Place } from "./accounts.ts";
 
 const firefox = (version: number, system = "X11; Linux x86_64") =>
@@ -11,10 +11,10 @@ const home: Place = { client: "192.0.2.1", address: "192.0.2.1", userAgent: fire
 
 /** Accounts whose mails are kept in a list. */
 function makeWorld() {
-  const letters: Letter[] = [];
+  const { outbox, letters } = keepLetters();
   const world = makeTestAccounts({
     settings: openSettings,
-    outbox: { open: true, put: (letter) => letters.push(letter) },
+    outbox,
     keyring: () => createKeyring([Buffer.alloc(32, 7)], systemRandom),
   });
   return { ...world, letters };

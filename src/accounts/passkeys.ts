@@ -3,6 +3,7 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
 } from "@simplewebauthn/server";
 import type { Clock } from "../base/clock.ts";
+import type { Unit } from "../db/database.ts";
 import type { User } from "./account.ts";
 import {
   type ChallengeUse,
@@ -32,8 +33,8 @@ export interface VerifiedRegistration {
 /** A passkey that answered rightly. It counts only when `claim` says so. */
 export interface VerifiedUse {
   readonly passkey: StoredPasskey;
-  /** Runs inside a unit of `db.write`. false: somebody used this answer before, or the passkey is gone or was copied. */
-  claim(): boolean;
+  /** In a unit of the accounts' turn. false: somebody used this answer before, or the passkey is gone or was copied. */
+  claim(unit: Unit): Promise<boolean>;
 }
 
 export interface PasskeyCeremonies {
@@ -84,7 +85,7 @@ export function createPasskeyCeremonies({
         challenge: bytesOf(challenges.make(use, clock.now())),
         timeout: challengeLifetimeMs,
         attestationType: "none",
-        excludeCredentials: store.listCredentials(user.id).map(describe),
+        excludeCredentials: (await store.listCredentials(user.id)).map(describe),
         authenticatorSelection: { residentKey: "preferred", userVerification: "preferred" },
         supportedAlgorithmIDs: algorithms,
       });
@@ -97,7 +98,7 @@ export function createPasskeyCeremonies({
         challenge: bytesOf(challenges.make(use, clock.now())),
         timeout: challengeLifetimeMs,
         userVerification: use.purpose === "sign_in" ? "required" : "preferred",
-        ...(userId !== null && { allowCredentials: store.listCredentials(userId).map(describe) }),
+        ...(userId !== null && { allowCredentials: (await store.listCredentials(userId)).map(describe) }),
       });
     },
 
@@ -128,7 +129,7 @@ export function createPasskeyCeremonies({
     async verifyUse(answer, use, party) {
       const response = readAuthentication(answer);
       if (response === undefined) return undefined;
-      const passkey = store.findCredential(Buffer.from(response.id, "base64url"));
+      const passkey = await store.findCredential(Buffer.from(response.id, "base64url"));
       if (passkey === undefined || !isHandleOf(response.response.userHandle, passkey.userId)) return undefined;
       const { verifyAuthenticationResponse } = await webauthn();
       const open = openChallenge(use);
@@ -144,11 +145,11 @@ export function createPasskeyCeremonies({
       );
       if (verified?.verified !== true) return undefined;
       const { newCounter } = verified.authenticationInfo;
-      const claim = () => {
+      const claim = async (unit: Unit) => {
         const now = clock.now();
         return (
-          store.inUnit.claimChallenge(open.digest(), now, now - challengeLifetimeMs) &&
-          store.inUnit.claimPasskey(passkey.id, newCounter, now)
+          (await store.claimChallenge(unit, open.digest(), now, now - challengeLifetimeMs)) &&
+          (await store.claimPasskey(unit, passkey.id, newCounter, now))
         );
       };
       return { passkey, claim };

@@ -3,7 +3,8 @@ import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
-import type { Database } from "../db/sqlite.ts";
+import type { Database } from "../db/database.ts";
+import type { Limits } from "../limits/limits.ts";
 import { linkLifeMs } from "../mail/letter.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { Place } from "./account.ts";
@@ -46,51 +47,62 @@ interface Deps {
   readonly random: Random;
   readonly argon2: Pick<Argon2Queue, "hashPassword">;
   readonly outbox: Outbox;
+  readonly limits: Limits;
 }
 
-const limits = { perClientMax: 30, perAddressMax: 5 };
+/** Users are counted from 1. */
+const nobody = 0;
+const mailLimits = { name: "reset mail", perClientMax: 30, perAddressMax: 5 };
 
 export function createRecovery(deps: Deps): Recovery {
   const { db, users, links, passwords, places, clock, random, argon2, outbox } = deps;
-  const throttle = createMailThrottle(limits);
+  const throttle = createMailThrottle(mailLimits, deps.limits);
   const since = (now: number) => now - linkLifeMs.reset_password;
 
   return {
     async requestReset({ email: typed, language, place }) {
       const now = clock.now();
       const email = normalizeEmail(typed);
-      const mayMail = throttle.charge(place.client, email ?? "", now);
+      const mayMail = await throttle.charge(place.client, email ?? "", now);
       const token = makeOpaqueToken(random);
-      await db.write(() => {
-        const user = email === undefined ? undefined : users.findFresh(email);
-        if (user === undefined || user.disabledAt !== null || !mayMail || !outbox.open) {
-          links.writeNothing(digest(token));
+      await db.writeInTurn("accounts", async (unit) => {
+        const user = email === undefined ? undefined : await users.findFresh(unit, email);
+        const mailed = mayMail && user !== undefined && user.disabledAt === null;
+        // Statement by statement the same work, whether anybody gets a mail or not.
+        await links.removeOf(unit, mailed ? user.id : nobody, "reset_password");
+        if (!mailed || !outbox.open) {
+          await links.writeNothing(unit, digest(token));
+          await outbox.putNothing(unit);
           return;
         }
-        links.removeOf(user.id, "reset_password");
-        links.insert({ digest: digest(token), userId: user.id, purpose: "reset_password", passwordHash: null, now });
+        const tokenDigest = digest(token);
+        await links.insert(unit, {
+          ...{ digest: tokenDigest, userId: user.id, purpose: "reset_password", passwordHash: null, now },
+        });
         const content = { kind: "reset_password", token } as const;
-        outbox.put({ to: user.email, language: user.language ?? language, content }, now);
+        await outbox.put(unit, { to: user.email, language: user.language ?? language, content }, now);
       });
     },
 
-    isResettable: async (token) => links.find(digest(token), "reset_password", since(clock.now())) !== undefined,
+    isResettable: async (token) =>
+      (await links.find(digest(token), "reset_password", since(clock.now()))) !== undefined,
 
     async resetPassword({ token, password, place }) {
       const now = clock.now();
       const tokenDigest = digest(token);
-      const link = links.find(tokenDigest, "reset_password", since(now));
+      const link = await links.find(tokenDigest, "reset_password", since(now));
       if (link === undefined) return "invalid_link";
       const problem = passwordProblem(password, link.email);
       if (problem !== undefined) return problem;
       const changed = await passwords.changePassword({
         ...{ userId: link.userId, now, from: null, to: await argon2.hashPassword(password, place.client) },
         ...{ keptSessionId: null, freshSince: null },
-        provided: () => links.findFresh(tokenDigest, "reset_password", since(now)) !== undefined,
-        onChanged(before) {
-          links.confirm(before.id, null, now);
-          places.note(before, place, now);
-          outbox.put(changedLetter(before, place, now), now);
+        provided: async (unit) =>
+          (await links.findFresh(unit, tokenDigest, "reset_password", since(now))) !== undefined,
+        async onChanged(unit, before) {
+          await links.confirm(unit, before.id, null, now);
+          await places.note(unit, before, place, now);
+          await outbox.put(unit, changedLetter(before, place, now), now);
         },
       });
       return changed ? "changed" : "invalid_link";

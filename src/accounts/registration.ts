@@ -4,7 +4,8 @@ import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
-import type { Database } from "../db/sqlite.ts";
+import type { Database, Unit } from "../db/database.ts";
+import type { Limits } from "../limits/limits.ts";
 import { linkLifeMs } from "../mail/letter.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { Place, User } from "./account.ts";
@@ -59,15 +60,16 @@ interface Deps {
   readonly argon2: Pick<Argon2Queue, "hashPassword">;
   readonly settings: AccountsDeps["settings"];
   readonly outbox: Outbox;
+  readonly limits: Limits;
   readonly startSession: SessionStarts["start"];
 }
 
-const limits = { perClientMax: 100, perAddressMax: 5 };
+const mailLimits = { name: "sign-up mail", perClientMax: 100, perAddressMax: 5 };
 const abandonedAfterMs = 7 * linkLifeMs.confirm_account;
 
 export function createRegistration(deps: Deps): Registration {
   const { db, users, links, clock, random, argon2, settings, outbox } = deps;
-  const throttle = createMailThrottle(limits);
+  const throttle = createMailThrottle(mailLimits, deps.limits);
 
   function problemsOf(email: string | undefined, password: string): EntryProblems {
     const problem = passwordProblem(password, email ?? "");
@@ -78,12 +80,17 @@ export function createRegistration(deps: Deps): Registration {
     };
   }
 
-  /** Inside a unit of `db.write`. */
-  function sendConfirmation(user: User, language: string, passwordHash: string | null, now: number): void {
+  async function sendConfirmation(
+    unit: Unit,
+    user: User,
+    { language, passwordHash, now }: { language: string; passwordHash: string | null; now: number },
+  ): Promise<void> {
     const token = makeOpaqueToken(random);
-    links.insert({ digest: digest(token), userId: user.id, purpose: "confirm_account", passwordHash, now });
+    await links.insert(unit, {
+      ...{ digest: digest(token), userId: user.id, purpose: "confirm_account", passwordHash, now },
+    });
     const content = { kind: "confirm_account", token } as const;
-    outbox.put({ to: user.email, language: user.language ?? language, content }, now);
+    await outbox.put(unit, { to: user.email, language: user.language ?? language, content }, now);
   }
 
   interface Applicant {
@@ -94,25 +101,41 @@ export function createRegistration(deps: Deps): Registration {
     readonly now: number;
   }
 
-  /** Every way through it costs the same: one hash before, and one durable write. */
-  function apply({ email, passwordHash, language, mayMail, now }: Applicant): Promise<"mail_sent" | "first_run"> {
-    return db.write(() => {
-      if (!users.isInhabited()) return "first_run";
+  /** Changes nothing, by so many statements. */
+  async function writeNothing(unit: Unit, times: number): Promise<void> {
+    for (let count = 0; count < times; count += 1) await links.writeNothing(unit, random.bytes(32));
+  }
+
+  /** The account of the e-mail, made where there is none: by the same number of statements in either case. */
+  async function getAccount(unit: Unit, { email, passwordHash, language, now }: Applicant): Promise<User> {
+    const made = await users.insert(unit, { email, passwordHash, admin: false, confirmed: false, language, now });
+    if (made !== undefined) return made;
+    await writeNothing(unit, 2);
+    const user = await users.findFresh(unit, email);
+    if (user === undefined) throw new Error("The account was not stored.");
+    return user;
+  }
+
+  /** Every way through it costs the same: one hash before, and one durable write of so many statements. */
+  function apply(applicant: Applicant): Promise<"mail_sent" | "first_run"> {
+    const { email, language, passwordHash, mayMail, now } = applicant;
+    return db.writeInTurn("accounts", async (unit) => {
+      if (!(await users.isInhabited(unit))) return "first_run";
       if (!mayMail) {
-        links.writeNothing(random.bytes(32));
+        await writeNothing(unit, 1);
         return "mail_sent";
       }
-      const made = users.insert({ email, passwordHash, admin: false, confirmed: false, language, now });
-      const user = made ?? users.findFresh(email);
-      if (user === undefined) throw new Error("The account was not stored.");
+      const user = await getAccount(unit, applicant);
+      const isLivedIn = await users.hasSignedIn(unit, user.id);
       // An account that somebody has lived in since before mails were on is no pending sign-up: its password stays.
-      if (user.confirmedAt === null && user.disabledAt === null && !users.hasSignedIn(user.id)) {
+      if (user.confirmedAt === null && user.disabledAt === null && !isLivedIn) {
         // Whoever signed up with this e-mail before did not prove it. Each sign-up has a link of its own, and the account
         // gets the password of the one whose mail is used: a stranger who was first has set nothing.
-        sendConfirmation(user, language, passwordHash, now);
+        await sendConfirmation(unit, user, { language, passwordHash, now });
       } else {
+        await writeNothing(unit, 1);
         const content = { kind: "already_registered" } as const;
-        outbox.put({ to: email, language: user.language ?? language, content }, now);
+        await outbox.put(unit, { to: email, language: user.language ?? language, content }, now);
       }
       return "mail_sent";
     });
@@ -120,9 +143,10 @@ export function createRegistration(deps: Deps): Registration {
 
   async function enter(applicant: Applicant, place: Place): Promise<SignUpOutcome> {
     const { email, passwordHash, language, now } = applicant;
-    const made = await db.write(() => {
-      if (!users.isInhabited()) return "first_run";
-      return users.insert({ email, passwordHash, admin: false, confirmed: false, language, now }) ?? "taken";
+    const made = await db.writeInTurn("accounts", async (unit) => {
+      if (!(await users.isInhabited(unit))) return "first_run";
+      const user = { email, passwordHash, admin: false, confirmed: false, language, now };
+      return (await users.insert(unit, user)) ?? "taken";
     });
     if (made === "first_run") return { outcome: "first_run" };
     if (made === "taken") return { outcome: "refused", problems: { email: "taken" } };
@@ -141,7 +165,7 @@ export function createRegistration(deps: Deps): Registration {
       if (email === undefined || problems.email !== undefined || problems.password !== undefined) {
         return { outcome: "refused", problems };
       }
-      const mayMail = throttle.charge(place.client, email, now);
+      const mayMail = await throttle.charge(place.client, email, now);
       const passwordHash = await argon2.hashPassword(password, place.client);
       const applicant = { email, passwordHash, language, mayMail, now };
       return settings.emails ? { outcome: await apply(applicant) } : enter(applicant, place);
@@ -150,23 +174,28 @@ export function createRegistration(deps: Deps): Registration {
     async requestConfirmation({ email: typed, language, place }) {
       const now = clock.now();
       const email = normalizeEmail(typed);
-      const mayMail = throttle.charge(place.client, email ?? "", now);
-      await db.write(() => {
-        const user = email === undefined ? undefined : users.findFresh(email);
+      const mayMail = await throttle.charge(place.client, email ?? "", now);
+      await db.writeInTurn("accounts", async (unit) => {
+        const user = email === undefined ? undefined : await users.findFresh(unit, email);
         const waits = user !== undefined && user.confirmedAt === null && user.disabledAt === null;
-        if (waits && mayMail && outbox.open) sendConfirmation(user, language, null, now);
-        else links.writeNothing(random.bytes(32));
+        if (waits && mayMail && outbox.open) {
+          await sendConfirmation(unit, user, { language, passwordHash: null, now });
+          return;
+        }
+        await writeNothing(unit, 1);
+        await outbox.putNothing(unit);
       });
     },
 
     isConfirmable: async (token) =>
-      links.find(digest(token), "confirm_account", clock.now() - linkLifeMs.confirm_account) !== undefined,
+      (await links.find(digest(token), "confirm_account", clock.now() - linkLifeMs.confirm_account)) !== undefined,
 
     confirmAccount(token) {
       const now = clock.now();
-      return db.write(() => {
-        const link = links.findFresh(digest(token), "confirm_account", now - linkLifeMs.confirm_account);
-        return link !== undefined && links.confirm(link.userId, link.passwordHash, now);
+      return db.writeInTurn("accounts", async (unit) => {
+        const since = now - linkLifeMs.confirm_account;
+        const link = await links.findFresh(unit, digest(token), "confirm_account", since);
+        return link !== undefined && (await links.confirm(unit, link.userId, link.passwordHash, now));
       });
     },
 

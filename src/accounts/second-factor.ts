@@ -1,5 +1,6 @@
 import type { PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/server";
 import type { Clock } from "../base/clock.ts";
+import type { Unit } from "../db/database.ts";
 import type { Place, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
 import type { CodeAnswer, FactorCodes, FactorRefusal } from "./factor-codes.ts";
@@ -45,18 +46,18 @@ export function createSecondFactor(deps: {
   readonly codes: FactorCodes;
   readonly ceremonies: PasskeyCeremonies;
   readonly starts: Pick<SessionStarts, "startComplete">;
-  readonly findUser: (userId: number) => User | undefined;
+  readonly findUser: (userId: number) => Promise<User | undefined>;
   readonly settings: AccountsDeps["settings"];
   readonly clock: Clock;
 }): SecondFactor {
   const { codes, ceremonies, starts, findUser, settings, clock } = deps;
 
-  /** @param attempt runs inside the unit that starts the session, once all else about it was found in order. */
-  async function complete(waiting: WaitingSignIn, attempt: () => CodeAnswer): Promise<FactorGiven> {
+  /** @param attempt in the unit that starts the session, once all else about it was found in order. */
+  async function complete(waiting: WaitingSignIn, attempt: (unit: Unit) => Promise<CodeAnswer>): Promise<FactorGiven> {
     const { session, sessionToken, place } = waiting;
     let answer: CodeAnswer | undefined;
-    const fresh = await starts.startComplete(session.user, place, clock.now(), sessionToken, () => {
-      answer = attempt();
+    const fresh = await starts.startComplete(session.user, place, clock.now(), sessionToken, async (unit) => {
+      answer = await attempt(unit);
       return answer.outcome === "right";
     });
     if (fresh !== undefined) return { outcome: "complete", sessionToken: fresh };
@@ -65,14 +66,14 @@ export function createSecondFactor(deps: {
 
   return {
     giveCode(waiting, code) {
-      return complete(waiting, () => codes.tryCode(waiting.session.user.id, code, clock.now()));
+      return complete(waiting, (unit) => codes.tryCode(unit, waiting.session.user.id, code, clock.now()));
     },
 
     async givePasskey(waiting, { answer, party }) {
       const { session } = waiting;
       const use = await ceremonies.verifyUse(answer, useFor(session), party);
       if (use === undefined || use.passkey.userId !== session.user.id) return { outcome: "wrong" };
-      return complete(waiting, () => ({ outcome: use.claim() ? "right" : "wrong" }));
+      return complete(waiting, async (unit) => ({ outcome: (await use.claim(unit)) ? "right" : "wrong" }));
     },
 
     offerOwnPasskeys: (session, party) => ceremonies.offerUse(session.user.id, useFor(session), party),
@@ -82,7 +83,7 @@ export function createSecondFactor(deps: {
     async signInByPasskey({ answer, party }, place) {
       if (settings.loginsDisabled) return undefined;
       const use = await ceremonies.verifyUse(answer, { purpose: "sign_in" }, party);
-      const user = use === undefined ? undefined : findUser(use.passkey.userId);
+      const user = use === undefined ? undefined : await findUser(use.passkey.userId);
       if (use === undefined || user === undefined || (settings.emails && user.confirmedAt === null)) return undefined;
       const sessionToken = await starts.startComplete(user, place, clock.now(), undefined, use.claim);
       return sessionToken === undefined ? undefined : { user, sessionToken };

@@ -4,6 +4,7 @@ import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
+import type { Writing } from "../db/database.ts";
 import type { SealedColumn } from "../db/sealed-column.ts";
 import type { SignOnSecrets } from "./provider.ts";
 import type { SignOnStepStore } from "./store/sign-on-steps.ts";
@@ -45,9 +46,9 @@ export interface SignOnSteps {
   /** @returns the token that the browser keeps. @throws AppError unavailable: too many are on their way. */
   keep(step: SignOnStep, client: string, now: number): Promise<string>;
   /** undefined: unknown, used or over. */
-  find(token: string | undefined, now: number): SignOnStep | undefined;
-  /** For a unit of `db.write`: true for one caller only. */
-  take(token: string, now: number): boolean;
+  find(token: string | undefined, now: number): Promise<SignOnStep | undefined>;
+  /** True for one caller only. */
+  take(writing: Writing, token: string, now: number): Promise<boolean>;
   /** @returns how many. */
   removeExpired(now: number, stepsMax: number): Promise<number>;
 }
@@ -80,14 +81,14 @@ export function createSignOnSteps(deps: {
       if (!kept) throw unavailable("Too many people are signing in at the provider.", retrySeconds);
       return token;
     },
-    find(token, now) {
+    async find(token, now) {
       if (token === undefined || !tokenShape.test(token)) return undefined;
       const stepDigest = digest(token);
-      const sealed = store.findStep(stepDigest, now - signOnStepMs);
+      const sealed = await store.findStep(stepDigest, now - signOnStepMs);
       const opened = sealed === undefined ? undefined : keyring().open(contextOf(stepDigest), sealed);
       return opened === undefined ? undefined : readStep(JSON.parse(opened.toString("utf8")));
     },
-    take: (token, now) => store.takeStep(digest(token), now - signOnStepMs),
+    take: (writing, token, now) => store.takeStep(writing, digest(token), now - signOnStepMs),
     removeExpired: (now, stepsMax) => store.deleteStepsBefore(now - signOnStepMs, stepsMax),
   };
 }

@@ -3,12 +3,12 @@ import { AppError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import { digest, equalDigests } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
-import type { Database } from "../db/sqlite.ts";
+import type { Database } from "../db/database.ts";
 import type { Place, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
 import { normalizeEmail } from "./email.ts";
 import type { Provider, ProviderClaims } from "./provider.ts";
-import type { SessionStarts } from "./sessions.ts";
+import type { Guard, SessionStarts } from "./sessions.ts";
 import type { SignOnSteps, StepOnTheWay } from "./sign-on-steps.ts";
 import type { IdentityStore } from "./store/identities.ts";
 
@@ -60,14 +60,14 @@ export interface SingleSignOn {
 }
 
 interface Deps {
-  readonly db: Pick<Database, "write">;
+  readonly db: Pick<Database, "autocommit">;
   readonly clock: Clock;
   readonly random: Random;
   readonly settings: AccountsDeps["settings"];
   readonly provider: Provider | undefined;
   readonly steps: SignOnSteps;
   readonly identities: IdentityStore;
-  readonly findUserByEmail: (email: string) => User | undefined;
+  readonly findUserByEmail: (email: string) => Promise<User | undefined>;
   readonly startSession: SessionStarts["start"];
 }
 
@@ -87,11 +87,10 @@ export function createSingleSignOn(deps: Deps): SingleSignOn {
 
     async completeSignOn({ stepToken, query, session, place }) {
       const provider = openProvider(deps);
-      const step = steps.find(stepToken, clock.now());
+      const step = await steps.find(stepToken, clock.now());
       // A wrong state leaves the step as it is: some other site has sent the browser here, not the provider.
       if (stepToken === undefined || step?.is !== "on_the_way" || !isStateOf(step, query)) return invalid;
-      const first = await db.write(() => steps.take(stepToken, clock.now()));
-      if (!first) return invalid;
+      if (!(await steps.take(db.autocommit, stepToken, clock.now()))) return invalid;
       const answer = await provider.readAnswer(query, step.secrets);
       if (answer.is !== "claims") return answer;
       const { linkTo, next } = step;
@@ -108,12 +107,12 @@ function isStateOf({ secrets }: StepOnTheWay, query: string): boolean {
 }
 
 async function signInAs(claims: ProviderClaims, next: string | null, place: Place, deps: Deps): Promise<SignOnOutcome> {
-  const known = deps.identities.findUserByIdentity(claims);
+  const known = await deps.identities.findUserByIdentity(claims);
   if (known !== undefined) return enter(known, claims, next, place, deps);
   const email = verifiedEmailOf(claims);
   if (email === undefined) return { is: "unverified_email" };
   const now = deps.clock.now();
-  const found = deps.findUserByEmail(email);
+  const found = await deps.findUserByEmail(email);
   if (found !== undefined) {
     // The provider's word alone opens no account that was made otherwise: its owner has to confirm it here.
     return found.disabledAt === null ? keepToConfirm(claims, email, found.id, next, place, deps) : { is: "no_account" };
@@ -136,7 +135,7 @@ async function enter(
   { identities, settings, startSession, clock }: Deps,
 ): Promise<SignOnOutcome> {
   if (settings.emails && user.confirmedAt === null) return { is: "no_account" };
-  const still = () => identities.isIdentityOf({ issuer, subject }, user.id);
+  const still: Guard = (unit) => identities.isIdentityOf(unit, { issuer, subject }, user.id);
   const sessionToken = await startSession(user, place, clock.now(), still);
   if (sessionToken === undefined) return { is: "no_account" };
   return { is: "signed_in", sessionToken, waitsForFactor: user.hasSecondFactor, next };
@@ -149,7 +148,7 @@ async function enter(
 async function askToLink(claims: ProviderClaims, userId: number, place: Place, deps: Deps): Promise<SignOnOutcome> {
   const email = verifiedEmailOf(claims);
   if (email === undefined) return { is: "unverified_email" };
-  const owner = deps.identities.findUserByIdentity(claims);
+  const owner = await deps.identities.findUserByIdentity(claims);
   if (owner !== undefined) return { is: owner.id === userId ? "linked_before" : "linked_elsewhere" };
   return keepToConfirm(claims, email, userId, signOnSettingsPath, place, deps);
 }

@@ -12,6 +12,8 @@ export interface Outbox {
   readonly open: boolean;
   /** @param unit of what the letter tells of: it stands when that stands, and not otherwise. */
   put(unit: Unit, letter: Letter, now: number): Promise<void>;
+  /** Costs what `put` costs, and nobody gets a letter: the time taken must not tell whether somebody does. */
+  putNothing(unit: Unit): Promise<void>;
 }
 
 /**
@@ -32,6 +34,10 @@ export function createOutbox(deps: {
       if (!deps.open) return;
       if (letter.content.kind !== "notice" && (await store.waitingReach(unit, waitingMax))) return;
       await store.insert(unit, (id) => sealLetter(deps.keyring(), id, letter), now);
+    },
+    async putNothing(unit) {
+      if (!deps.open || (await store.waitingReach(unit, waitingMax))) return;
+      await store.insertNothing(unit);
     },
   };
 }

@@ -1,8 +1,11 @@
-import type { Database } from "../../db/sqlite.ts";
+import type { Database, Unit } from "../../db/database.ts";
+import { sql } from "../../db/statement.ts";
 import type { User } from "../account.ts";
 import { toUser, type UserRow, userColumns } from "./rows.ts";
 
-/** Callbacks run inside the unit of `db.write`. */
+type OnChanged = (unit: Unit, before: User) => Promise<void>;
+
+/** Callbacks run inside the unit. */
 export interface EmailChangeStore {
   /**
    * Earlier links of the user are void.
@@ -16,98 +19,96 @@ export interface EmailChangeStore {
     now: number;
     since: number;
     perUserMax: number;
-    onWritten: (user: User, owner: User | undefined) => void;
+    onWritten: (unit: Unit, user: User, owner: User | undefined) => Promise<void>;
   }): Promise<"sent" | "too_many" | "unknown">;
   /** @param onChanged told the user as it was before. */
   redeemLink(link: {
     digest: Buffer;
     now: number;
     since: number;
-    onChanged: (before: User) => void;
+    onChanged: OnChanged;
   }): Promise<"changed" | "invalid" | "taken">;
   changeEmail(change: {
     userId: number;
     email: string;
     now: number;
-    onChanged: (before: User) => void;
+    onChanged: OnChanged;
   }): Promise<"changed" | "taken" | "unknown">;
   /** The address that a link would change to; undefined: no such link. */
-  findLink(digest: Buffer, since: number): string | undefined;
+  findLink(digest: Buffer, since: number): Promise<string | undefined>;
 }
 
 /** See the schema of `mailed_links`. */
 const changesEmail = 2;
 
-export function createEmailChangeStore(db: Database): EmailChangeStore {
-  const steps = prepareChange(db);
-  const count = db.writer.prepare<[number, number], { count: number }>(
-    `SELECT count(*) AS count FROM mailed_links WHERE user_id = ? AND purpose = ${changesEmail} AND created_at > ?`,
-  );
-  const forgetOld = db.writer.prepare<[number, number]>(
-    `DELETE FROM mailed_links WHERE user_id = ? AND purpose = ${changesEmail} AND created_at <= ?`,
-  );
-  // They stay to be counted, and lead nowhere.
-  const voidEarlier = db.writer.prepare<[number]>(
-    `UPDATE mailed_links SET new_email = NULL WHERE user_id = ? AND purpose = ${changesEmail}`,
-  );
-  const insert = db.writer.prepare<[Buffer, number, string | null, number]>(
-    `INSERT INTO mailed_links (digest, user_id, purpose, new_email, created_at) VALUES (?, ?, ${changesEmail}, ?, ?)`,
-  );
-  const setWaiting = db.writer.prepare<[string, number]>("UPDATE users SET unconfirmed_email = ? WHERE id = ?");
-  const linkSql = `SELECT user_id AS userId, new_email AS email FROM mailed_links
-     WHERE digest = ? AND purpose = ${changesEmail} AND new_email IS NOT NULL AND created_at > ?`;
-  const findForWrite = db.writer.prepare<[Buffer, number], { userId: number; email: string }>(linkSql);
-  const find = db.reader.prepare<[Buffer, number], { userId: number; email: string }>(linkSql);
+const countLinks = sql<[userId: number, since: number], { count: number }>(
+  `SELECT count(*) AS count FROM mailed_links WHERE user_id = ? AND purpose = ${changesEmail} AND created_at > ?`,
+);
+const forgetOld = sql<[userId: number, since: number]>(
+  `DELETE FROM mailed_links WHERE user_id = ? AND purpose = ${changesEmail} AND created_at <= ?`,
+);
+// They stay to be counted, and lead nowhere.
+const voidEarlier = sql<[userId: number]>(
+  `UPDATE mailed_links SET new_email = NULL WHERE user_id = ? AND purpose = ${changesEmail}`,
+);
+const insertRow = sql<[digest: Buffer, userId: number, newEmail: string | null, createdAt: number]>(
+  `INSERT INTO mailed_links (digest, user_id, purpose, new_email, created_at) VALUES (?, ?, ${changesEmail}, ?, ?)`,
+);
+const setWaiting = sql<[email: string, userId: number]>("UPDATE users SET unconfirmed_email = ? WHERE id = ?");
+const openLink = sql<[digest: Buffer, since: number], { userId: number; email: string }>(
+  `SELECT user_id AS userId, new_email AS email FROM mailed_links
+   WHERE digest = ? AND purpose = ${changesEmail} AND new_email IS NOT NULL AND created_at > ?`,
+);
+const enabledById = sql<[userId: number], UserRow>(
+  `SELECT ${userColumns} FROM users WHERE id = ? AND disabled_at IS NULL`,
+);
+const userByEmail = sql<[email: string], UserRow>(`SELECT ${userColumns} FROM users WHERE email = ?`);
+const setEmail = sql<[email: string, updatedAt: number, userId: number]>(
+  "UPDATE users SET email = ?, unconfirmed_email = NULL, updated_at = ? WHERE id = ?",
+);
+// Those to the old address, too: it may not be its owner's any more.
+const voidLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
 
+export function createEmailChangeStore(db: Database): EmailChangeStore {
   return {
     insertLink: ({ userId, digest, email, now, since, perUserMax, onWritten }) =>
-      db.write(() => {
-        const user = steps.findUser(userId);
+      db.writeInTurn("accounts", async (unit) => {
+        const user = await findUser(unit, userId);
         if (user === undefined) return "unknown";
-        if ((count.get(userId, since)?.count ?? 0) >= perUserMax) return "too_many";
-        forgetOld.run(userId, since);
-        voidEarlier.run(userId);
-        const owner = steps.findOwner(email);
-        insert.run(digest, userId, owner === undefined ? email : null, now);
-        setWaiting.run(email, userId);
-        onWritten(user, owner);
+        if (((await unit.one(countLinks, userId, since))?.count ?? 0) >= perUserMax) return "too_many";
+        await unit.run(forgetOld, userId, since);
+        await unit.run(voidEarlier, userId);
+        const owner = await findOwner(unit, email);
+        await unit.run(insertRow, digest, userId, owner === undefined ? email : null, now);
+        await unit.run(setWaiting, email, userId);
+        await onWritten(unit, user, owner);
         return "sent";
       }),
     redeemLink: ({ digest, now, since, onChanged }) =>
-      db.write(() => {
-        const link = findForWrite.get(digest, since);
+      db.writeInTurn("accounts", async (unit) => {
+        const link = await unit.one(openLink, digest, since);
         if (link === undefined) return "invalid";
-        const outcome = steps.change(link.userId, link.email, now, onChanged);
+        const outcome = await change(unit, { userId: link.userId, email: link.email, now, onChanged });
         return outcome === "unknown" ? "invalid" : outcome;
       }),
-    changeEmail: ({ userId, email, now, onChanged }) => db.write(() => steps.change(userId, email, now, onChanged)),
-    findLink: (digest, since) => find.get(digest, since)?.email,
+    changeEmail: (wanted) => db.writeInTurn("accounts", (unit) => change(unit, wanted)),
+    findLink: async (digest, since) => (await db.read.one(openLink, digest, since))?.email,
   };
 }
 
-/** Steps that run inside a unit of `db.write`. */
-function prepareChange(db: Database) {
-  const byId = db.writer.prepare<[number], UserRow>(
-    `SELECT ${userColumns} FROM users WHERE id = ? AND disabled_at IS NULL`,
-  );
-  const byEmail = db.writer.prepare<[string], UserRow>(`SELECT ${userColumns} FROM users WHERE email = ?`);
-  const setEmail = db.writer.prepare<[string, number, number]>(
-    "UPDATE users SET email = ?, unconfirmed_email = NULL, updated_at = ? WHERE id = ?",
-  );
-  // Those to the old address, too: it may not be its owner's any more.
-  const voidLinks = db.writer.prepare<[number]>("DELETE FROM mailed_links WHERE user_id = ?");
-  const userOf = (row: UserRow | undefined) => (row === undefined ? undefined : toUser(row));
-  return {
-    findUser: (userId: number) => userOf(byId.get(userId)),
-    findOwner: (email: string) => userOf(byEmail.get(email)),
-    change(userId: number, email: string, now: number, onChanged: (before: User) => void) {
-      const user = userOf(byId.get(userId));
-      if (user === undefined) return "unknown";
-      if (byEmail.get(email) !== undefined) return "taken";
-      setEmail.run(email, now, userId);
-      voidLinks.run(userId);
-      onChanged(user);
-      return "changed";
-    },
-  } as const;
+const userOf = (row: UserRow | undefined) => (row === undefined ? undefined : toUser(row));
+const findUser = async (unit: Unit, userId: number) => userOf(await unit.one(enabledById, userId));
+const findOwner = async (unit: Unit, email: string) => userOf(await unit.one(userByEmail, email));
+
+async function change(
+  unit: Unit,
+  { userId, email, now, onChanged }: Parameters<EmailChangeStore["changeEmail"]>[0],
+): Promise<"changed" | "taken" | "unknown"> {
+  const user = await findUser(unit, userId);
+  if (user === undefined) return "unknown";
+  if ((await findOwner(unit, email)) !== undefined) return "taken";
+  await unit.run(setEmail, email, now, userId);
+  await unit.run(voidLinks, userId);
+  await onChanged(unit, user);
+  return "changed";
 }

@@ -1,33 +1,38 @@
+import type { Database, Unit } from "../../db/database.ts";
 import type { SealedColumn } from "../../db/sealed-column.ts";
-import type { Database } from "../../db/sqlite.ts";
+import { sql } from "../../db/statement.ts";
 import type { FactorFailures } from "../factor-throttle.ts";
 
 /** What of the second factors lies in the store beside the passkeys. */
-export interface FactorStore {
+export interface FactorStore extends FactorUnit {
   /** `appAddedAt` null: there is no authenticator app. */
-  findFactors(userId: number): { readonly appAddedAt: number | null; readonly backupCodesLeft: number };
-  readonly inUnit: FactorUnit;
+  findFactors(userId: number): Promise<FactorSummary>;
 }
 
-/** Each runs inside a unit of `db.write`: what decides is read there and not before. */
+interface FactorSummary {
+  readonly appAddedAt: number | null;
+  readonly backupCodesLeft: number;
+}
+
+/** For units of the accounts' turn: what decides is read there and not before. */
 export interface FactorUnit {
   /** Authenticator app and passkeys together. */
-  countFactors(userId: number): number;
+  countFactors(unit: Unit, userId: number): Promise<number>;
   /** Whether the session is there still, and waits for nothing. */
-  sessionStands(sessionId: number, userId: number): boolean;
-  findTotpSecret(userId: number): Buffer | undefined;
+  sessionStands(unit: Unit, sessionId: number, userId: number): Promise<boolean>;
+  findTotpSecret(unit: Unit, userId: number): Promise<Buffer | undefined>;
   /** In place of the one before, if any. `step`: of the code that confirmed it. */
-  putTotp(userId: number, secretSealed: Buffer, step: number, now: number): void;
+  putTotp(unit: Unit, userId: number, secretSealed: Buffer, step: number, now: number): Promise<void>;
   /** false: a code of this step or of a later one was used already. */
-  claimTotpStep(userId: number, step: number): boolean;
-  removeTotp(userId: number): boolean;
+  claimTotpStep(unit: Unit, userId: number, step: number): Promise<boolean>;
+  removeTotp(unit: Unit, userId: number): Promise<boolean>;
   /** false: no such code, or it was used. */
-  claimBackupCode(userId: number, digest: Buffer, now: number): boolean;
-  hasBackupCodes(userId: number): boolean;
+  claimBackupCode(unit: Unit, userId: number, digest: Buffer, now: number): Promise<boolean>;
+  hasBackupCodes(unit: Unit, userId: number): Promise<boolean>;
   /** In place of all before; an empty list removes them. */
-  replaceBackupCodes(userId: number, digests: readonly Buffer[]): void;
-  readFailures(userId: number): FactorFailures;
-  writeFailures(userId: number, failures: FactorFailures): void;
+  replaceBackupCodes(unit: Unit, userId: number, digests: readonly Buffer[]): Promise<void>;
+  readFailures(unit: Unit, userId: number): Promise<FactorFailures>;
+  writeFailures(unit: Unit, userId: number, failures: FactorFailures): Promise<void>;
 }
 
 export function totpContext(userId: number): string {
@@ -41,84 +46,82 @@ export const sealedTotpSecrets: SealedColumn = {
   contextOf: (id) => totpContext(Number(id)),
 };
 
-export function createFactorStore(db: Database): FactorStore {
-  const find = db.reader.prepare<[number, number], { appAddedAt: number | null; backupCodesLeft: number }>(
-    `SELECT (SELECT confirmed_at FROM totp_factors WHERE user_id = ?) AS appAddedAt,
-       (SELECT count(*) FROM backup_codes WHERE user_id = ? AND used_at IS NULL) AS backupCodesLeft`,
-  );
+const summary = sql<[userId: number, userId: number], FactorSummary>(
+  `SELECT (SELECT confirmed_at FROM totp_factors WHERE user_id = ?) AS appAddedAt,
+     (SELECT count(*) FROM backup_codes WHERE user_id = ? AND used_at IS NULL) AS backupCodesLeft`,
+);
+
+const factorCount = sql<[userId: number, userId: number], { count: number }>(
+  `SELECT (SELECT count(*) FROM totp_factors WHERE user_id = ?) + (SELECT count(*) FROM passkeys WHERE user_id = ?)
+     AS count`,
+);
+const completeSession = sql<[sessionId: number, userId: number], { id: number }>(
+  "SELECT id FROM sessions WHERE id = ? AND user_id = ? AND waits_for_factor = 0",
+);
+
+const totpSecret = sql<[userId: number], { secretSealed: Buffer }>(
+  "SELECT secret_sealed AS secretSealed FROM totp_factors WHERE user_id = ?",
+);
+const putTotpSecret = sql<[userId: number, secretSealed: Buffer, step: number, confirmedAt: number]>(
+  `INSERT INTO totp_factors (user_id, secret_sealed, last_step, confirmed_at) VALUES (?, ?, ?, ?)
+   ON CONFLICT (user_id) DO UPDATE SET
+     secret_sealed = excluded.secret_sealed, last_step = excluded.last_step, confirmed_at = excluded.confirmed_at`,
+);
+const claimStep = sql<[step: number, userId: number, step: number]>(
+  "UPDATE totp_factors SET last_step = ? WHERE user_id = ? AND last_step < ?",
+);
+const removeTotpSecret = sql<[userId: number]>("DELETE FROM totp_factors WHERE user_id = ?");
+
+const claimCode = sql<[usedAt: number, userId: number, digest: Buffer]>(
+  "UPDATE backup_codes SET used_at = ? WHERE user_id = ? AND digest = ? AND used_at IS NULL",
+);
+const anyCode = sql<[userId: number], { userId: number }>(
+  "SELECT user_id AS userId FROM backup_codes WHERE user_id = ? LIMIT 1",
+);
+const removeCodes = sql<[userId: number]>("DELETE FROM backup_codes WHERE user_id = ?");
+const insertCode = sql<[userId: number, digest: Buffer]>("INSERT INTO backup_codes (user_id, digest) VALUES (?, ?)");
+
+const failuresOf = sql<[userId: number], FactorFailures>(
+  "SELECT factor_failures AS count, factor_failures_since AS since FROM users WHERE id = ?",
+);
+const setFailures = sql<[count: number, since: number, userId: number]>(
+  "UPDATE users SET factor_failures = ?, factor_failures_since = ? WHERE id = ?",
+);
+
+export function createFactorStore(db: Pick<Database, "read">): FactorStore {
   return {
-    findFactors: (userId) => find.get(userId, userId) ?? { appAddedAt: null, backupCodesLeft: 0 },
-    inUnit: { ...prepareStanding(db), ...prepareTotp(db), ...prepareBackupCodes(db), ...prepareFailures(db) },
+    findFactors: async (userId) =>
+      (await db.read.one(summary, userId, userId)) ?? { appAddedAt: null, backupCodesLeft: 0 },
+    ...{ ...standing, ...totp, ...backupCodes, ...failures },
   };
 }
 
-function prepareStanding({ writer }: Database): Pick<FactorUnit, "countFactors" | "sessionStands"> {
-  const count = writer.prepare<[number, number], { count: number }>(
-    `SELECT (SELECT count(*) FROM totp_factors WHERE user_id = ?) + (SELECT count(*) FROM passkeys WHERE user_id = ?)
-       AS count`,
-  );
-  const session = writer.prepare<[number, number], { id: number }>(
-    "SELECT id FROM sessions WHERE id = ? AND user_id = ? AND waits_for_factor = 0",
-  );
-  return {
-    countFactors: (userId) => count.get(userId, userId)?.count ?? 0,
-    sessionStands: (sessionId, userId) => session.get(sessionId, userId) !== undefined,
-  };
-}
+const standing: Pick<FactorUnit, "countFactors" | "sessionStands"> = {
+  countFactors: async (unit, userId) => (await unit.one(factorCount, userId, userId))?.count ?? 0,
+  sessionStands: async (unit, sessionId, userId) => (await unit.one(completeSession, sessionId, userId)) !== undefined,
+};
 
-function prepareTotp({
-  writer,
-}: Database): Pick<FactorUnit, "findTotpSecret" | "putTotp" | "claimTotpStep" | "removeTotp"> {
-  const secret = writer.prepare<[number], { secret_sealed: Buffer }>(
-    "SELECT secret_sealed FROM totp_factors WHERE user_id = ?",
-  );
-  const put = writer.prepare<[number, Buffer, number, number]>(
-    `INSERT INTO totp_factors (user_id, secret_sealed, last_step, confirmed_at) VALUES (?, ?, ?, ?)
-     ON CONFLICT (user_id) DO UPDATE SET
-       secret_sealed = excluded.secret_sealed, last_step = excluded.last_step, confirmed_at = excluded.confirmed_at`,
-  );
-  const claim = writer.prepare<[number, number, number]>(
-    "UPDATE totp_factors SET last_step = ? WHERE user_id = ? AND last_step < ?",
-  );
-  const remove = writer.prepare<[number]>("DELETE FROM totp_factors WHERE user_id = ?");
-  return {
-    findTotpSecret: (userId) => secret.get(userId)?.secret_sealed,
-    putTotp: (userId, secretSealed, step, now) => void put.run(userId, secretSealed, step, now),
-    claimTotpStep: (userId, step) => claim.run(step, userId, step).changes === 1,
-    removeTotp: (userId) => remove.run(userId).changes === 1,
-  };
-}
+const totp: Pick<FactorUnit, "findTotpSecret" | "putTotp" | "claimTotpStep" | "removeTotp"> = {
+  findTotpSecret: async (unit, userId) => (await unit.one(totpSecret, userId))?.secretSealed,
+  async putTotp(unit, userId, secretSealed, step, now) {
+    await unit.run(putTotpSecret, userId, secretSealed, step, now);
+  },
+  claimTotpStep: async (unit, userId, step) => (await unit.run(claimStep, step, userId, step)) === 1,
+  removeTotp: async (unit, userId) => (await unit.run(removeTotpSecret, userId)) === 1,
+};
 
-function prepareBackupCodes({
-  writer,
-}: Database): Pick<FactorUnit, "claimBackupCode" | "hasBackupCodes" | "replaceBackupCodes"> {
-  const claim = writer.prepare<[number, number, Buffer]>(
-    "UPDATE backup_codes SET used_at = ? WHERE user_id = ? AND digest = ? AND used_at IS NULL",
-  );
-  const any = writer.prepare<[number], { user_id: number }>(
-    "SELECT user_id FROM backup_codes WHERE user_id = ? LIMIT 1",
-  );
-  const removeAll = writer.prepare<[number]>("DELETE FROM backup_codes WHERE user_id = ?");
-  const insert = writer.prepare<[number, Buffer]>("INSERT INTO backup_codes (user_id, digest) VALUES (?, ?)");
-  return {
-    claimBackupCode: (userId, digest, now) => claim.run(now, userId, digest).changes === 1,
-    hasBackupCodes: (userId) => any.get(userId) !== undefined,
-    replaceBackupCodes(userId, digests) {
-      removeAll.run(userId);
-      for (const digest of digests) insert.run(userId, digest);
-    },
-  };
-}
+const backupCodes: Pick<FactorUnit, "claimBackupCode" | "hasBackupCodes" | "replaceBackupCodes"> = {
+  claimBackupCode: async (unit, userId, digest, now) => (await unit.run(claimCode, now, userId, digest)) === 1,
+  hasBackupCodes: async (unit, userId) => (await unit.one(anyCode, userId)) !== undefined,
+  async replaceBackupCodes(unit, userId, digests) {
+    await unit.run(removeCodes, userId);
+    for (const digest of digests) await unit.run(insertCode, userId, digest);
+  },
+};
 
-function prepareFailures({ writer }: Database): Pick<FactorUnit, "readFailures" | "writeFailures"> {
-  const read = writer.prepare<[number], FactorFailures>(
-    "SELECT factor_failures AS count, factor_failures_since AS since FROM users WHERE id = ?",
-  );
-  const write = writer.prepare<[number, number, number]>(
-    "UPDATE users SET factor_failures = ?, factor_failures_since = ? WHERE id = ?",
-  );
-  return {
-    readFailures: (userId) => read.get(userId) ?? { count: 0, since: 0 },
-    writeFailures: (userId, { count, since }) => void write.run(count, since, userId),
-  };
-}
+const failures: Pick<FactorUnit, "readFailures" | "writeFailures"> = {
+  readFailures: async (unit, userId) => (await unit.one(failuresOf, userId)) ?? { count: 0, since: 0 },
+  async writeFailures(unit, userId, { count, since }) {
+    await unit.run(setFailures, count, since, userId);
+  },
+};

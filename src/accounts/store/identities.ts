@@ -1,6 +1,7 @@
-import type { Database } from "../../db/sqlite.ts";
+import type { Database, Unit } from "../../db/database.ts";
+import { sql } from "../../db/statement.ts";
 import type { User } from "../account.ts";
-import { countedIds } from "./counted-ids.ts";
+import { nextId } from "./counted-ids.ts";
 import { toUser, type UserRow, userColumns } from "./rows.ts";
 
 /** Who a provider says somebody is: the two together are never given to another person. */
@@ -24,91 +25,89 @@ export interface NewLink extends IdentityKey {
 }
 
 export interface IdentityStore {
-  findUserByIdentity(identity: IdentityKey): User | undefined;
+  findUserByIdentity(identity: IdentityKey): Promise<User | undefined>;
   /** The newest first. */
-  listIdentities(userId: number): Identity[];
+  listIdentities(userId: number): Promise<readonly Identity[]>;
   /** A confirmed account without a password, and its identity. Never the first account of a server. */
   insertUserWithIdentity(
     request: IdentityKey & { email: string; now: number },
   ): Promise<User | "email_taken" | "identity_taken" | "no_users_yet">;
-  /** For a unit of `db.write`. "taken": it is another account's. */
-  linkIdentity(link: NewLink): "linked" | "linked_before" | "taken" | "refused";
-  /** For a unit of `db.write`: still this user's. */
-  isIdentityOf(identity: IdentityKey, userId: number): boolean;
-  /** For a unit of `db.write`: all of them. false: nothing was linked, or there is no password to sign in by instead. */
-  deleteIdentities(userId: number): boolean;
+  /** In a unit of the accounts' turn. "taken": it is another account's. */
+  linkIdentity(unit: Unit, link: NewLink): Promise<"linked" | "linked_before" | "taken" | "refused">;
+  /** In a unit of the accounts' turn: still this user's. */
+  isIdentityOf(unit: Unit, identity: IdentityKey, userId: number): Promise<boolean>;
+  /** All of them. false: nothing was linked, or there is no password to sign in by instead. */
+  deleteIdentities(unit: Unit, userId: number): Promise<boolean>;
 }
+
+const userByIdentity = sql<[issuer: string, subject: string], UserRow>(
+  `SELECT ${userColumns} FROM identities JOIN users ON users.id = identities.user_id WHERE issuer = ? AND subject = ?`,
+);
+const identitiesOf = sql<[userId: number], Identity>(
+  `SELECT issuer, subject, created_at AS linkedAt FROM identities WHERE user_id = ?
+   ORDER BY created_at DESC, issuer, subject`,
+);
+const ownerOf = sql<[issuer: string, subject: string], { userId: number }>(
+  "SELECT user_id AS userId FROM identities WHERE issuer = ? AND subject = ?",
+);
+const countOf = sql<[userId: number], { identities: number }>(
+  "SELECT count(*) AS identities FROM identities WHERE user_id = ?",
+);
+const insertIdentity = sql<[issuer: string, subject: string, userId: number, createdAt: number]>(
+  "INSERT INTO identities (issuer, subject, user_id, created_at) VALUES (?, ?, ?, ?)",
+);
+const removeIdentities = sql<[userId: number]>(
+  `DELETE FROM identities WHERE user_id = ?
+     AND EXISTS (SELECT 1 FROM users WHERE users.id = identities.user_id AND password_hash <> '')`,
+);
+const anybody = sql<[], { id: number }>("SELECT id FROM users LIMIT 1");
+const userByEmail = sql<[email: string], { id: number }>("SELECT id FROM users WHERE email = ?");
+const userById = sql<[userId: number], UserRow>(`SELECT ${userColumns} FROM users WHERE id = ?`);
+const insertUser = sql<[id: number, email: string, createdAt: number, updatedAt: number, confirmedAt: number]>(
+  `INSERT INTO users (id, email, password_hash, admin, created_at, updated_at, confirmed_at)
+   VALUES (?, ?, '', 0, ?, ?, ?)`,
+);
 
 export function createIdentityStore(db: Database): IdentityStore {
-  const find = db.reader.prepare<[string, string], UserRow>(
-    `SELECT ${userColumns} FROM identities JOIN users ON users.id = identities.user_id WHERE issuer = ? AND subject = ?`,
-  );
-  const list = db.reader.prepare<[number], Identity>(
-    `SELECT issuer, subject, created_at AS linkedAt FROM identities WHERE user_id = ?
-     ORDER BY created_at DESC, issuer, subject`,
-  );
-  const ownerOf = db.writer.prepare<[string, string], { user_id: number }>(
-    "SELECT user_id FROM identities WHERE issuer = ? AND subject = ?",
-  );
-  const countOf = db.writer.prepare<[number], { identities: number }>(
-    "SELECT count(*) AS identities FROM identities WHERE user_id = ?",
-  );
-  const freshUser = db.writer.prepare<[number], UserRow>(
-    `SELECT ${userColumns} FROM users WHERE id = ? AND disabled_at IS NULL`,
-  );
-  const insert = db.writer.prepare<[string, string, number, number]>(
-    "INSERT INTO identities (issuer, subject, user_id, created_at) VALUES (?, ?, ?, ?)",
-  );
-  const remove = db.writer.prepare<[number]>(
-    `DELETE FROM identities WHERE user_id = ?
-       AND EXISTS (SELECT 1 FROM users WHERE users.id = identities.user_id AND password_hash <> '')`,
-  );
-  const insertUser = prepareInsertUser(db);
-
   return {
-    findUserByIdentity({ issuer, subject }) {
-      const row = find.get(issuer, subject);
+    async findUserByIdentity({ issuer, subject }) {
+      const row = await db.read.one(userByIdentity, issuer, subject);
       return row === undefined ? undefined : toUser(row);
     },
-    listIdentities: (userId) => list.all(userId),
+    listIdentities: (userId) => db.read.all(identitiesOf, userId),
     insertUserWithIdentity: ({ issuer, subject, email, now }) =>
-      db.write(() => {
-        if (ownerOf.get(issuer, subject) !== undefined) return "identity_taken";
-        const user = insertUser(email, now);
-        if (typeof user === "object") insert.run(issuer, subject, user.id, now);
+      db.writeInTurn("accounts", async (unit) => {
+        if ((await unit.one(ownerOf, issuer, subject)) !== undefined) return "identity_taken";
+        const user = await insertConfirmed(unit, email, now);
+        if (typeof user === "object") await unit.run(insertIdentity, issuer, subject, user.id, now);
         return user;
       }),
-    linkIdentity({ issuer, subject, userId, now, factorShown, perUserMax }) {
-      const user = freshUser.get(userId);
-      if (user === undefined || (user.has_second_factor === 1 && !factorShown)) return "refused";
-      const owner = ownerOf.get(issuer, subject);
-      if (owner !== undefined) return owner.user_id === userId ? "linked_before" : "taken";
-      if ((countOf.get(userId)?.identities ?? 0) >= perUserMax) return "refused";
-      insert.run(issuer, subject, userId, now);
-      return "linked";
-    },
-    isIdentityOf: ({ issuer, subject }, userId) => ownerOf.get(issuer, subject)?.user_id === userId,
-    deleteIdentities: (userId) => remove.run(userId).changes > 0,
+    linkIdentity,
+    isIdentityOf: async (unit, { issuer, subject }, userId) =>
+      (await unit.one(ownerOf, issuer, subject))?.userId === userId,
+    deleteIdentities: async (unit, userId) => (await unit.run(removeIdentities, userId)) > 0,
   };
 }
 
-function prepareInsertUser(db: Database): (email: string, now: number) => User | "email_taken" | "no_users_yet" {
-  const nextId = countedIds(db);
-  const anybody = db.writer.prepare<[], { id: number }>("SELECT id FROM users LIMIT 1");
-  const taken = db.writer.prepare<[string], { id: number }>("SELECT id FROM users WHERE email = ?");
-  const insert = db.writer.prepare<[number, string, number, number, number]>(
-    `INSERT INTO users (id, email, password_hash, admin, created_at, updated_at, confirmed_at)
-     VALUES (?, ?, '', 0, ?, ?, ?)`,
-  );
-  const fresh = db.writer.prepare<[number], UserRow>(`SELECT ${userColumns} FROM users WHERE id = ?`);
-  return (email, now) => {
-    // The first account has to be an administrator's, made against the boot code: with another one there first, none could be.
-    if (anybody.get() === undefined) return "no_users_yet";
-    if (taken.get(email) !== undefined) return "email_taken";
-    const id = nextId("users");
-    insert.run(id, email, now, now, now);
-    const row = fresh.get(id);
-    if (row === undefined) throw new Error("The user was not stored.");
-    return toUser(row);
-  };
+const linkIdentity: IdentityStore["linkIdentity"] = async (unit, link) => {
+  const { issuer, subject, userId, now, factorShown, perUserMax } = link;
+  const row = await unit.one(userById, userId);
+  const user = row === undefined ? undefined : toUser(row);
+  if (user === undefined || user.disabledAt !== null || (user.hasSecondFactor && !factorShown)) return "refused";
+  const owner = await unit.one(ownerOf, issuer, subject);
+  if (owner !== undefined) return owner.userId === userId ? "linked_before" : "taken";
+  if (((await unit.one(countOf, userId))?.identities ?? 0) >= perUserMax) return "refused";
+  await unit.run(insertIdentity, issuer, subject, userId, now);
+  return "linked";
+};
+
+async function insertConfirmed(unit: Unit, email: string, now: number): Promise<User | "email_taken" | "no_users_yet"> {
+  // The first account has to be an administrator's, made against the boot code: with another one there first, none could be.
+  if ((await unit.one(anybody)) === undefined) return "no_users_yet";
+  if ((await unit.one(userByEmail, email)) !== undefined) return "email_taken";
+  const id = await nextId(unit, "users");
+  await unit.run(insertUser, id, email, now, now, now);
+  const row = await unit.one(userById, id);
+  if (row === undefined) throw new Error("The user was not stored.");
+  return toUser(row);
 }

@@ -1,4 +1,5 @@
-import type { Database } from "../../db/sqlite.ts";
+import type { Database, Reading, Unit } from "../../db/database.ts";
+import { sql } from "../../db/statement.ts";
 
 export type LinkPurpose = "confirm_account" | "reset_password";
 
@@ -12,80 +13,97 @@ export interface MailedLink {
   readonly passwordHash: string | null;
 }
 
-/** All but `find` and `removeAbandoned` run inside a unit of `db.write`. */
+export interface NewLink {
+  readonly digest: Buffer;
+  readonly userId: number;
+  readonly purpose: LinkPurpose;
+  readonly passwordHash: string | null;
+  readonly now: number;
+}
+
+/** What takes a unit belongs into one of the accounts' turn. */
 export interface MailedLinkStore {
-  insert(link: {
-    digest: Buffer;
-    userId: number;
-    purpose: LinkPurpose;
-    passwordHash: string | null;
-    now: number;
-  }): void;
+  insert(unit: Unit, link: NewLink): Promise<void>;
   /** undefined: unknown, void, used, made at `since` or earlier, or of a disabled user. */
-  findFresh(digest: Buffer, purpose: LinkPurpose, since: number): MailedLink | undefined;
+  findFresh(unit: Unit, digest: Buffer, purpose: LinkPurpose, since: number): Promise<MailedLink | undefined>;
   /** As `findFresh`, from what is durable. */
-  find(digest: Buffer, purpose: LinkPurpose, since: number): MailedLink | undefined;
-  removeOf(userId: number, purpose: LinkPurpose): void;
+  find(digest: Buffer, purpose: LinkPurpose, since: number): Promise<MailedLink | undefined>;
+  removeOf(unit: Unit, userId: number, purpose: LinkPurpose): Promise<void>;
   /** Confirms the account and voids its links for that. false: it was confirmed before. */
-  confirm(userId: number, passwordHash: string | null, now: number): boolean;
+  confirm(unit: Unit, userId: number, passwordHash: string | null, now: number): Promise<boolean>;
   /** Costs what a write costs, and changes nothing that anybody reads. */
-  writeNothing(value: Buffer): void;
+  writeNothing(unit: Unit, value: Buffer): Promise<void>;
   /**
    * Removes what was made before `before`: links, and with them the accounts that such a link began, that were never
-   * confirmed and that nobody has ever signed in to. At most `linksMax` links at a time.
+   * confirmed and that nobody has ever signed in to. At most `linksMax` links at a time, and those that were made in the
+   * same millisecond as the last of them. @returns how many links.
    */
   removeAbandoned(before: number, linksMax: number): Promise<number>;
 }
 
-interface Row {
-  user_id: number;
-  email: string;
-  password_hash: string | null;
-}
+const insertLink = sql<
+  [digest: Buffer, userId: number, purpose: number, passwordHash: string | null, createdAt: number]
+>("INSERT INTO mailed_links (digest, user_id, purpose, password_hash, created_at) VALUES (?, ?, ?, ?, ?)");
+const openLink = sql<[digest: Buffer, purpose: number, since: number], MailedLink>(
+  `SELECT user_id AS userId, email, mailed_links.password_hash AS passwordHash FROM mailed_links
+   JOIN users ON users.id = user_id
+   WHERE digest = ? AND purpose = ? AND mailed_links.created_at > ? AND disabled_at IS NULL`,
+);
+const removeLinks = sql<[userId: number, purpose: number]>(
+  "DELETE FROM mailed_links WHERE user_id = ? AND purpose = ?",
+);
+const confirmUser = sql<[confirmedAt: number, updatedAt: number, passwordHash: string | null, userId: number]>(
+  `UPDATE users SET confirmed_at = ?, updated_at = ?, password_hash = coalesce(CAST(? AS TEXT), password_hash)
+   WHERE id = ? AND confirmed_at IS NULL`,
+);
+const putNothing = sql<[value: Buffer]>(
+  "INSERT INTO meta (name, value) VALUES ('nothing', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+);
+/** When the last link of a batch was made. */
+const endOfBatch = sql<[before: number, earlierLinks: number], { createdAt: number }>(
+  `SELECT created_at AS createdAt FROM mailed_links WHERE created_at < ? ORDER BY created_at LIMIT 1 OFFSET ?`,
+);
+const countOld = sql<[upTo: number], { links: number }>(
+  "SELECT count(*) AS links FROM mailed_links WHERE created_at <= ?",
+);
+const removeAccounts = sql<[upTo: number]>(
+  `DELETE FROM users WHERE id IN (
+     SELECT users.id FROM mailed_links JOIN users ON users.id = mailed_links.user_id
+     WHERE mailed_links.created_at <= ? AND purpose = 0 AND mailed_links.password_hash IS NOT NULL
+       AND mailed_links.created_at = users.created_at AND confirmed_at IS NULL AND last_signed_in_at IS NULL
+       AND NOT EXISTS (SELECT 1 FROM api_tokens WHERE api_tokens.user_id = users.id))`,
+);
+const removeOld = sql<[upTo: number]>("DELETE FROM mailed_links WHERE created_at <= ?");
+
+const findOpen = (reading: Reading, digest: Buffer, purpose: LinkPurpose, since: number) =>
+  reading.one(openLink, digest, purposeCodes[purpose], since);
 
 export function createMailedLinkStore(db: Database): MailedLinkStore {
-  const insert = db.writer.prepare<[Buffer, number, number, string | null, number]>(
-    "INSERT INTO mailed_links (digest, user_id, purpose, password_hash, created_at) VALUES (?, ?, ?, ?, ?)",
-  );
-  const openLink = `SELECT user_id, email, mailed_links.password_hash FROM mailed_links
-     JOIN users ON users.id = user_id
-     WHERE digest = ? AND purpose = ? AND mailed_links.created_at > ? AND disabled_at IS NULL`;
-  const findFresh = db.writer.prepare<[Buffer, number, number], Row>(openLink);
-  const find = db.reader.prepare<[Buffer, number, number], Row>(openLink);
-  const remove = db.writer.prepare<[number, number]>("DELETE FROM mailed_links WHERE user_id = ? AND purpose = ?");
-  const confirm = db.writer.prepare<[number, number, string | null, number]>(
-    `UPDATE users SET confirmed_at = ?, updated_at = ?, password_hash = coalesce(?, password_hash)
-     WHERE id = ? AND confirmed_at IS NULL`,
-  );
-  const writeNothing = db.writer.prepare<[Buffer]>(
-    `INSERT INTO meta (name, value) VALUES ('nothing', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-  );
-  const old = "SELECT digest FROM mailed_links WHERE created_at < ? ORDER BY created_at LIMIT ?";
-  const removeAccounts = db.writer.prepare<[number, number]>(
-    `DELETE FROM users WHERE confirmed_at IS NULL AND last_signed_in_at IS NULL
-       AND NOT EXISTS (SELECT 1 FROM api_tokens WHERE api_tokens.user_id = users.id) AND id IN (
-       SELECT user_id FROM mailed_links WHERE digest IN (${old})
-         AND purpose = 0 AND mailed_links.password_hash IS NOT NULL AND mailed_links.created_at = users.created_at)`,
-  );
-  const removeOld = db.writer.prepare<[number, number]>(`DELETE FROM mailed_links WHERE digest IN (${old})`);
-  const toLink = (row: Row | undefined) =>
-    row === undefined ? undefined : { userId: row.user_id, email: row.email, passwordHash: row.password_hash };
   return {
-    insert: ({ digest, userId, purpose, passwordHash, now }) =>
-      void insert.run(digest, userId, purposeCodes[purpose], passwordHash, now),
-    findFresh: (digest, purpose, since) => toLink(findFresh.get(digest, purposeCodes[purpose], since)),
-    find: (digest, purpose, since) => toLink(find.get(digest, purposeCodes[purpose], since)),
-    removeOf: (userId, purpose) => void remove.run(userId, purposeCodes[purpose]),
-    confirm(userId, passwordHash, now) {
-      if (confirm.run(now, now, passwordHash, userId).changes !== 1) return false;
-      remove.run(userId, purposeCodes.confirm_account);
+    async insert(unit, { digest, userId, purpose, passwordHash, now }) {
+      await unit.run(insertLink, digest, userId, purposeCodes[purpose], passwordHash, now);
+    },
+    findFresh: findOpen,
+    find: (digest, purpose, since) => findOpen(db.read, digest, purpose, since),
+    async removeOf(unit, userId, purpose) {
+      await unit.run(removeLinks, userId, purposeCodes[purpose]);
+    },
+    async confirm(unit, userId, passwordHash, now) {
+      if ((await unit.run(confirmUser, now, now, passwordHash, userId)) !== 1) return false;
+      await unit.run(removeLinks, userId, purposeCodes.confirm_account);
       return true;
     },
-    writeNothing: (value) => void writeNothing.run(value),
+    async writeNothing(unit, value) {
+      await unit.run(putNothing, value);
+    },
     removeAbandoned: (before, linksMax) =>
-      db.write(() => {
-        removeAccounts.run(before, linksMax);
-        return removeOld.run(before, linksMax).changes;
+      db.writeInTurn("accounts", async (unit) => {
+        const upTo = (await unit.one(endOfBatch, before, linksMax - 1))?.createdAt ?? before - 1;
+        // Links of accounts that go are gone with them, so they are counted first.
+        const count = (await unit.one(countOld, upTo))?.links ?? 0;
+        await unit.run(removeAccounts, upTo);
+        await unit.run(removeOld, upTo);
+        return count;
       }),
   };
 }

@@ -1,6 +1,7 @@
-import type { Database } from "../../db/sqlite.ts";
+import type { Database, Unit } from "../../db/database.ts";
+import { sql } from "../../db/statement.ts";
 import type { Passkey } from "../account.ts";
-import { countedIds } from "./counted-ids.ts";
+import { nextId } from "./counted-ids.ts";
 
 /** A passkey with what its answers are checked against. */
 export interface StoredPasskey {
@@ -13,117 +14,116 @@ export interface StoredPasskey {
   readonly transports: readonly string[];
 }
 
-export interface PasskeyStore {
+export interface PasskeyStore extends PasskeyUnit {
   /** In the order they were added. */
-  listPasskeys(userId: number): readonly Passkey[];
-  listCredentials(userId: number): readonly StoredPasskey[];
-  findCredential(credentialId: Buffer): StoredPasskey | undefined;
-  readonly inUnit: PasskeyUnit;
+  listPasskeys(userId: number): Promise<readonly Passkey[]>;
+  listCredentials(userId: number): Promise<readonly StoredPasskey[]>;
+  findCredential(credentialId: Buffer): Promise<StoredPasskey | undefined>;
 }
 
-/** Each runs inside a unit of `db.write`. */
+/** For units of the accounts' turn. */
 export interface PasskeyUnit {
-  countPasskeys(userId: number): number;
+  countPasskeys(unit: Unit, userId: number): Promise<number>;
   /** false: this credential is known already, to whomever. */
-  addPasskey(passkey: Omit<StoredPasskey, "id"> & { readonly name: string; readonly now: number }): boolean;
+  addPasskey(
+    unit: Unit,
+    passkey: Omit<StoredPasskey, "id"> & { readonly name: string; readonly now: number },
+  ): Promise<boolean>;
   /**
    * false: the passkey is gone, or its counter is not beyond the one stored (a copy of it may be in use). Counters that
    * stand at 0 on both sides are not kept by the authenticator and say nothing.
    */
-  claimPasskey(passkeyId: number, signCount: number, now: number): boolean;
+  claimPasskey(unit: Unit, passkeyId: number, signCount: number, now: number): Promise<boolean>;
   /** false: the challenge was answered before. Forgets those answered before `forgetBefore`, which have run out. */
-  claimChallenge(digest: Buffer, now: number, forgetBefore: number): boolean;
+  claimChallenge(unit: Unit, digest: Buffer, now: number, forgetBefore: number): Promise<boolean>;
   /** @returns its name; undefined: the user has no such passkey. */
-  removePasskey(userId: number, passkeyId: number): string | undefined;
-  removePasskeys(userId: number): void;
+  removePasskey(unit: Unit, userId: number, passkeyId: number): Promise<string | undefined>;
+  removePasskeys(unit: Unit, userId: number): Promise<void>;
 }
 
-interface CredentialRow {
-  id: number;
-  user_id: number;
-  credential_id: Buffer;
-  public_key: Buffer;
-  sign_count: number;
-  transports: string;
+interface CredentialRow extends Omit<StoredPasskey, "transports"> {
+  /** Words between blanks. */
+  readonly transports: string;
 }
 
-const columns = "id, user_id, credential_id, public_key, sign_count, transports";
+const columns = `id, user_id AS userId, credential_id AS credentialId, public_key AS publicKey,
+  sign_count AS signCount, transports`;
+
+const passkeysOf = sql<[userId: number], Passkey>(
+  `SELECT id, name, created_at AS createdAt, last_used_at AS lastUsedAt FROM passkeys
+   WHERE user_id = ? ORDER BY id`,
+);
+const credentialsOf = sql<[userId: number], CredentialRow>(
+  `SELECT ${columns} FROM passkeys WHERE user_id = ? ORDER BY id`,
+);
+const credentialById = sql<[credentialId: Buffer], CredentialRow>(
+  `SELECT ${columns} FROM passkeys WHERE credential_id = ?`,
+);
+const passkeyCount = sql<[userId: number], { count: number }>(
+  "SELECT count(*) AS count FROM passkeys WHERE user_id = ?",
+);
+const insertPasskey = sql<
+  [
+    id: number,
+    userId: number,
+    name: string,
+    credentialId: Buffer,
+    publicKey: Buffer,
+    signCount: number,
+    transports: string,
+    createdAt: number,
+  ]
+>(
+  `INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, created_at)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (credential_id) DO NOTHING`,
+);
+const removeOne = sql<[passkeyId: number, userId: number], { name: string }>(
+  "DELETE FROM passkeys WHERE id = ? AND user_id = ? RETURNING name",
+);
+const removeAll = sql<[userId: number]>("DELETE FROM passkeys WHERE user_id = ?");
+const claimUse = sql<[signCount: number, usedAt: number, passkeyId: number, signCount: number, signCount: number]>(
+  `UPDATE passkeys SET sign_count = ?, last_used_at = ?
+   WHERE id = ? AND (sign_count < ? OR (sign_count = 0 AND CAST(? AS BIGINT) = 0))`,
+);
+const forgetAnswered = sql<[answeredBefore: number]>("DELETE FROM passkey_challenges WHERE answered_at < ?");
+const answerChallenge = sql<[digest: Buffer, answeredAt: number]>(
+  "INSERT INTO passkey_challenges (digest, answered_at) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING",
+);
 
 function toCredential(row: CredentialRow): StoredPasskey {
-  return {
-    id: row.id,
-    userId: row.user_id,
-    credentialId: row.credential_id,
-    publicKey: row.public_key,
-    signCount: row.sign_count,
-    transports: row.transports.split(" ").filter((transport) => transport !== ""),
-  };
+  return { ...row, transports: row.transports.split(" ").filter((transport) => transport !== "") };
 }
 
-export function createPasskeyStore(db: Database): PasskeyStore {
-  const list = db.reader.prepare<[number], Passkey>(
-    `SELECT id, name, created_at AS createdAt, last_used_at AS lastUsedAt FROM passkeys
-     WHERE user_id = ? ORDER BY id`,
-  );
-  const credentials = db.reader.prepare<[number], CredentialRow>(
-    `SELECT ${columns} FROM passkeys WHERE user_id = ? ORDER BY id`,
-  );
-  const find = db.reader.prepare<[Buffer], CredentialRow>(`SELECT ${columns} FROM passkeys WHERE credential_id = ?`);
+export function createPasskeyStore({ read }: Pick<Database, "read">): PasskeyStore {
   return {
-    listPasskeys: (userId) => list.all(userId),
-    listCredentials: (userId) => credentials.all(userId).map(toCredential),
-    findCredential(credentialId) {
-      const row = find.get(credentialId);
+    listPasskeys: (userId) => read.all(passkeysOf, userId),
+    listCredentials: async (userId) => (await read.all(credentialsOf, userId)).map(toCredential),
+    async findCredential(credentialId) {
+      const row = await read.one(credentialById, credentialId);
       return row === undefined ? undefined : toCredential(row);
     },
-    inUnit: { ...prepareChanges(db), ...prepareClaims(db) },
+    ...{ ...changes, ...claims },
   };
 }
 
-function prepareChanges(
-  db: Database,
-): Pick<PasskeyUnit, "countPasskeys" | "addPasskey" | "removePasskey" | "removePasskeys"> {
-  const nextId = countedIds(db);
-  const count = db.writer.prepare<[number], { count: number }>(
-    "SELECT count(*) AS count FROM passkeys WHERE user_id = ?",
-  );
-  const known = db.writer.prepare<[Buffer], { id: number }>("SELECT id FROM passkeys WHERE credential_id = ?");
-  const insert = db.writer.prepare<[number, number, string, Buffer, Buffer, number, string, number]>(
-    `INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const remove = db.writer.prepare<[number, number], { name: string }>(
-    "DELETE FROM passkeys WHERE id = ? AND user_id = ? RETURNING name",
-  );
-  const removeAll = db.writer.prepare<[number]>("DELETE FROM passkeys WHERE user_id = ?");
-  return {
-    countPasskeys: (userId) => count.get(userId)?.count ?? 0,
-    addPasskey({ userId, name, credentialId, publicKey, signCount, transports, now }) {
-      if (known.get(credentialId) !== undefined) return false;
-      const id = nextId("passkeys");
-      insert.run(id, userId, name, credentialId, publicKey, signCount, transports.join(" "), now);
-      return true;
-    },
-    removePasskey: (userId, passkeyId) => remove.get(passkeyId, userId)?.name,
-    removePasskeys: (userId) => void removeAll.run(userId),
-  };
-}
+const changes: Pick<PasskeyUnit, "countPasskeys" | "addPasskey" | "removePasskey" | "removePasskeys"> = {
+  countPasskeys: async (unit, userId) => (await unit.one(passkeyCount, userId))?.count ?? 0,
+  async addPasskey(unit, { userId, name, credentialId, publicKey, signCount, transports, now }) {
+    const id = await nextId(unit, "passkeys");
+    const words = transports.join(" ");
+    return (await unit.run(insertPasskey, id, userId, name, credentialId, publicKey, signCount, words, now)) === 1;
+  },
+  removePasskey: async (unit, userId, passkeyId) => (await unit.one(removeOne, passkeyId, userId))?.name,
+  async removePasskeys(unit, userId) {
+    await unit.run(removeAll, userId);
+  },
+};
 
-function prepareClaims({ writer }: Database): Pick<PasskeyUnit, "claimPasskey" | "claimChallenge"> {
-  const claim = writer.prepare<[number, number, number, number, number]>(
-    `UPDATE passkeys SET sign_count = ?, last_used_at = ?
-     WHERE id = ? AND (sign_count < ? OR (sign_count = 0 AND ? = 0))`,
-  );
-  const forget = writer.prepare<[number]>("DELETE FROM passkey_challenges WHERE answered_at < ?");
-  const answer = writer.prepare<[Buffer, number]>(
-    "INSERT INTO passkey_challenges (digest, answered_at) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING",
-  );
-  return {
-    claimPasskey: (passkeyId, signCount, now) =>
-      claim.run(signCount, now, passkeyId, signCount, signCount).changes === 1,
-    claimChallenge(digest, now, forgetBefore) {
-      forget.run(forgetBefore);
-      return answer.run(digest, now).changes === 1;
-    },
-  };
-}
+const claims: Pick<PasskeyUnit, "claimPasskey" | "claimChallenge"> = {
+  claimPasskey: async (unit, passkeyId, signCount, now) =>
+    (await unit.run(claimUse, signCount, now, passkeyId, signCount, signCount)) === 1,
+  async claimChallenge(unit, digest, now, forgetBefore) {
+    await unit.run(forgetAnswered, forgetBefore);
+    return (await unit.run(answerChallenge, digest, now)) === 1;
+  },
+};

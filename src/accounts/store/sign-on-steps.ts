@@ -1,4 +1,6 @@
-import type { Database } from "../../db/sqlite.ts";
+import type { Database, Writing } from "../../db/database.ts";
+import { sql } from "../../db/statement.ts";
+import { allBeyond } from "./rows.ts";
 
 export interface NewStep {
   readonly digest: Buffer;
@@ -20,41 +22,46 @@ export interface SignOnStepStore {
   /** false: there are too many, of many clients. */
   insertStep(step: NewStep, limits: StepLimits): Promise<boolean>;
   /** @returns what is sealed; undefined: no such step, or one that began before `since`. */
-  findStep(digest: Buffer, since: number): Buffer | undefined;
-  /** For a unit of `db.write`. false: it is over, or somebody else was first. */
-  takeStep(digest: Buffer, since: number): boolean;
+  findStep(digest: Buffer, since: number): Promise<Buffer | undefined>;
+  /** false: it is over, or somebody else was first. */
+  takeStep(writing: Writing, digest: Buffer, since: number): Promise<boolean>;
   /** @returns how many were deleted, at most `stepsMax`. */
   deleteStepsBefore(createdAt: number, stepsMax: number): Promise<number>;
 }
 
+const insertRow = sql<[digest: Buffer, sealed: Buffer, client: string, createdAt: number]>(
+  "INSERT INTO sign_on_steps (digest, step_sealed, client, created_at) VALUES (?, ?, ?, ?)",
+);
+const over = "SELECT digest FROM sign_on_steps WHERE created_at <= ? LIMIT ?";
+const removeOver = sql<[createdAt: number, stepsMax: number]>({
+  sqlite: `DELETE FROM sign_on_steps WHERE digest IN (${over})`,
+  postgres: `DELETE FROM sign_on_steps WHERE digest IN (${over} FOR UPDATE SKIP LOCKED)`,
+});
+const dropOldestOf = sql<[client: string, keptMax: number]>(
+  `DELETE FROM sign_on_steps WHERE digest IN
+     (SELECT digest FROM sign_on_steps WHERE client = ? ORDER BY created_at DESC, digest ${allBeyond})`,
+);
+const countSteps = sql<[], { steps: number }>("SELECT count(*) AS steps FROM sign_on_steps");
+const stepByDigest = sql<[digest: Buffer, since: number], { sealed: Buffer }>(
+  "SELECT step_sealed AS sealed FROM sign_on_steps WHERE digest = ? AND created_at > ?",
+);
+const removeStep = sql<[digest: Buffer, since: number]>(
+  "DELETE FROM sign_on_steps WHERE digest = ? AND created_at > ?",
+);
+const overAtOnceMax = 100;
+
 export function createSignOnStepStore(db: Database): SignOnStepStore {
-  const insert = db.writer.prepare<[Buffer, Buffer, string, number]>(
-    "INSERT INTO sign_on_steps (digest, step_sealed, client, created_at) VALUES (?, ?, ?, ?)",
-  );
-  const removeOver = db.writer.prepare<[number, number]>(
-    "DELETE FROM sign_on_steps WHERE digest IN (SELECT digest FROM sign_on_steps WHERE created_at <= ? LIMIT ?)",
-  );
-  const dropOldestOf = db.writer.prepare<[string, number]>(
-    `DELETE FROM sign_on_steps WHERE digest IN
-       (SELECT digest FROM sign_on_steps WHERE client = ? ORDER BY created_at DESC, digest LIMIT -1 OFFSET ?)`,
-  );
-  const count = db.writer.prepare<[], { steps: number }>("SELECT count(*) AS steps FROM sign_on_steps");
-  const find = db.reader.prepare<[Buffer, number], { step_sealed: Buffer }>(
-    "SELECT step_sealed FROM sign_on_steps WHERE digest = ? AND created_at > ?",
-  );
-  const take = db.writer.prepare<[Buffer, number]>("DELETE FROM sign_on_steps WHERE digest = ? AND created_at > ?");
-  const overAtOnceMax = 100;
   return {
     insertStep: ({ digest, sealed, client, now }, { since, perClientMax, stepsMax }) =>
-      db.write(() => {
-        removeOver.run(since, overAtOnceMax);
-        dropOldestOf.run(client, perClientMax - 1);
-        if ((count.get()?.steps ?? 0) >= stepsMax) return false;
-        insert.run(digest, sealed, client, now);
+      db.writeInTurn("accounts", async (unit) => {
+        await unit.run(removeOver, since, overAtOnceMax);
+        await unit.run(dropOldestOf, client, perClientMax - 1);
+        if (((await unit.one(countSteps))?.steps ?? 0) >= stepsMax) return false;
+        await unit.run(insertRow, digest, sealed, client, now);
         return true;
       }),
-    findStep: (digest, since) => find.get(digest, since)?.step_sealed,
-    takeStep: (digest, since) => take.run(digest, since).changes === 1,
-    deleteStepsBefore: (createdAt, stepsMax) => db.write(() => removeOver.run(createdAt, stepsMax).changes),
+    findStep: async (digest, since) => (await db.read.one(stepByDigest, digest, since))?.sealed,
+    takeStep: async (writing, digest, since) => (await writing.run(removeStep, digest, since)) === 1,
+    deleteStepsBefore: (createdAt, stepsMax) => db.autocommit.run(removeOver, createdAt, stepsMax),
   };
 }

@@ -18,13 +18,15 @@ export interface StoredFailure extends StoredLetter {
 export interface LetterStore {
   /** @param seal seals the letter for the row of this id. */
   insert(unit: Unit, seal: (id: number) => Buffer, now: number): Promise<void>;
+  /** As many statements as `insert`, and no row. */
+  insertNothing(unit: Unit): Promise<void>;
   /** Whether at least so many wait. */
   waitingReach(reading: Reading, count: number): Promise<boolean>;
   anyDue(window: DueWindow): Promise<boolean>;
   /** Takes the one that is due longest, and makes it due again only at `leaseUntil`: no other process sends it before. */
   claimDue(window: DueWindow, leaseUntil: number): Promise<StoredLetter | undefined>;
   /** It has left. */
-  remove(id: number): Promise<boolean>;
+  remove(id: number): Promise<void>;
   /** Back to its place: the attempt did not come to anything. */
   release(letter: StoredLetter, now: number): Promise<void>;
   /** Nothing happens when another process has claimed it since. */
@@ -63,6 +65,7 @@ const takeId = sql<[], { nextId: number }>(
   `INSERT INTO id_blocks (name, next_id) VALUES ('outbox', 2)
    ON CONFLICT (name) DO UPDATE SET next_id = id_blocks.next_id + 1 RETURNING next_id AS nextId`,
 );
+const takeNoId = sql("UPDATE id_blocks SET next_id = next_id WHERE name = 'outbox'");
 const insertLetter = sql<[id: number, letterSealed: Buffer, createdAt: number, dueAt: number]>(
   "INSERT INTO outbox (id, letter_sealed, created_at, due_at, attempts) VALUES (?, ?, ?, ?, 0)",
 );
@@ -81,6 +84,8 @@ const claimOldestDue = sql<[leaseUntil: number, now: number, farthest: number], 
   postgres: claimText("FOR UPDATE SKIP LOCKED"),
 });
 
+/** Ids begin with 1. */
+const noLetter = 0;
 const removeLetter = sql<[id: number]>("DELETE FROM outbox WHERE id = ?");
 const releaseLetter = sql<[dueAt: number, id: number, attempts: number]>(
   `UPDATE outbox SET due_at = ?, attempts = attempts - 1 WHERE ${claimed}`,
@@ -116,15 +121,21 @@ export function createLetterStore(db: Database): LetterStore {
       const id = taken.nextId - 1;
       await unit.run(insertLetter, id, seal(id), now, now);
     },
+    async insertNothing(unit) {
+      await unit.run(takeNoId);
+      await unit.run(removeLetter, noLetter);
+    },
     waitingReach: async (reading, count) => (await reading.one(waitingAtOffset, count - 1)) !== undefined,
     anyDue: async ({ now, farthest }) => (await read.one(firstDue, now, farthest)) !== undefined,
     claimDue: ({ now, farthest }, leaseUntil) => autocommit.one(claimOldestDue, leaseUntil, now, farthest),
-    remove: async (id) => (await autocommit.run(removeLetter, id)) === 1,
+    async remove(id) {
+      await db.idempotent.run(removeLetter, id);
+    },
     async release({ id, attempts }, now) {
       await autocommit.run(releaseLetter, now, id, attempts);
     },
     async postpone({ id, attempts }, dueAt, error) {
-      await autocommit.run(putOff, dueAt, error, id, attempts);
+      await db.idempotent.run(putOff, dueAt, error, id, attempts);
     },
     async giveUp({ id, attempts }, error, keepMax) {
       await db.write(async (unit) => {
