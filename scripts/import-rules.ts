@@ -22,7 +22,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   api: [...foundations, "pushes", "accounts", "http"],
   pages: [...foundations, "mail", "branding", "words", "pushes", "accounts", "health", "http", "api"],
   jobs: [...foundations, "mail", "pushes", "accounts", "house"],
-  cli: [...foundations, "mail", "pushes", "accounts", "http", "house"],
+  backup: [...foundations, "pushes", "accounts", "house"],
+  cli: [...foundations, "mail", "pushes", "accounts", "http", "house", "backup"],
   workers: ["base", "telemetry"],
   app: [...foundations, "mail", "branding", "pushes", "accounts", "http", "api", "pages", "jobs", "house", "workers"],
   serve: ["config", "app"],
@@ -38,7 +39,7 @@ const doors: Readonly<Record<string, string>> = {
   branding: "branding/branding.ts",
 };
 /** Rooms that may reach behind a door: where the house is put together, and what works on its machinery. */
-const insiders = new Set(["house", "jobs", "cli"]);
+const insiders = new Set(["house", "jobs", "backup", "cli"]);
 
 const source = resolve(import.meta.dirname, "../src");
 

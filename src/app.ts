@@ -101,6 +101,7 @@ async function composeServer(
   const assetUrl = assetUrls({ ...manifest }, "/assets");
   const server = createServer({
     ...{ config, clock, random, events, accounts },
+    requestCounts: house.limits.requests,
     renderError: (refusal, request) => renderFailure(refusal, request, { assetUrl, config, branding }),
     onUntrustedForwarder: noteForwarders(house, options.effects, events),
     ...{ watch, monotonicMs, metricsGate },

@@ -3,7 +3,8 @@ import type { Random } from "../base/random.ts";
 import type { Config } from "../config/config.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
-import type { Database } from "../db/sqlite.ts";
+import type { Database } from "../db/database.ts";
+import type { Limits } from "../limits/limits.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import { type Administration, createAdministration } from "./administration.ts";
 import { type ApiTokens, createApiTokens } from "./api-tokens.ts";
@@ -83,6 +84,7 @@ export interface AccountsDeps {
   /** Asked for only by what is sealed: most of an account is not, and commands work without the master key. */
   readonly keyring: () => Keyring;
   readonly outbox: Outbox;
+  readonly limits: Limits;
   readonly bootCodeFile: BootCodeFile;
   /** undefined: nobody signs in elsewhere. */
   readonly provider: Provider | undefined;
@@ -104,7 +106,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   const signOn = {
     ...{ ...deps, passwords, check, identities: createIdentityStore(deps.db), startSession: sessions.start },
     steps: createSignOnSteps({ ...deps, store: createSignOnStepStore(deps.db) }),
-    findUserByEmail: (email: string) => users.findUserByEmail(email)?.user,
+    findUserByEmail: async (email: string) => (await users.findUserByEmail(email))?.user,
   };
   const links = createMailedLinkStore(deps.db);
   const entry = { ...deps, users, links, passwords, places, startSession: sessions.start };
@@ -119,7 +121,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     ...passwordDoor,
     ...createSecondFactors({
       ...{ ...deps, starts: sessions, findUser: users.findUser, checkPassword: passwordDoor.checkPassword },
-      recordInUnit: (action, subject, by, now) => administration.recordInUnit({ action, subject, by, now }),
+      recordInUnit: (unit, action, subject, by, now) => administration.recordInUnit(unit, { action, subject, by, now }),
     }),
     ...profile,
     ...createEmailChange({

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { Unit } from "../db/database.ts";
 import type { User } from "./account.ts";
 import type { AdministrationStore } from "./store/administration.ts";
 
@@ -37,13 +38,20 @@ export type AdminAction =
   | "ended_push"
   | "retried_mail"
   | "discarded_mail"
-  | "changed_branding";
+  | "changed_branding"
+  | "restored_backup";
 
 /** `user`: as it was before. "last_admin": nobody would be left who can administer; nothing was changed. */
 export type Change = { readonly outcome: "done" | "last_admin"; readonly user: User } | { readonly outcome: "unknown" };
 
-/** Writes a line inside the unit of the change that it tells of. */
-export type RecordInUnit = (action: AdminAction, subject: string, by: Administrator, now: number) => void;
+/** Writes a line together with the change that it tells of. */
+export type RecordInUnit = (
+  unit: Unit,
+  action: AdminAction,
+  subject: string,
+  by: Administrator,
+  now: number,
+) => Promise<void>;
 
 export interface Administration {
   /** By a part of the e-mail; newest first, 50 a page. `page` from 1. */
@@ -67,31 +75,30 @@ const pageSize = 50;
 
 export function createAdministration(deps: {
   readonly store: AdministrationStore;
-  readonly findUser: (userId: number) => User | undefined;
+  readonly findUser: (userId: number) => Promise<User | undefined>;
   readonly clock: Clock;
 }): Administration {
   const { store, findUser, clock } = deps;
 
-  const entryAbout = (userId: number, action: AdminAction, by: Administrator) => ({
+  const entryAbout = async (userId: number, action: AdminAction, by: Administrator) => ({
     ...{ by, action, now: clock.now() },
-    subject: findUser(userId)?.email ?? String(userId),
+    subject: (await findUser(userId))?.email ?? String(userId),
   });
 
   return {
-    searchUsers: async (text, page) =>
-      store.searchUsers({
-        text: text.trim().toLowerCase().normalize("NFC"),
-        now: clock.now(),
-        limit: pageSize,
-        offset: (page - 1) * pageSize,
-      }),
-    setAdmin: (userId, admin, by) =>
-      store.setAdmin(userId, admin, entryAbout(userId, admin ? "made_admin" : "removed_admin", by)),
-    setDisabled: (userId, disabled, by) =>
-      store.setDisabled(userId, disabled, entryAbout(userId, disabled ? "disabled" : "enabled", by)),
-    deleteUser: (userId, by) =>
-      store.deleteUser(userId, clock.now(), by === null ? null : entryAbout(userId, "deleted_user", by)),
+    async searchUsers(text, page) {
+      // No address holds one, and PostgreSQL's texts cannot.
+      if (text.includes("\0")) return [];
+      const part = text.trim().toLowerCase().normalize("NFC");
+      return store.searchUsers({ text: part, now: clock.now(), limit: pageSize, offset: (page - 1) * pageSize });
+    },
+    setAdmin: async (userId, admin, by) =>
+      store.setAdmin(userId, admin, await entryAbout(userId, admin ? "made_admin" : "removed_admin", by)),
+    setDisabled: async (userId, disabled, by) =>
+      store.setDisabled(userId, disabled, await entryAbout(userId, disabled ? "disabled" : "enabled", by)),
+    deleteUser: async (userId, by) =>
+      store.deleteUser(userId, clock.now(), by === null ? null : await entryAbout(userId, "deleted_user", by)),
     recordAdminAction: (action, subject, by) => store.record({ by, action, subject, now: clock.now() }),
-    listAdminEntries: async (page) => store.listEntries(pageSize, (page - 1) * pageSize),
+    listAdminEntries: (page) => store.listEntries(pageSize, (page - 1) * pageSize),
   };
 }

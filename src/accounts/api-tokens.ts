@@ -4,6 +4,7 @@ import { isWithin, networkText, parseAddress, parseNetwork, parseNetworks } from
 import type { Random } from "../base/random.ts";
 import { digest, equalDigests } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
+import type { Unit } from "../db/database.ts";
 import type { NoticeName, Outbox } from "../mail/outbox.ts";
 import { type ApiToken, allScopes, type Place, type Scope, type User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
@@ -81,8 +82,9 @@ export function createApiTokens({ store, clock, random, outbox, onUseNotRecorded
 
   function notify(notice: NoticeName, at: number, place: Pick<Place, "address" | "userAgent">) {
     const { address, userAgent } = place;
-    return (user: Pick<User, "email" | "language">, subject: string) =>
+    return (unit: Unit, user: Pick<User, "email" | "language">, subject: string) =>
       outbox.put(
+        unit,
         {
           to: user.email,
           language: user.language,
@@ -117,11 +119,11 @@ export function createApiTokens({ store, clock, random, outbox, onUseNotRecorded
       return { token, apiToken };
     },
 
-    listTokens: async (userId) => store.listTokens(userId),
+    listTokens: (userId) => store.listTokens(userId),
 
     async listTokenPage(userId, page) {
       const skipped = (page - 1) * perPage;
-      const found = store.listTokensFrom({ userId, now: clock.now(), skipped, tokensMax: perPage + 1 });
+      const found = await store.listTokensFrom({ userId, now: clock.now(), skipped, tokensMax: perPage + 1 });
       return { tokens: found.slice(0, perPage), hasMore: found.length > perPage };
     },
 
@@ -133,7 +135,7 @@ export function createApiTokens({ store, clock, random, outbox, onUseNotRecorded
     async authenticateToken({ token, email, address }) {
       if (!tokenShape.test(token)) return undefined;
       const now = clock.now();
-      const found = store.findToken(digest(token));
+      const found = await store.findToken(digest(token));
       if (found === undefined || !mayBeUsed(found, now, address)) return undefined;
       if (email !== undefined && !isEmailOf(found.user, email)) return undefined;
       lastUse.note(found.tokenId, found.lastUsedAt, now, address);

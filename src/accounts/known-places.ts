@@ -1,5 +1,6 @@
 import { browserOf } from "../base/user-agent.ts";
 import { digest } from "../crypto/digests.ts";
+import type { Unit } from "../db/database.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { Place, User } from "./account.ts";
 import type { KnownPlaceStore } from "./store/known-places.ts";
@@ -9,12 +10,12 @@ const perUserMax = 50;
 
 export interface KnownPlaces {
   /**
-   * For the unit of `db.write` that starts a complete session: remembers the place, and tells the user by mail when the
+   * For the unit that starts a complete session: remembers the place, and tells the user by mail when the
    * account was never used from there. The first place of an account is no news.
    */
-  note(user: Pick<User, "id" | "email" | "language">, place: Place, now: number): void;
+  note(unit: Unit, user: Pick<User, "id" | "email" | "language">, place: Place, now: number): Promise<void>;
   /** Whether somebody has completed a sign-in to this account from there. */
-  isKnown(userId: number, place: Place): boolean;
+  isKnown(userId: number, place: Place): Promise<boolean>;
 }
 
 /** The network and the browser without its version: an update of the browser is no new place. */
@@ -25,11 +26,11 @@ function placeDigest(place: Place): Buffer {
 
 export function createKnownPlaces({ store, outbox }: { store: KnownPlaceStore; outbox: Outbox }): KnownPlaces {
   return {
-    note(user, place, now) {
-      if (store.notePlace(user.id, placeDigest(place), now, perUserMax) !== "new") return;
+    async note(unit, user, place, now) {
+      if ((await store.notePlace(unit, user.id, placeDigest(place), now, perUserMax)) !== "new") return;
       const { address, userAgent } = place;
       const content = { kind: "notice", notice: "new_place", subject: "", at: now, address, userAgent } as const;
-      outbox.put({ to: user.email, language: user.language, content }, now);
+      await outbox.put(unit, { to: user.email, language: user.language, content }, now);
     },
     isKnown: (userId, place) => store.hasPlace(userId, placeDigest(place)),
   };

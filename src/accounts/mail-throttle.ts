@@ -1,6 +1,5 @@
 import { hourMs } from "../base/clock.ts";
-import { AppError } from "../base/errors.ts";
-import { createAttemptWindows } from "./attempt-windows.ts";
+import { type Limits, tooManyAttempts } from "../limits/limits.ts";
 
 const rememberedMax = 20_000;
 
@@ -10,23 +9,23 @@ export interface MailThrottle {
    * @returns whether a mail may go to this address now. Its owner must not be drowned in them; whoever asks is not told,
    * and what the mails before said still holds.
    */
-  charge(client: string, email: string, now: number): boolean;
+  charge(client: string, email: string, now: number): Promise<boolean>;
 }
 
-export function createMailThrottle(limits: { readonly perClientMax: number; readonly perAddressMax: number }) {
-  const clients = createAttemptWindows({ windowMs: hourMs, max: limits.perClientMax, rememberedMax });
-  const addresses = createAttemptWindows({ windowMs: hourMs, max: limits.perAddressMax, rememberedMax });
-  const throttle: MailThrottle = {
-    charge(client, email, now) {
-      const retryAfterSeconds = clients.waitSeconds(client, now);
-      if (retryAfterSeconds > 0) {
-        throw new AppError("too_many_requests", "Too many attempts. Try again later.", { retryAfterSeconds });
-      }
-      clients.charge(client, now);
-      if (addresses.waitSeconds(email, now) > 0) return false;
-      addresses.charge(email, now);
-      return true;
+/** @param sizes.name of what the mails are for: each kind has its own counts. */
+export function createMailThrottle(
+  sizes: { readonly name: string; readonly perClientMax: number; readonly perAddressMax: number },
+  limits: Limits,
+): MailThrottle {
+  const make = (of: string, max: number) =>
+    limits.inWindows({ name: `${sizes.name} ${of}`, windowMs: hourMs, max, rememberedMax });
+  const clients = make("client", sizes.perClientMax);
+  const addresses = make("address", sizes.perAddressMax);
+  return {
+    async charge(client, email, now) {
+      const charge = await clients.charge(client, now);
+      if (charge.outcome === "refused") throw tooManyAttempts(charge);
+      return (await addresses.charge(email, now)).outcome === "charged";
     },
   };
-  return throttle;
 }

@@ -1,5 +1,6 @@
 import type { Random } from "../base/random.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
+import type { Limits } from "../limits/limits.ts";
 import type { Place, User } from "./account.ts";
 import { hasCharacters } from "./character-count.ts";
 import type { KnownPlaces } from "./known-places.ts";
@@ -23,6 +24,8 @@ export type PasswordCheck = (attempt: PasswordTry, now: number) => Promise<boole
 
 /** All malformed addresses share one counter: what is typed there must not become keys without end. */
 const malformed = "";
+/** An id that no user has. */
+const nobody = 0;
 
 /**
  * The hash that an unknown e-mail is checked against, at the price of a real one, so that the time taken does not
@@ -37,13 +40,15 @@ export function createPasswordCheck(deps: {
   readonly random: Random;
   readonly argon2: Pick<Argon2Queue, "verifyPassword">;
   readonly places: Pick<KnownPlaces, "isKnown">;
+  readonly limits: Limits;
 }): PasswordCheck {
-  const throttle = createSignInThrottle(signInLimits);
+  const throttle = createSignInThrottle(signInLimits, deps.limits);
   const dummyHash = makeDummyHash(deps.random);
 
   return async ({ email, account, password, place }, now) => {
-    const knownPlace = account !== undefined && deps.places.isKnown(account.user.id, place);
-    const attempt = throttle.charge({ client: place.client, email: email ?? malformed, knownPlace }, now);
+    // Looked for without an account too, in vain: a question to the database takes a time that can be measured.
+    const knownPlace = await deps.places.isKnown(account?.user.id ?? nobody, place);
+    const attempt = await throttle.charge({ client: place.client, email: email ?? malformed, knownPlace }, now);
     if (!hasCharacters(password, 0, passwordCharactersMax)) return false;
     const able = account !== undefined && account.passwordHash !== "" && account.user.disabledAt === null;
     let matches: boolean;
@@ -51,11 +56,11 @@ export function createPasswordCheck(deps: {
       matches = await deps.argon2.verifyPassword(able ? account.passwordHash : dummyHash, password, place.client);
     } catch (error) {
       // Not tried at all, so nothing was learnt by it.
-      attempt.refund();
+      await attempt.refund();
       throw error;
     }
     if (!able || !matches) return false;
-    attempt.refund();
+    await attempt.refund();
     return true;
   };
 }

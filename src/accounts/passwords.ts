@@ -49,13 +49,13 @@ interface Deps {
 export function createPasswords({ store, clock, argon2, check, outbox }: Deps): Passwords {
   return {
     async checkPassword(userId, password, place) {
-      const account = store.findPassword(userId);
+      const account = await store.findPassword(userId);
       return check({ email: account?.user.email, account, password, place }, clock.now());
     },
 
     async changePassword({ userId, current, password, keepSessionId, place }) {
       const now = clock.now();
-      const account = store.findPassword(userId);
+      const account = await store.findPassword(userId);
       if (account === undefined) return "wrong_password";
       const { user, passwordHash } = account;
       const isFirst = passwordHash === "";
@@ -69,7 +69,7 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps): 
         ...{ userId, now, from: passwordHash, to: await argon2.hashPassword(password, place.client) },
         keptSessionId: keepSessionId,
         freshSince: isFirst ? now - freshSessionMs : null,
-        onChanged: (before) => outbox.put(changedLetter(before, place, now), now),
+        onChanged: (unit, before) => outbox.put(unit, changedLetter(before, place, now), now),
       });
       if (changed) return "changed";
       return isFirst ? "sign_in_again" : "wrong_password";
@@ -77,7 +77,7 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps): 
 
     async setPassword(userId, password) {
       const now = clock.now();
-      const account = store.findPassword(userId);
+      const account = await store.findPassword(userId);
       if (account === undefined) return "unknown_user";
       const problem = passwordProblem(password, account.user.email);
       if (problem !== undefined) return problem;
@@ -85,7 +85,7 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps): 
       const nowhere = { address: "", userAgent: "" };
       const changed = await store.changePassword({
         ...{ userId, now, to, from: null, keptSessionId: null, freshSince: null },
-        onChanged: (before) => outbox.put(changedLetter(before, nowhere, now), now),
+        onChanged: (unit, before) => outbox.put(unit, changedLetter(before, nowhere, now), now),
       });
       return changed ? "changed" : "unknown_user";
     },

@@ -34,8 +34,8 @@ export function createProfile({
       return isFreshSession({ createdAt }, clock.now());
     },
     setLanguage: (userId, language) => store.setLanguage(userId, language, clock.now()),
-    pushDefaults: async (userId) => readPushDefaults(store.pushDefaults(userId)),
+    pushDefaults: async (userId) => readPushDefaults(await store.pushDefaults(userId)),
     setPushDefaults: (userId, defaults) => store.setPushDefaults(userId, writePushDefaults(defaults), clock.now()),
-    unconfirmedEmail: async (userId) => store.unconfirmedEmail(userId),
+    unconfirmedEmail: (userId) => store.unconfirmedEmail(userId),
   };
 }

@@ -18,7 +18,7 @@ async function makeWorld() {
   const noted: number[] = [];
   const starts = createSessions({
     store: createSessionStore(world.db),
-    places: { note: (user) => noted.push(user.id) },
+    places: { note: async (_unit, user) => void noted.push(user.id) },
     clock: { now: () => startOfTests },
     random: systemRandom,
     settings: openSettings,
@@ -35,7 +35,7 @@ describe("the start of a session", () => {
     const { accounts, ada, starts, waiting, place } = await makeWorld();
     const lastSignIns = async () => (await accounts.searchUsers("", 1)).map(({ lastSignedInAt }) => lastSignedInAt);
     expect(await lastSignIns()).toEqual([null]);
-    await starts.startComplete(ada, place, startOfTests + 5, waiting, () => false);
+    await starts.startComplete(ada, place, startOfTests + 5, waiting, async () => false);
     expect(await lastSignIns()).toEqual([null]);
     await starts.startComplete(ada, place, startOfTests + 7, waiting);
     expect(await lastSignIns()).toEqual([startOfTests + 7]);
@@ -72,7 +72,7 @@ describe("the start of a session", () => {
 
   it("asks its guard in the same unit: what the guard refuses leaves the waiting session as it was", async () => {
     const { accounts, ada, starts, waiting, place, noted } = await makeWorld();
-    expect(await starts.startComplete(ada, place, startOfTests, waiting, () => false)).toBeUndefined();
+    expect(await starts.startComplete(ada, place, startOfTests, waiting, async () => false)).toBeUndefined();
     expect(await accounts.authenticateSession(waiting)).toMatchObject({ waitsForFactor: true });
     expect(noted).toEqual([]);
   });

@@ -2,6 +2,7 @@ import { type Clock, dayMs, minuteMs, secondMs } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import { digest, keyedDigest } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
+import type { Unit } from "../db/database.ts";
 import type { ListedSession, Place, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
 import type { KnownPlaces } from "./known-places.ts";
@@ -38,6 +39,9 @@ export interface Sessions {
   removeExpiredSessions(sessionsMax: number): Promise<number>;
 }
 
+/** A guard that is asked inside the unit that starts the session, and what must happen together with the start. */
+export type Guard = (unit: Unit) => Promise<boolean>;
+
 /**
  * The one way sessions begin, for whatever lets people in. Each gives a new token, so that one fixed beforehand by
  * somebody else never becomes valid; undefined: the user is gone or disabled by now, or a guard did not hold. A complete
@@ -46,9 +50,8 @@ export interface Sessions {
 export interface SessionStarts {
   /**
    * One that waits for the second factor when the user has one.
-   * @param provided a guard, and what must happen together with the start: runs inside the unit of `db.write`.
    */
-  start(user: Pick<User, "id">, place: Place, now: number, provided?: () => boolean): Promise<string | undefined>;
+  start(user: Pick<User, "id">, place: Place, now: number, provided?: Guard): Promise<string | undefined>;
   /**
    * One whose user has shown everything.
    * @param replacesToken of the session that waited: it ends in the same unit, and had to be there still.
@@ -59,9 +62,11 @@ export interface SessionStarts {
     place: Place,
     now: number,
     replacesToken?: string,
-    provided?: () => boolean,
+    provided?: Guard,
   ): Promise<string | undefined>;
 }
+
+const always: Guard = async () => true;
 
 export function createSessions(deps: Deps): SessionStarts & { readonly door: Sessions } {
   return { ...sessionStarts(deps), door: sessionDoor(deps) };
@@ -75,15 +80,15 @@ function sessionStarts({ store, places, random }: Deps): SessionStarts {
     const started = await store.insertSession({
       ...{ digest: digest(token), userId: user.id, place, now, perUserMax },
       ...more,
-      onComplete: (fresh) => places.note(fresh, place, now),
+      onComplete: (unit, fresh) => places.note(unit, fresh, place, now),
     });
     return started ? token : undefined;
   }
 
   return {
-    start: (user, place, now, provided = () => true) =>
+    start: (user, place, now, provided = always) =>
       start(user, place, now, { complete: false, replaces: null, provided }),
-    startComplete(user, place, now, replacesToken, provided = () => true) {
+    startComplete(user, place, now, replacesToken, provided = always) {
       const replaces = replacesToken === undefined ? null : { digest: digest(replacesToken), since: now - waitingMs };
       return start(user, place, now, { complete: true, replaces, provided });
     },
@@ -107,7 +112,7 @@ function sessionDoor({ store, clock, settings, onUseNotRecorded }: Deps): Sessio
       if (settings.loginsDisabled || !tokenShape.test(sessionToken)) return undefined;
       const now = clock.now();
       const tokenDigest = digest(sessionToken);
-      const found = store.findSession(tokenDigest);
+      const found = await store.findSession(tokenDigest);
       if (found === undefined) return undefined;
       const { seenAt, ...session } = found;
       const endsAt = session.createdAt + (session.waitsForFactor ? waitingMs : lifetimeMs);
@@ -117,7 +122,7 @@ function sessionDoor({ store, clock, settings, onUseNotRecorded }: Deps): Sessio
       return { ...session, formToken };
     },
 
-    async listSessions(userId) {
+    listSessions(userId) {
       const now = clock.now();
       return store.listSessions(userId, now - idleMs, now - lifetimeMs);
     },

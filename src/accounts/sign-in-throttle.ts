@@ -1,6 +1,5 @@
 import { hourMs, minuteMs } from "../base/clock.ts";
-import { AppError } from "../base/errors.ts";
-import { createAttemptWindows } from "./attempt-windows.ts";
+import { type Charge, type Counter, type Limits, tooManyAttempts } from "../limits/limits.ts";
 
 export interface SignInLimits {
   readonly windowMs: number;
@@ -11,7 +10,7 @@ export interface SignInLimits {
   readonly accountWindowMs: number;
   /** Failed attempts on one e-mail in an account window, of all clients that are new to it together. */
   readonly perAccountMax: number;
-  /** Clients, pairs and e-mails remembered, each. */
+  /** Clients, pairs and e-mails remembered by one process, each. */
   readonly rememberedMax: number;
 }
 
@@ -41,36 +40,37 @@ export interface SignInThrottle {
    * makes the place a known one.
    * @throws AppError too_many_requests; the refused attempt is not counted.
    */
-  charge(attempt: SignInAttempt, now: number): { refund(): void };
+  charge(attempt: SignInAttempt, now: number): Promise<{ refund(): Promise<void> }>;
 }
 
-export function createSignInThrottle(limits: SignInLimits): SignInThrottle {
-  const { windowMs, rememberedMax } = limits;
-  const clients = createAttemptWindows({ windowMs, max: limits.perClientMax, rememberedMax });
-  const pairs = createAttemptWindows({ windowMs, max: limits.perPairMax, rememberedMax });
-  const accounts = createAttemptWindows({
-    ...{ windowMs: limits.accountWindowMs, max: limits.perAccountMax, rememberedMax },
-  });
+export function createSignInThrottle(sizes: SignInLimits, limits: Limits): SignInThrottle {
+  const { windowMs, rememberedMax } = sizes;
+  const make = (name: string, max: number, length = windowMs): Counter =>
+    limits.inWindows({ name, max, windowMs: length, rememberedMax });
+  const clients = make("sign-in client", sizes.perClientMax);
+  const pairs = make("sign-in client and e-mail", sizes.perPairMax);
+  const accounts = make("sign-in e-mail", sizes.perAccountMax, sizes.accountWindowMs);
 
   return {
-    charge({ client, email, knownPlace }, now) {
+    async charge({ client, email, knownPlace }, now) {
       const counted = [
         [clients, client],
         [pairs, `${client} ${email}`],
         ...(knownPlace ? [] : ([[accounts, email]] as const)),
       ] as const;
-      for (const [windows, key] of counted) {
-        const retryAfterSeconds = windows.waitSeconds(key, now);
-        if (retryAfterSeconds > 0) {
-          throw new AppError("too_many_requests", "Too many attempts. Try again later.", { retryAfterSeconds });
-        }
-      }
-      const refunds = counted.map(([windows, key]) => windows.charge(key, now));
-      return {
-        refund() {
-          for (const refund of refunds) refund();
-        },
+      const charged: Extract<Charge, { outcome: "charged" }>[] = [];
+      const refund = async () => {
+        for (const charge of charged) await charge.refund();
       };
+      for (const [counter, key] of counted) {
+        const charge = await counter.charge(key, now);
+        if (charge.outcome === "refused") {
+          await refund();
+          throw tooManyAttempts(charge);
+        }
+        charged.push(charge);
+      }
+      return { refund };
     },
   };
 }

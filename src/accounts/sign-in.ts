@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { bcryptBytesMax, isBcryptHash } from "../crypto/bcrypt.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
+import type { Unit } from "../db/database.ts";
 import type { Place, User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
 import { normalizeEmail } from "./email.ts";
@@ -44,7 +45,7 @@ export function createSignIn(deps: Deps): SignIn {
       if (settings.loginsDisabled) return undefined;
       const now = clock.now();
       const address = normalizeEmail(email);
-      const found = address === undefined ? undefined : store.findUserByEmail(address);
+      const found = address === undefined ? undefined : await store.findUserByEmail(address);
       const account = settings.emails && found?.user.confirmedAt === null ? undefined : found;
       const matches = await check({ email: address, account, password, place }, now);
       if (account === undefined || !matches) return undefined;
@@ -53,10 +54,10 @@ export function createSignIn(deps: Deps): SignIn {
         ? await argon2.hashPassword(password, place.client)
         : undefined;
       // Within the write that starts the session: a password that was changed meanwhile lets nobody in any more.
-      const provided = () =>
+      const provided = (unit: Unit) =>
         upgraded === undefined
-          ? passwords.stands(user.id, passwordHash)
-          : passwords.rehash(user.id, passwordHash, upgraded, now);
+          ? passwords.stands(unit, user.id, passwordHash)
+          : passwords.rehash(unit, user.id, passwordHash, upgraded, now);
       const sessionToken = await startSession(user, place, now, provided);
       return sessionToken === undefined ? undefined : { user, sessionToken, waitsForFactor: user.hasSecondFactor };
     },

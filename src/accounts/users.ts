@@ -50,9 +50,9 @@ export function createUsers({ store, clock, argon2, bootCodeFile }: Deps): Users
 
     async findUserByEmail(email) {
       const address = normalizeEmail(email);
-      return address === undefined ? undefined : store.findUserByEmail(address)?.user;
+      return address === undefined ? undefined : (await store.findUserByEmail(address))?.user;
     },
 
-    findUser: async (userId) => store.findUser(userId),
+    findUser: (userId) => store.findUser(userId),
   };
 }

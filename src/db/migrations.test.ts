@@ -26,7 +26,7 @@ test("a database of the first schema keeps its users, tokens and pushes; everybo
   const db = openDatabase({ path, monotonicMs: () => 0, onStorageFailure: () => undefined });
   onTestFinished(() => db.close());
   expect(db.reader.pragma("user_version", { simple: true })).toBe(migrations.length);
-  expect(createUserStore(db).findUserByEmail("ada@example.com")?.user).toMatchObject({
+  expect((await createUserStore(db).findUserByEmail("ada@example.com"))?.user).toMatchObject({
     ...{ id: 1, admin: true, confirmedAt: 1_000, disabledAt: null, hasPassword: true, hasSecondFactor: false },
   });
   expect(db.reader.prepare("SELECT * FROM sessions").all()).toEqual([]);

@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import type { Config } from "../config/config.ts";
+import type { RequestCounts } from "../limits/request-counts.ts";
 import type { RequestWatch } from "../telemetry/answered-request.ts";
 import type { Events } from "../telemetry/events.ts";
 import { allowedMethods } from "./allowed-methods.ts";
@@ -19,7 +20,8 @@ import { baseHeaders, secureHeaders } from "./headers.ts";
 import type { MetricsGate } from "./metrics-gate.ts";
 import { guardRoutes, type RouteEntry } from "./route-access.ts";
 import { createSessionCookies, type SessionCookies } from "./session-cookie.ts";
-import { createThrottle } from "./throttle.ts";
+import { createSharedThrottle } from "./shared-throttle.ts";
+import { type ChargeRequest, createThrottle } from "./throttle.ts";
 import { watchRequests } from "./watch-requests.ts";
 import "./request.ts";
 
@@ -33,6 +35,8 @@ export interface ServerDeps {
   readonly renderError: RenderError;
   /** Told of each address that forwards without being trusted; it may be told often. */
   readonly onUntrustedForwarder: (address: string) => void;
+  /** What other processes have let pass; undefined: this one counts alone. */
+  readonly requestCounts: RequestCounts | undefined;
   readonly watch: RequestWatch;
   readonly monotonicMs: () => number;
   readonly metricsGate: MetricsGate | undefined;
@@ -119,7 +123,7 @@ function welcomeRequests(server: FastifyInstance, deps: ServerDeps): void {
     onUntrustedForwarder: deps.onUntrustedForwarder,
   });
   const baseUrlOf = createBaseUrls(config);
-  const charge = createThrottle(config.throttling, deps.clock);
+  const charge = openThrottle(deps);
   const overHttps = config.overrideBaseUrl?.startsWith("https:") === true;
 
   server.addHook("onRequest", (request, reply, done) => {
@@ -132,16 +136,29 @@ function welcomeRequests(server: FastifyInstance, deps: ServerDeps): void {
       done();
       return;
     }
-    const waitSeconds = charge(client.key);
-    if (waitSeconds > 0) {
-      done(
-        new AppError("too_many_requests", "Too many requests. Try again shortly.", { retryAfterSeconds: waitSeconds }),
-      );
-      return;
+    const admit = (waitSeconds: number) => {
+      if (waitSeconds > 0) throw tooManyRequests(waitSeconds);
+      request.baseUrl = baseUrlOf(client);
+    };
+    const charged = charge(client.key);
+    if (typeof charged === "number") {
+      admit(charged);
+      done();
+    } else {
+      charged.then(admit).then(() => done(), done);
     }
-    request.baseUrl = baseUrlOf(client);
-    done();
   });
+}
+
+function tooManyRequests(retryAfterSeconds: number): AppError {
+  return new AppError("too_many_requests", "Too many requests. Try again shortly.", { retryAfterSeconds });
+}
+
+function openThrottle({ config, clock, monotonicMs, events, requestCounts }: ServerDeps): ChargeRequest {
+  const limits = config.throttling;
+  if (requestCounts === undefined) return createThrottle(limits, clock);
+  const onUnanswered = events.limitsUnanswered;
+  return createSharedThrottle({ limits, clock, monotonicMs, counts: requestCounts, onUnanswered });
 }
 
 /** Not counted, and asked by load balancers under any name. */

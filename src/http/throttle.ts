@@ -6,6 +6,9 @@ export interface ThrottleLimits {
   readonly second: number;
 }
 
+/** Charges one request of a client: 0 when it may pass, else the seconds until it may. */
+export type ChargeRequest = (clientKey: string) => number | Promise<number>;
+
 interface Window {
   startedAt: number;
   count: number;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { hourMs, secondMs } from "../base/clock.ts";
+import { hourMs, minuteMs, secondMs } from "../base/clock.ts";
 import { ClockTrust } from "../base/clock-trust.ts";
 import { createProcessRegistry, heartbeatMs } from "../db/processes.ts";
 import type { Effects, House } from "../house.ts";
@@ -22,6 +22,9 @@ const lookEveryMs = secondMs;
 const expiredSessionsMax = 500;
 const abandonedLinksMax = 500;
 const expiredStepsMax = 5_000;
+/** Strangers make these rows, a few with each attempt: they go as fast as they come. */
+const limitsEveryMs = minuteMs;
+const limitsMax = 5_000;
 
 /** What the house does by itself. Each job runs at once and then at its interval, never beside itself. */
 export async function startTimetable(house: House, effects: Effects, events: Events): Promise<Timetable> {
@@ -51,6 +54,9 @@ export async function startTimetable(house: House, effects: Effects, events: Eve
   // Accounts that nobody confirmed go with their links: never by a clock that may be wrong.
   const removeUnusedLinks = async () =>
     clockWasTrusted ? house.accounts.removeAbandonedLinks(abandonedLinksMax) : undefined;
+  const removeOldLimits = async () => {
+    while (!abort.signal.aborted && (await house.limits.removeOver(effects.clock.now(), limitsMax)) >= limitsMax);
+  };
   const jobs = [
     repeat("heartbeat", heartbeatMs, beat, events),
     repeat("sweep", sweepEveryMs, sweepOnce, events),
@@ -59,6 +65,7 @@ export async function startTimetable(house: House, effects: Effects, events: Eve
     repeat("failed mails", hourMs, removeOldFailures, events),
     repeat("unused links", hourMs, removeUnusedLinks, events),
     repeat("sessions", hourMs, () => house.accounts.removeExpiredSessions(expiredSessionsMax), events),
+    repeat("limits", limitsEveryMs, removeOldLimits, events),
     repeat("sign-on steps", hourMs, () => house.accounts.removeExpiredSignOnSteps(expiredStepsMax), events),
   ];
   return {

@@ -27,7 +27,7 @@ export async function unlock(
   const opened = openDataKey(deps.vault.keyring, row, dataKeySealed, { urlToken, passphraseHash: derived.hash });
   switch (opened.outcome) {
     case "opened":
-      derived.refund();
+      await derived.refund();
       return { outcome: "unlocked", dataKey: opened.dataKey, passphraseHash: derived.hash };
     case "wrong_link":
       if (row.passphraseSalt === null) throw new Error(`The data key of push ${row.id} does not open.`);
@@ -39,7 +39,7 @@ export async function unlock(
 }
 
 type Derived =
-  | { readonly outcome: "derived"; readonly hash: Buffer | undefined; refund(): void }
+  | { readonly outcome: "derived"; readonly hash: Buffer | undefined; refund(): Promise<void> }
   | Extract<Unlocked, { outcome: "too_many_attempts" }>;
 
 async function derive(
@@ -49,16 +49,16 @@ async function derive(
   now: number,
   actor: Actor,
 ): Promise<Derived> {
-  if (row.passphraseSalt === null) return { outcome: "derived", hash: undefined, refund: () => undefined };
-  const charge = deps.attempts.charge(actor.client, row.id, now);
+  if (row.passphraseSalt === null) return { outcome: "derived", hash: undefined, refund: async () => undefined };
+  const charge = await deps.attempts.charge(actor.client, row.id, now);
   if (charge.outcome === "refused") {
     return { outcome: "too_many_attempts", retryAfterSeconds: charge.retryAfterSeconds };
   }
   try {
     const hash = await deps.argon2.deriveKey(passphrase, row.passphraseSalt, actor.client);
-    return { outcome: "derived", hash, refund: () => charge.refund() };
+    return { outcome: "derived", hash, refund: charge.refund };
   } catch (error) {
-    charge.refund();
+    await charge.refund();
     throw error;
   }
 }

@@ -54,6 +54,8 @@ export interface Events {
   mailGivenUp(mail: MailPlace & { readonly code: string }): void;
   /** The collector of traces did not take some. At most one line a second; `unsaid` counts the ones between. */
   tracesNotSent(error: unknown): void;
+  /** The database did not answer a limit: the process counts alone. At most one line a second; `unsaid` counts the ones between. */
+  limitsUnanswered(error: unknown): void;
   /** A convenience write (`last_used_at`, `seen_at`) failed; the request went on. */
   usageNotRecorded(what: string, error: unknown): void;
 }
@@ -142,6 +144,9 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     mailGivenUp: (mail) => logger.error({ event: "mail_given_up", ...mail }),
     tracesNotSent: seldom(clock, (unsaid, error) =>
       logger.warn({ event: "traces_not_sent", unsaid, error: describeError(error) }),
+    ),
+    limitsUnanswered: seldom(clock, (unsaid, error) =>
+      logger.warn({ event: "limits_unanswered", unsaid, error: describeError(error) }),
     ),
     usageNotRecorded: (what, error) => logger.warn({ event: "usage_not_recorded", what, error: describeError(error) }),
   };

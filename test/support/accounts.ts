@@ -7,6 +7,7 @@ import { systemRandom } from "../../src/base/random.ts";
 import { createBootCodeFile } from "../../src/config/boot-code-file.ts";
 import { createKeyring } from "../../src/crypto/keyring.ts";
 import { type Database, openDatabase } from "../../src/db/sqlite.ts";
+import { createOwnLimits } from "../../src/limits/own-limits.ts";
 import { createOutbox } from "../../src/mail/outbox.ts";
 
 /** Everybody may do everything. */
@@ -78,6 +79,7 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
     bootCodeFile,
     keyring: () => keyring,
     outbox,
+    limits: createOwnLimits(),
     provider: undefined,
     onUseNotRecorded: (of, error) => {
       throw new Error(`The use of a ${of} was not recorded.`, { cause: error });

@@ -1,6 +1,7 @@
 import { createArgon2Queue } from "../../src/crypto/passphrase.ts";
 import { createIds } from "../../src/db/ids.ts";
-import { Attempts } from "../../src/pushes/attempts.ts";
+import { createOwnLimits } from "../../src/limits/own-limits.ts";
+import { createAttempts } from "../../src/pushes/attempts.ts";
 import type { PushDeps } from "../../src/pushes/deps.ts";
 import type { TestHouse } from "./house.ts";
 
@@ -13,7 +14,7 @@ export function pushDepsOf(world: TestHouse, overrides: Partial<PushDeps> = {}):
     random: world.effects.random,
     ids: createIds(db, "pushes"),
     argon2: createArgon2Queue({ runningMax: 2, waitingMax: 100, waitingPerClientMax: 100 }),
-    attempts: new Attempts(),
+    attempts: createAttempts(createOwnLimits()),
     capacity: { assertRoomFor: async () => undefined },
     ...overrides,
   };

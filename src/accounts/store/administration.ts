@@ -1,20 +1,21 @@
-import type { Database } from "../../db/sqlite.ts";
+import type { Database, Unit } from "../../db/database.ts";
+import { sql } from "../../db/statement.ts";
 import type { User } from "../account.ts";
 import type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from "../administration.ts";
-import { prepareEndSessions } from "./end-sessions.ts";
+import { endSessions } from "./end-sessions.ts";
 import { toUser, type UserRow, userColumns } from "./rows.ts";
 
 export interface AdministrationStore {
   /** Newest first; `text`: a part of the e-mail, "" for all. `now`: which tokens are in use. */
-  searchUsers(asked: { text: string; now: number; limit: number; offset: number }): UserSummary[];
+  searchUsers(asked: { text: string; now: number; limit: number; offset: number }): Promise<readonly UserSummary[]>;
   setAdmin(userId: number, admin: boolean, entry: NewEntry): Promise<Change>;
   setDisabled(userId: number, disabled: boolean, entry: NewEntry): Promise<Change>;
   /** The account with everything that belongs to it in this room. */
   deleteUser(userId: number, now: number, entry: NewEntry | null): Promise<Change>;
   record(entry: NewEntry): Promise<void>;
-  /** The same inside a unit of `db.write`. */
-  recordInUnit(entry: NewEntry): void;
-  listEntries(limit: number, offset: number): AdminEntry[];
+  /** The same with the change that it tells of. */
+  recordInUnit(unit: Unit, entry: NewEntry): Promise<void>;
+  listEntries(limit: number, offset: number): Promise<readonly AdminEntry[]>;
 }
 
 export interface NewEntry {
@@ -26,108 +27,99 @@ export interface NewEntry {
 
 type SummaryRow = UserRow & { last_signed_in_at: number | null; tokens_in_use: number };
 
-interface EntryRow {
-  created_at: number;
-  admin_id: number | null;
-  admin_email: string;
-  action: AdminAction;
-  subject: string;
-  address: string;
-}
-
 /** Kept for administrators to read; the oldest go first. */
 const entriesMax = 10_000;
 
+const searchBy = (contains: string) =>
+  `SELECT ${userColumns}, last_signed_in_at,
+     (SELECT count(*) FROM api_tokens WHERE api_tokens.user_id = users.id AND revoked_at IS NULL
+        AND (expires_at IS NULL OR expires_at > ?)) AS tokens_in_use
+   FROM users WHERE ${contains} > 0 ORDER BY users.id DESC LIMIT ? OFFSET ?`;
+const searchUsers = sql<[now: number, text: string, limit: number, offset: number], SummaryRow>({
+  sqlite: searchBy("instr(email, ?)"),
+  postgres: searchBy("strpos(email, ?)"),
+});
+const byId = sql<[userId: number], UserRow>(`SELECT ${userColumns} FROM users WHERE id = ?`);
+const otherAdmins = sql<[userId: number], { count: number }>(
+  "SELECT count(*) AS count FROM users WHERE admin = 1 AND disabled_at IS NULL AND id <> ?",
+);
+const setAdmin = sql<[admin: number, now: number, userId: number]>(
+  "UPDATE users SET admin = ?, updated_at = ? WHERE id = ?",
+);
+const setDisabled = sql<[disabledAt: number | null, now: number, userId: number]>(
+  "UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ?",
+);
+const removeUser = sql<[userId: number]>("DELETE FROM users WHERE id = ?");
+const depart = sql<[userId: number, now: number]>("INSERT INTO departed_owners (user_id, departed_at) VALUES (?, ?)");
+const insertEntry = sql<
+  [now: number, adminId: number | null, adminEmail: string, action: string, subject: string, address: string]
+>("INSERT INTO admin_entries (created_at, admin_id, admin_email, action, subject, address) VALUES (?, ?, ?, ?, ?, ?)");
+const trimEntries = sql<[keptMax: number]>(
+  "DELETE FROM admin_entries WHERE id <= (SELECT max(id) FROM admin_entries) - ?",
+);
+const entriesFrom = sql<[limit: number, offset: number], AdminEntry>(
+  `SELECT created_at AS createdAt, admin_id AS adminId, admin_email AS adminEmail, action, subject, address
+   FROM admin_entries ORDER BY id DESC LIMIT ? OFFSET ?`,
+);
+
+async function recordInUnit(unit: Unit, { by, action, subject, now }: NewEntry): Promise<void> {
+  await unit.run(insertEntry, now, by.userId, by.email, action, subject, by.address);
+  await unit.run(trimEntries, entriesMax);
+}
+
 export function createAdministrationStore(db: Database): AdministrationStore {
-  const search = db.reader.prepare<[number, string, number, number], SummaryRow>(
-    `SELECT ${userColumns}, last_signed_in_at,
-       (SELECT count(*) FROM api_tokens WHERE api_tokens.user_id = users.id AND revoked_at IS NULL
-          AND (expires_at IS NULL OR expires_at > ?)) AS tokens_in_use
-     FROM users WHERE instr(email, ?) > 0 ORDER BY users.id DESC LIMIT ? OFFSET ?`,
-  );
-  const find = db.writer.prepare<[number], UserRow>(`SELECT ${userColumns} FROM users WHERE id = ?`);
-  const otherAdmins = db.writer.prepare<[number], { count: number }>(
-    "SELECT count(*) AS count FROM users WHERE admin = 1 AND disabled_at IS NULL AND id <> ?",
-  );
-  const setAdmin = db.writer.prepare<[number, number, number]>(
-    "UPDATE users SET admin = ?, updated_at = ? WHERE id = ?",
-  );
-  const setDisabled = db.writer.prepare<[number | null, number, number]>(
-    "UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ?",
-  );
-  const remove = db.writer.prepare<[number]>("DELETE FROM users WHERE id = ?");
-  const depart = db.writer.prepare<[number, number]>(
-    "INSERT INTO departed_owners (user_id, departed_at) VALUES (?, ?)",
-  );
-  const endSessions = prepareEndSessions(db);
-  const insertEntry = db.writer.prepare<[number, number | null, string, string, string, string]>(
-    "INSERT INTO admin_entries (created_at, admin_id, admin_email, action, subject, address) VALUES (?, ?, ?, ?, ?, ?)",
-  );
-  const trimEntries = db.writer.prepare<[number]>(
-    "DELETE FROM admin_entries WHERE id <= (SELECT max(id) FROM admin_entries) - ?",
-  );
-  const entries = db.reader.prepare<[number, number], EntryRow>(
-    `SELECT created_at, admin_id, admin_email, action, subject, address FROM admin_entries
-     ORDER BY id DESC LIMIT ? OFFSET ?`,
-  );
-
-  function write({ by, action, subject, now }: NewEntry): void {
-    insertEntry.run(now, by.userId, by.email, action, subject, by.address);
-    trimEntries.run(entriesMax);
-  }
-
   /** The guard is here, inside the write: of two administrators who remove each other at once, one stays. */
-  function changeUser(userId: number, losesAnAdmin: boolean, apply: (user: User) => void): Promise<Change> {
-    return db.write(() => {
-      const row = find.get(userId);
+  function changeUser(
+    userId: number,
+    losesAnAdmin: boolean,
+    apply: (unit: Unit, user: User) => Promise<void>,
+  ): Promise<Change> {
+    return db.writeInTurn("accounts", async (unit) => {
+      const row = await unit.one(byId, userId);
       if (row === undefined) return { outcome: "unknown" };
       const user = toUser(row);
       const counts = user.admin && user.disabledAt === null;
-      if (losesAnAdmin && counts && (otherAdmins.get(userId)?.count ?? 0) === 0) return { outcome: "last_admin", user };
-      apply(user);
+      if (losesAnAdmin && counts && ((await unit.one(otherAdmins, userId))?.count ?? 0) === 0) {
+        return { outcome: "last_admin", user };
+      }
+      await apply(unit, user);
       return { outcome: "done", user };
     });
   }
 
   return {
-    searchUsers: ({ text, now, limit, offset }) =>
-      search.all(now, text, limit, offset).map((row) => ({
+    async searchUsers({ text, now, limit, offset }) {
+      const rows = await db.read.all(searchUsers, now, text, limit, offset);
+      return rows.map((row) => ({
         user: toUser(row),
         lastSignedInAt: row.last_signed_in_at,
         tokensInUse: row.tokens_in_use,
-      })),
+      }));
+    },
     setAdmin: (userId, admin, entry) =>
-      changeUser(userId, !admin, (user) => {
+      changeUser(userId, !admin, async (unit, user) => {
         // Asked for twice, it happened once: the trail tells of changes.
         if (user.admin === admin) return;
-        setAdmin.run(admin ? 1 : 0, entry.now, userId);
-        write(entry);
+        await unit.run(setAdmin, admin ? 1 : 0, entry.now, userId);
+        await recordInUnit(unit, entry);
       }),
     setDisabled: (userId, disabled, entry) =>
-      changeUser(userId, disabled, (user) => {
+      changeUser(userId, disabled, async (unit, user) => {
         if ((user.disabledAt !== null) === disabled) return;
-        setDisabled.run(disabled ? entry.now : null, entry.now, userId);
-        if (disabled) endSessions(userId, null);
-        write(entry);
+        await unit.run(setDisabled, disabled ? entry.now : null, entry.now, userId);
+        if (disabled) await endSessions(unit, userId, null);
+        await recordInUnit(unit, entry);
       }),
     deleteUser: (userId, now, entry) =>
-      changeUser(userId, true, () => {
+      changeUser(userId, true, async (unit) => {
         // Read by the room of pushes, whose rows know their owner by this number.
-        depart.run(userId, now);
+        await unit.run(depart, userId, now);
         // Everything else in this room goes with the row (ON DELETE CASCADE).
-        remove.run(userId);
-        if (entry !== null) write(entry);
+        await unit.run(removeUser, userId);
+        if (entry !== null) await recordInUnit(unit, entry);
       }),
-    record: (entry) => db.write(() => write(entry)),
-    recordInUnit: write,
-    listEntries: (limit, offset) =>
-      entries.all(limit, offset).map((row) => ({
-        createdAt: row.created_at,
-        adminId: row.admin_id,
-        adminEmail: row.admin_email,
-        action: row.action,
-        subject: row.subject,
-        address: row.address,
-      })),
+    record: (entry) => db.write((unit) => recordInUnit(unit, entry)),
+    recordInUnit,
+    listEntries: (limit, offset) => db.read.all(entriesFrom, limit, offset),
   };
 }

@@ -1,19 +1,16 @@
-import type { Database } from "../../db/sqlite.ts";
+import type { Unit } from "../../db/database.ts";
+import { sql } from "../../db/statement.ts";
 
 type Counted = "users" | "api_tokens" | "sessions" | "passkeys";
 
-/**
- * Ids of what people and operators name by hand are counted one by one; none is given twice, even when its row is
- * deleted. The function returned runs inside a unit of `db.write`.
- */
-export function countedIds(db: Database): (name: Counted) => number {
-  const take = db.writer.prepare<[string], { next_id: number }>(
-    `INSERT INTO id_blocks (name, next_id) VALUES (?, 2)
-     ON CONFLICT (name) DO UPDATE SET next_id = next_id + 1 RETURNING next_id`,
-  );
-  return (name) => {
-    const row = take.get(name);
-    if (row === undefined) throw new Error("No id was reserved.");
-    return row.next_id - 1;
-  };
+const takeId = sql<[name: string], { nextId: number }>(
+  `INSERT INTO id_blocks (name, next_id) VALUES (?, 2)
+   ON CONFLICT (name) DO UPDATE SET next_id = id_blocks.next_id + 1 RETURNING next_id AS nextId`,
+);
+
+/** Ids of what people and operators name by hand are counted one by one; none is given twice, even when its row goes. */
+export async function nextId(unit: Unit, name: Counted): Promise<number> {
+  const row = await unit.one(takeId, name);
+  if (row === undefined) throw new Error("No id was reserved.");
+  return row.nextId - 1;
 }

@@ -1,38 +1,47 @@
-import type { Database } from "../../db/sqlite.ts";
+import type { Database, Unit } from "../../db/database.ts";
+import { sql } from "../../db/statement.ts";
+import { allBeyond } from "./rows.ts";
 
-/** Functions whose names begin with `note` run inside a unit of `db.write`. */
 export interface KnownPlaceStore {
-  /** Keeps the `perUserMax` places seen last. @returns whether it was known before; "first": no place was. */
-  notePlace(userId: number, digest: Buffer, now: number, perUserMax: number): "known" | "new" | "first";
-  hasPlace(userId: number, digest: Buffer): boolean;
+  /**
+   * For a unit of the accounts' turn. Keeps the `perUserMax` places seen last.
+   * @returns whether it was known before; "first": no place was.
+   */
+  notePlace(
+    unit: Unit,
+    userId: number,
+    digest: Buffer,
+    now: number,
+    perUserMax: number,
+  ): Promise<"known" | "new" | "first">;
+  hasPlace(userId: number, digest: Buffer): Promise<boolean>;
 }
 
-export function createKnownPlaceStore(db: Database): KnownPlaceStore {
-  const seeAgain = db.writer.prepare<[number, number, Buffer]>(
-    "UPDATE known_places SET seen_at = ? WHERE user_id = ? AND digest = ?",
-  );
-  const any = db.writer.prepare<[number], { user_id: number }>(
-    "SELECT user_id FROM known_places WHERE user_id = ? LIMIT 1",
-  );
-  const dropOldest = db.writer.prepare<[number, number, number]>(
-    `DELETE FROM known_places WHERE user_id = ? AND digest IN
-       (SELECT digest FROM known_places WHERE user_id = ? ORDER BY seen_at DESC, digest LIMIT -1 OFFSET ?)`,
-  );
-  const insert = db.writer.prepare<[number, Buffer, number]>(
-    "INSERT INTO known_places (user_id, digest, seen_at) VALUES (?, ?, ?)",
-  );
-  const find = db.reader.prepare<[number, Buffer], { user_id: number }>(
-    "SELECT user_id FROM known_places WHERE user_id = ? AND digest = ?",
-  );
+const seeAgain = sql<[now: number, userId: number, digest: Buffer]>(
+  "UPDATE known_places SET seen_at = ? WHERE user_id = ? AND digest = ?",
+);
+const anyPlace = sql<[userId: number], { one: number }>("SELECT 1 AS one FROM known_places WHERE user_id = ? LIMIT 1");
+const dropOldest = sql<[userId: number, sameUserId: number, keptMax: number]>(
+  `DELETE FROM known_places WHERE user_id = ? AND digest IN
+     (SELECT digest FROM known_places WHERE user_id = ? ORDER BY seen_at DESC, digest ${allBeyond})`,
+);
+const insertPlace = sql<[userId: number, digest: Buffer, now: number]>(
+  "INSERT INTO known_places (user_id, digest, seen_at) VALUES (?, ?, ?)",
+);
+const findPlace = sql<[userId: number, digest: Buffer], { one: number }>(
+  "SELECT 1 AS one FROM known_places WHERE user_id = ? AND digest = ?",
+);
+
+export function createKnownPlaceStore({ read }: Database): KnownPlaceStore {
   return {
-    notePlace(userId, digest, now, perUserMax) {
-      if (seeAgain.run(now, userId, digest).changes === 1) return "known";
-      const first = any.get(userId) === undefined;
+    async notePlace(unit, userId, digest, now, perUserMax) {
+      if ((await unit.run(seeAgain, now, userId, digest)) === 1) return "known";
+      const first = (await unit.one(anyPlace, userId)) === undefined;
       // Before the new one comes, so that it stays whatever the clock did since the others were seen.
-      dropOldest.run(userId, userId, perUserMax - 1);
-      insert.run(userId, digest, now);
+      await unit.run(dropOldest, userId, userId, perUserMax - 1);
+      await unit.run(insertPlace, userId, digest, now);
       return first ? "first" : "new";
     },
-    hasPlace: (userId, digest) => find.get(userId, digest) !== undefined,
+    hasPlace: async (userId, digest) => (await read.one(findPlace, userId, digest)) !== undefined,
   };
 }

@@ -1,6 +1,7 @@
-import type { Database } from "../../db/sqlite.ts";
+import type { Database, Unit } from "../../db/database.ts";
+import { sql } from "../../db/statement.ts";
 import type { User } from "../account.ts";
-import { prepareEndSessions } from "./end-sessions.ts";
+import { endSessions } from "./end-sessions.ts";
 import { toUser, type UserRow, userColumns } from "./rows.ts";
 
 export interface PasswordChange {
@@ -14,56 +15,58 @@ export interface PasswordChange {
   readonly freshSince: number | null;
   readonly now: number;
   /** Runs in the same unit, before anything is written; false: nothing changes. */
-  readonly provided?: () => boolean;
+  readonly provided?: (unit: Unit) => Promise<boolean>;
   /** Runs in the same unit, with the user as it was before. */
-  readonly onChanged: (user: User) => void;
+  readonly onChanged: (unit: Unit, user: User) => Promise<void>;
 }
 
 export interface PasswordStore {
   /** `passwordHash` "": there is no password. */
-  findPassword(userId: number): { user: User; passwordHash: string } | undefined;
+  findPassword(userId: number): Promise<{ user: User; passwordHash: string } | undefined>;
   /** Ends the other sessions and voids every mailed link. false: a guard did not hold. */
   changePassword(change: PasswordChange): Promise<boolean>;
-  /** Inside a unit of `db.write`: whether this is the hash that stands. */
-  stands(userId: number, passwordHash: string): boolean;
-  /** Inside a unit of `db.write`: the same password under another hash. false: another hash stands by now. */
-  rehash(userId: number, from: string, to: string, now: number): boolean;
+  /** In a unit of the accounts' turn: whether this is the hash that stands. */
+  stands(unit: Unit, userId: number, passwordHash: string): Promise<boolean>;
+  /** The same password under another hash. false: another hash stands by now. */
+  rehash(unit: Unit, userId: number, from: string, to: string, now: number): Promise<boolean>;
+}
+
+const byId = sql<[userId: number], UserRow & { password_hash: string }>(
+  `SELECT ${userColumns}, password_hash FROM users WHERE id = ?`,
+);
+const freshSession = sql<[sessionId: number | null, userId: number, since: number], { one: number }>(
+  "SELECT 1 AS one FROM sessions WHERE id = ? AND user_id = ? AND waits_for_factor = 0 AND created_at > ?",
+);
+const setPassword = sql<[hash: string, now: number, userId: number]>(
+  "UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ?",
+);
+const setPasswordFrom = sql<[hash: string, now: number, userId: number, from: string]>(
+  "UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ? AND password_hash = ?",
+);
+const voidLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
+
+async function change(unit: Unit, wanted: PasswordChange): Promise<boolean> {
+  const { userId, from, to, keptSessionId, freshSince, now, provided, onChanged } = wanted;
+  const row = await unit.one(byId, userId);
+  if (row === undefined || (from !== null && row.password_hash !== from)) return false;
+  const fresh = freshSince === null || (await unit.one(freshSession, keptSessionId, userId, freshSince)) !== undefined;
+  if (!fresh) return false;
+  if (provided !== undefined && !(await provided(unit))) return false;
+  await unit.run(setPassword, to, now, userId);
+  await unit.run(voidLinks, userId);
+  await endSessions(unit, userId, keptSessionId);
+  await onChanged(unit, toUser(row));
+  return true;
 }
 
 export function createPasswordStore(db: Database): PasswordStore {
-  type Row = UserRow & { password_hash: string };
-  const byId = `SELECT ${userColumns}, password_hash FROM users WHERE id = ?`;
-  const find = db.reader.prepare<[number], Row>(byId);
-  const findFresh = db.writer.prepare<[number], Row>(byId);
-  const freshSession = db.writer.prepare<[number | null, number, number], { id: number }>(
-    "SELECT id FROM sessions WHERE id = ? AND user_id = ? AND waits_for_factor = 0 AND created_at > ?",
-  );
-  const set = db.writer.prepare<[string, number, number]>(
-    "UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ?",
-  );
-  const setFrom = db.writer.prepare<[string, number, number, string]>(
-    "UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ? AND password_hash = ?",
-  );
-  const voidLinks = db.writer.prepare<[number]>("DELETE FROM mailed_links WHERE user_id = ?");
-  const endSessions = prepareEndSessions(db);
   return {
-    findPassword(userId) {
-      const row = find.get(userId);
+    async findPassword(userId) {
+      const row = await db.read.one(byId, userId);
       return row === undefined ? undefined : { user: toUser(row), passwordHash: row.password_hash };
     },
-    changePassword: ({ userId, from, to, keptSessionId, freshSince, now, provided = () => true, onChanged }) =>
-      db.write(() => {
-        const row = findFresh.get(userId);
-        if (row === undefined || (from !== null && row.password_hash !== from)) return false;
-        if (freshSince !== null && freshSession.get(keptSessionId, userId, freshSince) === undefined) return false;
-        if (!provided()) return false;
-        set.run(to, now, userId);
-        voidLinks.run(userId);
-        endSessions(userId, keptSessionId);
-        onChanged(toUser(row));
-        return true;
-      }),
-    stands: (userId, passwordHash) => findFresh.get(userId)?.password_hash === passwordHash,
-    rehash: (userId, from, to, now) => setFrom.run(to, now, userId, from).changes === 1,
+    changePassword: (wanted) => db.writeInTurn("accounts", (unit) => change(unit, wanted)),
+    stands: async (unit, userId, passwordHash) => (await unit.one(byId, userId))?.password_hash === passwordHash,
+    rehash: async (unit, userId, from, to, now) => (await unit.run(setPasswordFrom, to, now, userId, from)) === 1,
   };
 }

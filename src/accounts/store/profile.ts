@@ -1,28 +1,34 @@
-import type { Database } from "../../db/sqlite.ts";
+import type { Database } from "../../db/database.ts";
+import { sql } from "../../db/statement.ts";
 
 export interface ProfileStore {
   setLanguage(userId: number, language: string | null, now: number): Promise<void>;
   /** As `setPushDefaults` wrote them; null: never. */
-  pushDefaults(userId: number): string | null;
+  pushDefaults(userId: number): Promise<string | null>;
   setPushDefaults(userId: number, defaults: string, now: number): Promise<void>;
   /** An address that somebody asked to move to and has not confirmed. */
-  unconfirmedEmail(userId: number): string | null;
+  unconfirmedEmail(userId: number): Promise<string | null>;
 }
 
-export function createProfileStore(db: Database): ProfileStore {
-  const setLanguage = db.writer.prepare<[string | null, number, number]>(
-    "UPDATE users SET language = ?, updated_at = ? WHERE id = ?",
-  );
-  const setDefaults = db.writer.prepare<[string, number, number]>(
-    "UPDATE users SET push_defaults = ?, updated_at = ? WHERE id = ?",
-  );
-  const read = db.reader.prepare<[number], { push_defaults: string | null; unconfirmed_email: string | null }>(
-    "SELECT push_defaults, unconfirmed_email FROM users WHERE id = ?",
-  );
+const setLanguage = sql<[language: string | null, now: number, userId: number]>(
+  "UPDATE users SET language = ?, updated_at = ? WHERE id = ?",
+);
+const setDefaults = sql<[defaults: string, now: number, userId: number]>(
+  "UPDATE users SET push_defaults = ?, updated_at = ? WHERE id = ?",
+);
+const readProfile = sql<[userId: number], { pushDefaults: string | null; unconfirmedEmail: string | null }>(
+  "SELECT push_defaults AS pushDefaults, unconfirmed_email AS unconfirmedEmail FROM users WHERE id = ?",
+);
+
+export function createProfileStore({ read, idempotent }: Database): ProfileStore {
   return {
-    setLanguage: (userId, language, now) => db.write(() => void setLanguage.run(language, now, userId)),
-    pushDefaults: (userId) => read.get(userId)?.push_defaults ?? null,
-    setPushDefaults: (userId, defaults, now) => db.write(() => void setDefaults.run(defaults, now, userId)),
-    unconfirmedEmail: (userId) => read.get(userId)?.unconfirmed_email ?? null,
+    async setLanguage(userId, language, now) {
+      await idempotent.run(setLanguage, language, now, userId);
+    },
+    pushDefaults: async (userId) => (await read.one(readProfile, userId))?.pushDefaults ?? null,
+    async setPushDefaults(userId, defaults, now) {
+      await idempotent.run(setDefaults, defaults, now, userId);
+    },
+    unconfirmedEmail: async (userId) => (await read.one(readProfile, userId))?.unconfirmedEmail ?? null,
   };
 }

@@ -14,9 +14,12 @@ export interface UserRow {
 
 /** Of a statement that reads from `users`. */
 export const userColumns = `users.id AS user_id, email, admin, users.created_at AS user_created_at, users.confirmed_at,
-  disabled_at, language, password_hash <> '' AS has_password,
-  (EXISTS (SELECT 1 FROM totp_factors WHERE totp_factors.user_id = users.id)
-   OR EXISTS (SELECT 1 FROM passkeys WHERE passkeys.user_id = users.id)) AS has_second_factor`;
+  disabled_at, language, CASE WHEN users.password_hash <> '' THEN 1 ELSE 0 END AS has_password,
+  CASE WHEN EXISTS (SELECT 1 FROM totp_factors WHERE totp_factors.user_id = users.id)
+   OR EXISTS (SELECT 1 FROM passkeys WHERE passkeys.user_id = users.id) THEN 1 ELSE 0 END AS has_second_factor`;
+
+/** All rows but the first ones, in words that both engines have. */
+export const allBeyond = "LIMIT 1000000000 OFFSET ?";
 
 export function toUser(row: UserRow): User {
   return {

@@ -1,10 +1,11 @@
-import type { Database } from "../../db/sqlite.ts";
+import type { Database, Unit } from "../../db/database.ts";
+import { sql } from "../../db/statement.ts";
 import { type ApiToken, allScopes, type Scope, type User } from "../account.ts";
-import { countedIds } from "./counted-ids.ts";
-import { toUser, type UserRow, userColumns } from "./rows.ts";
+import { nextId } from "./counted-ids.ts";
+import { allBeyond, toUser, type UserRow, userColumns } from "./rows.ts";
 
 /** Runs inside the unit that made or revoked the token. */
-type Notify = (user: Pick<User, "email" | "language">, tokenName: string) => void;
+type Notify = (unit: Unit, user: Pick<User, "email" | "language">, tokenName: string) => Promise<void>;
 
 export interface NewToken {
   readonly userId: number;
@@ -33,12 +34,12 @@ export interface FoundToken {
 export interface TokenStore {
   /** undefined: `inUseMax` are in use. Revoked and expired ones beyond the newest `endedKeptMax` are forgotten. */
   insertToken(token: NewToken): Promise<ApiToken | undefined>;
-  listTokens(userId: number): ApiToken[];
+  listTokens(userId: number): Promise<ApiToken[]>;
   /** Those in use at `now` first. */
-  listTokensFrom(asked: { userId: number; now: number; skipped: number; tokensMax: number }): ApiToken[];
+  listTokensFrom(asked: { userId: number; now: number; skipped: number; tokensMax: number }): Promise<ApiToken[]>;
   revokeToken(asked: { userId: number; tokenId: number; now: number; onRevoked: Notify }): Promise<boolean>;
   /** Never a revoked one, nor one of a disabled user. Whether it has expired is for the caller to see. */
-  findToken(digest: Buffer): FoundToken | undefined;
+  findToken(digest: Buffer): Promise<FoundToken | undefined>;
   recordTokenUse(tokenId: number, now: number, address: string): Promise<void>;
 }
 
@@ -88,73 +89,85 @@ function toToken(row: TokenRow): ApiToken {
   };
 }
 
+const countInUse = sql<[userId: number, now: number], { count: number }>(
+  `SELECT count(*) AS count FROM api_tokens
+   WHERE user_id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`,
+);
+const forgetEnded = sql<[userId: number, now: number, keptMax: number]>(
+  `DELETE FROM api_tokens WHERE id IN
+     (SELECT id FROM api_tokens WHERE user_id = ? AND (revoked_at IS NOT NULL OR expires_at <= ?)
+      ORDER BY id DESC ${allBeyond})`,
+);
+const insertRow = sql<
+  [
+    id: number,
+    userId: number,
+    name: string,
+    digest: Buffer,
+    scopes: string,
+    networks: string | null,
+    expiresAt: number | null,
+    now: number,
+  ],
+  TokenRow
+>(
+  `INSERT INTO api_tokens (id, user_id, name, digest, scopes, networks, expires_at, created_at)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${columns}`,
+);
+const tokensOf = sql<[userId: number], TokenRow>(
+  `SELECT ${columns} FROM api_tokens WHERE user_id = ? ORDER BY id DESC`,
+);
+const tokensFrom = sql<[userId: number, now: number, tokensMax: number, skipped: number], TokenRow>(
+  `SELECT ${columns} FROM api_tokens WHERE user_id = ?
+   ORDER BY CASE WHEN revoked_at IS NOT NULL OR expires_at <= ? THEN 1 ELSE 0 END, id DESC LIMIT ? OFFSET ?`,
+);
+const revoke = sql<[now: number, tokenId: number, userId: number], { name: string }>(
+  "UPDATE api_tokens SET revoked_at = ? WHERE id = ? AND user_id = ? AND revoked_at IS NULL RETURNING name",
+);
+const readerOf = sql<[userId: number], Pick<User, "email" | "language">>(
+  "SELECT email, language FROM users WHERE id = ?",
+);
+const byDigest = sql<[digest: Buffer], FoundRow>(
+  `SELECT ${userColumns}, api_tokens.id AS token_id, scopes, networks, expires_at, last_used_at
+   FROM api_tokens JOIN users ON users.id = user_id WHERE digest = ? AND revoked_at IS NULL AND disabled_at IS NULL`,
+);
+const recordUse = sql<[now: number, address: string, tokenId: number]>(
+  "UPDATE api_tokens SET last_used_at = ?, last_used_address = ? WHERE id = ?",
+);
+
+async function tell(unit: Unit, userId: number, tokenName: string, notify: Notify): Promise<void> {
+  const user = await unit.one(readerOf, userId);
+  if (user !== undefined) await notify(unit, user, tokenName);
+}
+
+/** In a unit of the accounts' turn. */
+async function insert(unit: Unit, token: NewToken): Promise<ApiToken | undefined> {
+  const { userId, name, digest, scopes, networks, expiresAt, now, inUseMax, endedKeptMax, onMade } = token;
+  if (((await unit.one(countInUse, userId, now))?.count ?? 0) >= inUseMax) return undefined;
+  await unit.run(forgetEnded, userId, now, endedKeptMax);
+  const within = networks.length === 0 ? null : networks.join(",");
+  const id = await nextId(unit, "api_tokens");
+  const row = await unit.one(insertRow, id, userId, name, digest, scopes.join(" "), within, expiresAt, now);
+  if (row === undefined) throw new Error("The API token was not stored.");
+  await tell(unit, userId, name, onMade);
+  return toToken(row);
+}
+
 export function createTokenStore(db: Database): TokenStore {
-  const nextId = countedIds(db);
-  const inUse = db.writer.prepare<[number, number], { count: number }>(
-    `SELECT count(*) AS count FROM api_tokens
-     WHERE user_id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`,
-  );
-  const forget = db.writer.prepare<[number, number, number]>(
-    `DELETE FROM api_tokens WHERE id IN
-       (SELECT id FROM api_tokens WHERE user_id = ? AND (revoked_at IS NOT NULL OR expires_at <= ?)
-        ORDER BY id DESC LIMIT -1 OFFSET ?)`,
-  );
-  const insert = db.writer.prepare<
-    [number, number, string, Buffer, string, string | null, number | null, number],
-    TokenRow
-  >(
-    `INSERT INTO api_tokens (id, user_id, name, digest, scopes, networks, expires_at, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${columns}`,
-  );
-  const list = db.reader.prepare<[number], TokenRow>(
-    `SELECT ${columns} FROM api_tokens WHERE user_id = ? ORDER BY id DESC`,
-  );
-  const listFrom = db.reader.prepare<[number, number, number, number], TokenRow>(
-    `SELECT ${columns} FROM api_tokens WHERE user_id = ?
-     ORDER BY revoked_at IS NOT NULL OR coalesce(expires_at <= ?, 0), id DESC LIMIT ? OFFSET ?`,
-  );
-  const revoke = db.writer.prepare<[number, number, number], { name: string }>(
-    "UPDATE api_tokens SET revoked_at = ? WHERE id = ? AND user_id = ? AND revoked_at IS NULL RETURNING name",
-  );
-  const reader = db.writer.prepare<[number], Pick<User, "email" | "language">>(
-    "SELECT email, language FROM users WHERE id = ?",
-  );
-  const find = db.reader.prepare<[Buffer], FoundRow>(
-    `SELECT ${userColumns}, api_tokens.id AS token_id, scopes, networks, expires_at, last_used_at
-     FROM api_tokens JOIN users ON users.id = user_id WHERE digest = ? AND revoked_at IS NULL AND disabled_at IS NULL`,
-  );
-  const recordUse = db.writer.prepare<[number, string, number]>(
-    "UPDATE api_tokens SET last_used_at = ?, last_used_address = ? WHERE id = ?",
-  );
-
-  function tell(userId: number, tokenName: string, notify: Notify): void {
-    const user = reader.get(userId);
-    if (user !== undefined) notify(user, tokenName);
-  }
-
   return {
-    insertToken: ({ userId, name, digest, scopes, networks, expiresAt, now, inUseMax, endedKeptMax, onMade }) =>
-      db.write(() => {
-        if ((inUse.get(userId, now)?.count ?? 0) >= inUseMax) return undefined;
-        forget.run(userId, now, endedKeptMax);
-        const within = networks.length === 0 ? null : networks.join(",");
-        const id = nextId("api_tokens");
-        const row = insert.get(id, userId, name, digest, scopes.join(" "), within, expiresAt, now);
-        if (row === undefined) throw new Error("The API token was not stored.");
-        tell(userId, name, onMade);
-        return toToken(row);
-      }),
-    listTokens: (userId) => list.all(userId).map(toToken),
-    listTokensFrom: ({ userId, now, skipped, tokensMax }) => listFrom.all(userId, now, tokensMax, skipped).map(toToken),
+    insertToken: (token) => db.writeInTurn("accounts", (unit) => insert(unit, token)),
+    listTokens: async (userId) => (await db.read.all(tokensOf, userId)).map(toToken),
+    listTokensFrom: async ({ userId, now, skipped, tokensMax }) =>
+      (await db.read.all(tokensFrom, userId, now, tokensMax, skipped)).map(toToken),
     revokeToken: ({ userId, tokenId, now, onRevoked }) =>
-      db.write(() => {
-        const revoked = revoke.get(now, tokenId, userId);
+      db.write(async (unit) => {
+        const revoked = await unit.one(revoke, now, tokenId, userId);
         if (revoked === undefined) return false;
-        tell(userId, revoked.name, onRevoked);
+        await tell(unit, userId, revoked.name, onRevoked);
         return true;
       }),
-    findToken(digest) {
-      const row = find.get(digest);
+    async findToken(digest) {
+      const row = await db.read.one(byDigest, digest);
       if (row === undefined) return undefined;
       return {
         tokenId: row.token_id,
@@ -165,6 +178,8 @@ export function createTokenStore(db: Database): TokenStore {
         user: toUser(row),
       };
     },
-    recordTokenUse: (tokenId, now, address) => db.write(() => void recordUse.run(now, address, tokenId)),
+    async recordTokenUse(tokenId, now, address) {
+      await db.autocommit.run(recordUse, now, address, tokenId);
+    },
   };
 }

@@ -1,6 +1,7 @@
-import type { Database } from "../../db/sqlite.ts";
+import type { Database, Reading, Unit } from "../../db/database.ts";
+import { sql } from "../../db/statement.ts";
 import type { User } from "../account.ts";
-import { countedIds } from "./counted-ids.ts";
+import { nextId } from "./counted-ids.ts";
 import { toUser, type UserRow, userColumns } from "./rows.ts";
 
 export interface NewUser {
@@ -13,69 +14,75 @@ export interface NewUser {
   readonly now: number;
 }
 
-/** Reads answer from what is durable; writes settle once they are. */
+/** What takes a unit belongs into one of the accounts' turn, and sees what is so there; the rest reads what is durable. */
 export interface UserStore {
   /** undefined: the e-mail is taken. */
   insertUser(user: NewUser): Promise<User | undefined>;
-  /** Inside a unit of `db.write`, else as `insertUser`. */
-  insert(user: NewUser): User | undefined;
-  /** Inside a unit of `db.write`. */
-  findFresh(email: string): User | undefined;
-  /** Inside a unit of `db.write`. */
-  hasSignedIn(userId: number): boolean;
-  /** Whether anybody has an account, in whatever state; inside a unit of `db.write`. */
-  isInhabited(): boolean;
+  insert(unit: Unit, user: NewUser): Promise<User | undefined>;
+  findFresh(unit: Unit, email: string): Promise<User | undefined>;
+  hasSignedIn(unit: Unit, userId: number): Promise<boolean>;
+  /** Whether anybody has an account, in whatever state. */
+  isInhabited(unit: Unit): Promise<boolean>;
   /** As `isInhabited`, of what is durable. */
-  wasInhabited(): boolean;
-  findUser(userId: number): User | undefined;
+  wasInhabited(): Promise<boolean>;
+  findUser(userId: number): Promise<User | undefined>;
   /** `passwordHash` "": there is no password. */
-  findUserByEmail(email: string): { user: User; passwordHash: string } | undefined;
+  findUserByEmail(email: string): Promise<{ user: User; passwordHash: string } | undefined>;
 }
 
+const insertRow = sql<
+  [
+    id: number,
+    email: string,
+    passwordHash: string,
+    admin: number,
+    createdAt: number,
+    updatedAt: number,
+    confirmedAt: number | null,
+    language: string | null,
+  ]
+>(
+  `INSERT INTO users (id, email, password_hash, admin, created_at, updated_at, confirmed_at, language)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+);
+const anyUser = sql<[], { one: number }>("SELECT 1 AS one FROM users LIMIT 1");
+const byId = sql<[userId: number], UserRow>(`SELECT ${userColumns} FROM users WHERE id = ?`);
+const byEmail = sql<[email: string], UserRow & { password_hash: string }>(
+  `SELECT ${userColumns}, password_hash FROM users WHERE email = ?`,
+);
+const everSignedIn = sql<[userId: number], { one: number }>(
+  "SELECT 1 AS one FROM users WHERE id = ? AND last_signed_in_at IS NOT NULL",
+);
+
+async function findFresh(unit: Unit, email: string): Promise<User | undefined> {
+  const row = await unit.one(byEmail, email);
+  return row === undefined ? undefined : toUser(row);
+}
+
+async function insert(unit: Unit, user: NewUser): Promise<User | undefined> {
+  const { email, passwordHash, admin, confirmed, language, now } = user;
+  if ((await findFresh(unit, email)) !== undefined) return undefined;
+  const id = await nextId(unit, "users");
+  await unit.run(insertRow, id, email, passwordHash, admin ? 1 : 0, now, now, confirmed ? now : null, language);
+  return findFresh(unit, email);
+}
+
+const isInhabited = async (reading: Reading) => (await reading.one(anyUser)) !== undefined;
+
 export function createUserStore(db: Database): UserStore {
-  const nextId = countedIds(db);
-  const insertRow = db.writer.prepare<[number, string, string, number, number, number, number | null, string | null]>(
-    `INSERT INTO users (id, email, password_hash, admin, created_at, updated_at, confirmed_at, language)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const anyUser = "SELECT 1 AS one FROM users LIMIT 1";
-  const any = db.writer.prepare<[], { one: number }>(anyUser);
-  const anyDurable = db.reader.prepare<[], { one: number }>(anyUser);
-  const freshByEmail = db.writer.prepare<[string], UserRow>(`SELECT ${userColumns} FROM users WHERE email = ?`);
-  const byId = db.reader.prepare<[number], UserRow>(`SELECT ${userColumns} FROM users WHERE id = ?`);
-  const byEmail = db.reader.prepare<[string], UserRow & { password_hash: string }>(
-    `SELECT ${userColumns}, password_hash FROM users WHERE email = ?`,
-  );
-
-  const signedIn = db.writer.prepare<[number], { id: number }>(
-    "SELECT id FROM users WHERE id = ? AND last_signed_in_at IS NOT NULL",
-  );
-
-  function findFresh(email: string): User | undefined {
-    const row = freshByEmail.get(email);
-    return row === undefined ? undefined : toUser(row);
-  }
-
-  function insert({ email, passwordHash, admin, confirmed, language, now }: NewUser): User | undefined {
-    if (findFresh(email) !== undefined) return undefined;
-    const confirmedAt = confirmed ? now : null;
-    insertRow.run(nextId("users"), email, passwordHash, admin ? 1 : 0, now, now, confirmedAt, language);
-    return findFresh(email);
-  }
-
   return {
-    insertUser: (user) => db.write(() => insert(user)),
+    insertUser: (user) => db.writeInTurn("accounts", (unit) => insert(unit, user)),
     insert,
     findFresh,
-    hasSignedIn: (userId) => signedIn.get(userId) !== undefined,
-    isInhabited: () => any.get() !== undefined,
-    wasInhabited: () => anyDurable.get() !== undefined,
-    findUser(userId) {
-      const row = byId.get(userId);
+    hasSignedIn: async (unit, userId) => (await unit.one(everSignedIn, userId)) !== undefined,
+    isInhabited,
+    wasInhabited: () => isInhabited(db.read),
+    async findUser(userId) {
+      const row = await db.read.one(byId, userId);
       return row === undefined ? undefined : toUser(row);
     },
-    findUserByEmail(email) {
-      const row = byEmail.get(email);
+    async findUserByEmail(email) {
+      const row = await db.read.one(byEmail, email);
       return row === undefined ? undefined : { user: toUser(row), passwordHash: row.password_hash };
     },
   };

@@ -1,0 +1,94 @@
+import { secondMs } from "../base/clock.ts";
+import type { Charge, Counter, Limit, Limits } from "./limits.ts";
+
+/** Counts in this process alone, in memory. */
+export function createOwnLimits(): Limits {
+  return {
+    inWindows: (limit) => new OwnWindows(limit),
+    sliding: (limit) => new OwnSliding(limit),
+    requests: undefined,
+    // Memory is bounded by each limit's `rememberedMax`.
+    removeOver: async () => 0,
+  };
+}
+
+export function secondsUntil(time: number, now: number): number {
+  return Math.max(1, Math.ceil((time - now) / secondMs));
+}
+
+interface Window {
+  readonly startedAt: number;
+  count: number;
+}
+
+class OwnWindows implements Counter {
+  readonly #limit: Limit;
+  readonly #windows = new Map<string, Window>();
+
+  constructor(limit: Limit) {
+    this.#limit = limit;
+  }
+
+  async charge(key: string, now: number): Promise<Charge> {
+    const { max, windowMs } = this.#limit;
+    const window = this.#current(key, now) ?? this.#start(key, now);
+    if (window.count >= max) {
+      return { outcome: "refused", retryAfterSeconds: secondsUntil(window.startedAt + windowMs, now) };
+    }
+    window.count += 1;
+    return {
+      outcome: "charged",
+      async refund() {
+        window.count -= 1;
+      },
+    };
+  }
+
+  #current(key: string, now: number): Window | undefined {
+    const known = this.#windows.get(key);
+    const holds = known !== undefined && now >= known.startedAt && now < known.startedAt + this.#limit.windowMs;
+    return holds ? known : undefined;
+  }
+
+  #start(key: string, now: number): Window {
+    this.#windows.delete(key);
+    const [oldest] = this.#windows.keys();
+    if (this.#windows.size >= this.#limit.rememberedMax && oldest !== undefined) this.#windows.delete(oldest);
+    const started = { startedAt: now, count: 0 };
+    this.#windows.set(key, started);
+    return started;
+  }
+}
+
+class OwnSliding implements Counter {
+  readonly #limit: Limit;
+  readonly #charged = new Map<string, number[]>();
+
+  constructor(limit: Limit) {
+    this.#limit = limit;
+  }
+
+  async charge(key: string, now: number): Promise<Charge> {
+    const { max, windowMs, rememberedMax } = this.#limit;
+    const recent = (this.#charged.get(key) ?? []).filter((at) => at > now - windowMs && at <= now);
+    const oldest = recent[0];
+    if (recent.length >= max && oldest !== undefined) {
+      return { outcome: "refused", retryAfterSeconds: secondsUntil(oldest + windowMs, now) };
+    }
+    recent.push(now);
+    // Being refused keeps nobody young; charging does.
+    this.#charged.delete(key);
+    this.#charged.set(key, recent);
+    const [first] = this.#charged.keys();
+    if (this.#charged.size > rememberedMax && first !== undefined) this.#charged.delete(first);
+    return { outcome: "charged", refund: async () => this.#refund(key, now) };
+  }
+
+  #refund(key: string, at: number): void {
+    const charged = this.#charged.get(key);
+    const index = charged?.indexOf(at) ?? -1;
+    if (charged === undefined || index < 0) return;
+    charged.splice(index, 1);
+    if (charged.length === 0) this.#charged.delete(key);
+  }
+}

@@ -1,0 +1,85 @@
+import { AppError } from "../base/errors.ts";
+import { digest } from "../crypto/digests.ts";
+import type { Database } from "../db/database.ts";
+import type { Charge, Counter, Limit, Limits } from "./limits.ts";
+import { createOwnLimits, secondsUntil } from "./own-limits.ts";
+import { createRequestCounts } from "./request-counts.ts";
+import { chargeSliding, oldestRecent, refundSliding, removeOverAttempts } from "./store/sliding.ts";
+import { chargeWindow, clockSpreadMs, refundWindow, removeOverWindows, windowEnd } from "./store/windows.ts";
+
+/**
+ * Counts over all processes on one PostgreSQL: an attempt is charged by one statement, which decides under the lock of its
+ * key's row. The tables are not logged: a charge waits for no disk, and a crash forgets the counts and nothing else. A key
+ * is stored as its digest, so that no address or e-mail lies there in the clear.
+ *
+ * While the database does not answer, this process counts alone.
+ */
+export function createSharedLimits(db: Database, onUnanswered: (error: unknown) => void): Limits {
+  const own = createOwnLimits();
+  const shared = (limit: Limit, atDatabase: Counter, inMemory: Counter): Counter => ({
+    async charge(key, now) {
+      try {
+        return await atDatabase.charge(`${limit.name} ${key}`, now);
+      } catch (error) {
+        onUnanswered(unansweredOrThrow(error));
+        return await inMemory.charge(key, now);
+      }
+    },
+  });
+  const refundOf = (refund: () => Promise<unknown>) => async () => {
+    try {
+      await refund();
+    } catch (error) {
+      // The attempt was right all the same: it stays counted, and nobody is refused for that now.
+      onUnanswered(unansweredOrThrow(error));
+    }
+  };
+  return {
+    inWindows: (limit) => shared(limit, windowsAt(db, limit, refundOf), own.inWindows(limit)),
+    sliding: (limit) => shared(limit, slidingAt(db, limit, refundOf), own.sliding(limit)),
+    requests: createRequestCounts(db),
+    async removeOver(now, rowsMax) {
+      const before = now - clockSpreadMs;
+      const windows = await db.autocommit.run(removeOverWindows, before, rowsMax);
+      return windows + (await db.autocommit.run(removeOverAttempts, before, rowsMax));
+    },
+  };
+}
+
+/** Only what says that the database does not answer: all else is a bug. */
+export function unansweredOrThrow(error: unknown): AppError {
+  if (error instanceof AppError && error.code === "unavailable") return error;
+  throw error;
+}
+
+type RefundOf = (refund: () => Promise<unknown>) => () => Promise<void>;
+
+function windowsAt({ autocommit, read }: Database, { max, windowMs }: Limit, refundOf: RefundOf): Counter {
+  return {
+    async charge(key, now): Promise<Charge> {
+      const row = digest(key);
+      const charged = await autocommit.one(chargeWindow, row, now, now + windowMs, max);
+      if (charged === undefined) {
+        const endsAt = (await read.one(windowEnd, row))?.endsAt ?? now;
+        return { outcome: "refused", retryAfterSeconds: secondsUntil(endsAt, now) };
+      }
+      const refund = refundOf(() => autocommit.run(refundWindow, row, charged.startedAt));
+      return { outcome: "charged", refund };
+    },
+  };
+}
+
+function slidingAt({ autocommit, read }: Database, { max, windowMs }: Limit, refundOf: RefundOf): Counter {
+  return {
+    async charge(key, now): Promise<Charge> {
+      const row = digest(key);
+      const recent = [now - windowMs, now + clockSpreadMs] as const;
+      const charged = await autocommit.one(chargeSliding, row, now, now + windowMs, ...recent, ...recent, max);
+      if (charged === undefined) {
+        const oldest = (await read.one(oldestRecent, row, ...recent))?.oldest ?? now;
+        return { outcome: "refused", retryAfterSeconds: secondsUntil(oldest + windowMs, now) };
+      }
+      return { outcome: "charged", refund: refundOf(() => autocommit.run(refundSliding, now, now, row, now)) };
+    },
+  };
+}

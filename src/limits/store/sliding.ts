@@ -1,0 +1,40 @@
+import { sql } from "../../db/statement.ts";
+
+/** Those of a row's attempts that lie between two times; the later one for clocks that do not quite agree. */
+const recent = "SELECT at FROM unnest(known.charged_at) AS at WHERE at > ? AND at <= ?";
+
+/** No row comes back when so many attempts are recent: the condition is looked at under the row's lock. */
+export const chargeSliding = sql<
+  [
+    key: Buffer,
+    now: number,
+    endsAt: number,
+    after: number,
+    until: number,
+    sameAfter: number,
+    sameUntil: number,
+    max: number,
+  ],
+  { charged: number }
+>(
+  `INSERT INTO limit_attempts AS known (key, charged_at, ends_at) VALUES (?, ARRAY[CAST(? AS BIGINT)], ?)
+   ON CONFLICT (key) DO UPDATE SET charged_at = ARRAY(${recent} ORDER BY at) || excluded.charged_at, ends_at = excluded.ends_at
+   WHERE (SELECT count(*) FROM (${recent}) AS recent) < ?
+   RETURNING 1 AS charged`,
+);
+export const oldestRecent = sql<[key: Buffer, after: number, until: number], { oldest: number | null }>(
+  `SELECT min(at) AS oldest FROM limit_attempts, unnest(charged_at) AS at
+   WHERE key = ? AND at > CAST(? AS BIGINT) AND at <= CAST(? AS BIGINT)`,
+);
+const place = "array_position(charged_at, CAST(? AS BIGINT))";
+/** Takes one attempt of that time away, of however many. */
+export const refundSliding = sql<[at: number, sameAt: number, key: Buffer, stillAt: number]>(
+  `UPDATE limit_attempts SET charged_at =
+     charged_at[1:${place} - 1] || charged_at[${place} + 1:cardinality(charged_at)]
+   WHERE key = ? AND CAST(? AS BIGINT) = ANY(charged_at)`,
+);
+
+export const removeOverAttempts = sql<[now: number, rowsMax: number]>(
+  `DELETE FROM limit_attempts WHERE key IN
+     (SELECT key FROM limit_attempts WHERE ends_at <= ? ORDER BY ends_at LIMIT ? FOR UPDATE SKIP LOCKED)`,
+);
