@@ -148,12 +148,35 @@ function configForWorkers(argv: readonly string[]): Config | undefined {
   return loaded.ok && loaded.config.workers > 1 ? loaded.config : undefined;
 }
 
+/** The error of a reader that has gone comes as an event too, which nobody else listens to. */
+function pipe(bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.once("error", reject);
+    process.stdout.write(bytes, (error) => {
+      process.stdout.off("error", reject);
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}
+
+/** The first signal lets the command clean up, the second one of its kind ends the process as it always does. */
+function interruption(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of stopSignals) {
+    process.once(name, () => controller.abort(new Error(`Interrupted (${name}): nothing was done.`)));
+  }
+  return controller.signal;
+}
+
 async function runCommand(argv: readonly string[]): Promise<number> {
   const { runCli } = await import("./cli/cli.ts");
   return await runCli(argv, {
     stdout: (text) => process.stdout.write(text),
     stderr: (text) => process.stderr.write(text),
+    pipe,
     stdin: process.stdin,
+    interruption,
     environment: process.env,
     ...effects,
     version: packageJson.version,

@@ -5,8 +5,12 @@ import type { Effects } from "../house.ts";
 export interface CliIo extends Effects {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
+  /** Bytes into the standard output; resolves when the other side has taken them. @throws when it is gone. */
+  readonly pipe: (bytes: Uint8Array) => Promise<void>;
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Aborted, with a reason to print, by a signal that would end the process: for commands that have to clean up. */
+  readonly interruption: () => AbortSignal;
   /** Of the application. */
   readonly version: string;
   /** Runs the server until it is told to stop. @returns the exit code. */

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { addBackup } from "./backup.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
 import { addConfigCheck } from "./config-check.ts";
 import { addDoctor } from "./doctor.ts";
@@ -6,6 +7,7 @@ import { reportError } from "./errors.ts";
 import { addKeysGenerate } from "./keys-generate.ts";
 import { addKeysRotate } from "./keys-rotate.ts";
 import { addMailTest } from "./mail-test.ts";
+import { addRestore } from "./restore.ts";
 import { addServe } from "./serve.ts";
 import { addTokenCreate } from "./token-create.ts";
 import { addTokenList } from "./token-list.ts";
@@ -63,6 +65,8 @@ function makeProgram(deps: CommandDeps): Command {
   addKeysRotate(keys, deps);
   addMailTest(program.command("mail").description("Mails of accounts."), deps);
   addConfigCheck(program.command("config").description("Settings."), deps);
+  addBackup(program, deps);
+  addRestore(program, deps);
   addDoctor(program, deps);
   return program;
 }

@@ -144,5 +144,6 @@ export const admin = {
     retried_mail: "إعادة محاولة الرسالة {subject}",
     discarded_mail: "استبعاد الرسالة {subject}",
     changed_branding: "تغيير المظهر: {subject}",
+    restored_backup: "استعادة النسخة الاحتياطية بتاريخ {subject}",
   },
 } as const;

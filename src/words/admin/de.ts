@@ -145,5 +145,6 @@ export const admin = {
     retried_mail: "E-Mail {subject} erneut versucht",
     discarded_mail: "E-Mail {subject} verworfen",
     changed_branding: "Aussehen geändert: {subject}",
+    restored_backup: "Sicherung vom {subject} eingespielt",
   },
 } as const;

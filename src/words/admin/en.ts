@@ -139,5 +139,6 @@ export const admin = {
     retried_mail: "Tried mail {subject} again",
     discarded_mail: "Discarded mail {subject}",
     changed_branding: "Changed the look: {subject}",
+    restored_backup: "Restored the backup of {subject}",
   },
 } as const;

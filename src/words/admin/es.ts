@@ -148,5 +148,6 @@ export const admin = {
     retried_mail: "Correo {subject} intentado de nuevo",
     discarded_mail: "Correo {subject} descartado",
     changed_branding: "Aspecto cambiado: {subject}",
+    restored_backup: "Copia de seguridad del {subject} restaurada",
   },
 } as const;

@@ -149,5 +149,6 @@ export const admin = {
     retried_mail: "E-mail {subject} retenté",
     discarded_mail: "E-mail {subject} abandonné",
     changed_branding: "Apparence modifiée : {subject}",
+    restored_backup: "Sauvegarde du {subject} restaurée",
   },
 } as const;

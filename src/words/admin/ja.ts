@@ -142,5 +142,6 @@ export const admin = {
     retried_mail: "メール {subject} の送信をもう一度試みました",
     discarded_mail: "メール {subject} を破棄しました",
     changed_branding: "外観を変更しました：{subject}",
+    restored_backup: "{subject} のバックアップを復元しました",
   },
 } as const;

@@ -147,5 +147,6 @@ export const admin = {
     retried_mail: "E-mail {subject} tentado de novo",
     discarded_mail: "E-mail {subject} descartado",
     changed_branding: "Aparência alterada: {subject}",
+    restored_backup: "Backup de {subject} restaurado",
   },
 } as const;

@@ -1,0 +1,188 @@
+import { existsSync, statSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import type { Clock } from "../base/clock.ts";
+import type { Random } from "../base/random.ts";
+import { BlobMissingError, type BlobStore } from "../blobs/blob-store.ts";
+import type { Keyring } from "../crypto/keyring.ts";
+import { sealedLength } from "../crypto/stream-seal.ts";
+import { migrations } from "../db/migrations.ts";
+import { indexKeyContext } from "../pushes/vault.ts";
+import { BackupError } from "./backup-error.ts";
+import { openBackup } from "./backup-source.ts";
+import { type BackupTarget, createFolderTarget, createPipeTarget, createTarTarget } from "./backup-target.ts";
+import {
+  type BackupFile,
+  blobPathInBackup,
+  databaseName,
+  type Manifest,
+  manifestName,
+  sealManifest,
+  sealName,
+  writeManifest,
+} from "./manifest.ts";
+import { readBackup } from "./read-backup.ts";
+import { allBlobs, copyDatabase, DatabaseCopy, isStillNamed, type NamedBlob } from "./sqlite/database-copy.ts";
+import { makeFolder, removeTree } from "./synced-files.ts";
+
+export interface BackupDeps {
+  readonly databasePath: string;
+  readonly dataDir: string;
+  readonly blobs: BlobStore;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Of the application. */
+  readonly version: string;
+  /** Into the standard output; resolves when the other side has taken it. */
+  readonly pipe: (bytes: Uint8Array) => Promise<void>;
+  /** Aborted when somebody wants the command to stop. */
+  readonly stop: AbortSignal;
+}
+
+export interface BackupReport {
+  readonly manifest: Manifest;
+  /** Everything was read again from where it was written. */
+  readonly readBack: boolean;
+}
+
+/** With each round the time in which something can change is shorter; what still does then is written down. */
+const roundsMax = 3;
+
+/**
+ * Copies database and blobs while servers work on them. The database first: whatever it names was stored before. A blob
+ * that is gone by the time it is copied belonged to a push that has ended or was edited since, so the database is copied
+ * once more; the manifest names pushes for which that did not help.
+ * @param to a folder or a file whose name ends in `.tar`, neither there yet, or `-`.
+ * @throws BackupError; then nothing has the target's name.
+ */
+export async function createBackup(deps: BackupDeps, to: string): Promise<BackupReport> {
+  const target = to === "-" ? undefined : resolve(to);
+  if (target !== undefined) refuseTaken(target);
+  const work = `${target ?? join(deps.dataDir, "backup")}.partial-${deps.random.bytes(6).toString("hex")}`;
+  await makeFolder(work);
+  try {
+    const writing = new Writing(deps, work, await openTarget(deps, target, work));
+    return await writing.run();
+  } finally {
+    await removeTree(work);
+  }
+}
+
+function refuseTaken(target: string): void {
+  if (existsSync(target)) throw new BackupError(`${target} is there already; nothing is overwritten.`);
+  if (!existsSync(dirname(target)))
+    throw new BackupError(`There is no folder ${dirname(target)} for ${basename(target)}.`);
+}
+
+async function openTarget(deps: BackupDeps, target: string | undefined, work: string): Promise<BackupTarget> {
+  const now = deps.clock.now();
+  if (target === undefined) return createPipeTarget(deps.pipe, now);
+  return target.endsWith(".tar") ? await createTarTarget(target, work, now) : createFolderTarget(target, work);
+}
+
+class Writing {
+  readonly #deps: BackupDeps;
+  readonly #target: BackupTarget;
+  readonly #copyPath: string;
+  readonly #files = new Map<string, BackupFile>();
+  /** Blobs whose content ended too early: to look again would not help. */
+  readonly #short = new Set<string>();
+
+  constructor(deps: BackupDeps, work: string, target: BackupTarget) {
+    this.#deps = deps;
+    this.#target = target;
+    this.#copyPath = join(work, databaseName);
+  }
+
+  async run(): Promise<BackupReport> {
+    const { keyring, stop } = this.#deps;
+    const { createdAt, pushesWithoutFiles } = await this.#copyAll();
+    const manifest = this.#describe(createdAt, pushesWithoutFiles);
+    const databaseBytes = statSync(this.#copyPath).size;
+    const written = await this.#target.addDatabase(databaseName, this.#copyPath, databaseBytes);
+    const whole = { ...manifest, files: [{ path: databaseName, ...written }, ...this.#files.values()] };
+    const text = writeManifest(whole);
+    await this.#target.add(manifestName, text.length, chunksOf(text));
+    const seal = Buffer.from(sealManifest(keyring, text));
+    await this.#target.add(sealName, seal.length, chunksOf(seal));
+    await this.#target.close();
+    if (this.#target.written !== undefined) {
+      await readBackup(openBackup(this.#target.written), { keyring: () => keyring, unpackTo: undefined, stop });
+    }
+    await this.#target.finish();
+    return { manifest: whole, readBack: this.#target.written !== undefined };
+  }
+
+  async #copyAll(): Promise<{ createdAt: number; pushesWithoutFiles: readonly number[] }> {
+    for (let round = 1; ; round += 1) {
+      await rm(this.#copyPath, { force: true });
+      const createdAt = this.#deps.clock.now();
+      copyDatabase(this.#deps.databasePath, this.#copyPath);
+      const missing = await this.#copyBlobs();
+      const hasChanged = ({ blobKey }: NamedBlob) =>
+        !this.#short.has(blobKey) && !isStillNamed(this.#deps.databasePath, blobKey);
+      if (round < roundsMax && missing.some(hasChanged)) continue;
+      return { createdAt, pushesWithoutFiles: [...new Set(missing.map(({ pushId }) => pushId))] };
+    }
+  }
+
+  /** @returns those that the copied database names and that are not in the backup. */
+  async #copyBlobs(): Promise<readonly NamedBlob[]> {
+    const missing: NamedBlob[] = [];
+    using copy = new DatabaseCopy(this.#copyPath);
+    for (const blob of allBlobs(copy)) {
+      this.#deps.stop.throwIfAborted();
+      const path = blobPathInBackup(blob.blobKey);
+      if (this.#short.has(blob.blobKey) || !(this.#files.has(path) || (await this.#copyBlob(path, blob)))) {
+        missing.push(blob);
+      }
+    }
+    return missing;
+  }
+
+  async #copyBlob(path: string, { blobKey, sizeBytes }: NamedBlob): Promise<boolean> {
+    const bytes = sealedLength(sizeBytes);
+    const content = untilStopped(this.#deps.blobs.read(blobKey, { start: 0, end: bytes - 1 }), this.#deps.stop);
+    try {
+      const { outcome, written } = await this.#target.add(path, bytes, content);
+      if (written !== undefined) this.#files.set(path, { path, ...written });
+      if (outcome === "short") this.#short.add(blobKey);
+      return outcome === "whole";
+    } catch (error) {
+      if (error instanceof BlobMissingError) return false;
+      throw error;
+    }
+  }
+
+  /** @throws BackupError when the copy is not sound, or the master keys are not those of the database. */
+  #describe(createdAt: number, pushesWithoutFiles: readonly number[]): Omit<Manifest, "files"> {
+    const { keyring, databasePath, version } = this.#deps;
+    using copy = new DatabaseCopy(this.#copyPath);
+    copy.assertSound();
+    const { schemaVersion, keyIds, counts } = copy.facts();
+    if (schemaVersion > migrations.length) {
+      throw new BackupError(`A newer version of Sealpush keeps ${databasePath}: make the backup with that one.`);
+    }
+    const indexKey = copy.indexKeySealed();
+    if (indexKey === undefined || keyring.open(indexKeyContext, indexKey) === undefined) {
+      throw new BackupError(
+        `The given master key (${keyring.ids.join(", ")}) is not that of ${databasePath} (${keyIds.join(", ")}): ` +
+          "nobody could restore a backup that another key seals.",
+      );
+    }
+    const ids = [...new Set([...keyIds, ...keyring.ids.slice(0, 1)])];
+    return { schemaVersion, applicationVersion: version, createdAt, keyIds: ids, counts, pushesWithoutFiles };
+  }
+}
+
+async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+async function* untilStopped(content: AsyncIterable<Uint8Array>, stop: AbortSignal): AsyncGenerator<Uint8Array> {
+  for await (const chunk of content) {
+    stop.throwIfAborted();
+    yield chunk;
+  }
+}

@@ -1,0 +1,163 @@
+import { hash } from "node:crypto";
+import { blobPath } from "../blobs/blob-key.ts";
+import { equalDigests } from "../crypto/digests.ts";
+import type { Keyring } from "../crypto/keyring.ts";
+import { BackupError } from "./backup-error.ts";
+
+/** A file of a backup: its path in it, its length and the SHA-256 of its bytes in hex. */
+export interface BackupFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+export interface BackupCounts {
+  readonly pushes: number;
+  readonly livePushes: number;
+  /** Files of live pushes. */
+  readonly files: number;
+  readonly users: number;
+}
+
+/** What a backup says of itself. Written last, so a backup without one is none. */
+export interface Manifest {
+  /** Of the copied database. */
+  readonly schemaVersion: number;
+  readonly applicationVersion: string;
+  /** When the database was copied, ms since the epoch. */
+  readonly createdAt: number;
+  /** Ids of the master keys that seal what is in it, and the manifest itself. */
+  readonly keyIds: readonly string[];
+  readonly counts: BackupCounts;
+  /** Live pushes of which a file was no longer in the store, or not whole: a restore ends them. */
+  readonly pushesWithoutFiles: readonly number[];
+  readonly files: readonly BackupFile[];
+}
+
+export const databaseName = "sealpush.sqlite3";
+export const manifestName = "manifest.json";
+/** Holds SHA-256 of the manifest, sealed under the active master key, in base64. */
+export const sealName = "manifest.seal";
+export const blobsName = "blobs";
+
+export const manifestBytesMax = 256 * 1024 * 1024;
+export const sealBytesMax = 1024;
+
+const format = "sealpush-backup";
+const formatVersion = 1;
+const sealContext = "backup:manifest";
+const blobPathShape = /^blobs\/([0-9a-f]{2})\/(\1[0-9a-f]{30})$/;
+
+export function blobPathInBackup(key: string): string {
+  return `${blobsName}/${blobPath(key)}`;
+}
+
+/** undefined: it is not the path of a blob. */
+export function blobKeyOf(path: string): string | undefined {
+  return blobPathShape.exec(path)?.[2];
+}
+
+export function writeManifest(manifest: Manifest): Buffer {
+  const { counts } = manifest;
+  const value = {
+    format,
+    format_version: formatVersion,
+    created_at: new Date(manifest.createdAt).toISOString(),
+    application_version: manifest.applicationVersion,
+    schema_version: manifest.schemaVersion,
+    key_ids: manifest.keyIds,
+    counts: { pushes: counts.pushes, live_pushes: counts.livePushes, files: counts.files, users: counts.users },
+    pushes_without_files: manifest.pushesWithoutFiles,
+    files: manifest.files,
+  };
+  return Buffer.from(`${JSON.stringify(value, undefined, 1)}\n`, "utf8");
+}
+
+/** @throws BackupError when it is not as `writeManifest` writes it, or of a newer format. */
+export function readManifest(text: Uint8Array): Manifest {
+  const value = objectOf(parsed(text));
+  if (value.format !== format) throw broken("it is not that of a Sealpush backup");
+  if (value.format_version !== formatVersion) {
+    throw new BackupError("The backup was made in another format: use the version of Sealpush that made it.");
+  }
+  const counts = objectOf(value.counts);
+  const files = listOf(value.files).map(fileOf);
+  if (new Set(files.map((file) => file.path)).size !== files.length) throw broken("a file stands there twice");
+  if (!files.some((file) => file.path === databaseName)) throw broken("it names no database");
+  return {
+    schemaVersion: countOf(value.schema_version),
+    applicationVersion: textOf(value.application_version),
+    createdAt: timeOf(value.created_at),
+    keyIds: listOf(value.key_ids).map(textOf),
+    counts: {
+      pushes: countOf(counts.pushes),
+      livePushes: countOf(counts.live_pushes),
+      files: countOf(counts.files),
+      users: countOf(counts.users),
+    },
+    pushesWithoutFiles: listOf(value.pushes_without_files).map(countOf),
+    files,
+  };
+}
+
+/**
+ * Checksums alone tell damage, not malice: whoever can write where backups lie could exchange the database and its
+ * checksum, and become an administrator at the next restore. The seal takes the master key.
+ */
+export function sealManifest(keyring: Keyring, manifest: Uint8Array): string {
+  return `${keyring.seal(sealContext, hash("sha256", manifest, "buffer")).toString("base64")}\n`;
+}
+
+/** @throws BackupError when the seal does not open, or is of another manifest. */
+export function assertSealed(keyring: Keyring, manifest: Uint8Array, seal: string): void {
+  const sealed = keyring.open(sealContext, Buffer.from(seal, "base64"));
+  if (sealed !== undefined && equalDigests(sealed, hash("sha256", manifest, "buffer"))) return;
+  throw new BackupError("The manifest of the backup is not the one that was written with it: it has been changed.");
+}
+
+function parsed(text: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(text).toString("utf8"));
+  } catch (error) {
+    if (error instanceof SyntaxError) throw broken("it is no JSON");
+    throw error;
+  }
+}
+
+function fileOf(value: unknown): BackupFile {
+  const { path, bytes, sha256 } = objectOf(value);
+  const file = { path: textOf(path), bytes: countOf(bytes), sha256: textOf(sha256) };
+  if (file.path !== databaseName && blobKeyOf(file.path) === undefined) throw broken("it names a file of another kind");
+  if (!/^[0-9a-f]{64}$/.test(file.sha256)) throw broken("a checksum in it is none");
+  return file;
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw broken("a part of it is missing");
+  return { ...value };
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw broken("a list in it is missing");
+  return value;
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== "string" || value.length > 1_024) throw broken("a text in it is missing");
+  return value;
+}
+
+function countOf(value: unknown): number {
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) throw broken("a number in it is missing");
+  return value;
+}
+
+function timeOf(value: unknown): number {
+  const time = Date.parse(textOf(value));
+  if (Number.isNaN(time)) throw broken("it does not say when it was written");
+  return time;
+}
+
+function broken(reason: string): BackupError {
+  return new BackupError(`The manifest of the backup cannot be used: ${reason}.`);
+}

@@ -1,0 +1,140 @@
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { BackupError } from "./backup-error.ts";
+import { readTar } from "./tar-reader.ts";
+import { tarEnd, tarHeader, tarPadding } from "./tar-writer.ts";
+
+const modifiedAt = Date.UTC(2026, 0, 15, 12);
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "sealpush-tar-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const contents = new Map<string, Buffer>([
+  ["empty", Buffer.alloc(0)],
+  ["one", Buffer.from("x")],
+  ["block", randomBytes(512)],
+  ["blobs/ab/abcdef0123456789abcdef0123456789", randomBytes(200_000)],
+]);
+
+function archive(files: ReadonlyMap<string, Buffer> = contents): Buffer {
+  const parts = [...files].flatMap(([path, content]) => [
+    tarHeader(path, content.length, modifiedAt),
+    content,
+    tarPadding(content.length),
+  ]);
+  return Buffer.concat([...parts, tarEnd]);
+}
+
+/** In chunks that no boundary of the archive falls on. */
+async function* inChunks(bytes: Buffer, chunkBytes = 333): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
+}
+
+async function unpacked(bytes: Buffer): Promise<Map<string, Buffer>> {
+  const files = new Map<string, Buffer>();
+  for await (const { path, content } of readTar(inChunks(bytes))) {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of content) chunks.push(chunk);
+    files.set(path, Buffer.concat(chunks));
+  }
+  return files;
+}
+
+/** With its sum made right again. */
+function resummed(block: Buffer): Buffer {
+  block.fill(0x20, 148, 156);
+  const sum = block.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+  block.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+  return block;
+}
+
+test("the system's tar unpacks what is written, as its user's alone", () => {
+  const folder = makeFolder();
+  execFileSync("tar", ["-xf", "-", "-C", folder], { input: archive() });
+  for (const [path, content] of contents) {
+    expect(readFileSync(join(folder, path)).equals(content)).toBe(true);
+    expect(statSync(join(folder, path)).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, path)).mtimeMs).toBe(modifiedAt);
+  }
+});
+
+test.each(["ustar", "gnu", "pax"])("what the system's tar packs anew as %s is read", async (format) => {
+  const folder = makeFolder();
+  for (const [path, content] of contents) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+  const packed = execFileSync("tar", ["-cf", "-", `--format=${format}`, "-C", folder, "."], { maxBuffer: 2 ** 24 });
+  expect([...(await unpacked(packed))].sort()).toEqual([...contents].sort());
+});
+
+test("what is written is read again, also when the reader leaves contents aside", async () => {
+  expect([...(await unpacked(archive()))]).toEqual([...contents]);
+  const paths: string[] = [];
+  for await (const { path } of readTar(inChunks(archive()))) paths.push(path);
+  expect(paths).toEqual([...contents.keys()]);
+});
+
+test("a file of more than eight gigabytes says its length where the system's tar finds it", async () => {
+  const bytes = 9 * 1024 ** 3;
+  const head = tarHeader("large", bytes, modifiedAt);
+  expect(head.length % 512).toBe(0);
+  // The system's tar lists it before it misses the content.
+  const folder = makeFolder();
+  writeFileSync(join(folder, "head.tar"), head);
+  const listed = execFileSync("sh", ["-c", 'tar -tvf "$1" 2>/dev/null || true', "sh", join(folder, "head.tar")]);
+  expect(listed.toString()).toContain(String(bytes));
+  const reading = readTar(inChunks(head));
+  const first = await reading.next();
+  expect(first.value).toMatchObject({ path: "large", bytes });
+  await expect(reading.next()).rejects.toThrow("ends too early");
+});
+
+describe("an archive that does not hold", () => {
+  const refused = (bytes: Buffer) => expect(unpacked(bytes)).rejects.toThrow(BackupError);
+
+  test("is refused wherever it is cut off", async () => {
+    const whole = archive();
+    const cuts = [0, 1, 511, 512, 1_024, 1_500, whole.length - 1_100, whole.length - 1_024];
+    for (const cut of cuts) await refused(whole.subarray(0, cut));
+  });
+
+  test("is refused when a header is changed", async () => {
+    const changed = archive();
+    changed[0] = (changed[0] ?? 0) ^ 1;
+    await refused(changed);
+  });
+
+  test("is refused when it is none, or a compressed one", async () => {
+    await refused(Buffer.from("hello".repeat(200)));
+    await refused(execFileSync("gzip", ["-c"], { input: archive() }));
+  });
+
+  test.each(["1", "2", "3", "4", "6", "S", "L"])("is refused with an entry of type %s", async (type) => {
+    const block = tarHeader("link", 0, modifiedAt);
+    block.write(type, 156);
+    await refused(Buffer.concat([resummed(block), tarEnd]));
+  });
+
+  test("is refused with a length that cannot be", async () => {
+    const octal = tarHeader("file", 0, modifiedAt);
+    octal.write("9".repeat(11), 124);
+    await refused(Buffer.concat([resummed(octal), tarEnd]));
+    const binary = tarHeader("file", 0, modifiedAt);
+    binary.fill(0xff, 124, 136);
+    await refused(Buffer.concat([resummed(binary), tarEnd]));
+  });
+
+  test("is refused when an extended header is longer than any", async () => {
+    const block = tarHeader("pax", 1_000_000, modifiedAt);
+    block.write("x", 156);
+    await refused(Buffer.concat([resummed(block), Buffer.alloc(1_000_448), tarEnd]));
+  });
+});
