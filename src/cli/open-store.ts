@@ -5,6 +5,7 @@ import type { Config } from "../config/config.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
 import { type Database, openDatabase } from "../db/sqlite.ts";
 import { type House, openHouse, openKeyring } from "../house.ts";
+import { createOwnLimits } from "../limits/own-limits.ts";
 import { createOutbox } from "../mail/outbox.ts";
 import { createEvents, type Events } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
@@ -43,7 +44,8 @@ export async function withHouse(config: Config, io: CliIo, work: (house: House) 
   }
 }
 
-function eventsFor(io: CliIo): Events {
+/** A command prints its own sentences. */
+export function eventsFor(io: CliIo): Events {
   return {
     ...createEvents({ logger: createLogger("silent", { write: io.stderr }), clock: io.clock }),
     masterKeyMade: (path) => io.stderr(`Made the master key ${path}: keep a copy of it, apart from the data.\n`),
@@ -77,6 +79,7 @@ function openAccounts(config: Config, db: Database, io: CliIo): Accounts {
     settings: config.accounts,
     bootCodeFile: createBootCodeFile(config.dataDir, io.random),
     keyring,
+    limits: createOwnLimits(),
     outbox: createOutbox({ db, keyring, open: config.accounts.emails }),
     provider: undefined,
     onUseNotRecorded: (of) => io.stderr(`The use of a ${of} could not be recorded.\n`),
