@@ -2,8 +2,8 @@ import { stat } from "node:fs/promises";
 import type { Clock } from "./base/clock.ts";
 import { diskSpaceOf, freeDiskFloorBytes } from "./blobs/disk.ts";
 import type { Config } from "./config/config.ts";
+import type { Database } from "./db/database.ts";
 import { createProcessRegistry } from "./db/processes.ts";
-import type { Database } from "./db/sqlite.ts";
 
 /** How the server is, for those who run it. */
 export interface Health {
@@ -36,7 +36,7 @@ export function createHealth(deps: {
       diskFreeBytes: freeBytes,
       diskTotalBytes: totalBytes,
       diskFloorBytes: freeDiskFloorBytes(config.freeDiskBytesMin, totalBytes),
-      processes: registry.running(clock.now()).length,
+      processes: (await registry.running(clock.now())).length,
     };
   };
 }

@@ -67,10 +67,10 @@ async function checkOpenStore(config: Config, io: CliIo, db: Database): Promise<
   const inspection = createInspection(db);
   const now = io.clock.now();
   return [
-    ...(await check("database", () => soundness(config.databasePath, inspection.problems()))),
+    ...(await check("database", async () => soundness(config.databasePath, await inspection.problems()))),
     ...(await check("key ring", () => checkKeyring({ config, random: io.random, now }, db))),
-    ...(await check("clock", () => watchClock(io, inspection.newestTime()))),
-    ...(await check("forwarders", () => checkForwarders(createForwarderNote(db).find()))),
+    ...(await check("clock", async () => await watchClock(io, await inspection.newestTime()))),
+    ...(await check("forwarders", async () => checkForwarders(await createForwarderNote(db).find()))),
     ...(await check("failed mails", async () => checkFailedMails((await createLetterStore(db).sizes()).failed))),
   ];
 }

@@ -33,8 +33,14 @@ export interface Database {
   readonly engine: "sqlite" | "postgres";
   /** For what answers a request: it sees what is durable, never a write that is still under way. */
   readonly read: Reading;
+  /** The same for the hot path: readings of one row, which may wait a moment to run together. */
+  readonly hotRead: Pick<Reading, "one">;
+  /** The same for what must be known: whether something has happened whose answer was lost. Outlasts a usual failover. */
+  readonly patientRead: Pick<Reading, "one">;
   /** Statements that are units of their own, for a write that decides alone: one round trip. */
   readonly autocommit: Writing;
+  /** The same for statements that do no more when they run twice: tried again when an answer was lost. */
+  readonly idempotent: Writing;
   /**
    * Runs `work` in one transaction. Others may run beside it: a guard belongs into the statement that writes.
    * @throws AppError unavailable, OutcomeUnknownError, or what `work` threw (then nothing of it has happened).

@@ -1,5 +1,6 @@
 import { hourMs } from "../base/clock.ts";
-import type { Database } from "./sqlite.ts";
+import type { Database } from "./database.ts";
+import { sql } from "./statement.ts";
 
 /** Which untrusted peer last sent X-Forwarded-* headers: written by the server, read by the operator's check. */
 export interface ForwarderNote {
@@ -8,25 +9,27 @@ export interface ForwarderNote {
    * again before its hour is over.
    */
   write(address: string, now: number): Promise<void>;
-  find(): { readonly address: string; readonly seenAt: number } | undefined;
+  find(): Promise<{ readonly address: string; readonly seenAt: number } | undefined>;
 }
 
 const name = "untrusted_forwarder";
 
+const writeNote = sql<[name: string, value: Buffer]>(
+  "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+);
+const readNote = sql<[name: string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?");
+
 export function createForwarderNote(db: Database): ForwarderNote {
-  const upsert = db.writer.prepare<[string, Buffer]>(
-    "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-  );
-  const read = db.reader.prepare<[string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?");
   let triedAt: number | undefined;
   return {
     async write(address, now) {
       if (triedAt !== undefined && Math.abs(now - triedAt) < hourMs) return;
       triedAt = now;
-      await db.write(() => void upsert.run(name, Buffer.from(`${now} ${address}`)));
+      await db.autocommit.run(writeNote, name, Buffer.from(`${now} ${address}`));
     },
-    find() {
-      const [, seenAt, address] = /^(\d+) (.+)$/.exec(read.get(name)?.value.toString("utf8") ?? "") ?? [];
+    async find() {
+      const text = (await db.read.one(readNote, name))?.value.toString("utf8") ?? "";
+      const [, seenAt, address] = /^(\d+) (.+)$/.exec(text) ?? [];
       return seenAt === undefined || address === undefined ? undefined : { address, seenAt: Number(seenAt) };
     },
   };

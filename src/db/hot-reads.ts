@@ -1,10 +1,16 @@
-import type { Database as Connection, Statement } from "better-sqlite3";
+import type { Database as Connection, Statement as PreparedStatement } from "better-sqlite3";
 import { unavailable } from "../base/errors.ts";
 import { sqliteCode } from "./group-commit.ts";
+import type { Statement, Value } from "./statement.ts";
 
 const batchReadsMax = 256;
 const waitingReadsMax = 20_000;
 const retryAfterSeconds = 2;
+
+interface Prepared {
+  readonly hot: PreparedStatement<unknown[]>;
+  readonly patient: PreparedStatement<unknown[]>;
+}
 
 /** `together`: inside the shared read transaction. */
 type WaitingRead = (together: boolean) => void;
@@ -18,8 +24,8 @@ type WaitingRead = (together: boolean) => void;
 export class HotReads {
   readonly #writer: Connection;
   readonly #reader: Connection;
-  readonly #begin: Statement;
-  readonly #end: Statement;
+  readonly #begin: PreparedStatement;
+  readonly #end: PreparedStatement;
   #waiting: WaitingRead[] = [];
   #scheduled = false;
 
@@ -30,40 +36,41 @@ export class HotReads {
     this.#end = writer.prepare("COMMIT");
   }
 
-  /** The prepared reading rejects with AppError unavailable when too many wait. */
-  prepare<Parameters extends unknown[], Row>(sql: string): (...parameters: Parameters) => Promise<Row | undefined> {
-    const hot = this.#writer.prepare<Parameters, Row>(sql);
-    const patient = this.#reader.prepare<Parameters, Row>(sql);
-    const read = (parameters: Parameters, together: boolean) => {
-      if (!together) return patient.get(...parameters);
-      try {
-        return hot.get(...parameters);
-      } catch (error) {
-        // The writer waits for nobody, so a log that another process is recovering turns even its readings away.
-        if (!sqliteCode(error).startsWith("SQLITE_BUSY")) throw error;
-        return patient.get(...parameters);
-      }
-    };
-    return (...parameters) => {
-      if (this.#waiting.length >= waitingReadsMax) {
-        return Promise.reject(unavailable("Too many requests are waiting. Try again shortly.", retryAfterSeconds));
-      }
-      return new Promise((resolve, reject) => {
-        this.#waiting.push((together) => {
-          try {
-            resolve(read(parameters, together));
-          } catch (error) {
-            reject(error);
-          }
-        });
-        this.#schedule();
+  readonly #prepared = new Map<unknown, Prepared>();
+
+  /** @throws AppError unavailable when too many wait. */
+  one<Parameters extends readonly Value[], Row>(
+    statement: Statement<Parameters, Row>,
+    ...parameters: Parameters
+  ): Promise<Row | undefined> {
+    if (this.#waiting.length >= waitingReadsMax) {
+      return Promise.reject(unavailable("Too many requests are waiting. Try again shortly.", retryAfterSeconds));
+    }
+    const prepared = this.#prepare(statement);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push((together) => {
+        try {
+          resolve(read(prepared, parameters, together) as Row | undefined);
+        } catch (error) {
+          reject(error);
+        }
       });
-    };
+      this.#schedule();
+    });
   }
 
   /** Answers what waits. */
   close(): void {
     while (this.#waiting.length > 0) this.#run();
+  }
+
+  #prepare(statement: { readonly sqlite: string }): Prepared {
+    const known = this.#prepared.get(statement);
+    if (known !== undefined) return known;
+    const { sqlite } = statement;
+    const prepared = { hot: this.#writer.prepare<unknown[]>(sqlite), patient: this.#reader.prepare<unknown[]>(sqlite) };
+    this.#prepared.set(statement, prepared);
+    return prepared;
   }
 
   #schedule(): void {
@@ -83,5 +90,16 @@ export class HotReads {
     for (const read of batch) read(together);
     // A failing disk may have ended it.
     if (together && this.#writer.inTransaction) this.#end.run();
+  }
+}
+
+function read({ hot, patient }: Prepared, parameters: readonly Value[], together: boolean): unknown {
+  if (!together) return patient.get(...parameters);
+  try {
+    return hot.get(...parameters);
+  } catch (error) {
+    // The writer waits for nobody, so a log that another process is recovering turns even its readings away.
+    if (!sqliteCode(error).startsWith("SQLITE_BUSY")) throw error;
+    return patient.get(...parameters);
   }
 }

@@ -1,4 +1,5 @@
-import type { Database } from "./sqlite.ts";
+import type { Database } from "./database.ts";
+import { sql } from "./statement.ts";
 
 /**
  * Integer ids that are known before the row is written (a seal binds a value to its row's id) and unique over all
@@ -10,19 +11,21 @@ export interface Ids {
 
 const blockSize = 1_024;
 
+const reserve = sql<[name: string, size: number, size: number], { nextId: number }>(
+  `INSERT INTO id_blocks (name, next_id) VALUES (?, 1 + ?)
+   ON CONFLICT (name) DO UPDATE SET next_id = id_blocks.next_id + ? RETURNING next_id AS nextId`,
+);
+
 export function createIds(db: Database, name: string): Ids {
-  const reserve = db.writer.prepare<[string, number, number], { next_id: number }>(
-    `INSERT INTO id_blocks (name, next_id) VALUES (?, 1 + ?)
-     ON CONFLICT (name) DO UPDATE SET next_id = next_id + ? RETURNING next_id`,
-  );
   let next = 0;
   let end = 0;
   let reserving: Promise<void> | undefined;
 
   async function reserveBlock(): Promise<void> {
-    const row = await db.write(() => reserve.get(name, blockSize, blockSize));
+    // A block that was reserved twice is one that nobody uses.
+    const row = await db.idempotent.one(reserve, name, blockSize, blockSize);
     if (row === undefined) throw new Error("The id block was not reserved.");
-    end = row.next_id;
+    end = row.nextId;
     next = end - blockSize;
   }
 

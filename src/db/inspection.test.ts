@@ -23,31 +23,31 @@ function makeDatabase() {
   return db;
 }
 
-it("finds a new database sound and empty", () => {
+it("finds a new database sound and empty", async () => {
   const inspection = createInspection(makeDatabase());
-  expect(inspection.problems()).toEqual([]);
-  expect(inspection.newestTime()).toBeUndefined();
+  expect(await inspection.problems()).toEqual([]);
+  expect(await inspection.newestTime()).toBeUndefined();
 });
 
-it("tells the newest time over all who write", () => {
+it("tells the newest time over all who write", async () => {
   const db = makeDatabase();
   const inspection = createInspection(db);
   db.writer.exec(
     "INSERT INTO users (id, email, password_hash, admin, created_at, updated_at) VALUES (1, 'ada@example.com', 'hash', 0, 1000, 1000)",
   );
-  expect(inspection.newestTime()).toBe(1_000);
+  expect(await inspection.newestTime()).toBe(1_000);
   db.writer.exec("INSERT INTO sessions VALUES (x'00', 1, 1, 1000, 3000, 0, '192.0.2.1', 'test')");
-  expect(inspection.newestTime()).toBe(3_000);
+  expect(await inspection.newestTime()).toBe(3_000);
   db.writer.exec("INSERT INTO processes VALUES ('a', 'k', 'k', 2000)");
-  expect(inspection.newestTime()).toBe(3_000);
+  expect(await inspection.newestTime()).toBe(3_000);
 });
 
 it("keeps the last untrusted forwarder, written at most once an hour", async () => {
   const note = createForwarderNote(makeDatabase());
-  expect(note.find()).toBeUndefined();
+  expect(await note.find()).toBeUndefined();
   await note.write("10.0.0.1", 1_000);
   await note.write("2001:db8::1", 1_000 + hourMs - 1);
-  expect(note.find()).toEqual({ address: "10.0.0.1", seenAt: 1_000 });
+  expect(await note.find()).toEqual({ address: "10.0.0.1", seenAt: 1_000 });
   await note.write("2001:db8::1", 1_000 + hourMs);
-  expect(note.find()).toEqual({ address: "2001:db8::1", seenAt: 1_000 + hourMs });
+  expect(await note.find()).toEqual({ address: "2001:db8::1", seenAt: 1_000 + hourMs });
 });

@@ -1,28 +1,37 @@
-import type { Database } from "./sqlite.ts";
+import type { Database } from "./database.ts";
+import { sql } from "./statement.ts";
 
 const problemsMax = 5;
 const newestPushesMax = 1_000;
 
 /** What an operator's check asks of a database; it changes nothing. */
 export interface Inspection {
-  /** SQLite's own check of every page, without the comparison of indexes; empty: sound. Reads the whole file. */
-  problems(): readonly string[];
+  /**
+   * SQLite's own check of every page, without the comparison of indexes; empty: sound. Reads the whole file. PostgreSQL
+   * checks its pages itself: always empty.
+   */
+  problems(): Promise<readonly string[]>;
   /** The latest time that any process wrote down, ms since the epoch; undefined in a new database. */
-  newestTime(): number | undefined;
+  newestTime(): Promise<number | undefined>;
 }
 
+const quickCheck = sql<[], { quick_check: string }>(`PRAGMA quick_check(${problemsMax})`);
+// Each part has an index or a bound, so the answer takes no longer in a full house.
+const newest = sql<[], { newest: number | null }>(
+  `SELECT max(at) AS newest FROM (
+     SELECT max(seen_at) AS at FROM processes
+     UNION ALL SELECT max(seen_at) FROM sessions
+     UNION ALL SELECT created_at FROM (SELECT created_at FROM users ORDER BY id DESC LIMIT 1) AS last_user
+     UNION ALL SELECT max(updated_at)
+       FROM (SELECT updated_at FROM pushes ORDER BY id DESC LIMIT ${newestPushesMax}) AS last_pushes) AS times`,
+);
+
 export function createInspection(db: Database): Inspection {
-  const quickCheck = db.reader.prepare<[], { quick_check: string }>(`PRAGMA quick_check(${problemsMax})`);
-  // Each part has an index or a bound, so the answer takes no longer in a full house.
-  const newest = db.reader.prepare<[], { newest: number | null }>(
-    `SELECT max(at) AS newest FROM (
-       SELECT max(seen_at) AS at FROM processes
-       UNION ALL SELECT max(seen_at) FROM sessions
-       UNION ALL SELECT created_at FROM (SELECT created_at FROM users ORDER BY id DESC LIMIT 1)
-       UNION ALL SELECT max(updated_at) FROM (SELECT updated_at FROM pushes ORDER BY id DESC LIMIT ${newestPushesMax}))`,
-  );
   return {
-    problems: () => quickCheck.all().flatMap((row) => (row.quick_check === "ok" ? [] : [row.quick_check])),
-    newestTime: () => newest.get()?.newest ?? undefined,
+    async problems() {
+      if (db.engine === "postgres") return [];
+      return (await db.read.all(quickCheck)).flatMap((row) => (row.quick_check === "ok" ? [] : [row.quick_check]));
+    },
+    newestTime: async () => (await db.read.one(newest))?.newest ?? undefined,
   };
 }

@@ -1,4 +1,5 @@
-import type { Connection } from "./sqlite.ts";
+import type { Reading, Unit } from "./database.ts";
+import { sql } from "./statement.ts";
 
 /** A master key that may have sealed rows of this database. */
 export interface KeyMark {
@@ -8,31 +9,29 @@ export interface KeyMark {
 }
 
 const prefix = "key_in_use:";
+/** The next word after all that begin with the prefix. */
+const prefixEnd = "key_in_use;";
+
+const readMarks = sql<[from: string, to: string], { name: string; value: Buffer }>(
+  "SELECT name, value FROM meta WHERE name >= ? AND name < ? ORDER BY name",
+);
+const writeMark = sql<[name: string, value: Buffer]>(
+  "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+);
+const deleteMark = sql<[name: string, value: Buffer]>("DELETE FROM meta WHERE name = ? AND value = ?");
 
 /** In the order of their ids. */
-export function readKeyMarks(connection: Connection): readonly KeyMark[] {
-  const rows = connection
-    .prepare<[string], { name: string; value: Buffer }>("SELECT name, value FROM meta WHERE name GLOB ? ORDER BY name")
-    .all(`${prefix}*`);
+export async function readKeyMarks(reading: Reading): Promise<readonly KeyMark[]> {
+  const rows = await reading.all(readMarks, prefix, prefixEnd);
   return rows.map((row) => ({ keyId: row.name.slice(prefix.length), markedAt: row.value.toString("latin1") }));
 }
 
-/** The functions run inside a unit of writing. */
-export interface KeyMarks {
-  mark(keyId: string, now: number): void;
-  /** @returns false when the mark has changed since it was read: the key is in use again. */
-  remove(mark: KeyMark): boolean;
+/** In the turn "keys". */
+export async function markKey(unit: Unit, keyId: string, now: number): Promise<void> {
+  await unit.run(writeMark, `${prefix}${keyId}`, Buffer.from(String(now), "latin1"));
 }
 
-export function prepareKeyMarks(writer: Connection): KeyMarks {
-  const upsert = writer.prepare(
-    "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-  );
-  const remove = writer.prepare("DELETE FROM meta WHERE name = ? AND value = ?");
-  return {
-    mark(keyId, now) {
-      upsert.run(`${prefix}${keyId}`, Buffer.from(String(now), "latin1"));
-    },
-    remove: (mark) => remove.run(`${prefix}${mark.keyId}`, Buffer.from(mark.markedAt, "latin1")).changes === 1,
-  };
+/** In the turn "keys". @returns false when the mark has changed since it was read: the key is in use again. */
+export async function removeKeyMark(unit: Unit, mark: KeyMark): Promise<boolean> {
+  return (await unit.run(deleteMark, `${prefix}${mark.keyId}`, Buffer.from(mark.markedAt, "latin1"))) === 1;
 }

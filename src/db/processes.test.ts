@@ -11,12 +11,12 @@ test("a process runs as long as it is heard of", async () => {
   const registry = createProcessRegistry(db);
   const start = 1_000_000;
   await Promise.all([registry.beat(first, start), registry.beat(second, start)]);
-  expect(registry.running(start)).toEqual([first, second]);
+  expect(await registry.running(start)).toEqual([first, second]);
   await registry.beat(second, start + 3 * heartbeatMs);
-  expect(registry.running(start + 3 * heartbeatMs)).toEqual([first, second]);
-  expect(registry.running(start + 4 * heartbeatMs)).toEqual([second]);
+  expect(await registry.running(start + 3 * heartbeatMs)).toEqual([first, second]);
+  expect(await registry.running(start + 4 * heartbeatMs)).toEqual([second]);
   await registry.remove("b");
-  expect(registry.running(start + 4 * heartbeatMs)).toEqual([]);
+  expect(await registry.running(start + 4 * heartbeatMs)).toEqual([]);
 });
 
 test("each beat marks the key that the process seals under as in use", async () => {
@@ -24,10 +24,10 @@ test("each beat marks the key that the process seals under as in use", async () 
   const registry = createProcessRegistry(db);
   await registry.beat(first, 5_000);
   await registry.beat(second, 5_000);
-  expect(readKeyMarks(db.reader)).toEqual([
+  expect(await readKeyMarks(db.read)).toEqual([
     { keyId: "11111111", markedAt: "5000" },
     { keyId: "22222222", markedAt: "5000" },
   ]);
   await registry.beat(first, 6_000);
-  expect(readKeyMarks(db.reader)[0]).toEqual({ keyId: "11111111", markedAt: "6000" });
+  expect((await readKeyMarks(db.read))[0]).toEqual({ keyId: "11111111", markedAt: "6000" });
 });

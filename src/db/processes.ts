@@ -1,6 +1,7 @@
 import { minuteMs, secondMs } from "../base/clock.ts";
-import { prepareKeyMarks } from "./keys-in-use.ts";
-import type { Database } from "./sqlite.ts";
+import type { Database, Reading } from "./database.ts";
+import { markKey } from "./keys-in-use.ts";
+import { sql } from "./statement.ts";
 
 /** A process that is at work on this database, and which master keys it knows. */
 export interface RunningProcess {
@@ -21,31 +22,34 @@ export interface ProcessRegistry {
    */
   beat(process: RunningProcess, now: number): Promise<void>;
   remove(id: string): Promise<void>;
-  running(now: number): readonly RunningProcess[];
+  /** @param reading the unit of a write that is decided by it, in the turn "keys"; not given: what is durable. */
+  running(now: number, reading?: Reading): Promise<readonly RunningProcess[]>;
 }
 
+const writeBeat = sql<[id: string, activeKeyId: string, keyIds: string, seenAt: number]>(
+  `INSERT INTO processes (id, active_key_id, key_ids, seen_at) VALUES (?, ?, ?, ?)
+   ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
+);
+const forgetOld = sql<[seenBefore: number]>("DELETE FROM processes WHERE seen_at < ?");
+const deleteProcess = sql<[id: string]>("DELETE FROM processes WHERE id = ?");
+const seenSince = sql<[since: number], { id: string; activeKeyId: string; keyIds: string }>(
+  "SELECT id, active_key_id AS activeKeyId, key_ids AS keyIds FROM processes WHERE seen_at > ? ORDER BY id",
+);
+
 export function createProcessRegistry(db: Database): ProcessRegistry {
-  const keyMarks = prepareKeyMarks(db.writer);
-  const upsert = db.writer.prepare(
-    `INSERT INTO processes (id, active_key_id, key_ids, seen_at) VALUES (?, ?, ?, ?)
-     ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
-  );
-  const forget = db.writer.prepare("DELETE FROM processes WHERE seen_at < ?");
-  const remove = db.writer.prepare("DELETE FROM processes WHERE id = ?");
-  const seen = db.reader.prepare<[number], { id: string; activeKeyId: string; keyIds: string }>(
-    "SELECT id, active_key_id AS activeKeyId, key_ids AS keyIds FROM processes WHERE seen_at > ? ORDER BY id",
-  );
   return {
     beat: (process, now) =>
-      db.write(() => {
-        upsert.run(process.id, process.activeKeyId, process.keyIds.join(","), now);
-        keyMarks.mark(process.activeKeyId, now);
-        forget.run(now - forgottenAfterMs);
+      db.writeInTurn("keys", async (unit) => {
+        await unit.run(writeBeat, process.id, process.activeKeyId, process.keyIds.join(","), now);
+        await markKey(unit, process.activeKeyId, now);
+        await unit.run(forgetOld, now - forgottenAfterMs);
       }),
-    remove: (id) =>
-      db.write(() => {
-        remove.run(id);
-      }),
-    running: (now) => seen.all(now - goneAfterMs).map((row) => ({ ...row, keyIds: row.keyIds.split(",") })),
+    async remove(id) {
+      await db.autocommit.run(deleteProcess, id);
+    },
+    async running(now, reading = db.read) {
+      const rows = await reading.all(seenSince, now - goneAfterMs);
+      return rows.map((row) => ({ ...row, keyIds: row.keyIds.split(",") }));
+    },
   };
 }

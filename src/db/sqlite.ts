@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import SqliteDriver, { type Database as Connection } from "better-sqlite3";
-import { type Database, NewerSchemaError, type Unit } from "./database.ts";
+import { type Database, NewerSchemaError, type Unit, type Writing } from "./database.ts";
 import { GroupCommit, type GroupCommitLimits } from "./group-commit.ts";
 import { HotReads } from "./hot-reads.ts";
 import { migrations } from "./migrations.ts";
@@ -18,10 +18,6 @@ export interface SqliteDatabase extends Database {
   readonly reader: Connection;
   /** Only to prepare statements on; they run inside `write`. */
   readonly writer: Connection;
-  /** A reading of one row for the hot path; see HotReads. */
-  prepareHotRead<Parameters extends unknown[], Row>(
-    sql: string,
-  ): (...parameters: Parameters) => Promise<Row | undefined>;
   /** Runs `work` in a shared, durable transaction; see GroupCommit. Synchronous work costs less. */
   write<T>(work: (unit: Unit) => T | Promise<T>): Promise<T>;
   /**
@@ -65,19 +61,21 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
   const probe = reader.prepare("PRAGMA user_version");
   const unit = new SqliteStatements(writer);
   const write = <T>(work: (unit: Unit) => T | Promise<T>) => commits.write(() => work(unit));
+  const read = new SqliteStatements(reader);
+  const autocommit: Writing = {
+    one: (statement, ...parameters) => write(() => unit.one(statement, ...parameters)),
+    all: (statement, ...parameters) => write(() => unit.all(statement, ...parameters)),
+    run: (statement, ...parameters) => write(() => unit.run(statement, ...parameters)),
+  };
   return {
     engine: "sqlite",
     ...{ reader, writer, write },
-    read: new SqliteStatements(reader),
+    ...{ read, patientRead: read },
+    hotRead: hotReads,
     // All units run one after the other.
     writeInTurn: (_turn, work) => write(work),
-    autocommit: {
-      one: (statement, ...parameters) => write(() => unit.one(statement, ...parameters)),
-      all: (statement, ...parameters) => write(() => unit.all(statement, ...parameters)),
-      run: (statement, ...parameters) => write(() => unit.run(statement, ...parameters)),
-    },
+    ...{ autocommit, idempotent: autocommit },
     poolUse: () => undefined,
-    prepareHotRead: (sql) => hotReads.prepare(sql),
     get counts() {
       return commits.counts;
     },

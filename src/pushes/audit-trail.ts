@@ -48,9 +48,13 @@ export function auditRecord(kind: AuditKind, actor: Actor, at: number): AuditRec
   };
 }
 
+export function isFoldable(kind: AuditKind): boolean {
+  return foldable.has(kind);
+}
+
 /** `count`: events of this push so far, this one included. */
 export function folds(kind: AuditKind, count: number): boolean {
-  return count > auditEntriesMax && foldable.has(kind);
+  return count > auditEntriesMax && isFoldable(kind);
 }
 
 function cut(text: string): string {

@@ -20,6 +20,7 @@ type Opened =
 
 /** A claim that lost its race, or met rows that do not fit together, reads again: edited, ended, or really broken? */
 const readingsMax = 3;
+const claimIdBytes = 6;
 
 /**
  * The one way a secret leaves. Everything is opened in memory first; then one conditional write decides, together with
@@ -50,6 +51,7 @@ export async function claimView(
     const claimedAt = deps.clock.now();
     const claimed = await deps.store.claimView({
       pushId: sealed.row.id,
+      claimId: deps.random.bytes(claimIdBytes).readUIntBE(0, claimIdBytes),
       sealGeneration: sealed.row.sealGeneration,
       now: claimedAt,
       counted,

@@ -83,7 +83,7 @@ test("after a rotation everything is sealed under the new key, the old one can g
     // The index key, five data keys but the ended one's, three links, names and note, and the file's name.
     expect(report).toEqual({ pushes: 5, resealed: 1 + 4 + 3 + 3 + 1, retiredKeyIds: [old] });
     expect(keyIdsInDatabase(world)).toEqual({ [activeId(world)]: 12 });
-    expect(keysInUse(world.house.db)).toEqual([activeId(world)]);
+    expect(await keysInUse(world.house.db)).toEqual([activeId(world)]);
     // Once more changes nothing.
     expect(await rotate(world)).toEqual({ pushes: 5, resealed: 0, retiredKeyIds: [] });
   }
@@ -113,7 +113,7 @@ test("a rotation that was interrupted is finished by the next, which then retire
   };
   await expect(rotate(world, dying)).rejects.toThrow("killed");
   expect(Object.keys(keyIdsInDatabase(world))).toHaveLength(2);
-  expect(keysInUse(db)).toHaveLength(2);
+  expect(await keysInUse(db)).toHaveLength(2);
   const report = await rotate(world);
   expect(report.pushes).toBe(455);
   expect(report.retiredKeyIds).toHaveLength(1);
@@ -190,7 +190,7 @@ test("a process that comes and goes during a rotation with the old key keeps tha
     code: "invalid_request",
     message: expect.stringMatching(/once more/),
   });
-  expect(keysInUse(db)).toHaveLength(2);
+  expect(await keysInUse(db)).toHaveLength(2);
   expect(await rotate(world)).toMatchObject({ resealed: 1, retiredKeyIds: [activeId(old)] });
   expect(await world.house.pushes.claimView(late, { counting: "everyone" }, stranger)).toMatchObject({
     outcome: "revealed",
@@ -205,7 +205,7 @@ test("a process that was thought gone and comes back un-retires its key", async 
   clock.advance(minuteMs);
   await using world = await open(dataDir, "second", "first");
   await rotate(world);
-  expect(keysInUse(world.house.db)).toEqual([activeId(world)]);
+  expect(await keysInUse(world.house.db)).toEqual([activeId(world)]);
   await registryOf(old).beat(asProcess(old, "old"), clock.now());
   await old.house.pushes.create({ payload: "x" }, stranger);
   await registryOf(old).remove("old");

@@ -1,12 +1,13 @@
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import type { Keyring } from "../crypto/keyring.ts";
+import type { Database, Reading } from "../db/database.ts";
 import { readKeyMarks } from "../db/keys-in-use.ts";
 import { createProcessRegistry, type RunningProcess } from "../db/processes.ts";
 import type { SealedColumn } from "../db/sealed-column.ts";
-import type { Database } from "../db/sqlite.ts";
-import { beforeAllIds, createColumnResealer, type RowId } from "./sqlite/column-resealer.ts";
-import { createResealer } from "./sqlite/resealer.ts";
+
+import { createColumnResealer, type RowId } from "./store/column-resealer.ts";
+import { createResealer } from "./store/resealer.ts";
 
 export interface RotationReport {
   readonly pushes: number;
@@ -38,9 +39,10 @@ export async function rotateKeys(deps: RotationDeps): Promise<RotationReport> {
   const { db, keyring } = deps;
   const activeId = keyring.ids[0] ?? "";
   const registry = createProcessRegistry(db);
-  const assertUnused = () => assertAllUse(activeId, registry.running(deps.clock.now()));
-  const older = readKeyMarks(db.reader).filter((mark) => mark.keyId !== activeId);
-  assertUnused();
+  const assertUnused = async (reading?: Reading) =>
+    assertAllUse(activeId, await registry.running(deps.clock.now(), reading));
+  const older = (await readKeyMarks(db.read)).filter((mark) => mark.keyId !== activeId);
+  await assertUnused();
   const resealer = createResealer(db, keyring);
   let resealed = await resealer.indexKey();
   let pushes = 0;
@@ -63,7 +65,7 @@ export async function rotateKeys(deps: RotationDeps): Promise<RotationReport> {
 async function resealColumn({ db, keyring, pause }: RotationDeps, column: SealedColumn): Promise<number> {
   const resealAfter = createColumnResealer(db, keyring, column);
   let resealed = 0;
-  for (let afterId: RowId = beforeAllIds; ; ) {
+  for (let afterId: RowId | undefined; ; ) {
     const batch = await resealAfter(afterId, batchRows);
     if (batch === undefined) return resealed;
     resealed += batch.resealed;

@@ -143,7 +143,7 @@ class Walk {
       }
       turnBytes += opens;
       this.#labelBytes += opens;
-      if (this.#matchesText(glance.id)) this.#matches.push(glance.id);
+      if (await this.#matchesText(glance.id)) this.#matches.push(glance.id);
       if (this.#matches.length >= matchesMax) return "full";
     }
     return undefined;
@@ -155,8 +155,8 @@ class Walk {
     return search.state === "all" || (search.state === "expired") === hasEnded(glance, now);
   }
 
-  #matchesText(pushId: number): boolean {
-    const sealed: SealedLabels | undefined = this.#deps.store.lists.labels(pushId);
+  async #matchesText(pushId: number): Promise<boolean> {
+    const sealed: SealedLabels | undefined = await this.#deps.store.lists.labels(pushId);
     if (sealed === undefined) return false;
     const { keyring } = this.#deps.vault;
     const holds = (label: string | null) => label !== null && foldCase(label).includes(this.#wanted);

@@ -61,6 +61,8 @@ export interface UploadRecord {
 
 export interface ViewClaim {
   readonly pushId: number;
+  /** Drawn for this claim alone, 48 random bits: when its answer is lost on the way, it is found again by it. */
+  readonly claimId: number;
   readonly sealGeneration: number;
   /** The push must not have run out at this instant. */
   readonly now: number;
@@ -201,7 +203,7 @@ export interface PushLists {
     last: Pick<PushGlance, "id" | "createdAt"> | null,
     limit: number,
   ): Promise<readonly PushGlance[]>;
-  labels(pushId: number): SealedLabels | undefined;
+  labels(pushId: number): Promise<SealedLabels | undefined>;
   /** Newest first. */
   trail(pushId: number, limit: number, offset: number): Promise<readonly TrailRow[]>;
   /** Entries with events later than the end; a refused view of the same instant is later, too. */
@@ -229,18 +231,23 @@ export interface PushDepartures {
   forgetDeparted(departedBefore: number): Promise<number>;
 }
 
-/** The sweeper's part. Each call is bounded by `limit` and returns how much it did. */
+/**
+ * The sweeper's part, which all processes share. Each call is bounded by `limit` and returns how much it did; what another
+ * process works on is left to it.
+ */
 export interface PushUpkeep extends PushDepartures {
-  dueForEnd(now: number, limit: number): Promise<readonly { readonly pushId: number; readonly expiresAt: number }[]>;
-  endDue(
-    pushes: readonly { readonly pushId: number; readonly expiresAt: number }[],
-    blobsGraceMs: number,
-  ): Promise<number>;
+  /** Ends pushes whose time was up by then; their blobs may go `blobsGraceMs` after it. */
+  endDue(now: number, limit: number, blobsGraceMs: number): Promise<number>;
   removeTombstones(endedBefore: number, limit: number): Promise<number>;
   purgeOwned(endedBefore: number, limit: number): Promise<number>;
   abandonOrphans(renewedBefore: number, limit: number): Promise<number>;
-  dueBlobDeletions(
-    now: number,
+  /**
+   * Those due by then, which nobody else is given until `leasedUntil`: of several processes each works on its own. What a
+   * crash leaves undone is due again after it.
+   */
+  leaseBlobDeletions(
+    dueBy: number,
+    leasedUntil: number,
     limit: number,
   ): Promise<readonly { readonly blobKey: string; readonly attempts: number }[]>;
   blobDeleted(blobKey: string): Promise<void>;

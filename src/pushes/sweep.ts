@@ -38,6 +38,8 @@ const restShare = 3;
 const orphanAgeMs = 15 * minuteMs;
 /** By then no request is under way that began before an account was deleted. */
 const departureMs = dayMs;
+/** Longer than a store may take over a batch. */
+const leaseMs = 5 * minuteMs;
 const retryFirstMs = 10 * secondMs;
 const retryMaxMs = dayMs / 4;
 /** A sweep that finds more leaves it to the next one: no loop here is without an end. */
@@ -54,12 +56,7 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<Sweep
   const inBatches = (step: () => Promise<number>) => repeat(deps, signal, step);
   const trusted = async (step: () => Promise<number>) => (clockTrusted ? await inBatches(step) : 0);
 
-  const ended = await trusted(async () => {
-    const due = await upkeep.dueForEnd(now, batchRows);
-    if (due.length === 0) return 0;
-    await upkeep.endDue(due, blobsGraceMs(config));
-    return due.length;
-  });
+  const ended = await trusted(() => upkeep.endDue(now, batchRows, blobsGraceMs(config)));
   const released = await inBatches(() => releaseDeparted(upkeep, now, batchRows));
   await trusted(() => upkeep.forgetDeparted(now - departureMs));
   const tombstonesRemoved = await trusted(() => upkeep.removeTombstones(now - tombstoneMs, batchRows));
@@ -75,7 +72,7 @@ async function drainBlobDeletions(deps: SweepDeps, signal: AbortSignal, dueBy: n
   const { upkeep, blobs } = deps;
   let deleted = 0;
   await repeat(deps, signal, async () => {
-    const due = await upkeep.dueBlobDeletions(dueBy, batchRows);
+    const due = await upkeep.leaseBlobDeletions(dueBy, now + leaseMs, batchRows);
     for (const { blobKey, attempts } of due) {
       try {
         await blobs.delete(blobKey);

@@ -43,7 +43,7 @@ test("another key stops the start, says which key is wanted, and repeats none", 
   for (const name of ["first", "second"]) expect(message).not.toContain(masterKeyNamed(name));
   // And it has left no mark of the wrong key.
   await using world = await open(dataDir, "first");
-  expect(keysInUse(world.house.db)).toEqual([wanted]);
+  expect(await keysInUse(world.house.db)).toEqual([wanted]);
 });
 
 test("a lost master.key stops the start instead of being made anew", async () => {
@@ -63,7 +63,7 @@ test("a new key in front of the old one opens what is there, and from then on bo
   {
     await using world = await open(dataDir, "second", "first");
     expect(await world.house.pushes.find(urlToken, stranger)).toBeDefined();
-    expect([...keysInUse(world.house.db)].sort()).toEqual([...world.house.keyring.ids].sort());
+    expect([...(await keysInUse(world.house.db))].sort()).toEqual([...world.house.keyring.ids].sort());
   }
   await expect(open(dataDir, "first")).rejects.toBeInstanceOf(WrongMasterKeyError);
   await expect(open(dataDir, "second")).rejects.toBeInstanceOf(WrongMasterKeyError);

@@ -2,8 +2,9 @@ import type { Random } from "../base/random.ts";
 import { keyedDigest } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { envelopeKeyId } from "../crypto/seal.ts";
-import { prepareKeyMarks, readKeyMarks } from "../db/keys-in-use.ts";
-import type { Database } from "../db/sqlite.ts";
+import type { Database } from "../db/database.ts";
+import { markKey, readKeyMarks } from "../db/keys-in-use.ts";
+import { sql } from "../db/statement.ts";
 
 /** What of the master keys the house lives with: the ring, and the index key it unseals. */
 export interface Vault {
@@ -21,37 +22,43 @@ export const indexKeyContext = "meta:index-key";
 export const indexKeyName = "index_key";
 const indexKeyBytes = 32;
 
+const makeMeta = sql<[name: string, value: Buffer]>(
+  "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
+);
+const readMeta = sql<[name: string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?");
+
 /**
  * Opens the index key, or makes it when the database is new; notes the active master key as one that may seal rows
  * from now on. @throws WrongMasterKeyError when any key that seals rows of this database is not in the ring.
  */
 export async function openVault(deps: { db: Database; keyring: Keyring; random: Random; now: number }): Promise<Vault> {
   const { db, keyring, random, now } = deps;
-  const insert = db.writer.prepare("INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING");
-  const read = db.reader.prepare<[string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?");
-  for (const id of keysInUse(db)) {
+  for (const id of await keysInUse(db)) {
     if (!keyring.has(id)) throw wrongMasterKey(id, keyring);
   }
-  if (read.get(indexKeyName) === undefined) {
-    const fresh = keyring.seal(indexKeyContext, random.bytes(indexKeyBytes));
-    await db.write(() => insert.run(indexKeyName, fresh));
+  if ((await db.read.one(readMeta, indexKeyName)) === undefined) {
+    await db.autocommit.run(makeMeta, indexKeyName, keyring.seal(indexKeyContext, random.bytes(indexKeyBytes)));
   }
-  const sealed = read.get(indexKeyName)?.value;
+  const sealed = (await db.read.one(readMeta, indexKeyName))?.value;
   const indexKey = sealed === undefined ? undefined : keyring.open(indexKeyContext, sealed);
   if (sealed === undefined || indexKey === undefined) {
     throw wrongMasterKey(sealed === undefined ? undefined : envelopeKeyId(sealed), keyring);
   }
   const activeId = keyring.ids[0] ?? "";
-  if (!keysInUse(db).includes(activeId)) {
-    const marks = prepareKeyMarks(db.writer);
-    await db.write(() => marks.mark(activeId, now));
+  if (!(await keysInUse(db)).includes(activeId)) {
+    await db.writeInTurn("keys", (unit) => markKey(unit, activeId, now));
   }
   return { keyring, tokenDigest: (urlToken) => keyedDigest(indexKey, urlToken) };
 }
 
+/** Whether the database is sealed under a master key already. */
+export async function hasVault(db: Database): Promise<boolean> {
+  return (await db.read.one(readMeta, indexKeyName)) !== undefined;
+}
+
 /** Ids of the master keys that may seal rows of this database. */
-export function keysInUse(db: Database): readonly string[] {
-  return readKeyMarks(db.reader).map((mark) => mark.keyId);
+export async function keysInUse(db: Database): Promise<readonly string[]> {
+  return (await readKeyMarks(db.read)).map((mark) => mark.keyId);
 }
 
 function wrongMasterKey(id: string | undefined, keyring: Keyring): WrongMasterKeyError {

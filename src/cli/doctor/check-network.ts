@@ -56,7 +56,7 @@ function reachableHost(host: string): string {
 }
 
 /** @param noted the last peer that sent X-Forwarded-* without being trusted. */
-export function checkForwarders(noted: ReturnType<ForwarderNote["find"]>): Finding[] {
+export function checkForwarders(noted: Awaited<ReturnType<ForwarderNote["find"]>>): Finding[] {
   const name = "forwarders";
   if (noted === undefined) return [ok(name, "No untrusted peer has sent X-Forwarded headers.")];
   const seen = new Date(noted.seenAt).toISOString();

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { NeedleFinder, readAllFiles } from "../../../test/support/raw-files.ts";
 import { SeededNumbers } from "../../../test/support/seeded-numbers.ts";
 import { makeTestDatabase } from "../../db/test-support.ts";
-import { createSqlitePushStore } from "./store.ts";
+import { createPushStore } from "./push-store.ts";
 
 /** As wide as a sealed data key. */
 const keyBytes = 98;
@@ -12,7 +12,7 @@ const keyBytes = 98;
 /** The table of data keys alone, with what was ever in it. */
 function makeKeys() {
   const { db, path } = makeTestDatabase();
-  const { upkeep } = createSqlitePushStore(db, () => undefined);
+  const { upkeep } = createPushStore(db, () => undefined);
   const insert = db.writer.prepare("INSERT INTO data_keys (sealed) VALUES (?)");
   const overwrite = db.writer.prepare("UPDATE data_keys SET sealed = zeroblob(length(sealed)) WHERE id = ?");
   const rowIds = db.reader.prepare<[], { id: number }>("SELECT id FROM data_keys ORDER BY id");

@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { PoolClient } from "pg";
+import { NewerSchemaError } from "../database.ts";
+import { isUniqueViolation, sqlState } from "./failures.ts";
+import { migrations } from "./migrations.ts";
+import type { ConnectionPool } from "./pool.ts";
+
+const oldestServer = 130_000;
+const triesMax = 100;
+const retryMs = 50;
+
+/**
+ * Brings the schema up to date, once, however many processes start together: who holds the version's row migrates, in
+ * one transaction, and the others find it done.
+ * @throws NewerSchemaError, or an Error with a sentence for the operator.
+ */
+export async function migrate(pool: ConnectionPool): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    const client = await pool.connect();
+    let broken = true;
+    try {
+      await assertServer(client);
+      await migrateOn(client);
+      broken = false;
+      return;
+    } catch (error) {
+      // The table's type has one name, so of several that make it at once all but one meet it; and none waits for a
+      // lock for long, because who waits stops whoever comes after.
+      const met = isUniqueViolation(error) || ["42P07", "42710", "40001", "40P01", "55P03"].includes(sqlState(error));
+      if (!met || tries >= triesMax) throw error;
+    } finally {
+      client.release(broken);
+    }
+    await sleep(retryMs);
+  }
+}
+
+async function assertServer(client: PoolClient): Promise<void> {
+  const { rows } = await client.query<{ server_version_num: string }>("SHOW server_version_num");
+  const version = Number(rows[0]?.server_version_num);
+  if (version < oldestServer) {
+    throw new Error(`The PostgreSQL server is version ${Math.floor(version / 10_000)}; 13 or newer is needed.`);
+  }
+}
+
+async function migrateOn(client: PoolClient): Promise<void> {
+  // Without a write, so that a start beside running servers waits for nobody.
+  if ((await findVersion(client)) === migrations.length) return;
+  await client.query("CREATE TABLE IF NOT EXISTS schema_version (id BIGINT PRIMARY KEY, version BIGINT NOT NULL)");
+  await client.query("INSERT INTO schema_version (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING");
+  await client.query("BEGIN");
+  try {
+    await client.query("SET LOCAL lock_timeout = '2s'");
+    const { rows } = await client.query<{ version: string }>(
+      "SELECT version FROM schema_version WHERE id = 1 FOR UPDATE",
+    );
+    const version = known(Number(rows[0]?.version ?? 0));
+    for (const statements of migrations.slice(version)) await client.query(statements);
+    await client.query("UPDATE schema_version SET version = $1 WHERE id = 1", [migrations.length]);
+    await client.query("COMMIT");
+  } catch (error) {
+    await client.query("ROLLBACK");
+    throw error;
+  }
+}
+
+/** undefined: a new database. */
+async function findVersion(client: PoolClient): Promise<number | undefined> {
+  const { rows } = await client.query<{ found: string | null }>("SELECT to_regclass('schema_version')::text AS found");
+  if ((rows[0]?.found ?? null) === null) return undefined;
+  const versions = await client.query<{ version: string }>("SELECT version FROM schema_version WHERE id = 1");
+  return versions.rows[0] === undefined ? undefined : known(Number(versions.rows[0].version));
+}
+
+function known(version: number): number {
+  if (version <= migrations.length) return version;
+  throw new NewerSchemaError(
+    `The database has schema version ${version}, this program knows ${migrations.length}: start a newer version.`,
+  );
+}

@@ -1,0 +1,79 @@
+import { readFileSync } from "node:fs";
+import type { ConnectionOptions } from "node:tls";
+import pg, { type PoolClient, type PoolConfig } from "pg";
+import type { PoolUse } from "../database.ts";
+import { LostConnectionError } from "./failures.ts";
+import type { PostgresSettings, PostgresTls } from "./settings.ts";
+
+export interface ConnectionPool {
+  /** @throws the driver's error when none can be had in time. */
+  connect(): Promise<PoolClient>;
+  use(): PoolUse;
+  close(): Promise<void>;
+}
+
+const idleMsMax = 60_000;
+/** Connections come and go, so that after a failover or a new member behind the address they spread anew. */
+const lifetimeSecondsMax = 1_800;
+/** On top of the server's own limit: for a network that swallows what is sent. */
+const silenceMs = 5_000;
+
+/** `bigint` and `numeric`: all of ours are whole numbers far below 2^53. */
+const numberTypes: readonly number[] = [pg.types.builtins.INT8, pg.types.builtins.NUMERIC];
+
+/** @param onFailure an idle connection broke; the next request makes another. */
+export function openPool(settings: PostgresSettings, onFailure: (code: string) => void): ConnectionPool {
+  const pool = new pg.Pool(poolConfig(settings));
+  pool.on("error", (error) => onFailure(new LostConnectionError(error).code));
+  return {
+    connect: () => pool.connect(),
+    use: () => ({
+      max: settings.poolMax,
+      open: pool.totalCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
+    close: () => pool.end(),
+  };
+}
+
+function poolConfig(settings: PostgresSettings): PoolConfig {
+  const { host, port, user, password, database, statementTimeoutMs, lockTimeoutMs, connectTimeoutMs } = settings;
+  return {
+    ...{ host, port, user, password, database },
+    application_name: "sealpush",
+    ssl: tlsOptions(settings.tls, host),
+    max: settings.poolMax,
+    idleTimeoutMillis: idleMsMax,
+    maxLifetimeSeconds: lifetimeSecondsMax,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    query_timeout: statementTimeoutMs + silenceMs,
+    types: {
+      getTypeParser: (type: number, format?: "text" | "binary") =>
+        numberTypes.includes(type) ? Number : pg.types.getTypeParser(type, format),
+    },
+    // A pooler takes no settings of a session: then the server's own limits hold, and the one above.
+    ...(settings.preparedStatements
+      ? {
+          statement_timeout: statementTimeoutMs,
+          lock_timeout: lockTimeoutMs,
+          idle_in_transaction_session_timeout: statementTimeoutMs,
+        }
+      : {}),
+  };
+}
+
+function tlsOptions(tls: PostgresTls, host: string): ConnectionOptions | false {
+  if (tls.mode === "disable") return false;
+  const authorities =
+    tls.rootCertificateFile === undefined ? {} : { ca: readFileSync(tls.rootCertificateFile, "utf8") };
+  switch (tls.mode) {
+    case "require":
+      return { rejectUnauthorized: false };
+    case "verify-ca":
+      return { ...authorities, rejectUnauthorized: true, checkServerIdentity: () => undefined };
+    case "verify-full":
+      return { ...authorities, rejectUnauthorized: true, servername: host };
+  }
+}

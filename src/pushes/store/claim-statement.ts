@@ -1,0 +1,128 @@
+import { type Database, OutcomeUnknownError } from "../../db/database.ts";
+import { sql } from "../../db/statement.ts";
+import { auditEntriesMax, auditKinds, isFoldable } from "../audit-trail.ts";
+import type { PushRow, ViewClaim } from "../store.ts";
+import { endReasons, pushColumns, type RawPush, toPushRow } from "./rows.ts";
+
+const endViews = endReasons.indexOf("views");
+const isLast = "views + ? >= expire_after_views";
+
+type Parameters = readonly [
+  viewed: number,
+  claimId: number,
+  viewed: number,
+  endedAt: number,
+  viewed: number,
+  viewed: number,
+  updatedAt: number,
+  pushId: number,
+  now: number,
+  sealGeneration: number,
+  claimId: number,
+  blobsDueAt: number,
+  foldedSequence: number | null,
+  kind: number,
+  userId: number | null,
+  address: string,
+  userAgent: string,
+  referrer: string,
+  createdAt: number,
+  updatedAt: number,
+  claimId: number,
+];
+
+/**
+ * The guard, the count, the audit entry and, on the last view, the end of the secret: one statement is one transaction.
+ * Its parts see the data as it was before it, and each other's rows only through what they return; two parts never
+ * touch the same row, for an anonymous push that ends gets no entry and loses the older ones.
+ */
+const claimStatement = sql<Parameters, RawPush>(
+  `WITH claimed AS (
+     UPDATE pushes SET views = views + ?, audit_count = audit_count + 1, last_claim_id = ?,
+       ended_at = CASE WHEN ${isLast} THEN CAST(? AS BIGINT) END,
+       end_reason = CASE WHEN ${isLast} THEN ${endViews} END,
+       updated_at = CASE WHEN ${isLast} THEN ? ELSE updated_at END
+     WHERE id = ? AND ended_at IS NULL AND expires_at > ? AND views < expire_after_views AND seal_generation = ?
+       AND last_claim_id IS DISTINCT FROM ?
+     RETURNING *
+   ), ended AS (
+     SELECT id, data_key_id, owner_id FROM claimed WHERE ended_at IS NOT NULL
+   ), key AS (
+     DELETE FROM data_keys USING ended WHERE data_keys.id = ended.data_key_id
+   ), payload AS (
+     DELETE FROM payloads USING ended WHERE payloads.push_id = ended.id
+   ), blobs AS (
+     INSERT INTO blob_deletions (blob_key, due_at, attempts)
+     SELECT blob_key, CAST(? AS BIGINT), 0 FROM files JOIN ended ON files.push_id = ended.id
+     ON CONFLICT (blob_key) DO UPDATE SET due_at = least(blob_deletions.due_at, excluded.due_at)
+   ), trail AS (
+     DELETE FROM audit_entries USING ended WHERE audit_entries.push_id = ended.id AND ended.owner_id IS NULL
+   ), entry AS (
+     INSERT INTO audit_entries (push_id, sequence, kind, user_id, address, user_agent, referrer, times, created_at,
+       updated_at, claim_id)
+     SELECT id, CASE WHEN audit_count > ${auditEntriesMax} THEN coalesce(CAST(? AS BIGINT), audit_count) ELSE audit_count END,
+       CAST(? AS BIGINT), CAST(? AS BIGINT), ?, ?, ?, 1, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT)
+     FROM claimed WHERE owner_id IS NOT NULL OR ended_at IS NULL
+     ON CONFLICT (push_id, sequence) DO UPDATE SET times = audit_entries.times + 1, user_id = excluded.user_id,
+       address = excluded.address, user_agent = excluded.user_agent, referrer = excluded.referrer,
+       updated_at = excluded.updated_at, claim_id = excluded.claim_id
+   )
+   SELECT ${pushColumns} FROM claimed`,
+);
+
+/** Whether a claim whose answer was lost has happened: the row names the last one, the trail all of a living push. */
+const claimedBefore = sql<[pushId: number, claimId: number, claimId: number], RawPush>(
+  `SELECT ${pushColumns} FROM pushes WHERE id = ? AND (last_claim_id = ?
+     OR EXISTS (SELECT 1 FROM audit_entries WHERE push_id = pushes.id AND claim_id = ?))`,
+);
+
+const triesMax = 3;
+
+/**
+ * @returns the push as it stands after the claim; undefined when the guard refused and nothing was written.
+ * @throws OutcomeUnknownError when the database did not come back in time: then the view may have been counted, and
+ * nobody gets the secret for it.
+ */
+export async function claimInOneStatement(db: Database, claim: ViewClaim): Promise<PushRow | undefined> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const raw = await db.autocommit.one(claimStatement, ...parametersOf(claim));
+      return raw === undefined ? undefined : toPushRow(raw);
+    } catch (error) {
+      if (!(error instanceof OutcomeUnknownError)) throw error;
+      const raw = await db.patientRead.one(claimedBefore, claim.pushId, claim.claimId, claim.claimId);
+      if (raw !== undefined) return toPushRow(raw);
+      if (tries >= triesMax) throw error;
+    }
+  }
+}
+
+function parametersOf({ pushId, claimId, sealGeneration, now, counted, audit, blobsDueAt }: ViewClaim): Parameters {
+  const viewed = counted ? 1 : 0;
+  const kind = auditKinds.indexOf(audit.kind);
+  const foldedSequence = isFoldable(audit.kind) ? -(kind + 1) : null;
+  const { userId, address, userAgent, referrer, at } = audit;
+  return [
+    viewed,
+    claimId,
+    viewed,
+    now,
+    viewed,
+    viewed,
+    now,
+    pushId,
+    now,
+    sealGeneration,
+    claimId,
+    blobsDueAt,
+    foldedSequence,
+    kind,
+    userId,
+    address,
+    userAgent,
+    referrer,
+    at,
+    at,
+    claimId,
+  ];
+}

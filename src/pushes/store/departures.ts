@@ -1,0 +1,58 @@
+import type { Database, Unit } from "../../db/database.ts";
+import { sql } from "../../db/statement.ts";
+import type { PushDepartures } from "../store.ts";
+import { endReasons } from "./rows.ts";
+import { deleteAuditEntries, sqlOfFreeRows } from "./statements.ts";
+import type { Steps } from "./steps.ts";
+
+const ownerEnd = endReasons.indexOf("owner");
+
+const owned = sqlOfFreeRows<[ownerId: number, limit: number], { id: number }>(
+  "SELECT id FROM pushes WHERE owner_id = ? ORDER BY created_at, id LIMIT ?",
+);
+const disown = sql<[pushId: number]>(
+  `UPDATE pushes SET owner_id = NULL, token_sealed = NULL, name_sealed = NULL, note_sealed = NULL, end_reason = ${ownerEnd}
+   WHERE id = ?`,
+);
+const hasten = sql<[pushId: number]>(
+  "UPDATE blob_deletions SET due_at = 0 WHERE blob_key IN (SELECT blob_key FROM files WHERE push_id = ?)",
+);
+// The others' rows go with their blobs, which the queue finds by them.
+const deleteGoneFiles = sql<[pushId: number]>(
+  `DELETE FROM files WHERE push_id = ?
+   AND NOT EXISTS (SELECT 1 FROM blob_deletions WHERE blob_deletions.blob_key = files.blob_key)`,
+);
+const departed = sql<[afterId: number, limit: number], { ownerId: number }>(
+  "SELECT user_id AS ownerId FROM departed_owners WHERE user_id > ? ORDER BY user_id LIMIT ?",
+);
+const forget = sql<[departedBefore: number]>(
+  `DELETE FROM departed_owners WHERE departed_at < ?
+   AND NOT EXISTS (SELECT 1 FROM pushes WHERE pushes.owner_id = departed_owners.user_id)`,
+);
+
+/**
+ * A push whose owner is gone becomes what an ended anonymous one is: a tombstone. Its end is the owner's, also where a
+ * limit came first: so download tickets are void.
+ */
+export function createDepartures(db: Database, steps: Pick<Steps, "end">): PushDepartures {
+  async function release(unit: Unit, pushId: number, now: number): Promise<void> {
+    await steps.end(unit, { pushId, reason: "time", endedAt: now, blobsDueAt: 0, audit: null });
+    await steps.end(unit, { pushId, reason: "owner", endedAt: now, blobsDueAt: 0, audit: null });
+    await unit.run(hasten, pushId);
+    await unit.run(deleteGoneFiles, pushId);
+    await unit.run(deleteAuditEntries, pushId);
+    await unit.run(disown, pushId);
+  }
+
+  return {
+    releaseOwned: (ownerId, now, limit) =>
+      db.write(async (unit) => {
+        const rows = await unit.all(owned, ownerId, limit);
+        for (const { id } of rows) await release(unit, id, now);
+        return rows.length;
+      }),
+    departedOwners: async (afterId, limit) =>
+      (await db.read.all(departed, afterId, limit)).map(({ ownerId }) => ownerId),
+    forgetDeparted: (departedBefore) => db.autocommit.run(forget, departedBefore),
+  };
+}

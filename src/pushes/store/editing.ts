@@ -1,0 +1,106 @@
+import type { Unit } from "../../db/database.ts";
+import { sql } from "../../db/statement.ts";
+import type { AuditRecord } from "../audit-trail.ts";
+import type { ContentChange, PushChange, PushRow } from "../store.ts";
+import { pushColumns, type RawPush, toPushRow } from "./rows.ts";
+import { deletePayload, insertPayload, takeUpload } from "./statements.ts";
+import { type Steps, UploadSweptError } from "./steps.ts";
+
+// The guard: of an edit and whatever races with it, one finds the row as it read it. Views used stay below the limit.
+const changeRow = sql<(number | Buffer | null)[], { dataKeyId: number }>(
+  `UPDATE pushes SET updated_at = ?, seal_generation = seal_generation + ?,
+     expires_at = coalesce(?, expires_at), expire_after_days = coalesce(?, expire_after_days),
+     expire_after_views = coalesce(?, expire_after_views),
+     deletable_by_viewer = coalesce(?, deletable_by_viewer), retrieval_step = coalesce(?, retrieval_step),
+     name_sealed = CASE CAST(? AS BIGINT) WHEN 1 THEN ? ELSE name_sealed END,
+     note_sealed = CASE CAST(? AS BIGINT) WHEN 1 THEN ? ELSE note_sealed END
+   WHERE id = ? AND owner_id = ? AND ended_at IS NULL AND seal_generation = ? AND expires_at > ?
+     AND coalesce(?, expires_at) > ? AND views < coalesce(?, expire_after_views)
+   RETURNING data_key_id AS dataKeyId`,
+);
+const rowById = sql<[pushId: number], RawPush>(`SELECT ${pushColumns} FROM pushes WHERE id = ?`);
+const changeSeals = sql<[linkSalt: Buffer, passphraseSalt: Buffer | null, storedBytes: number, pushId: number]>(
+  "UPDATE pushes SET link_salt = ?, passphrase_salt = ?, stored_bytes = ? WHERE id = ?",
+);
+// SQLite: in place, for the same width on the same row moves nothing (see the schema).
+const writeKey = sql<[sealed: Buffer, dataKeyId: number, sealed: Buffer]>(
+  "UPDATE data_keys SET sealed = ? WHERE id = ? AND length(sealed) = length(?)",
+);
+const writeFileKey = sql<[keySealed: Buffer | null, fileId: number, pushId: number]>(
+  "UPDATE files SET key_sealed = ? WHERE id = ? AND push_id = ?",
+);
+const queueBlobOfFile = sql<[fileId: number, pushId: number]>(
+  `INSERT INTO blob_deletions (blob_key, due_at, attempts) SELECT blob_key, 0, 0 FROM files WHERE id = ? AND push_id = ?
+   ON CONFLICT (blob_key) DO UPDATE SET due_at = 0`,
+);
+const deleteFile = sql<[fileId: number, pushId: number]>("DELETE FROM files WHERE id = ? AND push_id = ?");
+const insertFile = sql<
+  [fileId: number, pushId: number, blobKey: string, sizeBytes: number, details: Buffer, keySealed: Buffer | null]
+>("INSERT INTO files (id, push_id, blob_key, size_bytes, details_sealed, key_sealed) VALUES (?, ?, ?, ?, ?, ?)");
+
+/** Inside a unit. @returns undefined when the guard let nothing through. @throws UploadSweptError. */
+export async function changePush(
+  unit: Unit,
+  change: PushChange,
+  audit: AuditRecord,
+  steps: Pick<Steps, "record">,
+  onKeyDestroyed: () => void,
+): Promise<PushRow | undefined> {
+  const { pushId, expiry, expireAfterViews = null, name, note, content, now } = change;
+  const expiresAt = expiry?.expiresAt ?? null;
+  const changed = await unit.one(
+    changeRow,
+    now,
+    content === undefined ? 0 : 1,
+    expiresAt,
+    expiry?.expireAfterDays ?? null,
+    expireAfterViews,
+    flag(change.deletableByViewer),
+    flag(change.retrievalStep),
+    flag(name !== undefined),
+    name?.sealed ?? null,
+    flag(note !== undefined),
+    note?.sealed ?? null,
+    pushId,
+    change.ownerId,
+    change.sealGeneration,
+    now,
+    expiresAt,
+    now,
+    expireAfterViews,
+  );
+  if (changed === undefined) return undefined;
+  if (content !== undefined) {
+    await writeContent(unit, pushId, changed.dataKeyId, content);
+    onKeyDestroyed();
+  }
+  await steps.record(unit, pushId, audit);
+  const raw = await unit.one(rowById, pushId);
+  return raw === undefined ? undefined : toPushRow(raw);
+}
+
+function flag(value: boolean | undefined): number | null {
+  return value === undefined ? null : Number(value);
+}
+
+async function writeContent(unit: Unit, pushId: number, dataKeyId: number, content: ContentChange): Promise<void> {
+  once(await unit.run(writeKey, content.dataKeySealed, dataKeyId, content.dataKeySealed), "The data key");
+  await unit.run(changeSeals, content.linkSalt, content.passphraseSalt, content.storedBytes, pushId);
+  once(await unit.run(deletePayload, pushId), "The payload");
+  await unit.run(insertPayload, pushId, content.payloadSealed);
+  for (const fileId of content.removedFileIds) {
+    await unit.run(queueBlobOfFile, fileId, pushId);
+    once(await unit.run(deleteFile, fileId, pushId), "A removed file");
+  }
+  for (const { id, keySealed } of content.keptFiles) {
+    once(await unit.run(writeFileKey, keySealed, id, pushId), "A kept file");
+  }
+  for (const file of content.addedFiles) {
+    if ((await unit.run(takeUpload, file.blobKey)) !== 1) throw new UploadSweptError();
+    await unit.run(insertFile, file.id, pushId, file.blobKey, file.sizeBytes, file.detailsSealed, file.keySealed);
+  }
+}
+
+function once(changes: number, what: string): void {
+  if (changes !== 1) throw new Error(`${what} is not as the row of its push says.`);
+}

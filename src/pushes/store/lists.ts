@@ -1,0 +1,81 @@
+import type { KindName } from "../../config/config.ts";
+import type { Reading } from "../../db/database.ts";
+import { sql } from "../../db/statement.ts";
+import { auditKinds } from "../audit-trail.ts";
+import type { PushGlance, PushLists, SealedLabels } from "../store.ts";
+import {
+  kindNames,
+  kindOf,
+  pushColumns,
+  type RawPush,
+  type RawTrailRow,
+  toPushRow,
+  toTrailRow,
+  trailColumns,
+} from "./rows.ts";
+
+interface RawGlance extends Omit<PushGlance, "kind"> {
+  readonly kind: number;
+}
+
+const newestFirst = "ORDER BY created_at DESC, id DESC";
+
+/** `anyKind` 1: of every kind. */
+const filtered = (state: string) =>
+  sql<[ownerId: number, now: number, anyKind: number, kind: number, limit: number, offset: number], RawPush>(
+    `SELECT ${pushColumns} FROM pushes
+     WHERE owner_id = ? AND (${state}) AND (CAST(? AS BIGINT) = 1 OR kind = ?) ${newestFirst} LIMIT ? OFFSET ?`,
+  );
+const lists = {
+  active: filtered("ended_at IS NULL AND expires_at > ?"),
+  expired: filtered("ended_at IS NOT NULL OR expires_at <= ?"),
+  all: filtered("CAST(? AS BIGINT) IS NOT NULL"),
+};
+// The lengths stand in the row's header: reading them does not fetch the labels.
+const glanced = (state: string) =>
+  sql<[ownerId: number, createdAt: number, pushId: number, limit: number], RawGlance>(
+    `SELECT id, kind, created_at AS createdAt, expires_at AS expiresAt, ended_at AS endedAt,
+       coalesce(length(name_sealed), 0) + coalesce(length(note_sealed), 0) AS labelBytes
+     FROM pushes WHERE owner_id = ? AND ${state} AND (created_at, id) < (?, ?) ${newestFirst} LIMIT ?`,
+  );
+const glances = { active: glanced("ended_at IS NULL"), all: glanced("owner_id IS NOT NULL") };
+const labelsOfPush = sql<[pushId: number], SealedLabels>(
+  "SELECT name_sealed AS nameSealed, note_sealed AS noteSealed FROM pushes WHERE id = ?",
+);
+const trailOfPush = sql<[pushId: number, limit: number, offset: number], RawTrailRow>(
+  `SELECT ${trailColumns} FROM audit_entries WHERE push_id = ?
+   ORDER BY updated_at DESC, sequence DESC LIMIT ? OFFSET ?`,
+);
+const trailAfter = sql<[pushId: number, endedAt: number, endedAt: number], { entries: number }>(
+  `SELECT count(*) AS entries FROM audit_entries
+   WHERE push_id = ? AND (updated_at > ? OR (updated_at = ? AND kind = ${auditKinds.indexOf("failed_view")}))`,
+);
+const trailFrom = sql<[pushId: number, sequence: number, limit: number], RawTrailRow>(
+  `SELECT ${trailColumns} FROM audit_entries WHERE push_id = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
+);
+const foldedTrail = sql<[pushId: number], RawTrailRow>(
+  `SELECT ${trailColumns} FROM audit_entries WHERE push_id = ? AND sequence < 0 ORDER BY updated_at, sequence`,
+);
+
+export function createLists(read: Reading): PushLists {
+  return {
+    async filtered(ownerId, { state, kind }, now, limit, offset) {
+      const anyKind = kind === null ? 1 : 0;
+      return (await read.all(lists[state], ownerId, now, anyKind, numberOf(kind), limit, offset)).map(toPushRow);
+    },
+    async glances(ownerId, state, last, limit) {
+      const { createdAt, id } = last ?? { createdAt: Number.MAX_SAFE_INTEGER, id: 0 };
+      const found = await read.all(glances[state], ownerId, createdAt, id, limit);
+      return found.map((raw) => ({ ...raw, kind: kindOf(raw.kind) }));
+    },
+    labels: (pushId) => read.one(labelsOfPush, pushId),
+    trail: async (pushId, limit, offset) => (await read.all(trailOfPush, pushId, limit, offset)).map(toTrailRow),
+    countAfterEnd: async (pushId, endedAt) => (await read.one(trailAfter, pushId, endedAt, endedAt))?.entries ?? 0,
+    trailFrom: async (pushId, sequence, limit) => (await read.all(trailFrom, pushId, sequence, limit)).map(toTrailRow),
+    foldedTrail: async (pushId) => (await read.all(foldedTrail, pushId)).map(toTrailRow),
+  };
+}
+
+function numberOf(kind: KindName | null): number {
+  return kind === null ? -1 : kindNames.indexOf(kind);
+}

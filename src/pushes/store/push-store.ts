@@ -1,0 +1,113 @@
+import type { Database } from "../../db/database.ts";
+import { sql } from "../../db/statement.ts";
+import { auditKinds } from "../audit-trail.ts";
+import type { FileRow, PushStore, SealedPush } from "../store.ts";
+import { changePush } from "./editing.ts";
+import { createHotPath } from "./hot-path.ts";
+import { createLists } from "./lists.ts";
+import { auditColumns, pushColumns, type RawAuditEntry, type RawPush, toAuditEntry, toPushRow } from "./rows.ts";
+import { queueBlob, takeUpload } from "./statements.ts";
+import { createSteps, UploadSweptError } from "./steps.ts";
+import { createSurveys } from "./survey.ts";
+import { createUpkeep } from "./upkeep.ts";
+
+type RawSealed = RawPush & Pick<SealedPush, "dataKeySealed" | "payloadSealed"> & { readonly hasFiles: number };
+
+const pushByDigest = sql<[tokenDigest: Buffer], RawPush>(`SELECT ${pushColumns} FROM pushes WHERE token_digest = ?`);
+const pushById = sql<[pushId: number], RawPush>(`SELECT ${pushColumns} FROM pushes WHERE id = ?`);
+// Looked up apart, not joined: with a joined table SQLite plans the whole statement anew at every execution, since the
+// bound digest might make a partial index fit. That cost seven times as much as the reading.
+const sealedByDigest = sql<[tokenDigest: Buffer], RawSealed>(
+  `SELECT ${pushColumns},
+     (SELECT sealed FROM data_keys WHERE id = pushes.data_key_id AND pushes.ended_at IS NULL) AS dataKeySealed,
+     (SELECT sealed FROM payloads WHERE push_id = pushes.id) AS payloadSealed,
+     CASE WHEN EXISTS (SELECT 1 FROM files WHERE push_id = pushes.id) THEN 1 ELSE 0 END AS hasFiles
+   FROM pushes WHERE token_digest = ?`,
+);
+const filesOfPush = sql<[pushId: number], FileRow>(
+  `SELECT id, blob_key AS blobKey, size_bytes AS sizeBytes, details_sealed AS detailsSealed, key_sealed AS keySealed
+   FROM files WHERE push_id = ? ORDER BY id`,
+);
+const listed = (condition: string) =>
+  sql<[ownerId: number, now: number, limit: number, offset: number], RawPush>(
+    `SELECT ${pushColumns} FROM pushes WHERE owner_id = ? AND (${condition})
+     ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`,
+  );
+const lists = {
+  active: listed("ended_at IS NULL AND expires_at > ?"),
+  expired: listed("ended_at IS NOT NULL OR expires_at <= ?"),
+};
+const auditOfPush = sql<[pushId: number, limit: number, offset: number], RawAuditEntry>(
+  `SELECT ${auditColumns} FROM audit_entries WHERE push_id = ?
+   ORDER BY updated_at DESC, sequence DESC LIMIT ? OFFSET ?`,
+);
+const downloadBy = sql<[pushId: number, kind: number, address: string, since: number], { sequence: number }>(
+  "SELECT sequence FROM audit_entries WHERE push_id = ? AND kind = ? AND address = ? AND updated_at >= ? LIMIT 1",
+);
+const insertUpload = sql<[blobKey: string, now: number]>(
+  "INSERT INTO uploads (blob_key, anonymous_bytes, renewed_at) VALUES (?, 0, ?)",
+);
+const renewUpload = sql<[anonymousBytes: number, now: number, blobKey: string]>(
+  "UPDATE uploads SET anonymous_bytes = ?, renewed_at = ? WHERE blob_key = ?",
+);
+
+/** `onKeyDestroyed`: called inside the transaction that destroys a data key. */
+export function createPushStore(db: Database, onKeyDestroyed: () => void): PushStore {
+  const steps = createSteps(db.engine, onKeyDestroyed);
+
+  return {
+    ...createHotPath(db, steps),
+    async find(tokenDigest) {
+      const raw = await db.read.one(pushByDigest, tokenDigest);
+      return raw === undefined ? undefined : toPushRow(raw);
+    },
+    async findById(pushId) {
+      const raw = await db.read.one(pushById, pushId);
+      return raw === undefined ? undefined : toPushRow(raw);
+    },
+    async findSealed(tokenDigest) {
+      const raw = await db.hotRead.one(sealedByDigest, tokenDigest);
+      if (raw === undefined) return undefined;
+      const { dataKeySealed, payloadSealed, hasFiles } = raw;
+      return { row: toPushRow(raw), dataKeySealed, payloadSealed, hasFiles: hasFiles === 1 };
+    },
+    files: (pushId) => db.read.all(filesOfPush, pushId),
+    async change(request, audit) {
+      try {
+        const row = await db.write((unit) => changePush(unit, request, audit, steps, onKeyDestroyed));
+        return row === undefined ? { outcome: "refused" } : { outcome: "changed", row };
+      } catch (error) {
+        if (error instanceof UploadSweptError) return { outcome: "upload_swept" };
+        throw error;
+      }
+    },
+    end: (request) => db.write((unit) => steps.end(unit, request)),
+    recordRefusal: (pushId, audit) => db.write((unit) => steps.recordRefusal(unit, pushId, audit)),
+    record: (pushId, audit) => db.write((unit) => steps.record(unit, pushId, audit)),
+    hasDownload: async (pushId, address, since) =>
+      (await db.read.one(downloadBy, pushId, auditKinds.indexOf("download"), address, since)) !== undefined,
+    list: async (ownerId, state, now, limit, offset) =>
+      (await db.read.all(lists[state], ownerId, now, limit, offset)).map(toPushRow),
+    audit: async (pushId, limit, offset) => (await db.read.all(auditOfPush, pushId, limit, offset)).map(toAuditEntry),
+    async addUpload(blobKey, now) {
+      await db.autocommit.run(insertUpload, blobKey, now);
+    },
+    renewUploads: (uploads, now) =>
+      db.write(async (unit) => {
+        let renewed = 0;
+        for (const { anonymousBytes, blobKey } of uploads) {
+          renewed += await unit.run(renewUpload, anonymousBytes, now, blobKey);
+        }
+        return renewed === uploads.length;
+      }),
+    abandonUploads: (blobKeys) =>
+      db.write(async (unit) => {
+        for (const blobKey of blobKeys) {
+          if ((await unit.run(takeUpload, blobKey)) === 1) await unit.run(queueBlob, blobKey);
+        }
+      }),
+    lists: createLists(db.read),
+    surveys: createSurveys(db.read),
+    upkeep: createUpkeep(db, steps),
+  };
+}

@@ -1,0 +1,42 @@
+import { type Statement, sql, type Value } from "../../db/statement.ts";
+
+/**
+ * A reading inside a unit of rows that it is about to change. PostgreSQL locks them and leaves out those that another
+ * process works on, so that all of them share the work; SQLite's units run one after the other anyway.
+ */
+export function sqlOfFreeRows<Parameters extends readonly Value[], Row>(text: string): Statement<Parameters, Row> {
+  return sql({ sqlite: text, postgres: `${text} FOR UPDATE SKIP LOCKED` });
+}
+
+/** The same, waiting for others: none of the rows may be left out. `table`: whose rows are locked. */
+export function sqlOfLockedRows<Parameters extends readonly Value[], Row>(
+  text: string,
+  table: string,
+): Statement<Parameters, Row> {
+  return sql({ sqlite: text, postgres: `${text} FOR UPDATE OF ${table}` });
+}
+
+/** `id` 0: the next one. SQLite only ever appends; PostgreSQL gives a key the id of its push. */
+export const insertDataKey = sql<[id: number, sealed: Buffer], { id: number }>(
+  "INSERT INTO data_keys (id, sealed) VALUES (nullif(?, 0), ?) RETURNING id",
+);
+
+/** SQLite: in place, for the same width on the same row moves nothing (see the schema). */
+export const destroyDataKey = sql<[id: number]>({
+  sqlite: "UPDATE data_keys SET sealed = zeroblob(length(sealed)) WHERE id = ?",
+  postgres: "DELETE FROM data_keys WHERE id = ?",
+});
+
+export const takeUpload = sql<[blobKey: string]>("DELETE FROM uploads WHERE blob_key = ?");
+
+export const insertPayload = sql<[pushId: number, sealed: Buffer]>(
+  "INSERT INTO payloads (push_id, sealed) VALUES (?, ?)",
+);
+export const deletePayload = sql<[pushId: number]>("DELETE FROM payloads WHERE push_id = ?");
+
+export const deleteAuditEntries = sql<[pushId: number]>("DELETE FROM audit_entries WHERE push_id = ?");
+
+/** Due at once. */
+export const queueBlob = sql<[blobKey: string]>(
+  "INSERT INTO blob_deletions (blob_key, due_at, attempts) VALUES (?, 0, 0) ON CONFLICT (blob_key) DO NOTHING",
+);

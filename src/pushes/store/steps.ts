@@ -1,0 +1,206 @@
+import type { Database, Unit } from "../../db/database.ts";
+import { sql } from "../../db/statement.ts";
+import { type AuditRecord, auditKinds, folds } from "../audit-trail.ts";
+import type { EndRequest, NewPush, PushRow, ViewClaim } from "../store.ts";
+import { endReasons, kindNames, pushColumns, type RawPush, toPushRow } from "./rows.ts";
+import {
+  deleteAuditEntries,
+  deletePayload,
+  destroyDataKey,
+  insertDataKey,
+  insertPayload,
+  takeUpload,
+} from "./statements.ts";
+
+/** Steps that run inside a unit of `db.write`; none of them is a transaction of its own. */
+export interface Steps {
+  insert(unit: Unit, push: NewPush, audit: AuditRecord): Promise<void>;
+  claimView(unit: Unit, claim: ViewClaim): Promise<PushRow | undefined>;
+  end(unit: Unit, request: EndRequest): Promise<boolean>;
+  recordRefusal(unit: Unit, pushId: number, audit: AuditRecord): Promise<PushRow | undefined>;
+  record(unit: Unit, pushId: number, audit: AuditRecord): Promise<void>;
+}
+
+/** An upload that was swept before its push was written; undoes the unit. */
+export class UploadSweptError extends Error {
+  override readonly name = "UploadSweptError";
+}
+
+type Ended = Pick<RawPush, "dataKeyId" | "ownerId" | "storedBytes">;
+
+const endViews = endReasons.indexOf("views");
+const endTime = endReasons.indexOf("time");
+
+const insertPush = sql<(number | Buffer | null)[]>(
+  `INSERT INTO pushes (id, token_digest, kind, owner_id, created_at, updated_at, expires_at, expire_after_days,
+     expire_after_views, views, refusals, audit_count, deletable_by_viewer, retrieval_step, seal_generation, data_key_id,
+     stored_bytes, link_salt, passphrase_salt, token_sealed, name_sealed, note_sealed)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+);
+const insertFile = sql<[id: number, pushId: number, blobKey: string, sizeBytes: number, detailsSealed: Buffer]>(
+  "INSERT INTO files (id, push_id, blob_key, size_bytes, details_sealed) VALUES (?, ?, ?, ?, ?)",
+);
+// The guard. An ended push matches nothing, so of any number of racers exactly `expire_after_views` get through.
+const guard = "id = ? AND ended_at IS NULL AND expires_at > ? AND views < expire_after_views AND seal_generation = ?";
+const countView = sql<
+  [endedAt: number, updatedAt: number, pushId: number, now: number, sealGeneration: number],
+  RawPush
+>(
+  `UPDATE pushes SET views = views + 1, audit_count = audit_count + 1,
+     ended_at = CASE WHEN views + 1 >= expire_after_views THEN CAST(? AS BIGINT) END,
+     end_reason = CASE WHEN views + 1 >= expire_after_views THEN ${endViews} END,
+     updated_at = CASE WHEN views + 1 >= expire_after_views THEN ? ELSE updated_at END
+   WHERE ${guard} RETURNING ${pushColumns}`,
+);
+const logView = sql<[pushId: number, now: number, sealGeneration: number], RawPush>(
+  `UPDATE pushes SET audit_count = audit_count + 1 WHERE ${guard} RETURNING ${pushColumns}`,
+);
+const endedColumns = "data_key_id AS dataKeyId, owner_id AS ownerId, stored_bytes AS storedBytes";
+const endPush = sql<[endedAt: number, reason: number, updatedAt: number, pushId: number], Ended>(
+  `UPDATE pushes SET ended_at = ?, end_reason = ?, updated_at = ? WHERE id = ? AND ended_at IS NULL RETURNING ${endedColumns}`,
+);
+// A push whose time was extended since it was found due is not.
+const endOverdue = sql<[pushId: number, now: number], Ended>(
+  `UPDATE pushes SET ended_at = expires_at, end_reason = ${endTime}, updated_at = expires_at
+   WHERE id = ? AND ended_at IS NULL AND expires_at <= ? RETURNING ${endedColumns}`,
+);
+const queueBlobs = sql<[dueAt: number, pushId: number]>(
+  `INSERT INTO blob_deletions (blob_key, due_at, attempts)
+   SELECT blob_key, CAST(? AS BIGINT), 0 FROM files WHERE push_id = ?
+   ON CONFLICT (blob_key) DO UPDATE SET due_at =
+     CASE WHEN blob_deletions.due_at < excluded.due_at THEN blob_deletions.due_at ELSE excluded.due_at END`,
+);
+const addToTotal = sql<[bytes: number]>("UPDATE totals SET bytes = bytes + ? WHERE name = 'live_anonymous'");
+const countRefusal = sql<[pushId: number], RawPush>(
+  `UPDATE pushes SET audit_count = audit_count + 1,
+     refusals = CASE WHEN refusals < expire_after_views THEN refusals + 1 ELSE expire_after_views END
+   WHERE id = ? RETURNING ${pushColumns}`,
+);
+const countEvent = sql<[pushId: number], Pick<RawPush, "auditCount" | "ownerId" | "endedAt">>(
+  `UPDATE pushes SET audit_count = audit_count + 1 WHERE id = ?
+   RETURNING audit_count AS auditCount, owner_id AS ownerId, ended_at AS endedAt`,
+);
+const insertEntry = sql<
+  [
+    pushId: number,
+    sequence: number,
+    kind: number,
+    userId: number | null,
+    address: string,
+    userAgent: string,
+    referrer: string,
+    createdAt: number,
+    updatedAt: number,
+  ]
+>(
+  `INSERT INTO audit_entries (push_id, sequence, kind, user_id, address, user_agent, referrer, times, created_at, updated_at)
+   VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?)
+   ON CONFLICT (push_id, sequence) DO UPDATE SET times = audit_entries.times + 1, user_id = excluded.user_id,
+     address = excluded.address, user_agent = excluded.user_agent, referrer = excluded.referrer,
+     updated_at = excluded.updated_at`,
+);
+
+/** `onKeyDestroyed`: called inside the unit that destroys a data key: SQLite's log should be cut soon after. */
+export function createSteps(engine: Database["engine"], onKeyDestroyed: () => void): Steps {
+  /** SQLite keeps what anonymous pushes hold in step with each write; PostgreSQL's writes would wait for one another. */
+  async function addToAnonymous(unit: Unit, bytes: number): Promise<void> {
+    if (engine === "sqlite") await unit.run(addToTotal, bytes);
+  }
+
+  async function writeEntry(unit: Unit, pushId: number, count: number, audit: AuditRecord): Promise<void> {
+    const kind = auditKinds.indexOf(audit.kind);
+    const sequence = folds(audit.kind, count) ? -(kind + 1) : count;
+    const { userId, address, userAgent, referrer, at } = audit;
+    await unit.run(insertEntry, pushId, sequence, kind, userId, address, userAgent, referrer, at, at);
+  }
+
+  /** The secret goes with the transaction that ends the push; of an anonymous push only the tombstone row stays. */
+  async function destroySecret(unit: Unit, pushId: number, ended: Ended, blobsDueAt: number): Promise<void> {
+    await unit.run(destroyDataKey, ended.dataKeyId);
+    await unit.run(deletePayload, pushId);
+    await unit.run(queueBlobs, blobsDueAt, pushId);
+    if (ended.ownerId === null) {
+      await unit.run(deleteAuditEntries, pushId);
+      await addToAnonymous(unit, -ended.storedBytes);
+    }
+    onKeyDestroyed();
+  }
+
+  async function record(unit: Unit, pushId: number, audit: AuditRecord): Promise<void> {
+    const counted = await unit.one(countEvent, pushId);
+    if (counted !== undefined && auditedAfterEnd(counted)) await writeEntry(unit, pushId, counted.auditCount, audit);
+  }
+
+  return {
+    record,
+    async insert(unit, push, audit) {
+      const { row } = push;
+      const key = await unit.one(insertDataKey, engine === "sqlite" ? 0 : row.id, push.dataKeySealed);
+      if (key === undefined) throw new Error("The data key was not written.");
+      await unit.run(insertPush, ...pushValues(push, key.id));
+      if (row.ownerId === null) await addToAnonymous(unit, push.storedBytes);
+      await unit.run(insertPayload, row.id, push.payloadSealed);
+      for (const file of push.files) {
+        if ((await unit.run(takeUpload, file.blobKey)) !== 1) throw new UploadSweptError();
+        await unit.run(insertFile, file.id, row.id, file.blobKey, file.sizeBytes, file.detailsSealed);
+      }
+      await writeEntry(unit, row.id, 1, audit);
+    },
+    async claimView(unit, claim) {
+      const { pushId, now, sealGeneration } = claim;
+      const raw = claim.counted
+        ? await unit.one(countView, now, now, pushId, now, sealGeneration)
+        : await unit.one(logView, pushId, now, sealGeneration);
+      if (raw === undefined) return undefined;
+      if (raw.endedAt !== null) await destroySecret(unit, pushId, raw, claim.blobsDueAt);
+      if (auditedAfterEnd(raw)) await writeEntry(unit, pushId, raw.auditCount, claim.audit);
+      return toPushRow(raw);
+    },
+    async end(unit, request) {
+      const { pushId, reason, endedAt } = request;
+      const ended =
+        reason === "time"
+          ? await unit.one(endOverdue, pushId, endedAt)
+          : await unit.one(endPush, endedAt, endReasons.indexOf(reason), endedAt, pushId);
+      if (ended === undefined) return false;
+      await destroySecret(unit, pushId, ended, request.blobsDueAt);
+      if (request.audit !== null && ended.ownerId !== null) await record(unit, pushId, request.audit);
+      return true;
+    },
+    async recordRefusal(unit, pushId, audit) {
+      const raw = await unit.one(countRefusal, pushId);
+      if (raw === undefined) return undefined;
+      if (auditedAfterEnd(raw)) await writeEntry(unit, pushId, raw.auditCount, audit);
+      return toPushRow(raw);
+    },
+  };
+}
+
+function auditedAfterEnd(push: Pick<RawPush, "ownerId" | "endedAt">): boolean {
+  return push.ownerId !== null || push.endedAt === null;
+}
+
+/** In the order of the columns that a new push's row is written in. */
+export function pushValues({ row, tokenDigest, storedBytes }: NewPush, dataKeyId: number): (number | Buffer | null)[] {
+  return [
+    row.id,
+    tokenDigest,
+    kindNames.indexOf(row.kind),
+    row.ownerId,
+    row.createdAt,
+    row.updatedAt,
+    row.expiresAt,
+    row.expireAfterDays,
+    row.expireAfterViews,
+    row.deletableByViewer ? 1 : 0,
+    row.retrievalStep ? 1 : 0,
+    row.sealGeneration,
+    dataKeyId,
+    storedBytes,
+    row.linkSalt,
+    row.passphraseSalt,
+    row.tokenSealed,
+    row.nameSealed,
+    row.noteSealed,
+  ];
+}
