@@ -19,6 +19,7 @@ export interface Argon2Queue {
   verifyPassword(stored: string, password: string, client: string): Promise<boolean>;
   /** Operations that have not started. */
   readonly waiting: number;
+  readonly running: number;
 }
 
 export interface Argon2QueueLimits {
@@ -83,6 +84,9 @@ export function createArgon2Queue(limits: Argon2QueueLimits): Argon2Queue {
       ),
     get waiting() {
       return waiting;
+    },
+    get running() {
+      return running;
     },
   };
 }

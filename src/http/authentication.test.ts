@@ -211,7 +211,13 @@ describe("a page's state change", () => {
 });
 
 test("session cookies: names and attributes by how the request came", async () => {
-  const client = (https: boolean) => ({ address: "192.0.2.1", key: "192.0.2.1", https, host: "push.example" });
+  const client = (https: boolean) => ({
+    address: "192.0.2.1",
+    key: "192.0.2.1",
+    https,
+    host: "push.example",
+    fromTrustedProxy: false,
+  });
   const cookies = (setting: string) => {
     server = startBareServer({ PWP__SECURE_COOKIES: setting });
     return server.sessionCookies;

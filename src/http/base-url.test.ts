@@ -2,7 +2,13 @@ import { expect, test } from "vitest";
 import { AppError } from "../base/errors.ts";
 import { createBaseUrls } from "./base-url.ts";
 
-const at = (host: string, https = false) => ({ address: "192.0.2.1", key: "192.0.2.1", https, host });
+const at = (host: string, https = false) => ({
+  address: "192.0.2.1",
+  key: "192.0.2.1",
+  https,
+  host,
+  fromTrustedProxy: false,
+});
 
 test("the base is the request's own protocol and host", () => {
   const baseUrl = createBaseUrls({ overrideBaseUrl: undefined, allowedHosts: [] });

@@ -28,6 +28,7 @@ test("without a proxy the connection's own address counts", () => {
     key: "203.0.113.9",
     https: false,
     host: "push.example",
+    fromTrustedProxy: false,
   });
   expect(read(requestFrom("::ffff:203.0.113.9", {})).key).toBe("203.0.113.9");
   const six = read(requestFrom("2001:db8:1:2:aaaa::1", {}));
@@ -53,6 +54,7 @@ test("forwarded headers of an untrusted peer are ignored and reported", () => {
     key: "203.0.113.9",
     https: false,
     host: "push.example",
+    fromTrustedProxy: false,
   });
   expect(warned).toEqual(["203.0.113.9"]);
 });
@@ -70,6 +72,7 @@ test("a trusted proxy is believed, up to the rightmost address that is nobody's 
     key: "198.51.100.7",
     https: true,
     host: "b.example",
+    fromTrustedProxy: true,
   });
   expect(warned).toEqual([]);
 });

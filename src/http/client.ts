@@ -11,6 +11,8 @@ export interface Client {
   readonly https: boolean;
   /** Unchecked: `base-url.ts` decides whether it is a host and ours. */
   readonly host: string;
+  /** The connection itself comes from a trusted proxy. */
+  readonly fromTrustedProxy: boolean;
 }
 
 interface Peer {
@@ -70,11 +72,11 @@ export function createClientReader(deps: ClientReaderDeps): (request: IncomingMe
     const forwardedProto = headers["x-forwarded-proto"];
     const forwardedHost = headers["x-forwarded-host"];
     if (forwardedFor === undefined && forwardedProto === undefined && forwardedHost === undefined) {
-      return { address: peer.address, key: peer.key, https: false, host };
+      return { address: peer.address, key: peer.key, https: false, host, fromTrustedProxy: peer.trusted };
     }
     if (!peer.trusted) {
       deps.onUntrustedForwarder(peer.address);
-      return { address: peer.address, key: peer.key, https: false, host };
+      return { address: peer.address, key: peer.key, https: false, host, fromTrustedProxy: false };
     }
     const client = forwardedFor === undefined ? peer : behind(peer, asText(forwardedFor));
     return {
@@ -82,6 +84,7 @@ export function createClientReader(deps: ClientReaderDeps): (request: IncomingMe
       key: client.key,
       https: lastOf(asText(forwardedProto)).toLowerCase() === "https",
       host: forwardedHost === undefined ? host : lastOf(asText(forwardedHost)),
+      fromTrustedProxy: true,
     };
   };
 }

@@ -36,6 +36,7 @@ import { PendingUpload } from "./upload.ts";
 
 export { pushLimits } from "./limits.ts";
 export type * from "./push.ts";
+export { watchPushes } from "./watch-pushes.ts";
 
 /** The door of the room: everything that can be done with a push. */
 export interface Pushes {

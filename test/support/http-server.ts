@@ -46,6 +46,9 @@ export function startBareServer(environment: Readonly<Record<string, string>> = 
     },
     renderError: (refusal) => `<!doctype html><title>${refusal.status}</title><p>${refusal.message}</p>`,
     onUntrustedForwarder: (address) => forwarders.push(address),
+    watch: {},
+    monotonicMs: () => clock.now(),
+    metricsGate: undefined,
     requestCounts: undefined,
   });
   return { ...server, clock, logLines, forwarders };
