@@ -17,7 +17,7 @@ describe("the settings table", () => {
   it("has each name once, and names of the known families only", () => {
     const names = settings.map((row) => row.env);
     expect(new Set(names).size).toBe(names.length);
-    expect(names.filter((name) => !/^(PWP__|PWPUSH_MASTER_KEY)/.test(name))).toEqual([
+    expect(names.filter((name) => !/^(PWP__|PWPUSH_MASTER_KEY|OTEL_)/.test(name))).toEqual([
       "PORT",
       "HOST",
       "DATA_DIR",

@@ -68,7 +68,7 @@ export const telemetrySettings = {
       }),
       exporter: setting({
         env: "OTEL_TRACES_EXPORTER",
-        doc: "`none`: no traces are sent.",
+        doc: "How traces leave; with `none` they do not.",
         type: oneWordOf({ otlp: "otlp", none: "none" }),
         default: "otlp",
       }),
