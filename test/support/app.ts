@@ -31,7 +31,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const dataDir = options.dataDir ?? makeDataDir();
   const clock = options.clock ?? new TestClock();
   const logLines: string[] = [];
-  const environment = { ...(await settingsOfEngine(dataDir)), ...options.environment };
+  const environment = { ...(await settingsOfEngine(dataDir, options.environment)), ...options.environment };
   const app = await buildApp(testConfig(dataDir, environment), {
     effects: testEffects(clock),
     logDestination: { write: (line: string) => logLines.push(line) },

@@ -49,7 +49,7 @@ export function makeTestCli(overrides: Partial<CliIo> = {}): TestCli {
         },
         interruption: () => new AbortController().signal,
         stdin: oneChunk(Buffer.from(more.stdin ?? "")),
-        environment: { ...(await settingsOfEngine(dataDir)), DATA_DIR: dataDir, ...more.environment },
+        environment: { ...(await settingsOfEngine(dataDir, more.environment)), DATA_DIR: dataDir, ...more.environment },
         clock: systemClock,
         random: systemRandom,
         monotonicMs: () => performance.now(),

@@ -5,10 +5,13 @@ const urls = new Map<string, Promise<string>>();
 
 /**
  * The settings that a data folder needs beside itself: on PostgreSQL a database of its own, the same whenever the folder
- * is opened again.
+ * is opened again; none where the test names one.
  */
-export async function settingsOfEngine(dataDir: string | undefined): Promise<Readonly<Record<string, string>>> {
-  if (engine === "sqlite" || dataDir === undefined) return {};
+export async function settingsOfEngine(
+  dataDir: string | undefined,
+  given: Readonly<Record<string, string | undefined>> = {},
+): Promise<Readonly<Record<string, string>>> {
+  if (engine === "sqlite" || dataDir === undefined || given.DATABASE_URL !== undefined) return {};
   const url = urls.get(dataDir) ?? makeDatabase();
   urls.set(dataDir, url);
   return { DATABASE_URL: await url };

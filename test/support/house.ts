@@ -71,7 +71,7 @@ export async function openTestHouse(
   const effects = testEffects(clock);
   const logLines: string[] = [];
   const logger = createLogger("debug", { write: (line: string) => logLines.push(line) });
-  const environment = { ...(await settingsOfEngine(dataDir)), ...options.environment };
+  const environment = { ...(await settingsOfEngine(dataDir, options.environment)), ...options.environment };
   const house = await openHouse(testConfig(dataDir, environment), effects, createEvents({ logger, clock }));
   return {
     ...{ house, clock, effects, dataDir, logLines },

@@ -43,8 +43,11 @@ export async function runProgram(
   stdin = "",
   launcher: readonly string[] = [],
 ): Promise<ProcessRun> {
-  const database = await settingsOfEngine(environment.DATA_DIR);
-  const child = spawnProgram(argv, { ...database, ...environment }, launcher);
+  const database = await settingsOfEngine(environment.DATA_DIR, environment);
+  return await runToItsEnd(spawnProgram(argv, { ...database, ...environment }, launcher), stdin);
+}
+
+export async function runToItsEnd(child: ChildProcess, stdin = ""): Promise<ProcessRun> {
   const stdout = textOf(child.stdout);
   const stderr = textOf(child.stderr);
   child.stdin?.end(stdin);

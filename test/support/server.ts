@@ -58,9 +58,8 @@ export async function launchServer(options: ServerOptions, atTheEnd: AtTheEnd): 
 }
 
 /** So many workers on the data folder's database. The process id is that of their primary. */
-export function startWorkers(count: number, options: Omit<ServerOptions, "launcher">): Promise<ServerProcess> {
-  const environment = { ...testEnvironment, ...options.environment, DATA_DIR: options.dataDir };
-  return watchServer(spawnWorkers(count, environment), onTestFinished);
+export async function startWorkers(count: number, options: Omit<ServerOptions, "launcher">): Promise<ServerProcess> {
+  return await watchServer(spawnWorkers(count, await environmentOf(options)), onTestFinished);
 }
 
 /** The same, to its end. */
@@ -87,7 +86,7 @@ export async function startServerByNpm(options: Omit<ServerOptions, "launcher">)
 }
 
 async function environmentOf({ dataDir, environment }: ServerOptions): Promise<Readonly<Record<string, string>>> {
-  return { ...testEnvironment, ...(await settingsOfEngine(dataDir)), ...environment, DATA_DIR: dataDir };
+  return { ...testEnvironment, ...(await settingsOfEngine(dataDir, environment)), ...environment, DATA_DIR: dataDir };
 }
 
 async function watchServer(child: ChildProcess, atTheEnd: AtTheEnd): Promise<ServerProcess> {

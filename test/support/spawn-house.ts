@@ -54,7 +54,7 @@ export async function spawnOpenHouses(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<readonly HouseProcess[]> {
   const houses = Array.from({ length: count }, spawnHouse);
-  const settings = { ...(await settingsOfEngine(dataDir)), ...environment };
+  const settings = { ...(await settingsOfEngine(dataDir, environment)), ...environment };
   await Promise.all(houses.map((house) => house.ask({ do: "open", dataDir, environment: settings })));
   return houses;
 }

@@ -1,0 +1,92 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Fate, PushLedger, Target } from "./push-ledger.ts";
+
+export interface LoadCounts {
+  done: number;
+  refused: number;
+  cut: number;
+}
+
+interface Waiting {
+  readonly isOver: () => boolean;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** After a refusal: sooner than the server asks for, but no storm. */
+const refusedPauseMs = 25;
+
+/** Clients that ask several servers without a pause, and write down what they are told. */
+export class PushLoad {
+  readonly counts: LoadCounts = { done: 0, refused: 0, cut: 0 };
+  readonly #ledger: PushLedger;
+  readonly #doneAt = new Map<Target, number>();
+  readonly #waiting = new Set<Waiting>();
+  readonly #clients: Promise<void>;
+  #stopped = false;
+
+  /** @param clients of each server. */
+  constructor(ledger: PushLedger, targets: readonly Target[], clients: number) {
+    this.#ledger = ledger;
+    const loops = targets.flatMap((target) => Array.from({ length: clients }, () => this.#loop(target)));
+    this.#clients = Promise.all(loops).then(() => undefined);
+    this.#clients.catch((error: unknown) => {
+      this.#stopped = true;
+      for (const waiting of this.#waiting) waiting.reject(error);
+    });
+  }
+
+  /** Resolves when so many more requests are done. @throws what a client met. */
+  more(count: number): Promise<void> {
+    const enough = this.counts.done + count;
+    return this.#until(() => this.counts.done >= enough);
+  }
+
+  /** Resolves when this server has done so many more. */
+  moreAt(target: Target, count: number): Promise<void> {
+    const enough = this.#at(target) + count;
+    return this.#until(() => this.#at(target) >= enough);
+  }
+
+  /** Resolves when so many more were not done. */
+  moreFailures(count: number): Promise<void> {
+    const failed = () => this.counts.refused + this.counts.cut;
+    const enough = failed() + count;
+    return this.#until(() => failed() >= enough);
+  }
+
+  /** No new requests; resolves when all have ended. @throws what a client met. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#clients;
+  }
+
+  async #loop(target: Target): Promise<void> {
+    while (!this.#stopped) {
+      const fate = await this.#ledger.ask(target);
+      this.#note(target, fate);
+      if (fate !== "done") await pause(refusedPauseMs);
+    }
+  }
+
+  #note(target: Target, fate: Fate): void {
+    this.counts[fate] += 1;
+    if (fate === "done") this.#doneAt.set(target, this.#at(target) + 1);
+    for (const waiting of this.#waiting) {
+      if (!waiting.isOver()) continue;
+      this.#waiting.delete(waiting);
+      waiting.resolve();
+    }
+  }
+
+  #at(target: Target): number {
+    return this.#doneAt.get(target) ?? 0;
+  }
+
+  #until(isOver: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#stopped) reject(new Error("The load has stopped."));
+      this.#waiting.add({ isOver, resolve, reject });
+    });
+  }
+}
