@@ -14,6 +14,7 @@ async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
+const mebibyte = 1024 ** 2;
 const wholeFile = { start: 0, end: 1_000_000 };
 
 /** What every store must do. `open` gives one that is empty, or at least knows none of the keys made here. */
@@ -40,6 +41,30 @@ export function describeBlobStore(name: string, open: () => Promise<BlobStore>):
       expect(await collect(store.read(empty, wholeFile))).toHaveLength(0);
       expect(await store.write(sparse, chunksOf(Buffer.alloc(0), Buffer.from("a"), Buffer.alloc(0)))).toBe(1);
       expect((await collect(store.read(sparse, wholeFile))).toString()).toBe("a");
+    });
+
+    test("a blob of many megabytes is read as it was written, across all its parts", async () => {
+      const store = await open();
+      const key = makeKey();
+      const content = randomBytes(11 * mebibyte + 7);
+      expect(await store.write(key, chunksOf(content.subarray(0, 4 * mebibyte), content.subarray(4 * mebibyte)))).toBe(
+        content.length,
+      );
+      const read = (start: number, end: number) => collect(store.read(key, { start, end }));
+      expect((await read(0, content.length)).equals(content)).toBe(true);
+      const border = 5 * mebibyte;
+      expect((await read(border - 2, border + 1)).equals(content.subarray(border - 2, border + 2))).toBe(true);
+    });
+
+    test("a source that fails after many megabytes leaves nothing either", async () => {
+      const store = await open();
+      const key = makeKey();
+      async function* content(): AsyncGenerator<Uint8Array> {
+        yield randomBytes(11 * mebibyte);
+        throw new Error("the sender went away");
+      }
+      await expect(store.write(key, content())).rejects.toThrow("the sender went away");
+      expect(await isMissing(store, key)).toBe(true);
     });
 
     test("keys do not touch each other", async () => {

@@ -8,6 +8,7 @@ import type { Database } from "../db/sqlite.ts";
 import { createSmtpMailer } from "../mail/smtp.ts";
 import { createLetterStore } from "../mail/store/letters.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
+import { checkBucket } from "./doctor/check-bucket.ts";
 import { checkClock } from "./doctor/check-clock.ts";
 import { checkSpace, checkWritable } from "./doctor/check-disk.ts";
 import { checkFailedMails, checkMail } from "./doctor/check-mail.ts";
@@ -35,6 +36,7 @@ export function addDoctor(program: Command, { io, setExitCode }: CommandDeps): v
         ...(await check("database", () => checkStore(loaded.config, io))),
         ...(await check("disk writable", () => checkWritable(loaded.config, io.random))),
         ...(await check("disk space", () => checkSpace(loaded.config, diskSpaceOf(loaded.config.dataDir)))),
+        ...(await check("files in S3", () => checkBucket(loaded.config, io))),
         ...checkBaseUrl(loaded.config),
         ...(await check("mail", () => checkMail(loaded.config.mail, createSmtpMailer))),
         ...(await check("server", () => checkServer(loaded.config, probeOverHttp))),

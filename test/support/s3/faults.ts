@@ -26,7 +26,11 @@ export type Fault =
   | "wrong_range"
   /** 200, with an error where the result should be. */
   | "error_in_success"
-  | "gone";
+  | "gone"
+  /** Done well, in a bucket that keeps versions. */
+  | "versioned"
+  /** The object's bytes are others than were stored. */
+  | "rotten";
 
 export interface Asked {
   readonly operation: string;
@@ -86,6 +90,12 @@ export function faultOf(fault: Fault | undefined, act: () => Reply): Reply | "si
       return { ...act(), ends: "cut" };
     case "short":
       return { ...act(), ends: "unannounced" };
+    case "versioned":
+      return withHeaders(act(), { "x-amz-version-id": "3HL4kqtJvjVBH40Nrjfkd" });
+    case "rotten": {
+      const reply = act();
+      return { ...reply, body: Buffer.from(reply.body ?? []).fill(7, -20) };
+    }
     case "wrong_range":
       return withHeaders(act(), { "content-range": "bytes 1-1/2" });
   }

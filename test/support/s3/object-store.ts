@@ -31,6 +31,16 @@ export const bucket = "sealed-files";
 export const region = "eu-test-1";
 export const credentials = { accessKeyId: "ACCESSKEYOFTHETEST", secretAccessKey: "secret/key+of=the.test" };
 
+/** Settings of a server whose files go there. */
+export const environmentOf = (store: Pick<ObjectStore, "endpoint">): Readonly<Record<string, string>> => ({
+  PWP__FILES__STORAGE: "s3",
+  PWP__FILES__S3__ENDPOINT: store.endpoint,
+  PWP__FILES__S3__BUCKET: bucket,
+  PWP__FILES__S3__REGION: region,
+  PWP__FILES__S3__ACCESS_KEY_ID: credentials.accessKeyId,
+  PWP__FILES__S3__SECRET_ACCESS_KEY: credentials.secretAccessKey,
+});
+
 const partBytesMin = 5 * 1024 ** 2;
 
 export async function startObjectStore(): Promise<ObjectStore> {
