@@ -81,10 +81,10 @@ describe("known places", () => {
       advance(1);
     }
     expect(db.reader.prepare("SELECT count(*) AS count FROM known_places").get()).toEqual({ count: 50 });
-    letters.length = 0;
+    const before = letters.length;
     await enter(accounts, { ...home, client: "192.0.2.59" });
-    expect(letters).toEqual([]);
+    expect(letters).toHaveLength(before);
     await enter(accounts, { ...home, client: "192.0.2.0" });
-    expect(letters).toHaveLength(1);
+    expect(letters).toHaveLength(before + 1);
   });
 });

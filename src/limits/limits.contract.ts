@@ -1,0 +1,111 @@
+import { describe, expect, test } from "vitest";
+import type { Charge, Counter, Limits } from "./limits.ts";
+
+const start = Date.UTC(2030, 0, 1);
+const limit = { name: "tries", windowMs: 60_000, max: 3, rememberedMax: 1_000 };
+const refused = (retryAfterSeconds: number) => ({ outcome: "refused", retryAfterSeconds });
+
+async function outcomes(charges: readonly Promise<Charge>[]): Promise<string[]> {
+  return (await Promise.all(charges)).map(({ outcome }) => outcome).sort();
+}
+
+async function refund(charge: Charge | undefined): Promise<void> {
+  if (charge?.outcome !== "charged") throw new Error("The attempt was refused.");
+  await charge.refund();
+}
+
+/** What limits must do wherever they count. `open` gives as many views of the same counts as there are processes. */
+export function describeLimits(name: string, open: () => Promise<readonly Limits[]>): void {
+  const kinds = { inWindows: "in windows", sliding: "sliding" } as const;
+  for (const kind of ["inWindows", "sliding"] as const) {
+    /** One attempt after the other, each at the next process. */
+    const openCounter = async (more: Partial<typeof limit> = {}): Promise<Counter> => {
+      const counters = (await open()).map((limits) => limits[kind]({ ...limit, ...more }));
+      let asked = 0;
+      return {
+        charge(key, now) {
+          const counter = counters[asked % counters.length];
+          asked += 1;
+          if (counter === undefined) throw new Error("No process counts.");
+          return counter.charge(key, now);
+        },
+      };
+    };
+
+    describe(`${name}, ${kinds[kind]}`, () => {
+      test("so many attempts, whichever process is asked, then a wait for the rest of the window", async () => {
+        const counter = await openCounter();
+        for (let at = 0; at < 3; at += 1)
+          expect(await counter.charge("a", start)).toMatchObject({ outcome: "charged" });
+        expect(await counter.charge("a", start)).toEqual(refused(60));
+        expect(await counter.charge("a", start + 45_500)).toEqual(refused(15));
+        expect(await counter.charge("a", start + 59_999)).toEqual(refused(1));
+        expect(await counter.charge("a", start + 60_000)).toMatchObject({ outcome: "charged" });
+      });
+
+      test("attempts in parallel gain nothing", async () => {
+        const counter = await openCounter();
+        const racers = Array.from({ length: 40 }, () => counter.charge("a", start));
+        expect(await outcomes(racers)).toEqual([...Array(3).fill("charged"), ...Array(37).fill("refused")]);
+      });
+
+      test("a refused attempt is not counted, and one given back makes room for one", async () => {
+        const counter = await openCounter();
+        const [first] = await Promise.all([1, 2, 3].map(() => counter.charge("a", start)));
+        for (let ask = 0; ask < 10; ask += 1) {
+          expect(await counter.charge("a", start)).toMatchObject({ outcome: "refused" });
+        }
+        await refund(first);
+        expect(await outcomes([counter.charge("a", start), counter.charge("a", start)])).toEqual([
+          "charged",
+          "refused",
+        ]);
+      });
+
+      test("what is given back late takes nothing of a later window", async () => {
+        const counter = await openCounter();
+        const early = await counter.charge("a", start);
+        const later = start + 120_000;
+        for (let at = 0; at < 3; at += 1) await counter.charge("a", later);
+        await refund(early);
+        expect(await counter.charge("a", later)).toMatchObject({ outcome: "refused" });
+      });
+
+      test("neither another key nor another limit is touched", async () => {
+        const counter = await openCounter();
+        for (let at = 0; at < 3; at += 1) await counter.charge("a", start);
+        expect(await counter.charge("b", start)).toMatchObject({ outcome: "charged" });
+        const [limits] = await open();
+        const other = limits?.[kind]({ ...limit, name: "others" });
+        expect(await other?.charge("a", start)).toMatchObject({ outcome: "charged" });
+      });
+
+      test("a clock that is set back locks nobody out until then", async () => {
+        const counter = await openCounter();
+        for (let at = 0; at < 3; at += 1) await counter.charge("a", start + 3_600_000);
+        expect(await counter.charge("a", start)).toMatchObject({ outcome: "charged" });
+      });
+    });
+  }
+
+  test(`${name}: a window begins with its first attempt and ends as a whole`, async () => {
+    const [limits] = await open();
+    const counter = limits?.inWindows(limit);
+    const at = async (ms: number) => (await counter?.charge("a", start + ms))?.outcome;
+    for (const ms of [0, 50_000, 55_000]) expect(await at(ms)).toBe("charged");
+    expect(await at(59_000)).toBe("refused");
+    for (const ms of [60_000, 60_001, 60_002]) expect(await at(ms)).toBe("charged");
+    expect(await at(60_003)).toBe("refused");
+  });
+
+  test(`${name}: no stretch of a minute holds more attempts than a sliding limit has`, async () => {
+    const [limits] = await open();
+    const counter = limits?.sliding(limit);
+    const at = async (ms: number) => (await counter?.charge("a", start + ms))?.outcome;
+    for (const ms of [0, 50_000, 55_000]) expect(await at(ms)).toBe("charged");
+    expect(await at(60_000)).toBe("charged");
+    expect(await at(60_001)).toBe("refused");
+    expect(await at(109_999)).toBe("refused");
+    expect(await at(110_000)).toBe("charged");
+  });
+}

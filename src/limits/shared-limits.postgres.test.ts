@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import { openTestDatabase } from "../../test/support/postgres/open-database.ts";
+import type { Database } from "../db/database.ts";
+import { sql } from "../db/statement.ts";
+import { describeLimits } from "./limits.contract.ts";
+import { createLimits, type Limits } from "./limits.ts";
+
+const start = Date.UTC(2030, 0, 1);
+const limit = { name: "tries", windowMs: 60_000, max: 2, rememberedMax: 1_000 };
+const kinds = ["inWindows", "sliding"] as const;
+
+function assertAnswered(error: unknown): never {
+  throw error;
+}
+
+/** Two processes on one database. */
+async function openTwo(): Promise<{ limits: readonly [Limits, Limits]; db: Database }> {
+  const { db, url } = await openTestDatabase();
+  const other = await openTestDatabase(url);
+  return { db, limits: [createLimits(db, assertAnswered), createLimits(other.db, assertAnswered)] };
+}
+
+describeLimits("counted in PostgreSQL by two processes", async () => (await openTwo()).limits);
+
+test.each(kinds)("%s: clocks of two machines that differ a little share their windows", async (kind) => {
+  const { limits } = await openTwo();
+  const [ahead, behind] = limits.map((one) => one[kind](limit));
+  expect(await ahead?.charge("a", start + 30_000)).toMatchObject({ outcome: "charged" });
+  expect(await behind?.charge("a", start)).toMatchObject({ outcome: "charged" });
+  expect(await behind?.charge("a", start)).toMatchObject({ outcome: "refused" });
+  expect(await ahead?.charge("a", start + 30_001)).toMatchObject({ outcome: "refused" });
+});
+
+test("what is over is forgotten, so much at a time, and nothing that still counts", async () => {
+  const { limits, db } = await openTwo();
+  const [one] = limits;
+  for (let at = 0; at < 5; at += 1) {
+    for (const kind of kinds) await one[kind](limit).charge(`old ${at}`, start);
+  }
+  const now = start + 200_000;
+  for (const kind of kinds) for (let at = 0; at < 2; at += 1) await one[kind](limit).charge("young", now);
+  expect(await one.removeOver(now, 3)).toBe(6);
+  expect(await one.removeOver(now, 3)).toBe(4);
+  expect(await one.removeOver(now, 3)).toBe(0);
+  for (const table of ["limit_windows", "limit_attempts"]) {
+    expect(await db.read.one(sql(`SELECT count(*) AS count FROM ${table}`))).toEqual({ count: 1 });
+  }
+  for (const kind of kinds) expect(await one[kind](limit).charge("young", now)).toMatchObject({ outcome: "refused" });
+});
+
+test("nothing in the tables tells an address, and no charge waits for a disk", async () => {
+  const { limits, db } = await openTwo();
+  for (const kind of kinds) await limits[0][kind](limit).charge("192.0.2.77 ada@example.com", start);
+  const keys = sql<[], { key: Buffer }>("SELECT key FROM limit_windows UNION ALL SELECT key FROM limit_attempts");
+  const rows = await db.read.all(keys);
+  expect(rows.map(({ key }) => key.length)).toEqual([32, 32]);
+  const logged = sql<[], { name: string }>(
+    "SELECT relname AS name FROM pg_class WHERE relname LIKE 'limit%' AND relpersistence <> 'u'",
+  );
+  expect(await db.read.all(logged)).toEqual([]);
+});
+
+test.each(kinds)("%s: while the database does not answer, the process counts alone and says so", async (kind) => {
+  const { db, close } = await openTestDatabase();
+  const failures: unknown[] = [];
+  const counter = createLimits(db, (error) => failures.push(error))[kind](limit);
+  const charged = await counter.charge("a", start);
+  await counter.charge("a", start);
+  await close();
+  // Right, and it cannot be said: nobody is refused for that now.
+  if (charged.outcome !== "charged") throw new Error("The attempt was refused.");
+  await charged.refund();
+  expect(failures).toHaveLength(1);
+
+  const alone = await counter.charge("a", start);
+  expect(await counter.charge("a", start)).toMatchObject({ outcome: "charged" });
+  expect(await counter.charge("a", start)).toMatchObject({ outcome: "refused" });
+  if (alone.outcome !== "charged") throw new Error("The attempt was refused.");
+  await alone.refund();
+  expect(await counter.charge("a", start)).toMatchObject({ outcome: "charged" });
+  expect(failures).toHaveLength(5);
+});
