@@ -1,0 +1,63 @@
+# syntax=docker/dockerfile:1
+
+# The Node that npm brings along for everybody else: what is tested is what runs here.
+FROM node:24.21.0-bookworm-slim AS build
+WORKDIR /app
+
+# Scripts of packages stay off: the native parts come ready made for this platform, and nothing may run here unseen.
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --ignore-scripts
+
+# --build-arg OPENTELEMETRY=true adds what tracing needs. Nobody else pays for it.
+ARG OPENTELEMETRY=false
+RUN if [ "$OPENTELEMETRY" = true ]; then \
+      npm install --save-prod --ignore-scripts --omit=dev \
+        @opentelemetry/api@1.9.1 \
+        @opentelemetry/sdk-trace-base@2.8.0 \
+        @opentelemetry/exporter-trace-otlp-http@0.220.0; \
+    fi
+
+COPY tsconfig.json ./
+COPY src ./src
+COPY scripts/build.ts scripts/bundles.ts ./scripts/
+RUN node scripts/build.ts
+
+# The image has its own Node, builds nothing more, and runs on one platform.
+RUN rm -rf node_modules/node-linux-* node_modules/.bin node_modules/esbuild node_modules/@esbuild \
+      node_modules/better-sqlite3/deps node_modules/better-sqlite3/src \
+ && find node_modules/better-sqlite3/prebuilds -type f ! -name "linux-$(node -p process.arch).node" -delete
+
+FROM node:24.21.0-bookworm-slim
+
+LABEL org.opencontainers.image.title="Sealpush" \
+      org.opencontainers.image.description="A self-hosted server for handing over a secret once" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.licenses="Apache-2.0"
+
+# Only the server's own user writes, and only here. What installs software has no business in a running container.
+RUN mkdir --mode=0700 /data \
+ && chown 10001:10001 /data \
+ && rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
+      /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/yarn-*
+
+WORKDIR /app
+COPY deploy/container/sealpush /usr/local/bin/sealpush
+COPY package.json LICENSE ./
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+
+ENV NODE_ENV=production \
+    HOST=0.0.0.0 \
+    PORT=5100 \
+    DATA_DIR=/data
+USER 10001:10001
+EXPOSE 5100
+VOLUME /data
+
+# The server ends by itself within 30 seconds of it: give it longer before you kill it (docker stop --time 40).
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/up`, { signal: AbortSignal.timeout(4000) }).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+
+ENTRYPOINT ["sealpush"]
+CMD ["serve"]
