@@ -1,28 +1,13 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
+import { openEngineDatabase } from "../../test/support/engine-database.ts";
 import { TestClock } from "../../test/support/house.ts";
 import { systemRandom } from "../base/random.ts";
-import { openSqlite } from "../db/sqlite.ts";
 import { openBranding } from "./branding.ts";
 
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
 
 async function makeBranding() {
-  const folder = mkdtempSync(join(tmpdir(), "sealpush-branding-"));
-  const db = openSqlite({
-    path: join(folder, "test.sqlite3"),
-    monotonicMs: () => performance.now(),
-    onStorageFailure: (code) => {
-      throw new Error(code);
-    },
-  });
-  onTestFinished(async () => {
-    await db.close();
-    rmSync(folder, { recursive: true });
-  });
-  const deps = { db, clock: new TestClock(), random: systemRandom };
+  const deps = { db: openEngineDatabase(), clock: new TestClock(), random: systemRandom };
   return { branding: await openBranding(deps), other: await openBranding(deps) };
 }
 

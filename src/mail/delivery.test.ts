@@ -1,7 +1,5 @@
-import { rmSync } from "node:fs";
-import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { makeDataDir } from "../../test/support/house.ts";
+import { expect, test } from "vitest";
+import { makeFolder } from "../../test/support/engine-database.ts";
 import {
   accepted,
   noticeLetter,
@@ -14,17 +12,14 @@ import {
 import { dayMs, hourMs, minuteMs, secondMs } from "../base/clock.ts";
 import { systemRandom } from "../base/random.ts";
 import { createKeyring } from "../crypto/keyring.ts";
+import { sql } from "../db/statement.ts";
 import { failedMax } from "./delivery.ts";
 import type { Sending } from "./mailer.ts";
 
-function newPath(): string {
-  const folder = makeDataDir();
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return join(folder, "mail.sqlite3");
-}
+const attemptsAndDue = sql<[], { attempts: number; dueAt: number }>("SELECT attempts, due_at AS dueAt FROM outbox");
 
 test("a letter leaves once, and its row goes", async () => {
-  await using mail = openTestMail({ path: newPath(), answer: () => accepted });
+  await using mail = openTestMail({ answer: () => accepted });
   await mail.put("ada@example.com");
   await mail.put("bob@example.com", resetLetter);
   await mail.run();
@@ -34,7 +29,7 @@ test("a letter leaves once, and its row goes", async () => {
 });
 
 test("what a server does not take now is tried again after a minute, then ever later, up to six hours", async () => {
-  await using mail = openTestMail({ path: newPath(), answer: () => refused(false) });
+  await using mail = openTestMail({ answer: () => refused(false) });
   await mail.put("ada@example.com");
   const waits: number[] = [];
   let since = 0;
@@ -62,7 +57,7 @@ test("what a server does not take now is tried again after a minute, then ever l
 
 test("every attempt carries the same Message-ID and date, so that a copy can be told to be one", async () => {
   const answers = [refused(false), accepted];
-  await using mail = openTestMail({ path: newPath(), answer: () => answers.shift() ?? accepted });
+  await using mail = openTestMail({ answer: () => answers.shift() ?? accepted });
   await mail.put("ada@example.com");
   await mail.run();
   mail.clock.advance(2 * minuteMs);
@@ -73,7 +68,7 @@ test("every attempt carries the same Message-ID and date, so that a copy can be 
 });
 
 test("a permanent refusal ends after three tries, and the row says why", async () => {
-  await using mail = openTestMail({ path: newPath(), answer: () => refused(true) });
+  await using mail = openTestMail({ answer: () => refused(true) });
   await mail.put("ada@example.com");
   for (let round = 0; round < 10; round += 1) {
     await mail.run();
@@ -86,7 +81,7 @@ test("a permanent refusal ends after three tries, and the row says why", async (
 
 test("a link that nobody could use any more is not sent, nor tried for longer than it lives", async () => {
   let answer: Sending = refused(false);
-  await using mail = openTestMail({ path: newPath(), answer: () => answer });
+  await using mail = openTestMail({ answer: () => answer });
   await mail.put("ada@example.com", resetLetter);
   for (let round = 0; round < 12; round += 1) {
     await mail.run();
@@ -103,13 +98,13 @@ test("a link that nobody could use any more is not sent, nor tried for longer th
 });
 
 test("a letter whose key is lost fails with a sentence and blocks nobody", async () => {
-  const path = newPath();
+  const folder = makeFolder();
   const other = createKeyring([Buffer.alloc(32, 8)], systemRandom);
   {
-    await using lost = openTestMail({ path, answer: () => accepted, keyring: other });
+    await using lost = openTestMail({ folder, answer: () => accepted, keyring: other });
     await lost.put("lost@example.com");
   }
-  await using mail = openTestMail({ path, answer: () => accepted });
+  await using mail = openTestMail({ folder, answer: () => accepted });
   await mail.put("ada@example.com");
   await mail.run();
   expect(mail.recipients()).toEqual(["ada@example.com"]);
@@ -117,9 +112,9 @@ test("a letter whose key is lost fails with a sentence and blocks nobody", async
 });
 
 test("a letter moved to another row does not open", async () => {
-  await using mail = openTestMail({ path: newPath(), answer: () => accepted });
+  await using mail = openTestMail({ answer: () => accepted });
   await mail.put("ada@example.com");
-  await mail.db.write(() => mail.db.writer.prepare("UPDATE outbox SET id = id + 100").run());
+  await mail.db.autocommit.run(sql("UPDATE outbox SET id = id + 100"));
   await mail.run();
   expect(mail.sent).toEqual([]);
   expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: 1 });
@@ -127,7 +122,7 @@ test("a letter moved to another row does not open", async () => {
 
 test("while the server is down one letter after the other asks it, and then all leave", async () => {
   let answer: Sending = unavailable;
-  await using mail = openTestMail({ path: newPath(), answer: () => answer });
+  await using mail = openTestMail({ answer: () => answer });
   for (let n = 0; n < 30; n += 1) await mail.put(`${n}@example.com`);
   await mail.run();
   await mail.run();
@@ -149,7 +144,7 @@ test("while the server is down one letter after the other asks it, and then all 
 
 test("a mail server that comes back after hours is found within minutes", async () => {
   let answer: Sending = unavailable;
-  await using mail = openTestMail({ path: newPath(), answer: () => answer });
+  await using mail = openTestMail({ answer: () => answer });
   await mail.put("ada@example.com");
   const runFor = async (minutes: number) => {
     for (let minute = 0; minute < minutes; minute += 1) {
@@ -164,7 +159,7 @@ test("a mail server that comes back after hours is found within minutes", async 
 });
 
 test("two processes never send the same letter at once", async () => {
-  const path = newPath();
+  const folder = makeFolder();
   const inHand = new Set<string>();
   const answer = async ({ to }: { to: string }) => {
     expect(inHand.has(to)).toBe(false);
@@ -172,8 +167,8 @@ test("two processes never send the same letter at once", async () => {
     await new Promise(setImmediate);
     return accepted;
   };
-  await using one = openTestMail({ path, answer });
-  await using two = openTestMail({ path, answer, clock: one.clock });
+  await using one = openTestMail({ folder, answer });
+  await using two = openTestMail({ folder, answer, clock: one.clock });
   for (let n = 0; n < 40; n += 1) await one.put(`${n}@example.com`);
   await Promise.all([one.run(), two.run()]);
   expect([...one.recipients(), ...two.recipients()].sort()).toEqual([...inHand].sort());
@@ -183,12 +178,12 @@ test("two processes never send the same letter at once", async () => {
 });
 
 test("a letter in the hands of a process that died is taken over after its lease", async () => {
-  const path = newPath();
-  await using dead = openTestMail({ path, answer: () => new Promise<Sending>(() => undefined) });
+  const folder = makeFolder();
+  await using dead = openTestMail({ folder, answer: () => new Promise<Sending>(() => undefined) });
   await dead.put("ada@example.com");
   void dead.run();
   await expect.poll(() => dead.sent.length).toBe(1);
-  await using mail = openTestMail({ path, answer: () => accepted, clock: dead.clock });
+  await using mail = openTestMail({ folder, answer: () => accepted, clock: dead.clock });
   await mail.run();
   expect(mail.sent).toEqual([]);
   mail.clock.advance(2 * minuteMs);
@@ -197,20 +192,19 @@ test("a letter in the hands of a process that died is taken over after its lease
 });
 
 test("who comes back late does not undo what another process has done since", async () => {
-  const path = newPath();
+  const folder = makeFolder();
   const late = Promise.withResolvers<Sending>();
-  await using slow = openTestMail({ path, answer: () => late.promise });
+  await using slow = openTestMail({ folder, answer: () => late.promise });
   await slow.put("ada@example.com");
   const running = slow.run();
   await expect.poll(() => slow.sent.length).toBe(1);
   slow.clock.advance(3 * minuteMs);
-  await using quick = openTestMail({ path, answer: () => refused(false), clock: slow.clock });
+  await using quick = openTestMail({ folder, answer: () => refused(false), clock: slow.clock });
   await quick.run();
   late.resolve(refused(true));
   await running;
   expect(await quick.store.sizes()).toEqual({ waiting: 1, failed: 0 });
-  const [row] = quick.db.reader.prepare<[], { attempts: number }>("SELECT attempts FROM outbox").all();
-  expect(row?.attempts).toBe(2);
+  expect(await quick.db.read.all(attemptsAndDue)).toMatchObject([{ attempts: 2 }]);
 });
 
 test("a stop leaves the letter in its place, without counting the try", async () => {
@@ -219,21 +213,20 @@ test("a stop leaves the letter in its place, without counting the try", async ()
     stop.abort();
     return stopping.aborted ? { outcome: "stopped" } : accepted;
   };
-  await using mail = openTestMail({ path: newPath(), answer });
+  await using mail = openTestMail({ answer });
   await mail.put("ada@example.com");
   await mail.put("bob@example.com");
   await mail.run(stop.signal);
   expect(mail.recipients()).toEqual(["ada@example.com"]);
-  const rows = mail.db.reader.prepare<[], { attempts: number; due_at: number }>("SELECT attempts, due_at FROM outbox");
-  expect(rows.all()).toEqual([
-    { attempts: 0, due_at: mail.clock.now() },
-    { attempts: 0, due_at: mail.clock.now() },
+  expect(await mail.db.read.all(attemptsAndDue)).toEqual([
+    { attempts: 0, dueAt: mail.clock.now() },
+    { attempts: 0, dueAt: mail.clock.now() },
   ]);
 });
 
 test("a clock that is set back holds no letter for years", async () => {
   const answers = [unavailable, accepted];
-  await using mail = openTestMail({ path: newPath(), answer: () => answers.shift() ?? accepted });
+  await using mail = openTestMail({ answer: () => answers.shift() ?? accepted });
   mail.clock.advance(4_000 * dayMs);
   await mail.put("ada@example.com");
   await mail.run();
@@ -244,7 +237,7 @@ test("a clock that is set back holds no letter for years", async () => {
 });
 
 test("of the failed ones the newest thousand stay", async () => {
-  await using mail = openTestMail({ path: newPath(), answer: () => accepted });
+  await using mail = openTestMail({ answer: () => accepted });
   const lost = testKeyring.seal("elsewhere", Buffer.alloc(1));
   await mail.db.write(async (unit) => {
     for (let n = 0; n < failedMax + 3; n += 1) await mail.store.insert(unit, () => lost, mail.clock.now());
@@ -256,7 +249,7 @@ test("of the failed ones the newest thousand stay", async () => {
 
 test("no log line tells who gets a mail or what it says", async () => {
   const answers = [refused(false), unavailable, refused(true), accepted];
-  await using mail = openTestMail({ path: newPath(), answer: () => answers.shift() ?? accepted });
+  await using mail = openTestMail({ answer: () => answers.shift() ?? accepted });
   await mail.put("ada@example.com", resetLetter);
   await mail.put("bob@example.com", noticeLetter);
   for (let round = 0; round < 30; round += 1) {

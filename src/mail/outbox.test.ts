@@ -1,7 +1,4 @@
-import { rmSync } from "node:fs";
-import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { makeDataDir } from "../../test/support/house.ts";
+import { expect, test } from "vitest";
 import {
   accepted,
   noticeLetter,
@@ -12,14 +9,8 @@ import {
 } from "../../test/support/test-mail.ts";
 import { waitingMax } from "./outbox.ts";
 
-function newPath(): string {
-  const folder = makeDataDir();
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return join(folder, "mail.sqlite3");
-}
-
 test("a letter of a unit that is undone never leaves", async () => {
-  await using mail = openTestMail({ path: newPath(), answer: () => accepted });
+  await using mail = openTestMail({ answer: () => accepted });
   const undone = mail.db.write(async (unit) => {
     await mail.outbox.put(unit, { to: "ada@example.com", language: null, content: noticeLetter }, mail.clock.now());
     throw new Error("undone");
@@ -30,13 +21,13 @@ test("a letter of a unit that is undone never leaves", async () => {
 });
 
 test("nothing is kept while mails are off", async () => {
-  await using mail = openTestMail({ path: newPath(), answer: () => accepted, open: false });
+  await using mail = openTestMail({ answer: () => accepted, open: false });
   await mail.put("ada@example.com");
   expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
 });
 
 test("strangers cannot fill the disk while no mail leaves, and a notice is never dropped", async () => {
-  await using mail = openTestMail({ path: newPath(), answer: () => unavailable });
+  await using mail = openTestMail({ answer: () => unavailable });
   const sealed = testKeyring.seal("filler", Buffer.alloc(1));
   await mail.db.write(async (unit) => {
     for (let n = 0; n < waitingMax - 1; n += 1) await mail.store.insert(unit, () => sealed, 0);

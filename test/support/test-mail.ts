@@ -1,6 +1,6 @@
 import { systemRandom } from "../../src/base/random.ts";
 import { createKeyring, type Keyring } from "../../src/crypto/keyring.ts";
-import { type Database, openDatabase } from "../../src/db/sqlite.ts";
+import type { Database } from "../../src/db/database.ts";
 import { createDelivery, type Delivery } from "../../src/mail/delivery.ts";
 import type { LetterContent } from "../../src/mail/letter.ts";
 import type { Mailer, Message, Sending } from "../../src/mail/mailer.ts";
@@ -8,6 +8,7 @@ import { createOutbox, type Outbox } from "../../src/mail/outbox.ts";
 import { createLetterStore, type LetterStore } from "../../src/mail/store/letters.ts";
 import { createEvents } from "../../src/telemetry/events.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
+import { openEngineDatabase } from "./engine-database.ts";
 import { TestClock } from "./house.ts";
 
 export const accepted: Sending = { outcome: "accepted", reply: "250 OK" };
@@ -47,22 +48,16 @@ export const noticeLetter: LetterContent = {
 };
 export const testKeyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
 
-/** An outbox with its delivery on the database at `path`, and a mailer that answers as the test says. */
+/** An outbox with its delivery on the database of the folder, and a mailer that answers as the test says. */
 export function openTestMail(options: {
-  readonly path: string;
+  readonly folder?: string;
   readonly answer: (message: Message, stop: AbortSignal) => Sending | Promise<Sending>;
   readonly clock?: TestClock;
   readonly keyring?: Keyring;
   readonly open?: boolean;
 }): TestMail & AsyncDisposable {
   const { clock = new TestClock(), keyring = testKeyring } = options;
-  const db = openDatabase({
-    path: options.path,
-    monotonicMs: () => performance.now(),
-    onStorageFailure: (code) => {
-      throw new Error(`Storage failed: ${code}`);
-    },
-  });
+  const db = openEngineDatabase(options.folder);
   const store = createLetterStore(db);
   const outbox = createOutbox({ db, keyring: () => keyring, open: options.open ?? true });
   const sent: Message[] = [];

@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Database, Reading, Writing } from "../../src/db/database.ts";
+import { openSqlite } from "../../src/db/sqlite.ts";
+import { engine, settingsOfEngine } from "./engine.ts";
+
+/**
+ * A database on the engine of the run; it goes with the test.
+ * @param folder several databases of one folder are one database, as if opened by several processes.
+ */
+export function openEngineDatabase(folder: string = makeFolder()): Database {
+  let isOver = false;
+  const failed = (code: string) => {
+    // A connection that is on its way out is cut by the end of its database.
+    if (!isOver) throw new Error(`Storage failed: ${code}`);
+  };
+  const closeAtTheEnd = () =>
+    onTestFinished(async () => {
+      isOver = true;
+      await db.close();
+    });
+  const db = engine === "sqlite" ? openSqliteIn(folder, failed) : late(openPostgresOf(folder, failed, closeAtTheEnd));
+  if (engine === "sqlite") closeAtTheEnd();
+  return db;
+}
+
+const monotonicMs = () => performance.now();
+
+function openSqliteIn(folder: string, onStorageFailure: (code: string) => void): Database {
+  const path = join(folder, "test.sqlite3");
+  return openSqlite({
+    path,
+    monotonicMs,
+    onStorageFailure,
+    onTruncationFailed: (error) => onStorageFailure(String(error)),
+  });
+}
+
+/** A folder that goes with the test. */
+export function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "sealpush-database-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** @param onMade is called when the database is there: what it asks for is done before the database goes. */
+async function openPostgresOf(
+  folder: string,
+  onStorageFailure: (code: string) => void,
+  onMade: () => void,
+): Promise<Database> {
+  const { DATABASE_URL: address = "" } = await settingsOfEngine(folder);
+  onMade();
+  const url = new URL(address);
+  // Loaded here: a run on SQLite goes without the driver.
+  const { openPostgres } = await import("../../src/db/postgres/postgres.ts");
+  return await openPostgres({
+    settings: {
+      ...{ host: url.hostname, port: Number(url.port), user: url.username, password: url.password },
+      ...{ database: url.pathname.slice(1), tls: { mode: "disable", rootCertificateFile: undefined } },
+      ...{ poolMax: 5, waitingMax: 1_000, connectTimeoutMs: 10_000, statementTimeoutMs: 60_000, lockTimeoutMs: 10_000 },
+      preparedStatements: true,
+    },
+    ...{ monotonicMs, onStorageFailure },
+  });
+}
+
+/** Everything that a database does takes a moment, so one that is still being opened can be given away already. */
+function late(opening: Promise<Database>): Database {
+  const reading = (of: (db: Database) => Reading): Reading => ({
+    one: async (statement, ...parameters) => of(await opening).one(statement, ...parameters),
+    all: async (statement, ...parameters) => of(await opening).all(statement, ...parameters),
+  });
+  const writing = (of: (db: Database) => Writing): Writing => ({
+    ...reading(of),
+    run: async (statement, ...parameters) => of(await opening).run(statement, ...parameters),
+  });
+  let closing: Promise<void> | undefined;
+  return {
+    engine: "postgres",
+    read: reading((db) => db.read),
+    hotRead: { one: async (statement, ...parameters) => (await opening).hotRead.one(statement, ...parameters) },
+    patientRead: { one: async (statement, ...parameters) => (await opening).patientRead.one(statement, ...parameters) },
+    autocommit: writing((db) => db.autocommit),
+    idempotent: writing((db) => db.idempotent),
+    write: async (work) => (await opening).write(work),
+    writeInTurn: async (turn, work) => (await opening).writeInTurn(turn, work),
+    keyDestroyed: () => undefined,
+    counts: { commits: 0, units: 0, waiting: 0 },
+    keyDestroyed: () => undefined,
+    poolUse: () => undefined,
+    answers: async () => (await opening).answers(),
+    close() {
+      closing ??= opening.then((db) => db.close());
+      return closing;
+    },
+  };
+}
