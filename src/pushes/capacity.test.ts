@@ -77,6 +77,24 @@ describe("the disk", () => {
     expect(measurings()).toBe(2);
   });
 
+  test("has no part in files that go to an object store, but still in what the database takes", async () => {
+    const s3 = {
+      PWP__FILES__STORAGE: "s3",
+      PWP__FILES__S3__ENDPOINT: "https://store.example.com",
+      PWP__FILES__S3__BUCKET: "files",
+      PWP__FILES__S3__ACCESS_KEY_ID: "id",
+      PWP__FILES__S3__SECRET_ACCESS_KEY: "key",
+    };
+    const room = { freeBytes: gibibyte + 100, totalBytes: 10 * gibibyte, anonymousBytes: 0 };
+    await expect(makeCapacity(automatic, room).capacity.assertRoomForFile(owner, 101)).rejects.toEqual(full);
+    const { capacity } = makeCapacity({ ...automatic, ...s3, PWP__ANONYMOUS_BYTES_MAX: "1000000" }, room);
+    await capacity.assertRoomForFile(owner, 50 * gibibyte);
+    await capacity.assertRoomForFile(stranger, 900_000);
+    await expect(capacity.assertRoomForFile(stranger, 200_000)).rejects.toEqual(full);
+    expect(await takes(capacity, 101)).toBe(false);
+    expect(await takes(capacity, 100)).toBe(true);
+  });
+
   test("is looked at once by many who come together", async () => {
     const { capacity, measurings } = makeCapacity(automatic, {
       freeBytes: 500 * gibibyte,

@@ -5,7 +5,7 @@ import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/su
 import { pushDepsOf } from "../../test/support/push-deps.ts";
 import { makeSweeper } from "../../test/support/sweeper.ts";
 import { minuteMs } from "../base/clock.ts";
-import type { BlobStore } from "../blobs/blob-store.ts";
+import { type BlobStore, BlobStoreError } from "../blobs/blob-store.ts";
 import { cleanFilename, PendingUpload } from "./upload.ts";
 
 const owner = signedIn(7);
@@ -228,6 +228,47 @@ test("a disk that is full or read-only is a state of the server; another failure
   const upload = new PendingUpload(pushDepsOf(world, { blobs: failing(bug) }), owner);
   await expect(upload.addFile(makeFile("a.txt", "a"))).rejects.toBe(bug);
   expect(upload.fileCount).toBe(0);
+});
+
+test("an object store out of reach is a state of the installation too", async () => {
+  await using world = await openTestHouse();
+  const outOfReach = new BlobStoreError("The object store gave no answer.", "ECONNREFUSED");
+  const blobs: BlobStore = {
+    ...world.house.blobs,
+    write: async () => {
+      throw outOfReach;
+    },
+  };
+  const upload = new PendingUpload(pushDepsOf(world, { blobs }), owner);
+  await expect(upload.addFile(makeFile("a.txt", "a"))).rejects.toMatchObject({
+    code: "unavailable",
+    retryAfterSeconds: 60,
+    cause: outOfReach,
+  });
+});
+
+test("an upload that was swept leaves no blob behind, also when the store cannot delete it just then", async () => {
+  await using world = await openTestHouse();
+  const { blobs } = world.house;
+  const sweeper = makeSweeper(world);
+  const stubborn: BlobStore = {
+    ...blobs,
+    async write(key, content) {
+      const bytes = await blobs.write(key, content);
+      world.clock.advance(16 * minuteMs);
+      await makeSweeper(world, { blobs: { ...blobs, delete: async () => undefined } }).sweep();
+      return bytes;
+    },
+    delete: async () => {
+      throw new BlobStoreError("The object store gave no answer.", "ECONNREFUSED");
+    },
+  };
+  const upload = new PendingUpload(pushDepsOf(world, { blobs: stubborn }), owner);
+  await expect(upload.addFile(makeFile("a.txt", "a"))).rejects.toMatchObject({ code: "unavailable" });
+  expect(blobFiles(world)).toHaveLength(1);
+  world.clock.advance(16 * minuteMs);
+  expect(await sweeper.sweep()).toMatchObject({ orphansAbandoned: 1, blobsDeleted: 1 });
+  expect(blobFiles(world)).toEqual([]);
 });
 
 test("one file after another: two at once are a mistake of the program", async () => {

@@ -15,7 +15,7 @@ export function pushDepsOf(world: TestHouse, overrides: Partial<PushDeps> = {}):
     ids: createIds(db, "pushes"),
     argon2: createArgon2Queue({ runningMax: 2, waitingMax: 100, waitingPerClientMax: 100 }),
     attempts: createAttempts(createOwnLimits()),
-    capacity: { assertRoomFor: async () => undefined },
+    capacity: { assertRoomFor: async () => undefined, assertRoomForFile: async () => undefined },
     ...overrides,
   };
 }

@@ -18,7 +18,7 @@ export interface Sweeper {
 }
 
 /** Sweeps the house under its own clock; the clock is trusted unless the test brings another trust. */
-export function makeSweeper(world: TestHouse, overrides: Partial<SweepDeps> = {}): Sweeper {
+export function makeSweeper(world: Pick<TestHouse, "house" | "clock">, overrides: Partial<SweepDeps> = {}): Sweeper {
   const failures: unknown[] = [];
   const deps: SweepDeps = {
     config: world.house.config,

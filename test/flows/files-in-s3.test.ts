@@ -1,0 +1,159 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { Canaries } from "../support/canaries.ts";
+import { TestClock } from "../support/house.ts";
+import { always } from "../support/s3/faults.ts";
+import { startForeignStore } from "../support/s3/foreign-store.ts";
+import { environmentOf, type ObjectStore, startObjectStore } from "../support/s3/object-store.ts";
+import { makeSweeper } from "../support/sweeper.ts";
+
+const owner = "owner@example.com";
+
+interface World extends AsyncDisposable {
+  readonly app: TestApp;
+  readonly origin: string;
+  push(bytes: Uint8Array<ArrayBuffer>): Promise<Response>;
+  /** Addresses of the files of a push that was just made. */
+  urlsOf(created: Response): Promise<readonly string[]>;
+  sweep(): Promise<number>;
+}
+
+/** The store looks at the time of each request, so the clock stands at the real one. */
+async function startWorld(environment: Readonly<Record<string, string>>): Promise<World> {
+  const app = await startTestApp({ environment, clock: new TestClock(Date.now()) });
+  const origin = await app.listen();
+  const authorization = `Bearer ${await app.makeToken(owner)}`;
+  return {
+    app,
+    origin,
+    async push(bytes) {
+      const form = new FormData();
+      form.append("push[files][]", new Blob([bytes]), "secret.bin");
+      return await fetch(`${origin}/api/v2/pushes`, { method: "POST", body: form, headers: { authorization } });
+    },
+    async urlsOf(created) {
+      const { url_token: token } = await created.json();
+      const { files } = await (await fetch(`${origin}/api/v2/pushes/${token}`)).json();
+      return files.map((file: { url: string }) => file.url);
+    },
+    async sweep() {
+      return (await makeSweeper({ house: app.app.house, clock: app.clock }).sweep()).blobsDeleted;
+    },
+    [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
+  };
+}
+
+describe("files of a server whose settings name a bucket", () => {
+  test("lie there and nowhere else, come back whole and in ranges, and go with the push", async () => {
+    const store = await startForeignStore();
+    await using world = await startWorld(store.environment);
+    const content = Uint8Array.from(randomBytes(7_000_000));
+    const created = await world.push(content);
+    expect(created.status).toBe(201);
+    const { url_token: token } = await created.clone().json();
+    expect([...store.objects().keys()]).toEqual([expect.stringMatching(/^([0-9a-f]{2})\/\1[0-9a-f]{30}$/)]);
+    expect(existsSync(join(world.app.dataDir, "blobs"))).toBe(false);
+
+    const [url = ""] = await world.urlsOf(created);
+    const whole = await fetch(url, { redirect: "error" });
+    expect(Buffer.from(await whole.arrayBuffer()).equals(content)).toBe(true);
+    const part = await fetch(url, { headers: { range: "bytes=5242870-5242890" }, redirect: "error" });
+    expect(part.status).toBe(206);
+    expect(Buffer.from(await part.arrayBuffer()).equals(content.subarray(5_242_870, 5_242_891))).toBe(true);
+    expect(new URL(url).origin).toBe(world.origin);
+
+    await fetch(`${world.origin}/api/v2/pushes/${token}`, { method: "DELETE" });
+    expect((await fetch(url)).status).toBe(404);
+    expect(await world.sweep()).toBe(1);
+    expect([...store.objects().keys()]).toEqual([]);
+  });
+
+  test("tell a thief of the bucket nothing: neither content nor name", async () => {
+    const store = await startForeignStore();
+    await using world = await startWorld(store.environment);
+    const canaries = new Canaries();
+    const secret = canaries.make("content");
+    canaries.add("file name", "secret.bin-secret.bin");
+    expect((await world.push(Uint8Array.from(Buffer.from(secret.repeat(1_000))))).status).toBe(201);
+    const stolen = Buffer.concat([...store.files()].flatMap(([name, bytes]) => [Buffer.from(name), bytes]));
+    expect(stolen.length).toBeGreaterThan(secret.length * 1_000);
+    expect(canaries.findingsIn(stolen)).toEqual([]);
+    expect(stolen.includes("secret.bin")).toBe(false);
+  });
+});
+
+describe("when the store is in trouble", () => {
+  async function startWithStore(): Promise<World & { readonly store: ObjectStore }> {
+    const store = await startObjectStore();
+    return Object.assign(await startWorld(environmentOf(store)), { store });
+  }
+  const some = (bytes: number) => Uint8Array.from(randomBytes(bytes));
+
+  test("a push with files is answered with 503 and Retry-After, tells nothing of the store, and leaves nothing", async () => {
+    await using world = await startWithStore();
+    world.store.plan = always("error", "PutObject", "UploadPart");
+    for (const bytes of [1_000, 6_000_000]) {
+      const refused = await world.push(some(bytes));
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "60"]);
+      expect(await refused.text()).not.toMatch(/S3|object store|127\.0\.0\.1:(?!\d*\/)|sealed-files|InternalError/);
+    }
+    world.store.plan = () => undefined;
+    await world.sweep();
+    expect([world.store.objects.size, world.store.uploads.size]).toEqual([0, 0]);
+    expect((await world.push(some(1_000))).status).toBe(201);
+    const logged = world.app.logLines.join("\n");
+    expect(logged).toContain("refused_unavailable");
+    expect(logged).toContain("InternalError");
+    expect(logged).not.toMatch(/ACCESSKEYOFTHETEST|secret\/key|AWS4-HMAC/);
+  });
+
+  test("what an upload left in a store that then went away is deleted when it is back", async () => {
+    await using world = await startWithStore();
+    world.store.plan = always("error", "UploadPart", "AbortMultipartUpload", "DeleteObject");
+    expect((await world.push(some(11_000_000))).status).toBe(503);
+    expect(world.store.uploads.size).toBe(1);
+    expect(await world.sweep()).toBe(0);
+    world.store.plan = () => undefined;
+    world.app.clock.advance(60_000);
+    expect(await world.sweep()).toBe(1);
+    expect(world.store.uploads.size).toBe(0);
+  });
+
+  test("a download is refused before it begins or cut while it runs, and works again afterwards", async () => {
+    await using world = await startWithStore();
+    const content = some(3_000_000);
+    const [url = ""] = await world.urlsOf(await world.push(content));
+    world.store.plan = always("error", "GetObject");
+    const refused = await fetch(url);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "60"]);
+    let gets = 0;
+    world.store.plan = ({ operation }) => {
+      if (operation !== "GetObject") return undefined;
+      gets += 1;
+      return gets === 1 ? "cut" : "error";
+    };
+    const torn = await fetch(url);
+    expect(torn.status).toBe(200);
+    await expect(torn.arrayBuffer()).rejects.toThrow();
+    world.store.plan = () => undefined;
+    expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(content)).toBe(true);
+  });
+
+  test("bytes that changed in the store never reach anybody", async () => {
+    await using world = await startWithStore();
+    const [url = ""] = await world.urlsOf(await world.push(some(1_000)));
+    world.store.plan = always("rotten", "GetObject");
+    expect((await fetch(url)).status).toBe(500);
+  });
+
+  test("text pushes go on", async () => {
+    await using world = await startWithStore();
+    await world.store.close();
+    const body = JSON.stringify({ push: { payload: "text" } });
+    const headers = { "content-type": "application/json" };
+    expect((await fetch(`${world.origin}/api/v2/pushes`, { method: "POST", body, headers })).status).toBe(201);
+  });
+});
