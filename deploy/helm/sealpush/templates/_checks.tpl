@@ -1,0 +1,31 @@
+{{/* What cannot work is refused before anything is made. */}}
+{{- define "sealpush.checks" -}}
+{{- $postgres := hasKey .Values.secretSettings "DATABASE_URL" -}}
+{{- $s3 := eq (toString (get .Values.settings "PWP__FILES__STORAGE")) "s3" -}}
+{{- $noFiles := eq (toString (get .Values.settings "PWP__ENABLE_FILE_PUSHES")) "false" -}}
+{{- $shared := and .Values.persistence.enabled (eq .Values.persistence.accessMode "ReadWriteMany") -}}
+{{- if not .Values.existingSecret -}}
+{{- fail "existingSecret is empty: make a Secret with the master key and name it there." -}}
+{{- end -}}
+{{- if not (hasKey .Values.secretSettings "PWPUSH_MASTER_KEY") -}}
+{{- fail "secretSettings.PWPUSH_MASTER_KEY is missing: it names the entry of the Secret that holds the master key." -}}
+{{- end -}}
+{{- if hasKey .Values.settings "DATABASE_URL" -}}
+{{- fail "settings.DATABASE_URL would show its password: put it into the Secret and name the entry in secretSettings." -}}
+{{- end -}}
+{{- if and (gt (int .Values.replicas) 1) (not $postgres) -}}
+{{- fail (printf "replicas is %d, but SQLite serves one process: name a PostgreSQL in secretSettings.DATABASE_URL, or set replicas to 1." (int .Values.replicas)) -}}
+{{- end -}}
+{{- if and (gt (int .Values.replicas) 1) (not (or $s3 $noFiles $shared)) -}}
+{{- fail "Several replicas need files that all of them reach: set settings.PWP__FILES__STORAGE to s3, give persistence.accessMode ReadWriteMany, or set settings.PWP__ENABLE_FILE_PUSHES to \"false\"." -}}
+{{- end -}}
+{{- if and (not .Values.persistence.enabled) (not (and $postgres (or $s3 $noFiles))) -}}
+{{- fail "persistence is off, and pushes would be lost with the pod: turn it on, or keep the database in PostgreSQL and files in S3." -}}
+{{- end -}}
+{{- if and .Values.ingress.enabled (not (and .Values.baseUrl .Values.trustedProxies)) -}}
+{{- fail "The Ingress needs baseUrl, and trustedProxies: without them all visitors share one address and links may carry any host." -}}
+{{- end -}}
+{{- if and .Values.metrics.enabled (not (hasKey .Values.secretSettings "PWP__METRICS__TOKEN")) -}}
+{{- fail "metrics needs secretSettings.PWP__METRICS__TOKEN: it names the entry of the Secret that holds the token." -}}
+{{- end -}}
+{{- end -}}
