@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { makeTestAccounts, password, placeAt, startOfTests } from "../../test/support/accounts.ts";
+import { readRows } from "../../test/support/engine-database.ts";
 import type { Accounts } from "./accounts.ts";
 
 const shell = { userId: null, email: "shell", address: "" };
@@ -71,7 +72,7 @@ it("leaves nothing of a deleted user but the line that says so", async () => {
   const by = { userId: 7, email: "ada@example.com", address: "192.0.2.1" };
   expect(await accounts.deleteUser(user.id, by)).toMatchObject({ outcome: "done" });
   for (const table of ["users", "sessions", "api_tokens"]) {
-    expect(db.reader.prepare(`SELECT * FROM ${table}`).all()).toEqual([]);
+    expect(await readRows(db, `SELECT * FROM ${table}`)).toEqual([]);
   }
   expect(await accounts.listAdminEntries(1)).toEqual([
     {

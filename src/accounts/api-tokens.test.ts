@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { makeTestAccounts, makeUser, startOfTests } from "../../test/support/accounts.ts";
+import { changeRows, readRows } from "../../test/support/engine-database.ts";
 import { keepLetters } from "../../test/support/kept-letters.ts";
 import { dayMs, minuteMs } from "../base/clock.ts";
 import { digest } from "../crypto/digests.ts";
@@ -44,7 +45,7 @@ describe("API tokens", () => {
     const { accounts, db } = makeTestAccounts();
     const ada = await makeUser(accounts);
     const { token } = await accounts.createToken(ada.id, "n");
-    const row = db.reader.prepare<[], { digest: Buffer }>("SELECT * FROM api_tokens").get();
+    const [row] = await readRows(db, "SELECT * FROM api_tokens");
     expect(row?.digest).toEqual(digest(token));
     expect(JSON.stringify(row)).not.toContain(token);
   });
@@ -78,10 +79,10 @@ describe("API tokens", () => {
     const ada = await makeUser(accounts);
     await accounts.createToken(ada.id, "n");
     const imported = "hTz_-4567890abcdefgh";
-    db.writer.prepare<[Buffer]>("UPDATE api_tokens SET digest = ?").run(digest(imported));
+    await changeRows(db, "UPDATE api_tokens SET digest = ?", digest(imported));
     expect(await accounts.authenticateToken({ token: imported, address })).toMatchObject({ user: ada });
     for (const token of [`${imported} `, `${imported}=`, imported.repeat(4)]) {
-      db.writer.prepare<[Buffer]>("UPDATE api_tokens SET digest = ?").run(digest(token));
+      await changeRows(db, "UPDATE api_tokens SET digest = ?", digest(token));
       expect(await accounts.authenticateToken({ token, address })).toBeUndefined();
     }
   });
@@ -93,10 +94,10 @@ describe("API tokens", () => {
     const scopes = async () => (await accounts.authenticateToken({ token, address }))?.scopes;
     expect(apiToken.scopes).toEqual(["create", "read"]);
     expect(await scopes()).toEqual(["create", "read"]);
-    db.writer.exec("UPDATE api_tokens SET scopes = NULL");
+    await changeRows(db, "UPDATE api_tokens SET scopes = NULL");
     expect(await scopes()).toEqual(["create", "read", "expire"]);
     expect((await accounts.listTokens(ada.id))[0]?.scopes).toEqual(["create", "read", "expire"]);
-    db.writer.exec("UPDATE api_tokens SET scopes = 'admin toString'");
+    await changeRows(db, "UPDATE api_tokens SET scopes = 'admin toString'");
     expect(await scopes()).toEqual([]);
   });
 
@@ -113,9 +114,7 @@ describe("API tokens", () => {
     await Promise.all(others);
     await accounts.createToken(ada.id, "in the room of the expired one");
     await expect(accounts.createToken(ada.id, "n")).rejects.toMatchObject({ code: "invalid_fields" });
-    expect(db.reader.prepare<[], { n: number }>("SELECT count(*) AS n FROM api_tokens").get()?.n).toBe(
-      tokenLimits.inUseMax + 1,
-    );
+    expect(await readRows(db, "SELECT id FROM api_tokens")).toHaveLength(tokenLimits.inUseMax + 1);
   });
 
   it.each<[string, string, boolean]>([
@@ -141,7 +140,7 @@ describe("API tokens", () => {
     const networks = ["10.1.2.3/8", "10.0.0.0/8", "::ffff:10.0.0.0/104", "2001:DB8::0/32", "192.0.2.1/32"];
     const { token, apiToken } = await accounts.createToken(ada.id, "n", { networks });
     expect(apiToken.networks).toEqual(["10.0.0.0/8", "2001:db8::/32", "192.0.2.1"]);
-    db.writer.exec("UPDATE api_tokens SET networks = 'nonsense'");
+    await changeRows(db, "UPDATE api_tokens SET networks = 'nonsense'");
     expect(await accounts.authenticateToken({ token, address })).toBeUndefined();
   });
 
@@ -259,7 +258,10 @@ describe("API tokens", () => {
     const { accounts, db } = makeTestAccounts({ onUseNotRecorded: (of) => told.push(of) });
     const ada = await makeUser(accounts);
     const { token } = await accounts.createToken(ada.id, "n");
-    db.writer.exec("CREATE TRIGGER broken BEFORE UPDATE ON api_tokens BEGIN SELECT RAISE(ABORT, 'broken'); END");
+    await changeRows(db, {
+      sqlite: "CREATE TRIGGER broken BEFORE UPDATE ON api_tokens BEGIN SELECT RAISE(ABORT, 'broken'); END",
+      postgres: "ALTER TABLE api_tokens ADD CONSTRAINT broken CHECK (last_used_at IS NULL)",
+    });
     for (let at = 0; at < 5; at += 1)
       expect(await accounts.authenticateToken({ token, address })).toMatchObject({ user: ada });
     await accounts.signOut("a".repeat(43));

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { makeUser, openSettings, password } from "../../test/support/accounts.ts";
 import { TestAuthenticator } from "../../test/support/authenticator.ts";
+import { readRows } from "../../test/support/engine-database.ts";
 import {
   addApp,
   addPasskey,
@@ -15,6 +16,7 @@ import { keepLetters } from "../../test/support/kept-letters.ts";
 import { minuteMs } from "../base/clock.ts";
 import { systemRandom } from "../base/random.ts";
 import { createKeyring } from "../crypto/keyring.ts";
+import { sql } from "../db/statement.ts";
 import type { Outbox } from "../mail/outbox.ts";
 
 function makeOutbox(): { outbox: Outbox; notices: () => unknown[] } {
@@ -36,7 +38,7 @@ describe("setting up an app", () => {
     expect((await accounts.addAuthenticatorApp(changeBy(session), { setUp, code: "000000" })).outcome).toBe(
       "wrong_code",
     );
-    expect(db.reader.prepare("SELECT * FROM totp_factors").all()).toEqual([]);
+    expect(await readRows(db, "SELECT * FROM totp_factors")).toEqual([]);
     expect((await signIn()).session).toMatchObject({ waitsForFactor: false, user: { hasSecondFactor: false } });
   });
 
@@ -44,12 +46,10 @@ describe("setting up an app", () => {
     const { world, signIn, db } = await openFactorWorld();
     const { session } = await signIn();
     await addApp(world, session);
-    const row = db.reader.prepare<[], { secret_sealed: Buffer }>("SELECT secret_sealed FROM totp_factors").get();
+    const row = await db.read.one(sql<[], { sealed: Buffer }>("SELECT secret_sealed AS sealed FROM totp_factors"));
     const keyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
-    expect(keyring.open(`user:${session.user.id}:totp-secret`, row?.secret_sealed ?? Buffer.alloc(0))).toHaveLength(20);
-    expect(
-      keyring.open(`user:${session.user.id + 1}:totp-secret`, row?.secret_sealed ?? Buffer.alloc(0)),
-    ).toBeUndefined();
+    expect(keyring.open(`user:${session.user.id}:totp-secret`, row?.sealed ?? Buffer.alloc(0))).toHaveLength(20);
+    expect(keyring.open(`user:${session.user.id + 1}:totp-secret`, row?.sealed ?? Buffer.alloc(0))).toBeUndefined();
   });
 
   test("shows the same key again after a slip, and a new one where the old has run out", async () => {
@@ -177,7 +177,7 @@ describe("removing", () => {
     expect((await accounts.findFactors(session.user.id)).backupCodesLeft).toBe(10);
     const [passkey] = (await accounts.findFactors(session.user.id)).passkeys;
     expect((await accounts.removePasskey(changeBy(session, password), passkey?.id ?? 0)).outcome).toBe("removed");
-    expect(db.reader.prepare("SELECT * FROM backup_codes").all()).toEqual([]);
+    expect(await readRows(db, "SELECT * FROM backup_codes")).toEqual([]);
     expect((await signIn()).session.waitsForFactor).toBe(false);
     expect((await accounts.makeBackupCodes(changeBy(session))).outcome).toBe("unknown");
   });
@@ -236,7 +236,7 @@ describe("a reset by an administrator", () => {
     for (const { sessionToken } of [own, waiting])
       expect(await accounts.authenticateSession(sessionToken)).toBeUndefined();
     for (const table of ["totp_factors", "passkeys", "backup_codes"]) {
-      expect(db.reader.prepare(`SELECT * FROM ${table}`).all()).toEqual([]);
+      expect(await readRows(db, `SELECT * FROM ${table}`)).toEqual([]);
     }
     const { session } = await signIn();
     expect(session.waitsForFactor).toBe(false);

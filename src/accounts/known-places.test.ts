@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { makeTestAccounts, makeUser, openSettings, password } from "../../test/support/accounts.ts";
+import { giveSomePasskey, makeTestAccounts, makeUser, openSettings, password } from "../../test/support/accounts.ts";
+import { readRows } from "../../test/support/engine-database.ts";
 import { keepLetters } from "../../test/support/kept-letters.ts";
 import { systemRandom } from "../base/random.ts";
 import { createKeyring } from "../crypto/keyring.ts";
@@ -61,12 +62,7 @@ describe("known places", () => {
     const { accounts, letters, db } = makeWorld();
     const ada = await makeUser(accounts);
     await enter(accounts, home);
-    db.writer
-      .prepare<[number]>(
-        `INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, created_at)
-         VALUES (1, ?, 'key', x'01', x'00', 0, '', 0)`,
-      )
-      .run(ada.id);
+    await giveSomePasskey(db, ada);
     const away = { ...home, client: "198.51.100.9" };
     await enter(accounts, away);
     expect(await accounts.signIn({ email: "ada@example.com", password: "wrong", place: away })).toBeUndefined();
@@ -80,7 +76,7 @@ describe("known places", () => {
       await enter(accounts, { ...home, client: `192.0.2.${at}` });
       advance(1);
     }
-    expect(db.reader.prepare("SELECT count(*) AS count FROM known_places").get()).toEqual({ count: 50 });
+    expect(await readRows(db, "SELECT digest FROM known_places")).toHaveLength(50);
     const before = letters.length;
     await enter(accounts, { ...home, client: "192.0.2.59" });
     expect(letters).toHaveLength(before);

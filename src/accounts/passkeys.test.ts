@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { makeUser, openSettings, password } from "../../test/support/accounts.ts";
 import { TestAuthenticator } from "../../test/support/authenticator.ts";
+import { changeRows } from "../../test/support/engine-database.ts";
 import { addPasskey, changeBy, openFactorWorld, party, place, signInAs } from "../../test/support/factors.ts";
 import { minuteMs } from "../base/clock.ts";
 import { passkeyNameCharactersMax } from "./accounts.ts";
@@ -160,9 +161,9 @@ describe("a passkey", () => {
       const answer = authenticator.get(await accounts.offerAnyPasskey(party));
       return accounts.signInByPasskey({ answer, party }, place);
     };
-    db.writer.prepare("UPDATE users SET disabled_at = 1").run();
+    await changeRows(db, "UPDATE users SET disabled_at = 1");
     expect(await attempt()).toBeUndefined();
-    db.writer.prepare("UPDATE users SET disabled_at = NULL, confirmed_at = NULL").run();
+    await changeRows(db, "UPDATE users SET disabled_at = NULL, confirmed_at = NULL");
     expect(await attempt()).toBeUndefined();
     const closed = await openFactorWorld({ settings: { ...openSettings, loginsDisabled: true } });
     expect(await closed.accounts.signInByPasskey({ answer: "{}", party }, place)).toBeUndefined();

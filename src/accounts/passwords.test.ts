@@ -1,6 +1,7 @@
 import bcrypt from "bcryptjs";
 import { describe, expect, it } from "vitest";
 import { makeTestAccounts, makeUser, password, placeAt, type TestAccounts } from "../../test/support/accounts.ts";
+import { changeRows, readRows } from "../../test/support/engine-database.ts";
 import { minuteMs } from "../base/clock.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
 
@@ -17,15 +18,12 @@ async function signIn({ accounts }: TestAccounts, as = password) {
   return { token: signedIn.sessionToken, id: session.id };
 }
 
-const letters = ({ db }: TestAccounts) =>
-  db.reader.prepare<[], { count: number }>("SELECT count(*) AS count FROM outbox").get()?.count;
+const letters = async ({ db }: TestAccounts) => (await readRows(db, "SELECT id FROM outbox")).length;
 
-function setHash({ db }: TestAccounts, hash: string): void {
-  db.writer.prepare<[string]>("UPDATE users SET password_hash = ?").run(hash);
-}
+const setHash = ({ db }: TestAccounts, hash: string) => changeRows(db, "UPDATE users SET password_hash = ?", hash);
 
-const hashOf = ({ db }: TestAccounts) =>
-  db.reader.prepare<[], { password_hash: string }>("SELECT password_hash FROM users").get()?.password_hash;
+const hashOf = async ({ db }: TestAccounts) =>
+  (await readRows(db, "SELECT password_hash FROM users"))[0]?.password_hash;
 
 describe("checkPassword", () => {
   it("is right for the password of this very user", async () => {
@@ -59,12 +57,12 @@ describe("changePassword", () => {
     const { accounts } = world;
     const ada = await makeUser(accounts);
     const [mine, other] = [await signIn(world), await signIn(world)];
-    const before = letters(world) ?? 0;
+    const before = await letters(world);
     const change = { userId: ada.id, current: password, password: next, keepSessionId: mine.id, place };
     expect(await accounts.changePassword(change)).toBe("changed");
     expect(await accounts.authenticateSession(mine.token)).toBeDefined();
     expect(await accounts.authenticateSession(other.token)).toBeUndefined();
-    expect(letters(world)).toBe(before + 1);
+    expect(await letters(world)).toBe(before + 1);
     expect(await accounts.signIn({ email, password, place })).toBeUndefined();
     expect(await accounts.signIn({ email, password: next, place })).toBeDefined();
   });
@@ -107,7 +105,7 @@ describe("changePassword", () => {
     const evesSession = await accounts.signIn({ email: "eve@example.com", password, place });
     const eves = await accounts.authenticateSession(evesSession?.sessionToken ?? "");
     const { id } = await signIn(world);
-    setHash(world, "");
+    await setHash(world, "");
     const change = (keepSessionId: number, current = "") =>
       accounts.changePassword({ userId: ada.id, current, password: next, keepSessionId, place });
     expect(eves?.user.id).toBe(eve.id);
@@ -172,13 +170,13 @@ describe("a bcrypt hash from elsewhere", () => {
       argon2: createArgon2Queue({ runningMax: 1, waitingMax: 4, waitingPerClientMax: 4 }),
     });
     const ada = await makeUser(world.accounts);
-    setHash(world, imported);
+    await setHash(world, imported);
     expect(await world.accounts.signIn({ email, password, place })).toBeUndefined();
-    expect(hashOf(world)).toBe(imported);
+    expect(await hashOf(world)).toBe(imported);
     expect(await world.accounts.checkPassword(ada.id, itsPassword, place)).toBe(true);
-    expect(hashOf(world)).toBe(imported);
+    expect(await hashOf(world)).toBe(imported);
     await signIn(world, itsPassword);
-    expect(hashOf(world)).toMatch(/^\$argon2id\$/);
+    expect(await hashOf(world)).toMatch(/^\$argon2id\$/);
     await signIn(world, itsPassword);
   });
 
@@ -189,9 +187,9 @@ describe("a bcrypt hash from elsewhere", () => {
     await makeUser(world.accounts);
     const long = "a password beyond the reach of bcrypt ".repeat(3);
     const stored = await bcrypt.hash(long, 4);
-    setHash(world, stored);
+    await setHash(world, stored);
     await signIn(world, `${long} with a slip`);
-    expect(hashOf(world)).toBe(stored);
+    expect(await hashOf(world)).toBe(stored);
     await signIn(world, long);
   });
 
@@ -213,13 +211,13 @@ describe("a bcrypt hash from elsewhere", () => {
       },
     });
     const ada = await makeUser(world.accounts);
-    setHash(world, imported);
+    await setHash(world, imported);
     held = true;
     const signingIn = world.accounts.signIn({ email, password: itsPassword, place });
     await hashing.promise;
     expect(await world.accounts.setPassword(ada.id, next)).toBe("changed");
     goOn.resolve();
     expect(await signingIn).toBeUndefined();
-    expect(hashOf(world)).toBe(`plain:${next}`);
+    expect(await hashOf(world)).toBe(`plain:${next}`);
   });
 });

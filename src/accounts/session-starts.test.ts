@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { makeTestAccounts, makeUser, openSettings, placeAt, startOfTests } from "../../test/support/accounts.ts";
+import {
+  giveSomePasskey,
+  makeTestAccounts,
+  makeUser,
+  openSettings,
+  placeAt,
+  startOfTests,
+} from "../../test/support/accounts.ts";
+import { changeRows } from "../../test/support/engine-database.ts";
 import { minuteMs } from "../base/clock.ts";
 import { systemRandom } from "../base/random.ts";
 import { createSessions } from "./sessions.ts";
@@ -9,12 +17,7 @@ import { createSessionStore } from "./store/sessions.ts";
 async function makeWorld() {
   const world = makeTestAccounts();
   const ada = await makeUser(world.accounts);
-  world.db.writer
-    .prepare<[number]>(
-      `INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, created_at)
-         VALUES (1, ?, 'key', x'01', x'00', 0, '', 0)`,
-    )
-    .run(ada.id);
+  await giveSomePasskey(world.db, ada);
   const noted: number[] = [];
   const starts = createSessions({
     store: createSessionStore(world.db),
@@ -80,9 +83,9 @@ describe("the start of a session", () => {
   it("is refused to a user who was disabled or deleted since the sign-in began", async () => {
     const { accounts, ada, starts, place, db } = await makeWorld();
     const eve = await makeUser(accounts, "eve@example.com");
-    db.writer.prepare<[number, number]>("UPDATE users SET disabled_at = ? WHERE id = ?").run(1, ada.id);
+    await changeRows(db, "UPDATE users SET disabled_at = 1 WHERE id = ?", ada.id);
     expect(await starts.start(ada, place, startOfTests)).toBeUndefined();
-    db.writer.prepare<[number]>("DELETE FROM users WHERE id = ?").run(eve.id);
+    await changeRows(db, "DELETE FROM users WHERE id = ?", eve.id);
     expect(await starts.start(eve, place, startOfTests)).toBeUndefined();
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { makeTestAccounts, makeUser, openSettings, password, placeAt } from "../../test/support/accounts.ts";
+import { readRows } from "../../test/support/engine-database.ts";
 import { dayMs, minuteMs } from "../base/clock.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Accounts } from "./accounts.ts";
@@ -27,7 +28,7 @@ describe("sessions", () => {
     await makeUser(accounts);
     const token = await startSession(accounts);
     expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/);
-    const rows = db.reader.prepare<[], { digest: Buffer }>("SELECT digest FROM sessions").all();
+    const rows = await readRows(db, "SELECT digest FROM sessions");
     expect(rows).toEqual([{ digest: digest(token) }]);
   });
 

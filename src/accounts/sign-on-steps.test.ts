@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { makeTestAccounts } from "../../test/support/accounts.ts";
+import { changeRows } from "../../test/support/engine-database.ts";
 import { minuteMs } from "../base/clock.ts";
 import { systemRandom } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
@@ -41,17 +42,12 @@ describe("a step of a sign-on", () => {
   });
 
   it("does not open in the place of another, and tells nothing by what is stored", async () => {
-    const { db, steps } = open();
+    const { db, steps, store } = open();
     const mine = await steps.keep(onTheWay, "client", 0);
     const other = await steps.keep(toConfirm, "client", 0);
-    const row = db.reader.prepare<[Buffer], { step_sealed: Buffer }>(
-      "SELECT step_sealed FROM sign_on_steps WHERE digest = ?",
-    );
-    const sealed = row.get(digest(other))?.step_sealed ?? Buffer.alloc(0);
+    const sealed = (await store.findStep(digest(other), -1)) ?? Buffer.alloc(0);
     expect(sealed.toString("latin1")).not.toContain("ada@example.com");
-    db.writer
-      .prepare<[Buffer, Buffer]>("UPDATE sign_on_steps SET step_sealed = ? WHERE digest = ?")
-      .run(sealed, digest(mine));
+    await changeRows(db, "UPDATE sign_on_steps SET step_sealed = ? WHERE digest = ?", sealed, digest(mine));
     expect(await steps.find(mine, 0)).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { makeTestAccounts, makeUser, password, placeAt, startOfTests } from "../../test/support/accounts.ts";
+import { readRows } from "../../test/support/engine-database.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
 
 /** So many characters, from the one given on, each once: in steps that make no sequence of a keyboard or alphabet. */
@@ -55,7 +56,7 @@ describe("createUser", () => {
     const argon2 = createArgon2Queue({ runningMax: 1, waitingMax: 4, waitingPerClientMax: 4 });
     const { accounts, db } = makeTestAccounts({ argon2 });
     await makeUser(accounts);
-    const row = db.reader.prepare<[], Record<string, unknown>>("SELECT * FROM users").get();
+    const [row] = await readRows(db, "SELECT * FROM users");
     expect(row?.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(JSON.stringify(row)).not.toContain(password);
     await expect(accounts.signIn({ email: "ada@example.com", password, place: placeAt("c") })).resolves.toBeDefined();

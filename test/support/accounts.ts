@@ -1,14 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { onTestFinished } from "vitest";
 import { type Accounts, type AccountsDeps, createAccounts, type Place } from "../../src/accounts/accounts.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { createBootCodeFile } from "../../src/config/boot-code-file.ts";
 import { createKeyring } from "../../src/crypto/keyring.ts";
-import { type Database, openDatabase } from "../../src/db/sqlite.ts";
+import type { Database } from "../../src/db/database.ts";
 import { createOwnLimits } from "../../src/limits/own-limits.ts";
 import { createOutbox } from "../../src/mail/outbox.ts";
+import { changeRows, makeFolder, openEngineDatabase } from "./engine-database.ts";
 
 /** Everybody may do everything. */
 export const openSettings: AccountsDeps["settings"] = {
@@ -53,18 +50,8 @@ function plainArgon2(): { argon2: AccountsDeps["argon2"]; checks: () => number }
 
 /** Accounts on a database of their own, which goes away with the test. */
 export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAccounts {
-  const folder = mkdtempSync(join(tmpdir(), "sealpush-accounts-"));
-  const db = openDatabase({
-    path: join(folder, "test.sqlite3"),
-    monotonicMs: () => performance.now(),
-    onStorageFailure: (code) => {
-      throw new Error(`Storage failed: ${code}`);
-    },
-  });
-  onTestFinished(async () => {
-    await db.close();
-    rmSync(folder, { recursive: true });
-  });
+  const folder = makeFolder();
+  const db = openEngineDatabase(folder);
   const { argon2, checks } = plainArgon2();
   let now = startOfTests;
   const keyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
@@ -100,4 +87,14 @@ export const password = "correct horse battery";
 
 export function makeUser(accounts: Accounts, email = "ada@example.com") {
   return accounts.createUser({ email, password, admin: false });
+}
+
+/** A second factor that nobody can answer with. */
+export async function giveSomePasskey(db: Database, { id }: { readonly id: number }): Promise<void> {
+  await changeRows(
+    db,
+    `INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, created_at)
+     VALUES (1, ?, 'key', ?, ?, 0, '', 0)`,
+    ...[id, Buffer.of(1), Buffer.of(0)],
+  );
 }

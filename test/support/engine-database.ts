@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Database, Reading, Writing } from "../../src/db/database.ts";
 import { openSqlite } from "../../src/db/sqlite.ts";
+import { type StatementText, sql, type Value } from "../../src/db/statement.ts";
 import { engine, settingsOfEngine } from "./engine.ts";
 
 /**
@@ -87,7 +88,6 @@ function late(opening: Promise<Database>): Database {
     idempotent: writing((db) => db.idempotent),
     write: async (work) => (await opening).write(work),
     writeInTurn: async (turn, work) => (await opening).writeInTurn(turn, work),
-    keyDestroyed: () => undefined,
     counts: { commits: 0, units: 0, waiting: 0 },
     keyDestroyed: () => undefined,
     poolUse: () => undefined,
@@ -97,4 +97,22 @@ function late(opening: Promise<Database>): Database {
       return closing;
     },
   };
+}
+
+/** What stands in the database, past the product. */
+export function readRows(
+  db: Pick<Database, "read">,
+  text: string,
+  ...parameters: Value[]
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  return db.read.all(sql<Value[], Readonly<Record<string, unknown>>>(text), ...parameters);
+}
+
+/** Changes it past the product. @returns how many rows. */
+export function changeRows(
+  db: Pick<Database, "autocommit">,
+  text: StatementText,
+  ...parameters: Value[]
+): Promise<number> {
+  return db.autocommit.run(sql<Value[]>(text), ...parameters);
 }
