@@ -3,7 +3,6 @@ import { copyFile, link, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Administrator } from "../accounts/accounts.ts";
 import type { BlobStore } from "../blobs/blob-store.ts";
-import type { Config } from "../config/config.ts";
 import { makeDataFolder } from "../config/data-folder.ts";
 import { systemErrorCode } from "../config/system-error.ts";
 import { refuseUnfinishedRestore, unfinishedRestorePath } from "../config/unfinished-restore.ts";
@@ -19,7 +18,9 @@ import { forgetRevived, type Revived } from "./sqlite/forget-revived.ts";
 import { makeFolder, readWhole, removeTree, saying, syncFile, syncFolders } from "./synced-files.ts";
 
 export interface RestoreDeps {
-  readonly config: Config;
+  readonly dataDir: string;
+  /** Where the settings want the database, in the data folder or elsewhere. */
+  readonly databasePath: string;
   readonly keyring: Keyring;
   readonly now: () => number;
   /** As whom the administrators' trail names the restore. */
@@ -51,25 +52,25 @@ export interface RestoreReport {
  * @throws BackupError, and what opening the house throws.
  */
 export async function restoreBackup(deps: RestoreDeps, request: RestoreRequest): Promise<RestoreReport> {
-  const { config, keyring, stop } = deps;
-  makeDataFolder(config.dataDir);
-  refuseUnfinishedRestore(config.dataDir);
-  const work = unfinishedRestorePath(config.dataDir);
+  const { dataDir, keyring, stop } = deps;
+  makeDataFolder(dataDir);
+  refuseUnfinishedRestore(dataDir);
+  const work = unfinishedRestorePath(dataDir);
   await makeFolder(work);
   const placed: (() => Promise<void>)[] = [];
   try {
-    refuseOccupied(config);
+    refuseOccupied(deps);
     const keepOpen = request.livePushes === "keep_open";
     const unpackTo = { folder: work, blobs: keepOpen };
     const manifest = await readBackup(request.source, { keyring: () => keyring, unpackTo, stop });
-    const databasePath = join(work, databaseName);
-    if (keepOpen) await dropUnnamed(work, manifest, databasePath);
-    const pushesEnded = await bringUpToDate(deps, databasePath, manifest, keepOpen);
-    const revived = forgetRevived(databasePath, { now: deps.now(), revokeTokens: request.revokeTokens });
+    const unpacked = join(work, databaseName);
+    if (keepOpen) await dropUnnamed(work, manifest, unpacked);
+    const pushesEnded = await bringUpToDate(deps, unpacked, manifest, keepOpen);
+    const revived = forgetRevived(unpacked, { now: deps.now(), revokeTokens: request.revokeTokens });
     await syncFolders(work);
     stop.throwIfAborted();
     if (keepOpen) placed.push(await placeBlobs(deps, work));
-    placed.push(await placeDatabase(databasePath, config.databasePath));
+    placed.push(await placeDatabase(unpacked, deps.databasePath));
     await removeWork(work);
     return { manifest, pushesEnded, revived };
   } catch (error) {
@@ -81,13 +82,13 @@ export async function restoreBackup(deps: RestoreDeps, request: RestoreRequest):
 }
 
 /** @throws BackupError when there is anything that a restore would have to replace or mix with. */
-function refuseOccupied(config: Config): void {
-  for (const path of ["", "-wal", "-shm", "-journal"].map((suffix) => `${config.databasePath}${suffix}`)) {
+function refuseOccupied({ dataDir, databasePath }: RestoreDeps): void {
+  for (const path of ["", "-wal", "-shm", "-journal"].map((suffix) => `${databasePath}${suffix}`)) {
     if (existsSync(path)) {
       throw new BackupError(`${path} is there already: restore into an empty data folder, nothing is overwritten.`);
     }
   }
-  const blobs = join(config.dataDir, blobsName);
+  const blobs = join(dataDir, blobsName);
   if (existsSync(blobs) && readdirSync(blobs).length > 0) {
     throw new BackupError(`${blobs} is not empty: restore into an empty data folder, nothing is overwritten.`);
   }
@@ -121,14 +122,14 @@ async function dropUnnamed(work: string, manifest: Manifest, databasePath: strin
 }
 
 /** @returns what takes them away again. */
-async function placeBlobs({ config, blobsElsewhere }: RestoreDeps, work: string): Promise<() => Promise<void>> {
+async function placeBlobs({ dataDir, blobsElsewhere }: RestoreDeps, work: string): Promise<() => Promise<void>> {
   const from = join(work, blobsName);
-  const to = join(config.dataDir, blobsName);
+  const to = join(dataDir, blobsName);
   if (!existsSync(from)) return async () => undefined;
   if (blobsElsewhere !== undefined) return await writeBlobs(from, blobsElsewhere);
   // Only onto an empty folder: the system refuses it otherwise.
   await saying(to, "made", () => rename(from, to));
-  await syncFile(config.dataDir);
+  await syncFile(dataDir);
   return () => removeTree(to);
 }
 

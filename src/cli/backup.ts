@@ -10,6 +10,7 @@ import type { Config } from "../config/config.ts";
 import { createKeyring, type Keyring } from "../crypto/keyring.ts";
 import { openBlobs } from "../house.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
+import { getEmbeddedDatabase } from "./embedded-database.ts";
 import { findMasterKeys, getMasterKeys } from "./master-keys.ts";
 import { refuseWithoutDatabase } from "./open-store.ts";
 import { getConfig } from "./settings.ts";
@@ -53,12 +54,13 @@ export function sourceOf(from: string, io: Pick<CliIo, "stdin">): BackupSource {
 
 async function runBackup(io: CliIo, to: string): Promise<void> {
   const config = getConfig(io);
+  const databasePath = getEmbeddedDatabase(config);
   refuseWithoutDatabase(config);
   const masterKeys = getMasterKeys(config, io.random);
   for (const warning of masterKeys.warnings) io.stderr(`${warning}\n`);
   const report = await createBackup(
     {
-      databasePath: config.databasePath,
+      databasePath,
       dataDir: config.dataDir,
       blobs: await openBlobs(config, io),
       keyring: createKeyring(masterKeys.keys, io.random),

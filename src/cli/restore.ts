@@ -5,6 +5,7 @@ import { createKeyring } from "../crypto/keyring.ts";
 import { openBlobs, openHouse } from "../house.ts";
 import { described, sourceOf, usage } from "./backup.ts";
 import { type CliIo, type CommandDeps, exitCodesHelp } from "./cli-io.ts";
+import { getEmbeddedDatabase } from "./embedded-database.ts";
 import { getMasterKeys } from "./master-keys.ts";
 import { eventsFor } from "./open-store.ts";
 import { getConfig } from "./settings.ts";
@@ -48,11 +49,13 @@ export function addRestore(program: Command, { io }: CommandDeps): void {
 
 async function runRestore(io: CliIo, request: RestoreRequest): Promise<void> {
   const config = getConfig(io);
+  const databasePath = getEmbeddedDatabase(config);
   const masterKeys = getMasterKeys(config, io.random);
   for (const warning of masterKeys.warnings) io.stderr(`${warning}\n`);
-  const inWork = (place: { dataDir: string; databasePath: string }): Config => ({
+  const inWork = (place: { readonly dataDir: string; readonly databasePath: string }): Config => ({
     ...config,
-    ...place,
+    dataDir: place.dataDir,
+    database: { engine: "sqlite", path: place.databasePath },
     masterKeys: masterKeys.keys,
     files: { ...config.files, s3: undefined },
     mail: undefined,
@@ -60,7 +63,8 @@ async function runRestore(io: CliIo, request: RestoreRequest): Promise<void> {
   });
   const report = await restoreBackup(
     {
-      config,
+      dataDir: config.dataDir,
+      databasePath,
       keyring: createKeyring(masterKeys.keys, io.random),
       now: () => io.clock.now(),
       by: shell,

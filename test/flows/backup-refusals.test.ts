@@ -1,0 +1,245 @@
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { describe, expect, test } from "vitest";
+import { type BackupWorld, keySettings, makeBackupWorld } from "../support/backups.ts";
+import { databaseFile, filesIn } from "../support/database-file.ts";
+import { makeFile, pushFiles } from "../support/files.ts";
+import { signedIn, stranger } from "../support/house.ts";
+
+const otherKey = "0d".repeat(32);
+
+/** A backup as a folder and as an archive, of a house with a file. */
+async function backedUp(): Promise<BackupWorld & { readonly folder: string; readonly archive: string }> {
+  const world = makeBackupWorld();
+  await using source = await world.open();
+  await source.house.pushes.create({ payload: "x" }, stranger);
+  await pushFiles(source.house.pushes, signedIn(7), [makeFile("a.txt", "content".repeat(20_000))]);
+  const [folder, archive] = [join(world.shelf, "b"), join(world.shelf, "b.tar")];
+  await world.run(["backup", "--to", folder]);
+  await world.run(["backup", "--to", archive]);
+  return { ...world, folder, archive };
+}
+
+/** The restore is refused with this sentence and leaves nothing; so is the check. */
+async function expectRefused(world: BackupWorld, from: string, sentence: RegExp | string): Promise<void> {
+  const dataDir = join(world.shelf, "restored");
+  expect(await world.refused(["restore", "--from", from, "--keep-open"], { dataDir })).toMatch(sentence);
+  expect(existsSync(dataDir) ? readdirSync(dataDir) : []).toEqual([]);
+  expect(await world.refused(["backup", "verify", "--from", from])).toMatch(sentence);
+}
+
+function blobIn(folder: string): string {
+  const name = [...filesIn(folder).keys()].find((path) => path.startsWith("blobs/"));
+  if (name === undefined) throw new Error("The backup has no blob.");
+  return join(folder, name);
+}
+
+function flipByte(path: string, at: number): void {
+  const bytes = readFileSync(path);
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+}
+
+describe("a backup that was damaged or changed", () => {
+  test("in its database or in a file is refused, with the name of what is damaged", async () => {
+    const world = await backedUp();
+    flipByte(blobIn(world.folder), 1_000);
+    await expectRefused(world, world.folder, /blobs\/.* is not what was written/);
+    flipByte(blobIn(world.folder), 1_000);
+    flipByte(join(world.folder, "sealpush.sqlite3"), 5_000);
+    await expectRefused(world, world.folder, "sealpush.sqlite3 in the backup is not what was written");
+  });
+
+  test("by somebody who made its sums right again is refused: the manifest is sealed", async () => {
+    const world = await backedUp();
+    const database = join(world.folder, "sealpush.sqlite3");
+    const before = readFileSync(database);
+    const db = new Database(database);
+    db.prepare(
+      "INSERT INTO users (id, email, password_hash, admin, created_at, updated_at) VALUES (9, 'm@x', '', 1, 1, 1)",
+    ).run();
+    db.close();
+    const sum = (bytes: Buffer) => execFileSync("sha256sum", { input: bytes }).toString().slice(0, 64);
+    const manifest = join(world.folder, "manifest.json");
+    const text = readFileSync(manifest, "utf8");
+    const after = readFileSync(database);
+    const forged = text
+      .replace(sum(before), sum(after))
+      .replace(`"bytes": ${before.length}`, `"bytes": ${after.length}`);
+    expect(forged).not.toBe(text);
+    writeFileSync(manifest, forged);
+    await expectRefused(world, world.folder, "it has been changed");
+  });
+
+  test("is refused when a file, the seal or the manifest is missing, or no JSON", async () => {
+    const world = await backedUp();
+    const without = (name: string) => {
+      const copy = join(world.shelf, `without-${name.replaceAll("/", "-")}`);
+      cpSync(world.folder, copy, { recursive: true });
+      rmSync(join(copy, name));
+      return copy;
+    };
+    for (const name of [
+      "manifest.json",
+      "manifest.seal",
+      "sealpush.sqlite3",
+      blobIn(world.folder).slice(world.folder.length + 1),
+    ]) {
+      await expectRefused(world, without(name), "it is not complete");
+    }
+    writeFileSync(join(world.folder, "manifest.json"), "{");
+    await expectRefused(world, world.folder, "it is no JSON");
+    await expectRefused(world, join(world.shelf, "nowhere"), "There is no backup at");
+  });
+
+  test("is refused as an archive wherever it was cut off, and when something was put into it", async () => {
+    const world = await backedUp();
+    const whole = readFileSync(world.archive);
+    const cut = join(world.shelf, "cut.tar");
+    for (const bytes of [100, 512, 3_000, Math.floor(whole.length / 2), whole.length - 1_024]) {
+      writeFileSync(cut, whole);
+      truncateSync(cut, bytes);
+      await expectRefused(world, cut, /ends too early|not finished/);
+    }
+    writeFileSync(cut, whole.subarray(0, whole.length - 2_048 - 1_024));
+    appendFileSync(cut, Buffer.alloc(1_024));
+    await expectRefused(world, cut, /not finished|damaged|ends too early/);
+
+    writeFileSync(join(world.shelf, "evil"), "x");
+    for (const name of ["../evil", "/tmp/evil", "master.key", "blobs/ab/../../evil"]) {
+      const changed = join(world.shelf, "changed.tar");
+      writeFileSync(changed, whole);
+      execFileSync("tar", ["-rf", changed, "-P", `--transform=s|.*|${name}|`, "-C", world.shelf, "evil"]);
+      await expectRefused(world, changed, "one that is in no backup");
+    }
+  });
+});
+
+describe("the master key", () => {
+  test("that sealed the backup has to be given; the refusal names it", async () => {
+    const world = await backedUp();
+    const [keyId = ""] = JSON.parse(readFileSync(join(world.folder, "manifest.json"), "utf8")).key_ids;
+    expect(keyId).toMatch(/^[0-9a-f]{8}$/);
+    for (const from of [world.folder, world.archive]) {
+      const dataDir = join(world.shelf, "restored");
+      const settings = { PWPUSH_MASTER_KEY: otherKey };
+      const said = await world.refused(["restore", "--from", from, "--keep-open"], { dataDir, settings });
+      expect(said).toContain(`master key with id ${keyId}`);
+      expect(readdirSync(dataDir)).toEqual([]);
+      await world.run(["restore", "--from", from, "--keep-open"], {
+        dataDir,
+        settings: { ...settings, PWPUSH_MASTER_KEY_PREVIOUS: keySettings.PWPUSH_MASTER_KEY },
+      });
+      rmSync(dataDir, { recursive: true });
+    }
+  });
+
+  test("is not made by a restore that lacks one", async () => {
+    const world = await backedUp();
+    const dataDir = join(world.shelf, "restored");
+    const said = await world.refused(["restore", "--from", world.folder, "--end-all"], { dataDir, settings: {} });
+    expect(said).toContain("PWPUSH_MASTER_KEY");
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  test("in the data folder opens the backup as well, and stays", async () => {
+    const world = await backedUp();
+    const dataDir = join(world.shelf, "restored");
+    mkdirSync(dataDir, { mode: 0o700 });
+    writeFileSync(join(dataDir, "master.key"), keySettings.PWPUSH_MASTER_KEY, { mode: 0o600 });
+    await world.run(["restore", "--from", world.folder, "--keep-open"], { dataDir, settings: {} });
+    expect(readdirSync(dataDir).sort()).toEqual(["blobs", "master.key", "sealpush.sqlite3"]);
+  });
+
+  test("of another database makes no backup that nobody could restore", async () => {
+    const world = await backedUp();
+    const said = await world.refused(["backup", "--to", join(world.shelf, "c")], {
+      settings: { PWPUSH_MASTER_KEY: otherKey },
+    });
+    expect(said).toContain("nobody could restore");
+    expect(readdirSync(world.shelf).sort()).toEqual(["b", "b.tar"]);
+  });
+
+  test("is not needed to look for damage, and its lack is said", async () => {
+    const world = await backedUp();
+    const argv = ["backup", "verify", "--from", world.archive];
+    const said = await world.run(argv, { dataDir: join(world.shelf, "none"), settings: {} });
+    expect(said).toContain("only damage was looked for");
+  });
+});
+
+describe("what is there already", () => {
+  test("is never overwritten by a backup", async () => {
+    const world = await backedUp();
+    for (const to of [world.folder, world.archive]) {
+      expect(await world.refused(["backup", "--to", to])).toContain("is there already");
+    }
+    mkdirSync(join(world.shelf, "empty"));
+    expect(await world.refused(["backup", "--to", join(world.shelf, "empty")])).toContain("is there already");
+    expect(await world.refused(["backup", "--to", join(world.shelf, "no", "b")])).toContain("There is no folder");
+    expect(await world.refused(["backup"])).toContain("--to");
+  });
+
+  test("is never overwritten by a restore, and stays as it is", async () => {
+    const world = await backedUp();
+    const restore = ["restore", "--from", world.folder, "--keep-open"];
+    const before = filesIn(world.cli.dataDir);
+    expect(await world.refused(restore)).toContain("is there already");
+    expect(filesIn(world.cli.dataDir)).toEqual(before);
+
+    for (const name of ["sealpush.sqlite3-wal", "blobs/ab/left"]) {
+      const dataDir = join(world.shelf, "occupied");
+      mkdirSync(join(dataDir, "blobs/ab"), { recursive: true });
+      writeFileSync(join(dataDir, name), "left");
+      expect(await world.refused(restore, { dataDir })).toMatch(/is there already|is not empty/);
+      expect([...filesIn(dataDir).keys()]).toEqual([name]);
+      rmSync(dataDir, { recursive: true });
+    }
+  });
+
+  test("of a restore that was interrupted stops every start and every other restore", async () => {
+    const world = await backedUp();
+    const dataDir = join(world.shelf, "restored");
+    mkdirSync(join(dataDir, "restore-unfinished"), { recursive: true });
+    const sentence = "runs or was interrupted";
+    expect(await world.refused(["restore", "--from", world.folder, "--keep-open"], { dataDir })).toContain(sentence);
+    await expect(world.open(dataDir)).rejects.toThrow(sentence);
+    expect(readdirSync(dataDir)).toEqual(["restore-unfinished"]);
+  });
+});
+
+test("a backup of a newer schema is refused with the version that can restore it", async () => {
+  const world = await backedUp();
+  const newer = join(world.shelf, "newer");
+  cpSync(world.cli.dataDir, newer, { recursive: true });
+  const db = new Database(databaseFile(newer));
+  db.pragma("user_version = 999");
+  db.close();
+  const said = await world.refused(["backup", "--to", join(world.shelf, "c")], { dataDir: newer });
+  expect(said).toContain("A newer version of Sealpush");
+});
+
+test("where there is no database, or a server keeps it, nothing is made and the sentence says what to do", async () => {
+  const world = makeBackupWorld();
+  expect(await world.refused(["backup", "--to", join(world.shelf, "b")])).toContain("There is no database");
+  const settings = { ...keySettings, DATABASE_URL: "postgres://sealpush:x@127.0.0.1:1/sealpush" };
+  for (const argv of [
+    ["backup", "--to", join(world.shelf, "b")],
+    ["restore", "--from", world.shelf, "--end-all"],
+  ]) {
+    expect(await world.refused(argv, { settings })).toContain("pg_dump");
+  }
+  expect(readdirSync(world.shelf)).toEqual([]);
+});

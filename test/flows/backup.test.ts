@@ -1,0 +1,226 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { describe, expect, test } from "vitest";
+import { type BackupWorld, makeBackupWorld } from "../support/backups.ts";
+import { databaseFile, filesIn } from "../support/database-file.ts";
+import { claimFiles, makeFile, pushFiles } from "../support/files.ts";
+import { signedIn, stranger, type TestHouse } from "../support/house.ts";
+
+const content = "sealed content ".repeat(10_000);
+const longPassword = "correct horse battery staple";
+
+interface Known {
+  readonly once: string;
+  readonly thrice: string;
+  readonly owned: string;
+  readonly withFile: string;
+  readonly over: string;
+}
+
+/** Pushes of each kind of life: one has had a view of three, one has ended. */
+async function fill({ house }: TestHouse): Promise<Known> {
+  const { pushes } = house;
+  const create = async (payload: string, expireAfterViews: number, owner?: number) =>
+    (await pushes.create({ payload, expireAfterViews }, owner === undefined ? stranger : signedIn(owner))).urlToken;
+  const known = {
+    once: await create("opened once", 1),
+    thrice: await create("opened thrice", 3),
+    owned: await create("owned", 5, 7),
+    withFile: (await pushFiles(pushes, signedIn(7), [makeFile("report.txt", content)], { expireAfterViews: 2 }))
+      .urlToken,
+    over: await create("over before the backup", 1),
+  };
+  await claim(house, known.thrice);
+  await claim(house, known.over);
+  return known;
+}
+
+async function claim(house: TestHouse["house"], urlToken: string): Promise<string> {
+  const claimed = await house.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  return claimed.outcome === "revealed" ? (claimed.payload ?? "") : claimed.outcome;
+}
+
+async function download(house: TestHouse["house"], urlToken: string): Promise<string> {
+  const [file] = await claimFiles(house.pushes, urlToken, stranger);
+  const opened = await house.pushes.openTicket(file?.ticket ?? "", stranger, 0);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of opened?.read({ start: 0, end: content.length - 1 }) ?? []) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+/** The three ways in which a backup is made and given back. */
+const ways = {
+  folder: {
+    backUp: (world: BackupWorld) => world.run(["backup", "--to", join(world.shelf, "b")]),
+    from: (world: BackupWorld) => ({ argv: ["--from", join(world.shelf, "b")], stdin: Buffer.alloc(0) }),
+  },
+  archive: {
+    backUp: (world: BackupWorld) => world.run(["backup", "--to", join(world.shelf, "b.tar")]),
+    from: (world: BackupWorld) => ({ argv: ["--from", join(world.shelf, "b.tar")], stdin: Buffer.alloc(0) }),
+  },
+} as const;
+
+describe.each(Object.entries(ways))("a backup as a %s", (_name, way) => {
+  test("of a house at work restores to what it was, view by view and file by file", async () => {
+    const world = makeBackupWorld();
+    const source = await world.open();
+    const known = await fill(source);
+    const said = await way.backUp(world);
+    expect(said).toMatch(/5 pushes \(4 of them live, with 1 files\), 0 users, sealed under key [0-9a-f]{8}\./);
+    // What happens afterwards is not in it.
+    expect(await claim(source.house, known.once)).toBe("opened once");
+
+    const { argv, stdin } = way.from(world);
+    expect(await world.run(["backup", "verify", ...argv], { stdin })).toContain("The backup is whole");
+    const dataDir = join(world.shelf, "restored");
+    await world.run(["restore", ...argv, "--keep-open"], { dataDir, stdin });
+    const { house } = await world.open(dataDir);
+    expect(await claim(house, known.once)).toBe("opened once");
+    expect(await claim(house, known.once)).toBe("gone");
+    for (const expected of ["opened thrice", "opened thrice", "gone"]) {
+      expect(await claim(house, known.thrice)).toBe(expected);
+    }
+    expect(await claim(house, known.owned)).toBe("owned");
+    expect(await claim(house, known.over)).toBe("gone");
+    expect(await download(house, known.withFile)).toBe(content);
+    expect((await house.accounts.listAdminEntries(1))[0]).toMatchObject({
+      action: "restored_backup",
+      adminEmail: "shell",
+      subject: new Date(world.clock.now()).toISOString(),
+    });
+  });
+
+  test("restored with --end-all opens nothing, holds no file, and the owner's trail says so", async () => {
+    const world = makeBackupWorld();
+    const source = await world.open();
+    const known = await fill(source);
+    await way.backUp(world);
+    const { argv, stdin } = way.from(world);
+    const dataDir = join(world.shelf, "restored");
+    const said = await world.run(["restore", ...argv, "--end-all"], { dataDir, stdin });
+    expect(said).toContain("Ended 4 pushes");
+    expect([...filesIn(dataDir).keys()]).toEqual(["sealpush.sqlite3"]);
+    const { house } = await world.open(dataDir);
+    for (const urlToken of Object.values(known)) expect(await claim(house, urlToken)).toBe("gone");
+    const trail = await house.pushes.trail(known.owned, signedIn(7), 1);
+    expect(trail?.events.map(({ kind }) => kind)).toContain("expire");
+  });
+});
+
+test("a folder holds database, blobs, manifest and seal, its user's alone, with sums that any tool can check", async () => {
+  const world = makeBackupWorld();
+  await fill(await world.open());
+  await world.run(["backup", "--to", join(world.shelf, "b")]);
+  const folder = join(world.shelf, "b");
+  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+  expect(manifest).toMatchObject({
+    format: "sealpush-backup",
+    format_version: 1,
+    created_at: "2026-01-15T12:00:00.000Z",
+    application_version: "1.2.3",
+    counts: { pushes: 5, live_pushes: 4, files: 1, users: 0 },
+    pushes_without_files: [],
+  });
+  for (const { path, bytes, sha256 } of manifest.files) {
+    expect(statSync(join(folder, path)).size).toBe(bytes);
+    expect(
+      createHash("sha256")
+        .update(readFileSync(join(folder, path)))
+        .digest("hex"),
+    ).toBe(sha256);
+  }
+  const names = [...filesIn(folder).keys()].sort();
+  const listed = manifest.files.map((file: { path: string }) => file.path);
+  expect(names).toEqual(["manifest.json", "manifest.seal", ...listed].sort());
+  for (const name of names) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+  for (const name of ["", "blobs"]) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o700);
+  expect(readdirSync(world.shelf)).toEqual(["b"]);
+});
+
+test("an archive is one that the system's tar unpacks, to a folder that restores", async () => {
+  const world = makeBackupWorld();
+  const known = await fill(await world.open());
+  const archive = join(world.shelf, "b.tar");
+  await world.run(["backup", "--to", archive]);
+  expect(statSync(archive).mode & 0o777).toBe(0o600);
+  const folder = join(world.shelf, "unpacked");
+  execFileSync("mkdir", [folder]);
+  execFileSync("tar", ["-xf", archive, "-C", folder]);
+  await world.run(["restore", "--from", folder, "--keep-open"], { dataDir: join(world.shelf, "restored") });
+  const { house } = await world.open(join(world.shelf, "restored"));
+  expect(await download(house, known.withFile)).toBe(content);
+});
+
+test("a restore is asked what becomes of views spent since, and does nothing before it is told", async () => {
+  const world = makeBackupWorld();
+  await fill(await world.open());
+  await world.run(["backup", "--to", join(world.shelf, "b")]);
+  const dataDir = join(world.shelf, "restored");
+  const restore = ["restore", "--from", join(world.shelf, "b")];
+  const asked = await world.refused(restore, { dataDir });
+  expect(asked).toContain("--keep-open");
+  expect(asked).toContain("--end-all");
+  expect(await world.refused([...restore, "--keep-open", "--end-all"], { dataDir })).toContain("cannot be used with");
+  expect(existsSync(dataDir)).toBe(false);
+});
+
+test("a restore signs everybody out, voids links and codes in use, drops mails, and revokes tokens where told to", async () => {
+  const world = makeBackupWorld();
+  const source = await world.open();
+  const email = "ada@example.com";
+  await world.run(["user", "create", "--email", email, "--password-stdin"], { stdin: Buffer.from(longPassword) });
+  const token = (await world.run(["token", "create", "--email", email, "--name", "t"])).trim();
+  await source[Symbol.asyncDispose]();
+  fillAccountTables(databaseFile(world.cli.dataDir), world.clock.now());
+  await world.run(["backup", "--to", join(world.shelf, "b")]);
+
+  world.clock.advance(3_600_000);
+  const restore = ["restore", "--from", join(world.shelf, "b"), "--keep-open"];
+  const kept = join(world.shelf, "kept");
+  const said = await world.run(restore, { dataDir: kept });
+  expect(said).toContain("Signed out 1 sessions; links in mails are void; 1 mails that waited were dropped.");
+  expect(said).toContain("1 API tokens work");
+  expect(leftOf(databaseFile(kept))).toEqual({
+    rows: 0,
+    lastStep: Math.floor(world.clock.now() / 30_000),
+    tokensInUse: 1,
+  });
+  const authenticate = async (dataDir: string) => {
+    const { house } = await world.open(dataDir);
+    return await house.accounts.authenticateToken({ token, address: "192.0.2.1" });
+  };
+  expect(await authenticate(kept)).toBeDefined();
+
+  const revoked = join(world.shelf, "revoked");
+  expect(await world.run([...restore, "--revoke-tokens"], { dataDir: revoked })).toContain("Revoked 1 API tokens.");
+  expect(leftOf(databaseFile(revoked))).toMatchObject({ tokensInUse: 0 });
+  expect(await authenticate(revoked)).toBeUndefined();
+});
+
+/** One row in each table whose rows a restore must not bring back to life. */
+function fillAccountTables(path: string, now: number): void {
+  const db = new Database(path);
+  const some = Buffer.alloc(32, 1);
+  db.prepare("INSERT INTO sessions VALUES (?, 1, 1, ?, ?, 0, '', '')").run(some, now, now);
+  db.prepare("INSERT INTO mailed_links VALUES (?, 1, 1, NULL, NULL, ?)").run(some, now);
+  db.prepare("INSERT INTO sign_on_steps VALUES (?, ?, 'client', ?)").run(some, some, now);
+  db.prepare("INSERT INTO outbox VALUES (1, ?, ?, ?, 0, NULL)").run(some, now, now);
+  db.prepare("INSERT INTO outbox VALUES (2, ?, ?, NULL, 9, 'given up')").run(some, now);
+  db.prepare("INSERT INTO processes VALUES ('p', 'k', 'k', ?)").run(now);
+  db.prepare("INSERT INTO totp_factors VALUES (1, ?, 1, ?)").run(some, now);
+  db.close();
+}
+
+function leftOf(path: string) {
+  const db = new Database(path, { readonly: true });
+  const ask = (text: string) => db.prepare(text).pluck().get();
+  const tables = ["sessions", "mailed_links", "sign_on_steps", "outbox", "processes"];
+  const rows = tables.reduce((sum, table) => sum + Number(ask(`SELECT count(*) FROM ${table}`)), 0);
+  const lastStep = ask("SELECT last_step FROM totp_factors");
+  const tokensInUse = ask("SELECT count(*) FROM api_tokens WHERE revoked_at IS NULL");
+  db.close();
+  return { rows, lastStep, tokensInUse };
+}

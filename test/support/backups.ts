@@ -1,0 +1,69 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished } from "vitest";
+import { makeTestCli, type TestCli } from "./cli.ts";
+import { openTestHouse, TestClock, type TestHouse } from "./house.ts";
+
+/** What the houses of these tests are sealed under, as settings take it. */
+export const keySettings = { PWPUSH_MASTER_KEY: "5ea1".repeat(16) };
+
+type Settings = Readonly<Record<string, string>>;
+
+/** A folder for backups, which goes with the test. */
+export function makeShelf(): string {
+  const folder = mkdtempSync(join(tmpdir(), "sealpush-shelf-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface BackupWorld {
+  readonly cli: TestCli;
+  readonly clock: TestClock;
+  /** A folder for backups and restored houses. */
+  readonly shelf: string;
+  /** A house; it is closed at the end of the test at the latest. */
+  open(dataDir?: string, settings?: Settings): Promise<TestHouse>;
+  /** Runs a command that has to succeed without a warning. @returns what it said. */
+  run(argv: readonly string[], more?: { dataDir?: string; stdin?: Buffer; settings?: Settings }): Promise<string>;
+  /** Runs a command that has to be refused. @returns the sentence. */
+  refused(argv: readonly string[], more?: { dataDir?: string; stdin?: Buffer; settings?: Settings }): Promise<string>;
+}
+
+/** Commands and houses in this process, under one clock and one master key. */
+export function makeBackupWorld(): BackupWorld {
+  const clock = new TestClock();
+  const cli = makeTestCli({ clock });
+  const run: BackupWorld["cli"]["run"] = (argv, more) => cli.run(argv, more);
+  const environment = (dataDir: string | undefined, settings: Settings = keySettings) => ({
+    ...settings,
+    DATA_DIR: dataDir ?? cli.dataDir,
+  });
+  return {
+    cli,
+    clock,
+    shelf: makeShelf(),
+    async open(dataDir = cli.dataDir, settings = keySettings) {
+      const opened = await openTestHouse({ dataDir, clock, environment: settings });
+      let open = true;
+      const close = async () => {
+        if (open) await opened[Symbol.asyncDispose]();
+        open = false;
+      };
+      onTestFinished(close);
+      return { ...opened, [Symbol.asyncDispose]: close };
+    },
+    async run(argv, { dataDir, stdin = Buffer.alloc(0), settings } = {}) {
+      const { exitCode, stdout, stderr } = await run(argv, { stdin, environment: environment(dataDir, settings) });
+      expect(stderr).toBe("");
+      expect(exitCode).toBe(0);
+      return stdout;
+    },
+    async refused(argv, { dataDir, stdin = Buffer.alloc(0), settings } = {}) {
+      const { exitCode, stdout, stderr } = await run(argv, { stdin, environment: environment(dataDir, settings) });
+      expect(stdout).toBe("");
+      expect(exitCode, stderr).not.toBe(0);
+      return stderr;
+    },
+  };
+}
