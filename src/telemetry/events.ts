@@ -23,7 +23,7 @@ export interface Events {
   workerStopped(counts: WriteCounts): void;
   rollStarted(counts: { readonly workers: number }): void;
   rollDone(counts: { readonly workers: number }): void;
-  /** `worker`: the new one that did not come to listen. Those that had not been replaced stay. */
+  /** `worker`: the new one that did not come to serve. Those that had not been replaced stay. */
   rollFailed(failed: { readonly worker: number }): void;
   /** `path`: of the key file, never its content. */
   masterKeyMade(path: string): void;
@@ -108,7 +108,7 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     rollStarted: (counts) => logger.info({ event: "roll_started", ...counts }),
     rollDone: (counts) => logger.info({ event: "roll_done", ...counts }),
     rollFailed: (failed) =>
-      logger.error({ event: "roll_failed", ...failed }, "A new worker did not come to listen, so the old ones stay."),
+      logger.error({ event: "roll_failed", ...failed }, "A new worker could not start, so the old ones stay."),
     masterKeyMade: (path) =>
       logger.warn({ event: "master_key_made", path }, "No master key was given, so one was made. Keep a copy of it."),
     bootCodeMade: (code, path) =>

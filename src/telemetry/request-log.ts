@@ -17,6 +17,8 @@ export interface RequestLog {
 export interface RequestLogOptions {
   /** The client's address stands in each line. */
   readonly addresses: boolean;
+  /** Of this process, if it is one of several: as in the logger's lines. */
+  readonly worker: number | undefined;
 }
 
 /**
@@ -32,6 +34,7 @@ export function createRequestLog(deps: {
 }): RequestLog {
   const { options, clock, destination } = deps;
   const timeOf = createTimeText();
+  const worker = options.worker === undefined ? "" : `"worker":${options.worker},`;
   let batch = "";
   let timer: NodeJS.Timeout | undefined;
   let refusedSaidAt = Number.NEGATIVE_INFINITY;
@@ -66,16 +69,20 @@ export function createRequestLog(deps: {
         refusedSaidAt = now;
         refusedUnsaid = 0;
       }
-      put(lineOf(request, timeOf(now), more));
+      put(lineOf(request, `"time":"${timeOf(now)}",${worker}`, more));
     },
     flush,
   };
 }
 
 /** Every part is ASCII without quotes and backslashes: our own words, numbers, hex digits, an address in its shortest form. */
-function lineOf({ requestId, method, route, status, durationMs }: AnsweredRequest, time: string, more: string): string {
+function lineOf(
+  { requestId, method, route, status, durationMs }: AnsweredRequest,
+  start: string,
+  more: string,
+): string {
   return (
-    `{"level":"info","time":"${time}","event":"request","requestId":"${requestId}","method":"${method}",` +
+    `{"level":"info",${start}"event":"request","requestId":"${requestId}","method":"${method}",` +
     `"route":"${route}","status":${status},"durationMs":${Math.round(durationMs * 100) / 100}${more}}\n`
   );
 }

@@ -38,7 +38,7 @@ export async function openTelemetry(
   const linesAreWanted = config.logLevel === "debug" || config.logLevel === "info";
   const requestLog =
     config.requestLog && linesAreWanted
-      ? createRequestLog({ options: config.requestLog, clock, destination })
+      ? createRequestLog({ options: { ...config.requestLog, worker }, clock, destination })
       : undefined;
   return {
     events,

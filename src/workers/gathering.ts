@@ -1,4 +1,5 @@
 import { secondMs } from "../base/clock.ts";
+import { addDepartedCounts, type MetricPart } from "../telemetry/departed-counts.ts";
 import type { ToWorker } from "./messages.ts";
 
 type Send = (message: ToWorker) => void;
@@ -8,16 +9,21 @@ interface Round {
   /** As the asker numbers it. */
   readonly askersRound: number;
   readonly awaited: Set<number>;
-  readonly parts: unknown[];
   readonly timer: NodeJS.Timeout;
 }
 
 const answerMsMax = 2 * secondMs;
 
-/** Lets a worker ask all workers for their part of something: the primary only passes on, and knows not what. */
+/**
+ * Lets a worker ask all workers for their part of the metrics. The primary passes on what each gave last, and keeps what
+ * those counted that have ended.
+ */
 export class Gathering {
   readonly #members = new Map<number, Send>();
   readonly #rounds = new Map<number, Round>();
+  /** Of members, the last that each gave. */
+  readonly #parts = new Map<number, unknown>();
+  #departed: readonly MetricPart[] = [];
   #lastRound = 0;
 
   join(worker: number, send: Send): void {
@@ -27,6 +33,8 @@ export class Gathering {
   /** Nobody waits for it any more. */
   leave(worker: number): void {
     this.#members.delete(worker);
+    this.#departed = addDepartedCounts(this.#departed, this.#parts.get(worker));
+    this.#parts.delete(worker);
     for (const number of [...this.#rounds.keys()]) this.#tick(number, worker);
   }
 
@@ -34,15 +42,15 @@ export class Gathering {
     this.#lastRound += 1;
     const number = this.#lastRound;
     const timer = setTimeout(() => this.#end(number), answerMsMax);
-    this.#rounds.set(number, { asker, askersRound, awaited: new Set(this.#members.keys()), parts: [], timer });
+    this.#rounds.set(number, { asker, askersRound, awaited: new Set(this.#members.keys()), timer });
     for (const send of this.#members.values()) send({ sealpush: "give_part", round: number });
     if (this.#members.size === 0) this.#end(number);
   }
 
+  /** @param number of the round, or of none: a part given before the end. */
   take(worker: number, number: number, part: unknown): void {
-    const round = this.#rounds.get(number);
-    if (round?.awaited.has(worker) !== true) return;
-    round.parts.push(part);
+    if (!this.#members.has(worker)) return;
+    this.#parts.set(worker, part);
     this.#tick(number, worker);
   }
 
@@ -57,6 +65,10 @@ export class Gathering {
     if (round === undefined) return;
     clearTimeout(round.timer);
     this.#rounds.delete(number);
-    this.#members.get(round.asker)?.({ sealpush: "parts", round: round.askersRound, parts: round.parts });
+    this.#members.get(round.asker)?.({
+      sealpush: "parts",
+      round: round.askersRound,
+      parts: [...this.#parts.values(), this.#departed],
+    });
   }
 }
