@@ -7,7 +7,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   base: [],
   config: ["base", "crypto"],
   crypto: ["base"],
-  db: ["base"],
+  db: ["base", "config"],
   limits: ["base", "crypto", "db"],
   blobs: ["base"],
   telemetry: ["base", "config"],

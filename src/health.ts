@@ -1,14 +1,13 @@
-import { stat } from "node:fs/promises";
 import type { Clock } from "./base/clock.ts";
 import { diskSpaceOf, freeDiskFloorBytes } from "./blobs/disk.ts";
 import type { Config } from "./config/config.ts";
 import type { Database } from "./db/database.ts";
+import { createInspection } from "./db/inspection.ts";
 import { createProcessRegistry } from "./db/processes.ts";
 
 /** How the server is, for those who run it. */
 export interface Health {
   readonly databaseAnswers: boolean;
-  /** Of the database file, its log left out. */
   readonly databaseBytes: number;
   readonly diskFreeBytes: number;
   readonly diskTotalBytes: number;
@@ -20,19 +19,19 @@ export interface Health {
 
 export function createHealth(deps: {
   readonly db: Database;
-  readonly config: Pick<Config, "dataDir" | "databasePath" | "freeDiskBytesMin">;
+  readonly config: Pick<Config, "dataDir" | "freeDiskBytesMin">;
   readonly clock: Clock;
   readonly canServe: () => Promise<boolean>;
 }): () => Promise<Health> {
   const { db, config, clock, canServe } = deps;
   const diskSpace = diskSpaceOf(config.dataDir);
   const registry = createProcessRegistry(db);
+  const inspection = createInspection(db);
   return async () => {
     const { freeBytes, totalBytes } = await diskSpace();
-    const { size } = await stat(config.databasePath);
     return {
       databaseAnswers: await canServe(),
-      databaseBytes: size,
+      databaseBytes: await inspection.sizeBytes(),
       diskFreeBytes: freeBytes,
       diskTotalBytes: totalBytes,
       diskFloorBytes: freeDiskFloorBytes(config.freeDiskBytesMin, totalBytes),

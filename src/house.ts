@@ -18,10 +18,10 @@ import { refuseUnfinishedRestore } from "./config/unfinished-restore.ts";
 import { createKeyring, type Keyring } from "./crypto/keyring.ts";
 import { type Argon2Queue, createArgon2Queue } from "./crypto/passphrase.ts";
 import { sealedLength } from "./crypto/stream-seal.ts";
+import type { Database } from "./db/database.ts";
 import { createIds } from "./db/ids.ts";
-import { LogTruncation } from "./db/log-truncation.ts";
+import { openDatabase } from "./db/open-database.ts";
 import type { SealedColumn } from "./db/sealed-column.ts";
-import { type Database, openDatabase } from "./db/sqlite.ts";
 import { createHealth, type Health } from "./health.ts";
 import { createLimits, type Limits } from "./limits/limits.ts";
 import { createMail, type Mail } from "./mail/mail.ts";
@@ -31,7 +31,7 @@ import { createCapacity } from "./pushes/capacity.ts";
 import { createPushes, type Pushes } from "./pushes/pushes.ts";
 import { createPushStore } from "./pushes/store/push-store.ts";
 import type { PushStore } from "./pushes/store.ts";
-import { openVault, type Vault, WrongMasterKeyError } from "./pushes/vault.ts";
+import { hasVault, openVault, type Vault, WrongMasterKeyError } from "./pushes/vault.ts";
 import type { Events } from "./telemetry/events.ts";
 
 /** Everything that a master key seals outside of pushes: a rotation of keys must leave none of it behind. */
@@ -82,20 +82,18 @@ const argon2Limits = { runningMax: 2, waitingMax: 256, waitingPerClientMax: 64 }
 export async function openHouse(config: Config, effects: Effects, events: Events): Promise<House> {
   makeDataFolder(config.dataDir);
   refuseUnfinishedRestore(config.dataDir);
-  const keyring = openKeyring(config, effects, events);
-  const db = openDatabase({
-    path: config.databasePath,
+  // SQLite's key is there before its file: a file without its key has lost it.
+  const early = config.database.engine === "sqlite" ? openKeyring(config, effects, events) : undefined;
+  const db = await openDatabase(config.database, {
     monotonicMs: effects.monotonicMs,
     onStorageFailure: events.storageFailed,
+    onTruncationFailed: (error) => events.jobFailed("log truncation", error),
   });
-  const truncation = new LogTruncation(db, (error) => events.jobFailed("log truncation", error));
-  const close = async () => {
-    truncation.close();
-    await db.close();
-  };
+  const close = () => db.close();
   try {
+    const keyring = early ?? (await openKeyringOf(db, config, effects, events));
     const vault = await openVault({ db, keyring, random: effects.random, now: effects.clock.now() });
-    const store = createPushStore(db, () => truncation.request());
+    const store = createPushStore(db);
     const blobs = await openBlobs(config, effects);
     const argon2 = createArgon2Queue(argon2Limits);
     const { clock, random } = effects;
@@ -175,17 +173,27 @@ function masterKeys(
   events: Pick<Events, "settingWarning" | "masterKeyMade">,
 ): readonly Buffer[] {
   if (config.masterKeys.length > 0) return config.masterKeys;
-  // In this order: a first start makes the key before the database, so a database without a key has lost it.
-  if (existsSync(config.databasePath) && !existsSync(join(config.dataDir, "master.key"))) {
-    throw new WrongMasterKeyError(
-      `${config.databasePath} is there, but the master.key that belongs to it is not: restore it to the data folder, ` +
-        "or give the key in PWPUSH_MASTER_KEY.",
-    );
-  }
+  const { database } = config;
+  if (database.engine === "sqlite" && existsSync(database.path)) refuseToMakeMasterKey(config, database.path);
   const file = readOrMakeMasterKeyFile(config.dataDir, effects.random);
   for (const warning of file.warnings) events.settingWarning(warning);
   if (file.made) events.masterKeyMade(join(config.dataDir, "master.key"));
   return [file.key];
+}
+
+/** On a server's database a key is looked for once it is known whether there is anything that it has to open. */
+async function openKeyringOf(db: Database, config: Config, effects: Effects, events: Events): Promise<Keyring> {
+  if (config.masterKeys.length === 0 && (await hasVault(db))) refuseToMakeMasterKey(config, "The database");
+  return openKeyring(config, effects, events);
+}
+
+/** @throws WrongMasterKeyError when the key of data that are there is not. */
+function refuseToMakeMasterKey(config: Config, what: string): void {
+  if (existsSync(join(config.dataDir, "master.key"))) return;
+  throw new WrongMasterKeyError(
+    `${what} is there, but the master.key that belongs to it is not: restore it to the data folder, ` +
+      "or give the key in PWPUSH_MASTER_KEY.",
+  );
 }
 
 /** Loaded where it is set: a server without single sign-on goes without the library's memory. */

@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { diskSpaceOf } from "../blobs/disk.ts";
 import type { Config } from "../config/config.ts";
+import type { Database } from "../db/database.ts";
 import { createForwarderNote } from "../db/forwarder-note.ts";
 import { createInspection } from "../db/inspection.ts";
-import type { Database } from "../db/sqlite.ts";
 import { createSmtpMailer } from "../mail/smtp.ts";
 import { createLetterStore } from "../mail/store/letters.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
@@ -53,11 +53,12 @@ function settingFindings(warnings: readonly string[]): Finding[] {
 
 /** What is known only from the database; the clock is looked at in any case. */
 async function checkStore(config: Config, io: CliIo): Promise<Finding[]> {
-  if (!existsSync(config.databasePath)) {
-    const missing = fail("database", `${config.databasePath} is not there: start the server once, or check DATA_DIR.`);
+  const { database } = config;
+  if (database.engine === "sqlite" && !existsSync(database.path)) {
+    const missing = fail("database", `${database.path} is not there: start the server once, or check DATA_DIR.`);
     return [missing, ...(await watchClock(io, undefined))];
   }
-  const db = openDatabaseOf(config, io);
+  const db = await openDatabaseOf(config, io);
   try {
     return await checkOpenStore(config, io, db);
   } finally {
@@ -69,7 +70,7 @@ async function checkOpenStore(config: Config, io: CliIo, db: Database): Promise<
   const inspection = createInspection(db);
   const now = io.clock.now();
   return [
-    ...(await check("database", async () => soundness(config.databasePath, await inspection.problems()))),
+    ...(await check("database", async () => soundness(config, await inspection.problems()))),
     ...(await check("key ring", () => checkKeyring({ config, random: io.random, now }, db))),
     ...(await check("clock", async () => await watchClock(io, await inspection.newestTime()))),
     ...(await check("forwarders", async () => checkForwarders(await createForwarderNote(db).find()))),
@@ -77,7 +78,11 @@ async function checkOpenStore(config: Config, io: CliIo, db: Database): Promise<
   ];
 }
 
-function soundness(path: string, problems: readonly string[]): Finding[] {
+function soundness({ database }: Config, problems: readonly string[]): Finding[] {
+  if (database.engine === "postgres") {
+    return [ok("database", `The server at ${database.host} answers, and its schema is this version's.`)];
+  }
+  const { path } = database;
   if (problems.length === 0) return [ok("database", `${path} is sound.`)];
   return problems.map((problem) => fail("database", `${path} is damaged: ${problem.replace(/\s+/g, " ")}.`));
 }

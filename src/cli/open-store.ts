@@ -3,7 +3,8 @@ import { type Accounts, createAccounts } from "../accounts/accounts.ts";
 import { createBootCodeFile } from "../config/boot-code-file.ts";
 import type { Config } from "../config/config.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
-import { type Database, openDatabase } from "../db/sqlite.ts";
+import type { Database } from "../db/database.ts";
+import { openDatabase } from "../db/open-database.ts";
 import { type House, openHouse, openKeyring } from "../house.ts";
 import { createOwnLimits } from "../limits/own-limits.ts";
 import { createOutbox } from "../mail/outbox.ts";
@@ -25,8 +26,8 @@ export async function withAccounts(
   work: (accounts: Accounts) => Promise<void>,
 ): Promise<void> {
   if (whenMissing === "refuse") refuseWithoutDatabase(config);
-  else if (!existsSync(config.databasePath)) await withHouse(config, io, async () => undefined);
-  const db = openDatabaseOf(config, io);
+  else if (isMissing(config)) await withHouse(config, io, async () => undefined);
+  const db = await openDatabaseOf(config, io);
   try {
     await work(openAccounts(config, db, io));
   } finally {
@@ -54,18 +55,23 @@ export function eventsFor(io: CliIo): Events {
 
 /** @throws CommandRefused: a command for what is in the database must not make an empty one in the wrong place. */
 export function refuseWithoutDatabase(config: Config): void {
-  if (existsSync(config.databasePath)) return;
+  if (!isMissing(config)) return;
   throw new CommandRefused(
-    `There is no database at ${config.databasePath} yet: start the server, create a user, or check DATA_DIR.`,
+    `There is no database at ${config.database.engine === "sqlite" ? config.database.path : config.database.host} yet: start the server, create a user, or check DATA_DIR.`,
   );
 }
 
-export function openDatabaseOf(config: Config, io: Pick<CliIo, "monotonicMs">): Database {
-  return openDatabase({
-    path: config.databasePath,
+/** Only a file can be missing: a server that does not answer says so itself. */
+function isMissing({ database }: Config): boolean {
+  return database.engine === "sqlite" && !existsSync(database.path);
+}
+
+export async function openDatabaseOf(config: Config, io: Pick<CliIo, "monotonicMs">): Promise<Database> {
+  return await openDatabase(config.database, {
     monotonicMs: io.monotonicMs,
-    // The write that failed tells the command itself.
+    // The write that failed tells the command itself; what a command could not cut, the server does.
     onStorageFailure: () => undefined,
+    onTruncationFailed: () => undefined,
   });
 }
 

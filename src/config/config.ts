@@ -1,3 +1,4 @@
+import type { PostgresAddress } from "./database-url.ts";
 import type { SettingOrigin } from "./describe-settings.ts";
 
 export type { SettingOrigin } from "./describe-settings.ts";
@@ -72,6 +73,22 @@ export interface TracingSettings {
   readonly samplerShare: number;
 }
 
+export type DatabaseSettings =
+  /** Absolute path of the file. */
+  { readonly engine: "sqlite"; readonly path: string } | ({ readonly engine: "postgres" } & PostgresSettings);
+
+export interface PostgresSettings extends PostgresAddress {
+  /** Connections of one process. */
+  readonly poolMax: number;
+  /** Requests that may wait for a connection; beyond it they are refused. */
+  readonly waitingMax: number;
+  readonly connectTimeoutMs: number;
+  readonly statementTimeoutMs: number;
+  readonly lockTimeoutMs: number;
+  /** Off behind a pooler that hands every transaction another connection: then nothing is left on one. */
+  readonly preparedStatements: boolean;
+}
+
 export interface Config {
   /** Every setting as it may be shown: where it came from, and secrets masked. */
   readonly origins: readonly SettingOrigin[];
@@ -83,8 +100,7 @@ export interface Config {
   readonly shutdownGraceMs: number;
   /** Absolute path. */
   readonly dataDir: string;
-  /** Absolute path of the SQLite file. */
-  readonly databasePath: string;
+  readonly database: DatabaseSettings;
   /** Master keys given by the environment or files, 32 bytes each, active first. Empty: `<dataDir>/master.key` is used or made. */
   readonly masterKeys: readonly Buffer[];
   readonly allowAnonymous: boolean;

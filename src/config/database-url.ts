@@ -1,36 +1,108 @@
-import { refused, type ValueType } from "./value-type.ts";
+import { accepted, type Parsed, refused, type ValueType } from "./value-type.ts";
+
+/** What DATABASE_URL names. The path is "" when the address names none (`sqlite:`): then the file lies in the data folder. */
+export type DatabaseAddress =
+  | { readonly engine: "sqlite"; readonly path: string }
+  | ({ readonly engine: "postgres" } & PostgresAddress);
+
+export interface PostgresAddress {
+  /** A host's name or address, or the absolute path of the folder of a Unix socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  /** "": none. */
+  readonly password: string;
+  readonly database: string;
+  readonly tls: PostgresTls;
+}
+
+/** As libpq's `sslmode`: `require` encrypts and believes any certificate, `verify-full` also checks the server's name. */
+export interface PostgresTls {
+  readonly mode: "disable" | "require" | "verify-ca" | "verify-full";
+  /** A file of certificate authorities to believe instead of the system's. */
+  readonly rootCertificateFile: string | undefined;
+}
+
+const tlsModes: readonly string[] = ["disable", "require", "verify-ca", "verify-full"] satisfies PostgresTls["mode"][];
+const knownParameters = ["sslmode", "sslrootcert", "host"];
 
 /**
- * `sqlite:PATH`, `sqlite:///absolute/path`, the same with `sqlite3:`. The value is the path, or "" when the address names
- * none (`sqlite:`): then the file lies in the data folder. The path is taken as it is written: no percent-decoding.
+ * `sqlite:PATH`, `sqlite:///absolute/path`, the same with `sqlite3:`; the path is taken as it is written, without
+ * percent-decoding. `postgres://user:password@host:port/database`, whose parts are percent-decoded.
  */
-export const databaseUrl: ValueType<string> = {
-  allowed: "sqlite:PATH or sqlite:///absolute/path",
+export const databaseUrl: ValueType<DatabaseAddress> = {
+  allowed: "sqlite:PATH, sqlite:///absolute/path, or postgres://user:password@host:port/database",
   parse(text) {
     const [, scheme = "", rest = ""] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(text) ?? [];
     switch (scheme.toLowerCase()) {
       case "sqlite":
       case "sqlite3":
-        return sqlitePath(rest);
+        return sqliteAddress(rest);
       case "postgres":
       case "postgresql":
-        return { ok: false, reason: "it names a PostgreSQL server, and this version stores its data in SQLite only" };
+        return postgresAddress(text);
       case "mysql":
       case "mysql2":
-        return { ok: false, reason: "it names a MySQL server, and this version stores its data in SQLite only" };
+        return because("it names a MySQL server, and data lies in SQLite or PostgreSQL only");
       default:
         return refused;
     }
   },
 };
 
-function sqlitePath(rest: string): ReturnType<typeof databaseUrl.parse> {
+function because(reason: string): Parsed<DatabaseAddress> {
+  return { ok: false, reason };
+}
+
+function sqliteAddress(rest: string): Parsed<DatabaseAddress> {
   if (rest.startsWith("//") && !rest.startsWith("///")) {
-    return { ok: false, reason: "after two slashes it names a host; write sqlite:PATH or sqlite:///absolute/path" };
+    return because("after two slashes it names a host; write sqlite:PATH or sqlite:///absolute/path");
   }
   const path = rest.startsWith("///") ? rest.slice(2) : rest;
-  if (path === ":memory:") return { ok: false, reason: "a database in memory forgets every push at the next start" };
-  if (path.includes("?")) return { ok: false, reason: "parameters after a question mark are not supported" };
-  if (path.endsWith("/")) return { ok: false, reason: "it names a folder, not a file" };
-  return /\p{Cc}/u.test(path) ? refused : { ok: true, value: path };
+  if (path === ":memory:") return because("a database in memory forgets every push at the next start");
+  if (path.includes("?")) return because("parameters after a question mark are not supported");
+  if (path.endsWith("/")) return because("it names a folder, not a file");
+  return /\p{Cc}/u.test(path) ? refused : accepted({ engine: "sqlite", path });
+}
+
+function postgresAddress(text: string): Parsed<DatabaseAddress> {
+  const url = URL.parse(text);
+  if (url === null || /\p{Cc}/u.test(text)) return refused;
+  const parameters = url.searchParams;
+  const unknown = [...parameters.keys()].find((name) => !knownParameters.includes(name));
+  if (unknown !== undefined) {
+    return because(`of the parameters after its question mark only ${knownParameters.join(", ")} are known`);
+  }
+  const mode = parameters.get("sslmode") ?? "disable";
+  if (!isTlsMode(mode)) {
+    return because(
+      "its sslmode must be one of disable, require, verify-ca, verify-full: nothing here falls back to plain text",
+    );
+  }
+  const parts = decoded([url.username, url.password, url.pathname.slice(1), parameters.get("host") ?? url.hostname]);
+  if (parts === undefined) return refused;
+  const [user = "", password = "", database = "", host = ""] = parts;
+  if (user === "") return because("it names no user");
+  if (database === "" || database.includes("/")) return because("it names no database after the host");
+  if (host === "") return because("it names no host");
+  return accepted({
+    engine: "postgres",
+    host: host.replace(/^\[(.*)\]$/, "$1"),
+    port: url.port === "" ? 5432 : Number(url.port),
+    ...{ user, password, database },
+    tls: { mode, rootCertificateFile: parameters.get("sslrootcert") ?? undefined },
+  });
+}
+
+function isTlsMode(word: string): word is PostgresTls["mode"] {
+  return tlsModes.includes(word);
+}
+
+function decoded(parts: readonly string[]): readonly string[] | undefined {
+  try {
+    return parts.map(decodeURIComponent);
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
 }

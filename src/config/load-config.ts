@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { secondMs } from "../base/clock.ts";
 import type { Config } from "./config.ts";
 import { contradictions } from "./contradictions.ts";
+import { databaseOf, databaseWarnings } from "./database-settings.ts";
 import type { SettingOrigin } from "./describe-settings.ts";
 import { givenMasterKeys } from "./given-master-keys.ts";
 import { kindSettings } from "./kind-settings.ts";
@@ -30,8 +31,6 @@ export type LoadResult =
       readonly warnings: readonly string[];
       readonly given: readonly SettingOrigin[];
     };
-
-const databaseFile = "sealpush.sqlite3";
 
 /**
  * Reads all settings and checks them, each alone and against the others, before anything is opened. Every mistake is
@@ -66,7 +65,8 @@ export function loadConfig(variables: Environment, readFile: ReadFile): LoadResu
     ...kindResults.flatMap((kind) => kind.warnings),
     ...contradictions(readings),
     ...storage.warnings,
-    ...processWarnings(readings.processes, "sqlite"),
+    ...processWarnings(readings.processes, readings.server.databaseUrl.value?.engine ?? "sqlite"),
+    ...databaseWarnings(readings),
     ...telemetryWarnings(readings.watching, readings.tracing),
   ];
   const moved: Readonly<Record<string, string>> = Object.assign({}, ...kindResults.map((kind) => kind.moved));
@@ -91,6 +91,7 @@ export function loadConfig(variables: Environment, readFile: ReadFile): LoadResu
 function configOf(
   {
     server,
+    database,
     processes,
     access,
     accounts,
@@ -113,9 +114,9 @@ function configOf(
     origins,
     host: server.host.value,
     port: server.port.value,
-    ...processesOf(processes, "sqlite"),
+    ...processesOf(processes, server.databaseUrl.value?.engine ?? "sqlite"),
     dataDir,
-    databasePath: server.databaseUrl.value ? resolve(server.databaseUrl.value) : resolve(dataDir, databaseFile),
+    database: databaseOf({ server, database }, dataDir),
     masterKeys,
     allowAnonymous: access.anonymous.value,
     kinds,

@@ -1,5 +1,6 @@
 import { dayMs, minuteMs } from "../base/clock.ts";
 import { accountSettings } from "./account-settings.ts";
+import { databaseSettings } from "./database-settings.ts";
 import { databaseUrl } from "./database-url.ts";
 import { kindRows } from "./kind-rows.ts";
 import { hostNames, listenAddress, networks, webOrigin } from "./network-types.ts";
@@ -43,7 +44,7 @@ export const settingGroups = {
       }),
       databaseUrl: optionalSetting({
         env: "DATABASE_URL",
-        doc: "The database. `sqlite:` alone is the file in `DATA_DIR`; a relative path starts at the working directory.",
+        doc: "The database: a SQLite file, or a PostgreSQL server (13 or newer). `sqlite:` alone is the file in `DATA_DIR`; a relative path starts at the working directory. After PostgreSQL's database may follow `?sslmode=` `disable` (the default), `require`, `verify-ca` or `verify-full`, `&sslrootcert=` a file of certificate authorities, and `host=` the folder of a Unix socket.",
         type: databaseUrl,
         unset: "sealpush.sqlite3 in DATA_DIR",
         hidden: "when_refused",
@@ -51,6 +52,7 @@ export const settingGroups = {
     },
   },
   ...processSettings,
+  ...databaseSettings,
   keys: {
     title: "Master keys",
     intro:

@@ -190,13 +190,44 @@ describe("a database address", () => {
         "SQLITE3:db/p.db",
         "sqlite3:///p%20.db",
       ]),
-    ).toEqual(["", "push.db", "/srv/a b.db", "/srv/p.db", "db/p.db", "/p%20.db"]);
+    ).toEqual(
+      ["", "push.db", "/srv/a b.db", "/srv/p.db", "db/p.db", "/p%20.db"].map((path) => ({ engine: "sqlite", path })),
+    );
   });
 
-  it("names no server, no memory and no folder", () => {
+  it("is a PostgreSQL server, its parts percent-decoded", () => {
+    const plain = { engine: "postgres", port: 5432, tls: { mode: "disable", rootCertificateFile: undefined } };
+    expect(
+      values(databaseUrl, [
+        "postgres://push:p%40ss%2F@db.example.com/push",
+        "postgresql://push@[2001:db8::1]:6432/push?sslmode=verify-full&sslrootcert=/etc/ca.pem",
+        "postgres://push@localhost/push?host=%2Fvar%2Frun%2Fpostgresql",
+      ]),
+    ).toEqual([
+      { ...plain, host: "db.example.com", user: "push", password: "p@ss/", database: "push" },
+      {
+        ...{ ...plain, host: "2001:db8::1", port: 6432, user: "push", password: "", database: "push" },
+        tls: { mode: "verify-full", rootCertificateFile: "/etc/ca.pem" },
+      },
+      { ...plain, host: "/var/run/postgresql", user: "push", password: "", database: "push" },
+    ]);
+  });
+
+  it("of a PostgreSQL server says who, where and what, and nothing that is not understood", () => {
     const reasons = [
-      "postgres://u:p@h/d",
-      "postgresql://h/d",
+      "postgres://h/d",
+      "postgres://u:p@h",
+      "postgres://u:p@h/",
+      "postgres://u:p@h/d/e",
+      "postgres://u:p@h/d?pool=5",
+      "postgres://u:p@h/d?sslmode=prefer",
+    ].map((text) => databaseUrl.parse(text));
+    for (const parsed of reasons) expect(parsed).toEqual({ ok: false, reason: expect.any(String) });
+    expect(values(databaseUrl, ["postgres://u:%zz@h/d", "postgres://u:p@h:99999/d"])).toEqual(Array(2).fill("refused"));
+  });
+
+  it("names no other server, no memory and no folder", () => {
+    const reasons = [
       "mysql2://h/d",
       "sqlite://host/p.db",
       "sqlite::memory:",

@@ -53,6 +53,11 @@ export interface Database {
   writeInTurn<T>(turn: Turn, work: (unit: Unit) => Promise<T>): Promise<T>;
   /** Since the start: units that were committed, in how many commits; and how many wait now. */
   readonly counts: { readonly commits: number; readonly units: number; readonly waiting: number };
+  /**
+   * Told inside a unit that has destroyed a key: where the engine can see to it that no file holds the key's bytes any
+   * more, it does so soon afterwards.
+   */
+  keyDestroyed(): void;
   /** Connections in use; undefined for an engine that has no pool. */
   poolUse(): PoolUse | undefined;
   /** Whether a read comes through now. */

@@ -5,13 +5,14 @@ import { expect, it, onTestFinished } from "vitest";
 import { hourMs } from "../base/clock.ts";
 import { createForwarderNote } from "./forwarder-note.ts";
 import { createInspection } from "./inspection.ts";
-import { openDatabase } from "./sqlite.ts";
+import { openSqlite } from "./sqlite.ts";
 
 function makeDatabase() {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-inspection-"));
-  const db = openDatabase({
+  const db = openSqlite({
     path: join(folder, "test.sqlite3"),
     monotonicMs: () => performance.now(),
+    onTruncationFailed: () => undefined,
     onStorageFailure: (code) => {
       throw new Error(`Storage failed: ${code}`);
     },

@@ -11,11 +11,17 @@ export interface Inspection {
    * checks its pages itself: always empty.
    */
   problems(): Promise<readonly string[]>;
+  /** What the data take up: of a SQLite file without its log, of a PostgreSQL database with its indexes. */
+  sizeBytes(): Promise<number>;
   /** The latest time that any process wrote down, ms since the epoch; undefined in a new database. */
   newestTime(): Promise<number | undefined>;
 }
 
 const quickCheck = sql<[], { quick_check: string }>(`PRAGMA quick_check(${problemsMax})`);
+const size = sql<[], { bytes: number }>({
+  sqlite: "SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()",
+  postgres: "SELECT pg_database_size(current_database()) AS bytes",
+});
 // Each part has an index or a bound, so the answer takes no longer in a full house.
 const newest = sql<[], { newest: number | null }>(
   `SELECT max(at) AS newest FROM (
@@ -32,6 +38,7 @@ export function createInspection(db: Database): Inspection {
       if (db.engine === "postgres") return [];
       return (await db.read.all(quickCheck)).flatMap((row) => (row.quick_check === "ok" ? [] : [row.quick_check]));
     },
+    sizeBytes: async () => (await db.read.one(size))?.bytes ?? 0,
     newestTime: async () => (await db.read.one(newest))?.newest ?? undefined,
   };
 }

@@ -20,7 +20,7 @@ function madeLog(answer: () => boolean) {
     cuts += 1;
     return answer();
   };
-  const truncation = new LogTruncation({ truncateLog }, (error) => failures.push(error));
+  const truncation = new LogTruncation(truncateLog, (error) => failures.push(error));
   onTestFinished(() => truncation.close());
   return { truncation, failures, cuts: () => cuts };
 }
@@ -85,7 +85,10 @@ test("a reader that holds the log delays the cut until it lets go", async () => 
   reader.exec("BEGIN; SELECT count(*) FROM items");
   await items.insert(2);
 
-  const truncation = new LogTruncation(db, () => undefined);
+  const truncation = new LogTruncation(
+    () => db.truncateLog(),
+    () => undefined,
+  );
   vi.advanceTimersByTime(5_000);
   expect(logBytes()).toBeGreaterThan(0);
   reader.exec("COMMIT");

@@ -1,5 +1,4 @@
 import { minuteMs, secondMs } from "../base/clock.ts";
-import type { Database } from "./sqlite.ts";
 
 const delayMs = secondMs;
 const lookEveryMs = minuteMs;
@@ -17,8 +16,9 @@ export class LogTruncation {
   #requested = false;
   #closed = false;
 
-  constructor(db: Pick<Database, "truncateLog">, onFailure: (error: unknown) => void) {
-    this.#truncate = () => db.truncateLog();
+  /** @param truncate false when a reader or writer held the log. */
+  constructor(truncate: () => boolean, onFailure: (error: unknown) => void) {
+    this.#truncate = truncate;
     this.#onFailure = onFailure;
     this.request();
   }

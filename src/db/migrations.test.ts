@@ -3,7 +3,7 @@ import SqliteDriver from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { createUserStore } from "../accounts/store/users.ts";
 import { migrations } from "./migrations.ts";
-import { openDatabase } from "./sqlite.ts";
+import { openSqlite } from "./sqlite.ts";
 import { makeFolder } from "./test-support.ts";
 
 /** What a server of the first schema has left: one user with a token, and somebody signed in. */
@@ -23,7 +23,12 @@ test("a database of the first schema keeps its users, tokens and pushes; everybo
   first.pragma("user_version = 1");
   first.close();
 
-  const db = openDatabase({ path, monotonicMs: () => 0, onStorageFailure: () => undefined });
+  const db = openSqlite({
+    path,
+    monotonicMs: () => 0,
+    onStorageFailure: () => undefined,
+    onTruncationFailed: () => undefined,
+  });
   onTestFinished(() => db.close());
   expect(db.reader.pragma("user_version", { simple: true })).toBe(migrations.length);
   expect((await createUserStore(db).findUserByEmail("ada@example.com"))?.user).toMatchObject({

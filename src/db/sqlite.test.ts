@@ -5,11 +5,16 @@ import { expect, onTestFinished, test } from "vitest";
 import { NewerSchemaError } from "./database.ts";
 import { createIds } from "./ids.ts";
 import { migrations } from "./migrations.ts";
-import { openDatabase } from "./sqlite.ts";
+import { openSqlite } from "./sqlite.ts";
 import { makeFolder, makeItems, makeTestDatabase } from "./test-support.ts";
 
 function reopen(path: string) {
-  return openDatabase({ path, monotonicMs: () => 0, onStorageFailure: () => undefined });
+  return openSqlite({
+    path,
+    monotonicMs: () => 0,
+    onStorageFailure: () => undefined,
+    onTruncationFailed: () => undefined,
+  });
 }
 
 test("both connections are as durable and as forgetful as they must be", () => {

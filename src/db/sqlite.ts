@@ -3,6 +3,7 @@ import SqliteDriver, { type Database as Connection } from "better-sqlite3";
 import { type Database, NewerSchemaError, type Unit, type Writing } from "./database.ts";
 import { GroupCommit, type GroupCommitLimits } from "./group-commit.ts";
 import { HotReads } from "./hot-reads.ts";
+import { LogTruncation } from "./log-truncation.ts";
 import { migrations } from "./migrations.ts";
 import { SqliteStatements } from "./sqlite-statements.ts";
 
@@ -31,6 +32,8 @@ export interface SqliteOptions {
   readonly path: string;
   readonly monotonicMs: () => number;
   readonly onStorageFailure: (code: string) => void;
+  /** The write-ahead log could not be cut; it is tried again. */
+  readonly onTruncationFailed: (error: unknown) => void;
   readonly limits?: GroupCommitLimits;
 }
 
@@ -58,6 +61,8 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
   );
   const hotReads = new HotReads(writer, reader);
   const truncate = writer.prepare<[], { busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)");
+  const truncateLog = () => truncate.get()?.busy === 0;
+  const truncation = new LogTruncation(truncateLog, options.onTruncationFailed);
   const probe = reader.prepare("PRAGMA user_version");
   const unit = new SqliteStatements(writer);
   const write = <T>(work: (unit: Unit) => T | Promise<T>) => commits.write(() => work(unit));
@@ -75,13 +80,15 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     // All units run one after the other.
     writeInTurn: (_turn, work) => write(work),
     ...{ autocommit, idempotent: autocommit },
+    keyDestroyed: () => truncation.request(),
     poolUse: () => undefined,
     get counts() {
       return commits.counts;
     },
-    truncateLog: () => truncate.get()?.busy === 0,
+    truncateLog,
     answers: async () => probe.get() !== undefined,
     async close() {
+      truncation.close();
       await commits.close();
       hotReads.close();
       reader.close();
@@ -164,6 +171,3 @@ function migrate(writer: Connection): void {
     })
     .immediate();
 }
-
-export type { SqliteDatabase as Database };
-export { openSqlite as openDatabase };

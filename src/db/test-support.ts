@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { GroupCommitLimits } from "./group-commit.ts";
-import { type Database, groupCommitLimits, openDatabase } from "./sqlite.ts";
+import { groupCommitLimits, openSqlite, type SqliteDatabase } from "./sqlite.ts";
 
 export interface TestDatabase {
-  readonly db: Database;
+  readonly db: SqliteDatabase;
   readonly path: string;
   /** Codes that were reported as failures of the storage. */
   readonly failures: readonly string[];
@@ -26,10 +26,11 @@ export function makeTestDatabase(options: { path?: string; limits?: Partial<Grou
   const path = options.path ?? join(makeFolder(), "test.sqlite3");
   const failures: string[] = [];
   let monotonicMs = 0;
-  const db = openDatabase({
+  const db = openSqlite({
     path,
     monotonicMs: () => monotonicMs,
     onStorageFailure: (code) => failures.push(code),
+    onTruncationFailed: (error) => failures.push(String(error)),
     limits: { ...groupCommitLimits, ...options.limits },
   });
   onTestFinished(() => db.close());
@@ -42,7 +43,7 @@ export function makeTestDatabase(options: { path?: string; limits?: Partial<Grou
 }
 
 /** A table of the test's own with a small and a large column. */
-export function makeItems(db: Database) {
+export function makeItems(db: SqliteDatabase) {
   db.writer.exec("CREATE TABLE IF NOT EXISTS items (id INTEGER PRIMARY KEY, content BLOB NOT NULL)");
   const insert = db.writer.prepare("INSERT INTO items (id, content) VALUES (?, zeroblob(?))");
   const insertMany = db.writer.prepare(

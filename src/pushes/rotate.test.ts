@@ -106,7 +106,7 @@ test("a rotation that was interrupted is finished by the next, which then retire
   let writes = 0;
   const dying = {
     ...db,
-    write<T>(unit: (unit: Unit) => T | Promise<T>): Promise<T> {
+    write<T>(unit: (unit: Unit) => Promise<T>): Promise<T> {
       writes += 1;
       return writes > 2 ? Promise.reject(new Error("killed")) : db.write(unit);
     },
@@ -173,7 +173,7 @@ test("a process that comes and goes during a rotation with the old key keeps tha
   let batches = 0;
   const visited = {
     ...db,
-    async write<T>(unit: (unit: Unit) => T | Promise<T>): Promise<T> {
+    async write<T>(unit: (unit: Unit) => Promise<T>): Promise<T> {
       const done = await db.write(unit);
       batches += 1;
       // After the last batch has looked at every row there was.

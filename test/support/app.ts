@@ -1,12 +1,13 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
-import { type App, buildApp } from "../../src/app.ts";
+import { buildApp } from "../../src/app.ts";
 import { settingsOfEngine } from "./engine.ts";
 import { makeDataDir, TestClock, testConfig, testEffects } from "./house.ts";
+import type { SqliteApp } from "./sqlite-house.ts";
 
 export interface TestApp extends AsyncDisposable {
-  readonly app: App;
+  readonly app: SqliteApp;
   readonly server: FastifyInstance;
   readonly clock: TestClock;
   readonly dataDir: string;
@@ -32,12 +33,12 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const clock = options.clock ?? new TestClock();
   const logLines: string[] = [];
   const environment = { ...(await settingsOfEngine(dataDir, options.environment)), ...options.environment };
-  const app = await buildApp(testConfig(dataDir, environment), {
+  const app = (await buildApp(testConfig(dataDir, environment), {
     effects: testEffects(clock),
     logDestination: { write: (line: string) => logLines.push(line) },
     assetsDir: makeAssets(dataDir),
     version: "0.0.0-test",
-  });
+  })) as SqliteApp;
   await app.server.ready();
   return {
     ...{ app, server: app.server, clock, dataDir, logLines },

@@ -11,7 +11,8 @@ const probeBytes = 4_096;
 
 /** Really writes a small file to each folder of the data, syncs it and takes it away. */
 export function checkWritable(config: Config, random: Random): Finding[] {
-  const folders = new Set([config.dataDir, dirname(config.databasePath)]);
+  const { dataDir, database } = config;
+  const folders = new Set([dataDir, ...(database.engine === "sqlite" ? [dirname(database.path)] : [])]);
   return [...folders].map((folder) => checkFolder(folder, random));
 }
 

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import pg, { type PoolClient, type PoolConfig } from "pg";
+import type { PostgresSettings } from "../../config/config.ts";
 import type { PoolUse } from "../database.ts";
 import { LostConnectionError } from "./failures.ts";
-import type { PostgresSettings, PostgresTls } from "./settings.ts";
 
 export interface ConnectionPool {
   /** @throws the driver's error when none can be had in time. */
@@ -42,7 +42,7 @@ function poolConfig(settings: PostgresSettings): PoolConfig {
   return {
     ...{ host, port, user, password, database },
     application_name: "sealpush",
-    ssl: tlsOptions(settings.tls, host),
+    ssl: tlsOptions(settings),
     max: settings.poolMax,
     idleTimeoutMillis: idleMsMax,
     maxLifetimeSeconds: lifetimeSecondsMax,
@@ -64,7 +64,7 @@ function poolConfig(settings: PostgresSettings): PoolConfig {
   };
 }
 
-function tlsOptions(tls: PostgresTls, host: string): ConnectionOptions | false {
+function tlsOptions({ tls, host }: PostgresSettings): ConnectionOptions | false {
   if (tls.mode === "disable") return false;
   const authorities =
     tls.rootCertificateFile === undefined ? {} : { ca: readFileSync(tls.rootCertificateFile, "utf8") };

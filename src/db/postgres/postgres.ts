@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PoolClient } from "pg";
 import { unavailable } from "../../base/errors.ts";
+import type { PostgresSettings } from "../../config/config.ts";
 import { type Database, OutcomeUnknownError, type Reading, type Turn, type Unit, type Writing } from "../database.ts";
 import { sql } from "../statement.ts";
 import { isConflict, isRefusalForNow, LostConnectionError, NotConnectedError, sqlState, told } from "./failures.ts";
 import { migrate } from "./migrate.ts";
 import { type ConnectionPool, openPool } from "./pool.ts";
 import { type Connection, PostgresStatements } from "./postgres-statements.ts";
-import type { PostgresSettings } from "./settings.ts";
 
 export interface PostgresOptions {
   readonly settings: PostgresSettings;
@@ -77,6 +77,10 @@ class Postgres implements Database {
 
   get counts() {
     return { commits: this.#commits, units: this.#commits, waiting: this.#pool.use().waiting };
+  }
+
+  keyDestroyed(): void {
+    // The server reuses the space of what was deleted at its own pace.
   }
 
   poolUse() {

@@ -1,4 +1,4 @@
-import type { Unit } from "../../db/database.ts";
+import type { Database, Unit } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
 import type { AuditRecord } from "../audit-trail.ts";
 import type { ContentChange, PushChange, PushRow } from "../store.ts";
@@ -43,8 +43,7 @@ export async function changePush(
   unit: Unit,
   change: PushChange,
   audit: AuditRecord,
-  steps: Pick<Steps, "record">,
-  onKeyDestroyed: () => void,
+  { record, keyDestroyed }: Pick<Steps, "record"> & Pick<Database, "keyDestroyed">,
 ): Promise<PushRow | undefined> {
   const { pushId, expiry, expireAfterViews = null, name, note, content, now } = change;
   const expiresAt = expiry?.expiresAt ?? null;
@@ -72,9 +71,9 @@ export async function changePush(
   if (changed === undefined) return undefined;
   if (content !== undefined) {
     await writeContent(unit, pushId, changed.dataKeyId, content);
-    onKeyDestroyed();
+    keyDestroyed();
   }
-  await steps.record(unit, pushId, audit);
+  await record(unit, pushId, audit);
   const raw = await unit.one(rowById, pushId);
   return raw === undefined ? undefined : toPushRow(raw);
 }

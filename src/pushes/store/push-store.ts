@@ -51,9 +51,8 @@ const renewUpload = sql<[anonymousBytes: number, now: number, blobKey: string]>(
   "UPDATE uploads SET anonymous_bytes = ?, renewed_at = ? WHERE blob_key = ?",
 );
 
-/** `onKeyDestroyed`: called inside the transaction that destroys a data key. */
-export function createPushStore(db: Database, onKeyDestroyed: () => void): PushStore {
-  const steps = createSteps(db.engine, onKeyDestroyed);
+export function createPushStore(db: Database): PushStore {
+  const steps = createSteps(db);
 
   return {
     ...createHotPath(db, steps),
@@ -74,7 +73,9 @@ export function createPushStore(db: Database, onKeyDestroyed: () => void): PushS
     files: (pushId) => db.read.all(filesOfPush, pushId),
     async change(request, audit) {
       try {
-        const row = await db.write((unit) => changePush(unit, request, audit, steps, onKeyDestroyed));
+        const row = await db.write((unit) =>
+          changePush(unit, request, audit, { ...steps, keyDestroyed: () => db.keyDestroyed() }),
+        );
         return row === undefined ? { outcome: "refused" } : { outcome: "changed", row };
       } catch (error) {
         if (error instanceof UploadSweptError) return { outcome: "upload_swept" };

@@ -100,8 +100,9 @@ const insertEntry = sql<
      updated_at = excluded.updated_at`,
 );
 
-/** `onKeyDestroyed`: called inside the unit that destroys a data key: SQLite's log should be cut soon after. */
-export function createSteps(engine: Database["engine"], onKeyDestroyed: () => void): Steps {
+export function createSteps(db: Pick<Database, "engine" | "keyDestroyed">): Steps {
+  const { engine } = db;
+
   /** SQLite keeps what anonymous pushes hold in step with each write; PostgreSQL's writes would wait for one another. */
   async function addToAnonymous(unit: Unit, bytes: number): Promise<void> {
     if (engine === "sqlite") await unit.run(addToTotal, bytes);
@@ -123,7 +124,7 @@ export function createSteps(engine: Database["engine"], onKeyDestroyed: () => vo
       await unit.run(deleteAuditEntries, pushId);
       await addToAnonymous(unit, -ended.storedBytes);
     }
-    onKeyDestroyed();
+    db.keyDestroyed();
   }
 
   async function record(unit: Unit, pushId: number, audit: AuditRecord): Promise<void> {

@@ -12,7 +12,7 @@ const keyBytes = 98;
 /** The table of data keys alone, with what was ever in it. */
 function makeKeys() {
   const { db, path } = makeTestDatabase();
-  const { upkeep } = createPushStore(db, () => undefined);
+  const { upkeep } = createPushStore(db);
   const insert = db.writer.prepare("INSERT INTO data_keys (sealed) VALUES (?)");
   const overwrite = db.writer.prepare("UPDATE data_keys SET sealed = zeroblob(length(sealed)) WHERE id = ?");
   const rowIds = db.reader.prepare<[], { id: number }>("SELECT id FROM data_keys ORDER BY id");

@@ -1,0 +1,22 @@
+import type { DatabaseSettings } from "../config/config.ts";
+import type { Database } from "./database.ts";
+import { openSqlite } from "./sqlite.ts";
+
+export interface DatabaseEffects {
+  /** Milliseconds that never jump; only differences mean something. */
+  readonly monotonicMs: () => number;
+  /** `code`: the driver's, or the system's. */
+  readonly onStorageFailure: (code: string) => void;
+  readonly onTruncationFailed: (error: unknown) => void;
+}
+
+/**
+ * Opens the database that the settings name, made or brought up to date where that is needed.
+ * @throws NewerSchemaError, an Error with a sentence for the operator, or the driver's.
+ */
+export async function openDatabase(settings: DatabaseSettings, effects: DatabaseEffects): Promise<Database> {
+  if (settings.engine === "sqlite") return openSqlite({ path: settings.path, ...effects });
+  // Loaded where it is set: a server on SQLite goes without the driver's memory.
+  const { openPostgres } = await import("./postgres/postgres.ts");
+  return await openPostgres({ settings, ...effects });
+}
