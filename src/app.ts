@@ -76,6 +76,7 @@ export async function buildApp(config: Config, options: AppOptions): Promise<App
         await server.drain.run({ ...times, handedOver: async () => options.worker?.handedOver() });
         await server.fastify.close();
         await timetable.stop();
+        await options.worker?.leavePart();
         await house.close();
         await telemetry.close();
       },
@@ -115,6 +116,7 @@ async function composeServer(
   registerUp(fastify, { readiness });
   if (metrics !== undefined && metricsGate !== undefined) {
     metrics.watchHouse(gaugesOf(house, clock));
+    if (options.worker !== undefined) metrics.join(options.worker);
     registerMetrics(fastify, { gate: metricsGate, read: metrics.read });
   }
   registerApiV2(fastify, { config, pushes, bodyBudget, version: options.version });
