@@ -1,0 +1,92 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemErrorCode } from "../src/config/system-error.ts";
+import { chartProblems } from "./deploy/chart.ts";
+import { composeProblems } from "./deploy/compose.ts";
+import { dockerfileProblems, imageOf } from "./deploy/dockerfile.ts";
+import { factsOf } from "./deploy/facts.ts";
+import { unitProblems } from "./deploy/unit.ts";
+
+const root = join(import.meta.dirname, "..");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+
+/** Ready-made judges, each run where it is installed. */
+const judges: readonly { readonly command: string; readonly run: (folder: string) => readonly string[] }[] = [
+  {
+    command: "caddy",
+    run: () => ["validate", "--adapter", "caddyfile", "--config", join(root, "deploy/compose/Caddyfile")],
+  },
+  {
+    command: "systemd-analyze",
+    run(folder) {
+      // It wants to see the program, which lies elsewhere until it is installed.
+      const unit = read("deploy/systemd/sealpush.service")
+        .replaceAll("/opt/sealpush/node_modules/.bin/node", process.execPath)
+        .replaceAll("/opt/sealpush", root);
+      const file = join(folder, "sealpush.service");
+      writeFileSync(file, unit);
+      return ["verify", "--man=no", file];
+    },
+  },
+  {
+    command: "helm",
+    run: () => ["lint", "--strict", "--set=existingSecret=sealpush", join(root, "deploy/helm/sealpush")],
+  },
+];
+
+function ownProblems(): readonly string[] {
+  const facts = factsOf(JSON.parse(read("package.json")), (path) => existsSync(join(root, path)));
+  const dockerfile = read("Dockerfile");
+  const image = imageOf(dockerfile);
+  const chart = "deploy/helm/sealpush";
+  const templates = readdirSync(join(root, chart, "templates")).map(
+    (name) => [name, read(`${chart}/templates/${name}`)] as const,
+  );
+  const found: readonly (readonly [string, readonly string[]])[] = [
+    ["Dockerfile", dockerfileProblems(dockerfile, facts)],
+    ...["sqlite", "postgres"].map((name) => {
+      const file = `deploy/compose/${name}.yaml`;
+      return [file, composeProblems(read(file), facts, image)] as const;
+    }),
+    [
+      chart,
+      chartProblems(
+        {
+          chart: read(`${chart}/Chart.yaml`),
+          values: read(`${chart}/values.yaml`),
+          schema: read(`${chart}/values.schema.json`),
+          templates: new Map(templates),
+        },
+        facts,
+        image,
+      ),
+    ],
+    ["deploy/systemd", unitProblems(read("deploy/systemd/sealpush.service"), read("deploy/systemd/sealpush"))],
+  ];
+  return found.flatMap(([file, problems]) => problems.map((problem) => `${file}: ${problem}`));
+}
+
+/** @returns what a judge complains of; nothing where it is not installed. */
+function judged(): readonly string[] {
+  const folder = mkdtempSync(join(tmpdir(), "sealpush-deploy-"));
+  try {
+    return judges.flatMap(({ command, run }) => {
+      const { error, status, stdout, stderr } = spawnSync(command, run(folder), { encoding: "utf8" });
+      if (error !== undefined) {
+        if (systemErrorCode(error) !== "ENOENT") throw error;
+        console.log(`${command} is not installed and was not asked.`);
+        return [];
+      }
+      return status === 0 ? [] : [`${command}: ${stdout}${stderr}`];
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const problems = [...ownProblems(), ...judged()];
+for (const problem of problems) console.error(problem);
+if (problems.length > 0) process.exitCode = 1;
+else console.log("What runs the server elsewhere agrees with it.");

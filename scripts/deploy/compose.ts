@@ -1,0 +1,81 @@
+import { parse } from "yaml";
+import { drainSecondsMax, type Facts, type Image, settingProblems } from "./facts.ts";
+import { at, entriesOf, listOf, type Tree, textOf } from "./tree.ts";
+
+const settingPattern = /^(?:PWP|DATABASE_URL|PORT$|HOST$|DATA_DIR$|WEB_CONCURRENCY$|OTEL_)/;
+
+/** Variables of the shell at their defaults: `${NAME:-default}` is the one form that these files use. */
+function atDefaults(text: string): string {
+  return text.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1");
+}
+
+/** What a compose file must say of each service, and where it must agree with the image. */
+export function composeProblems(text: string, facts: Facts, image: Image): readonly string[] {
+  const file: Tree = parse(text, { merge: true });
+  return entriesOf(at(file, "services")).flatMap(([name, service]) =>
+    [
+      ...hardeningProblems(service),
+      ...referenceProblems(file, service),
+      ...(textOf(at(service, "image")).startsWith("sealpush:") ? serverProblems(file, service, facts, image) : []),
+    ].map((problem) => `${name}: ${problem}`),
+  );
+}
+
+function hardeningProblems(service: Tree): readonly string[] {
+  const tag = textOf(at(service, "image")).split(":")[1] ?? "";
+  return [
+    ...(/^\d+\.\d+/.test(tag) ? [] : ["the image is not pinned to a version."]),
+    ...(at(service, "read_only") === true ? [] : ["the root file system is writable."]),
+    ...(listOf(at(service, "cap_drop")).includes("ALL") ? [] : ["it keeps capabilities."]),
+    ...(listOf(at(service, "security_opt")).includes("no-new-privileges:true") ? [] : ["it may gain privileges."]),
+    ...(at(service, "restart") === "unless-stopped" ? [] : ["nothing starts it again."]),
+  ];
+}
+
+/** Names that must stand elsewhere in the file. */
+function referenceProblems(file: Tree, service: Tree): readonly string[] {
+  const namesOf = (tree: Tree) =>
+    Array.isArray(tree) ? tree.map((entry) => textOf(entry)) : entriesOf(tree).map(([name]) => name);
+  const used = {
+    services: namesOf(at(service, "depends_on")),
+    networks: namesOf(at(service, "networks")),
+    secrets: namesOf(at(service, "secrets")),
+    volumes: listOf(at(service, "volumes"))
+      .map((volume) => textOf(volume).split(":")[0] ?? "")
+      .filter((source) => !source.startsWith(".")),
+  };
+  const missing = Object.entries(used).flatMap(([kind, names]) =>
+    names.filter((name) => !namesOf(at(file, kind)).includes(name)).map((name) => `${name} is not among the ${kind}.`),
+  );
+  const notGiven = entriesOf(at(service, "environment"))
+    .map(([, value]) => /^\/run\/secrets\/(.+)$/.exec(textOf(value))?.[1])
+    .filter((secret) => secret !== undefined && !used.secrets.includes(secret))
+    .map((secret) => `the secret ${secret} is named, but not given to it.`);
+  return [...missing, ...notGiven];
+}
+
+function serverProblems(file: Tree, service: Tree, facts: Facts, image: Image): readonly string[] {
+  const environment = entriesOf(at(service, "environment")).map(
+    ([name, value]) => [name, atDefaults(textOf(value))] as const,
+  );
+  const graceSeconds = Number(environment.find(([name]) => name === "PWP__SHUTDOWN_GRACE_SECONDS")?.[1] ?? 0);
+  const stopSeconds = Number.parseInt(textOf(at(service, "stop_grace_period")), 10);
+  const ports = listOf(at(service, "ports")).map((port) => textOf(port).split(":").at(-1));
+  const upstreams = textOf(at(file, "services", "caddy", "environment", "SEALPUSH_UPSTREAMS")).split(" ");
+  const caddy = textOf(at(file, "services", "caddy", "networks", "front", "ipv4_address"));
+  const trusted = environment.find(([name]) => name === "PWP__TRUSTED_PROXIES")?.[1] ?? "";
+  return [
+    ...environment.flatMap(([name, value]) => settingProblems(name, value)),
+    ...(environment.every(([name]) => settingPattern.test(name)) ? [] : ["it has variables that are no settings."]),
+    ...(textOf(at(service, "image")) === `sealpush:${facts.version}` ? [] : [`its image is not of ${facts.version}.`]),
+    ...(stopSeconds > drainSecondsMax + graceSeconds ? [] : ["it is killed before it has ended by itself."]),
+    ...(listOf(at(service, "volumes")).some((volume) => textOf(volume).endsWith(`:${image.dataDir}`))
+      ? []
+      : [`${image.dataDir} is no volume.`]),
+    ...(listOf(at(service, "tmpfs")).includes("/tmp") ? [] : ["/tmp is not writable."]),
+    ...[...ports, ...upstreams.map((upstream) => upstream.split(":")[1])]
+      .filter((port) => port !== image.port)
+      .map((port) => `${port} is not the port of the image.`),
+    ...(trusted.split(/,\s*/).includes(caddy) ? [] : ["it does not believe Caddy."]),
+  ];
+}

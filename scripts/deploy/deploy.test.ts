@@ -1,0 +1,142 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { chartProblems } from "./chart.ts";
+import { composeProblems } from "./compose.ts";
+import { dockerfileProblems, imageOf } from "./dockerfile.ts";
+import { factsOf } from "./facts.ts";
+import { unitProblems } from "./unit.ts";
+
+const root = join(import.meta.dirname, "../..");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const facts = factsOf(JSON.parse(read("package.json")), (path) => existsSync(join(root, path)));
+const dockerfile = read("Dockerfile");
+const image = imageOf(dockerfile);
+
+/** The text with one thing in it changed: a change that finds nothing would prove nothing. */
+function changed(text: string, from: string, to: string): string {
+  expect(text).toContain(from);
+  return text.replace(from, to);
+}
+
+describe("the check of the Dockerfile", () => {
+  it("finds nothing in the one that stands", () => {
+    expect(dockerfileProblems(dockerfile, facts)).toEqual([]);
+    expect(image).toEqual({ user: "10001:10001", port: "5100", dataDir: "/data" });
+  });
+
+  it.each([
+    ["another Node", `node:${facts.nodeVersion}-bookworm-slim\n`, "node:latest\n", /is not Node/],
+    ["a full base image", "-bookworm-slim\n", "-bookworm\n", /is not slim/],
+    ["root", "USER 10001:10001", "USER root", /must be numbers, and not root/],
+    ["user 0", "USER 10001:10001", "USER 0:0", /must be numbers, and not root/],
+    ["a fetched file", "COPY src ./src", "ADD https://example.com/src ./src", /use COPY/],
+    ["a source that is not there", "COPY src ./src", "COPY sources ./src", /sources is not there/],
+    ["scripts of packages", "--omit=dev --ignore-scripts", "--omit=dev", /runs scripts/],
+    ["packages for development", "npm ci --omit=dev", "npm ci", /for development/],
+    ["untested packages for tracing", "@opentelemetry/api@1", "@opentelemetry/api@0", /version that is tested/],
+    ["no health check", "HEALTHCHECK", "LABEL", /HEALTHCHECK must ask/],
+    ["a shell as process 1", 'ENTRYPOINT ["sealpush"]', "ENTRYPOINT sealpush", /gets no signals/],
+    ["an unknown setting", "DATA_DIR=/data", "DATA_DIR=/data PWP__LOG_LEVL=warn", /PWP__LOG_LEVL is not a setting/],
+    ["a refused value", "PORT=5100", "PORT=none", /PORT is "none"/],
+    ["another port", "EXPOSE 5100", "EXPOSE 80", /EXPOSE and PORT differ/],
+    ["a forgotten version", `version="${facts.version}"`, 'version="0"', /version label/],
+  ])("finds %s", (_what, from, to, problem) => {
+    expect(dockerfileProblems(changed(dockerfile, from, to), facts).join("\n")).toMatch(problem);
+  });
+});
+
+describe("the check of the compose files", () => {
+  const postgres = read("deploy/compose/postgres.yaml");
+
+  it("finds nothing in those that stand", () => {
+    expect(composeProblems(postgres, facts, image)).toEqual([]);
+    expect(composeProblems(read("deploy/compose/sqlite.yaml"), facts, image)).toEqual([]);
+  });
+
+  it.each([
+    ["a writable system", "  read_only: true\n  cap_drop", "  cap_drop", /root file system is writable/],
+    ["capabilities", "  cap_drop:\n    - ALL", "  cap_drop:\n    - CHOWN", /keeps capabilities/],
+    ["a floating image", "caddy:2.10.2-alpine", "caddy:latest", /not pinned/],
+    ["an image of another version", `sealpush:${facts.version}`, "sealpush:9.9.9", /not of/],
+    ["too little time to end", "stop_grace_period: 45s", "stop_grace_period: 30s", /killed before/],
+    [
+      "a proxy that is not believed",
+      "PWP__TRUSTED_PROXIES: 172.30.52.2",
+      "PWP__TRUSTED_PROXIES: none",
+      /believe Caddy/,
+    ],
+    ["an unknown setting", "DATABASE_URL_FILE", "DATABASE_FILE", /DATABASE_FILE is not a setting/],
+    ["a secret that is not given", "    - master_key\n", "", /master_key is named, but not given/],
+    ["a secret that nobody made", "  master_key:\n    file", "  key:\n    file", /not among the secrets/],
+    ["another port", "sealpush-1:5100", "sealpush-1:80", /not the port of the image/],
+    ["data outside of a volume", "- data:/data\n", "- data:/files\n", /\/data is no volume/],
+  ])("finds %s", (_what, from, to, problem) => {
+    expect(composeProblems(changed(postgres, from, to), facts, image).join("\n")).toMatch(problem);
+  });
+});
+
+describe("the check of the chart", () => {
+  const folder = "deploy/helm/sealpush";
+  const templates = new Map(
+    readdirSync(join(root, folder, "templates")).map((name) => [name, read(`${folder}/templates/${name}`)]),
+  );
+  const files = {
+    chart: read(`${folder}/Chart.yaml`),
+    values: read(`${folder}/values.yaml`),
+    schema: read(`${folder}/values.schema.json`),
+    templates,
+  };
+  const deployment = templates.get("deployment.yaml") ?? "";
+
+  it("finds nothing in the one that stands", () => {
+    expect(chartProblems(files, facts, image)).toEqual([]);
+  });
+
+  it.each([
+    ["a block that is not closed", "      {{- end }}\n", "", /not closed/],
+    ["an end too many", "spec:\n", "{{ end }}spec:\n", /an end too many/],
+    ["a missing brace", "{{ int .Values.replicas }}", "{{ int .Values.replicas }", /braces do not match/],
+    ["a template that is not there", 'include "sealpush.name"', 'include "sealpush.title"', /not defined/],
+    ["a value that is not there", ".Values.replicas", ".Values.replicaCount", /values.yaml: replicaCount/],
+    ["an unknown setting", "PWP__SHUTDOWN_GRACE_SECONDS", "PWP__SHUTDOWN_SECONDS", /is not a setting/],
+    ["another user", "runAsUser: 10001", "runAsUser: 1000", /the user/],
+    ["another port", "containerPort: 5100", "containerPort: 80", /the port/],
+    ["no readiness", "path: /ready", "path: /up", /the readiness probe/],
+    ["too little time to end", "shutdownGraceSeconds) 35", "shutdownGraceSeconds) 5", /killed before/],
+  ])("finds %s", (_what, from, to, problem) => {
+    const broken = new Map(templates).set("deployment.yaml", changed(deployment, from, to));
+    expect(chartProblems({ ...files, templates: broken }, facts, image).join("\n")).toMatch(problem);
+  });
+
+  it("finds a value that the schema does not know, which Helm would refuse", () => {
+    const values = `${files.values}\nextra: 1\n`;
+    expect(chartProblems({ ...files, values }, facts, image)).toEqual(["values.schema.json: extra is missing."]);
+  });
+
+  it("finds a forgotten version", () => {
+    const chart = changed(files.chart, `appVersion: ${facts.version}`, "appVersion: 9.9.9");
+    expect(chartProblems({ ...files, chart }, facts, image)).toEqual([
+      `Chart.yaml: appVersion is not ${facts.version}.`,
+    ]);
+  });
+});
+
+describe("the check of the systemd unit", () => {
+  const unit = read("deploy/systemd/sealpush.service");
+  const command = read("deploy/systemd/sealpush");
+
+  it("finds nothing in what stands", () => {
+    expect(unitProblems(unit, command)).toEqual([]);
+  });
+
+  it.each([
+    ["commands on other data", "DATA_DIR=/var/lib/sealpush", "DATA_DIR=/srv/sealpush", /does not hold for commands/],
+    ["commands under another key", "master.key:/etc/sealpush/", "master.key:/root/", /does not hold for commands/],
+    ["an unknown setting", "Environment=DATA_DIR", "Environment=DATA_FOLDER", /DATA_FOLDER is not a setting/],
+    ["too little time to end", "TimeoutStopSec=45s", "TimeoutStopSec=20s", /TimeoutStopSec kills/],
+    ["secrets in swap", "MemorySwapMax=0", "", /MemorySwapMax=0 is missing/],
+  ])("finds %s", (_what, from, to, problem) => {
+    expect(unitProblems(changed(unit, from, to), command).join("\n")).toMatch(problem);
+  });
+});

@@ -1,0 +1,103 @@
+import { type Facts, type Image, settingProblems } from "./facts.ts";
+
+interface Instruction {
+  readonly name: string;
+  readonly rest: string;
+}
+
+/** Instructions of a Dockerfile, comments dropped and continued lines joined. */
+function instructionsOf(text: string): readonly Instruction[] {
+  return text
+    .split("\n")
+    .filter((line) => !/^\s*#/.test(line))
+    .join("\n")
+    .replaceAll(/\\\n\s*/g, " ")
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line) => {
+      const [, name = "", rest = ""] = /^(\S+)\s+(.*)$/.exec(line.trim()) ?? [];
+      return { name: name.toUpperCase(), rest };
+    });
+}
+
+function pairsOf(rest: string): readonly (readonly [string, string])[] {
+  return [...rest.matchAll(/([\w.]+)=("[^"]*"|\S+)/g)].map(([, name = "", value = ""]) => [
+    name,
+    value.replaceAll('"', ""),
+  ]);
+}
+
+/** What the image is, for the files that run it. */
+export function imageOf(text: string): Image {
+  const { last, environment } = finalStage(instructionsOf(text));
+  return {
+    user: last("USER"),
+    port: environment.get("PORT") ?? "",
+    dataDir: environment.get("DATA_DIR") ?? "",
+  };
+}
+
+function finalStage(instructions: readonly Instruction[]) {
+  const stage = instructions.slice(instructions.findLastIndex(({ name }) => name === "FROM"));
+  const of = (name: string) => stage.filter((instruction) => instruction.name === name).map(({ rest }) => rest);
+  return {
+    of,
+    last: (name: string) => of(name).at(-1) ?? "",
+    environment: new Map(of("ENV").flatMap(pairsOf)),
+    labels: new Map(of("LABEL").flatMap(pairsOf)),
+  };
+}
+
+/** What a Dockerfile must not do, and where it must agree with the rest of the project. */
+export function dockerfileProblems(text: string, facts: Facts): readonly string[] {
+  const instructions = instructionsOf(text);
+  const { of, last, environment, labels } = finalStage(instructions);
+  const image = imageOf(text);
+  const problems: string[] = [];
+  const expect = (holds: boolean, problem: string) => {
+    if (!holds) problems.push(problem);
+  };
+
+  for (const { name, rest } of instructions) {
+    if (name === "FROM") {
+      expect(rest.startsWith(`node:${facts.nodeVersion}-`), `FROM ${rest} is not Node ${facts.nodeVersion}.`);
+      expect(/-slim\b/.test(rest), `FROM ${rest} is not slim.`);
+    }
+    expect(name !== "ADD", `ADD ${rest}: use COPY, which never fetches or unpacks.`);
+    if (name === "COPY" && !rest.startsWith("--from=")) {
+      const sources = rest
+        .split(/\s+/)
+        .filter((word) => !word.startsWith("--"))
+        .slice(0, -1);
+      for (const source of sources) expect(facts.exists(source), `COPY ${source} is not there.`);
+    }
+    if (name === "RUN" && /\bnpm (?:ci|install)\b/.test(rest)) {
+      expect(rest.includes("--ignore-scripts"), "npm runs scripts of packages.");
+      expect(rest.includes("--omit=dev"), "npm installs packages for development.");
+    }
+    for (const [, full = "", version = ""] of rest.matchAll(/(@opentelemetry\/[\w-]+)@(\S+?)(?=[;\s]|$)/g)) {
+      expect(version === facts.versionOf(full), `${full}@${version} is not the version that is tested.`);
+    }
+  }
+  const [, uid = "0"] = /^(\d+):\d+$/.exec(image.user) ?? [];
+  expect(uid !== "0", `USER ${image.user} must be numbers, and not root.`);
+  expect(
+    of("RUN").some((rest) => rest.includes(`chown ${image.user} ${image.dataDir}`)),
+    "The data folder is not the user's.",
+  );
+  expect(last("EXPOSE") === image.port && image.port !== "", "EXPOSE and PORT differ.");
+  expect(last("VOLUME") === image.dataDir && image.dataDir !== "", "VOLUME and DATA_DIR differ.");
+  expect(
+    /\bCMD \["node"/.test(last("HEALTHCHECK")) && last("HEALTHCHECK").includes("/up"),
+    "HEALTHCHECK must ask /up by node.",
+  );
+  expect(last("STOPSIGNAL") === "SIGTERM", "STOPSIGNAL must be SIGTERM.");
+  for (const name of ["ENTRYPOINT", "CMD"])
+    expect(last(name).startsWith("["), `${name} must be a list: a shell gets no signals through.`);
+  expect(
+    labels.get("org.opencontainers.image.version") === facts.version,
+    `The version label is not ${facts.version}.`,
+  );
+  for (const [name, value] of environment) problems.push(...settingProblems(name, value));
+  return problems;
+}

@@ -1,0 +1,42 @@
+import { drainSecondsMax, settingProblems } from "./facts.ts";
+
+/** Lines of the unit that decide as whom, on which data and with which secrets a command runs. */
+const sharedKeys = new Set([
+  "EnvironmentFile",
+  "LoadCredential",
+  "Environment",
+  "DynamicUser",
+  "User",
+  "StateDirectory",
+  "StateDirectoryMode",
+  "UMask",
+]);
+
+/** @param command the script that runs a command as the unit runs the server. */
+export function unitProblems(unit: string, command: string): readonly string[] {
+  const lines = unit.split("\n").filter((line) => /^\w+=/.test(line));
+  const get = (key: string) => lines.find((line) => line.startsWith(`${key}=`))?.slice(key.length + 1);
+  const properties = [...command.matchAll(/--property=(\S+)/g)].map(([, property = ""]) => property);
+  const settings = lines.flatMap((line) => {
+    const [, name = "", value = ""] = /^Environment=(\w+)=(.*)$/.exec(line) ?? [];
+    return name === "" ? [] : settingProblems(name, value);
+  });
+  const program = get("ExecStart")?.replace(/ serve$/, "") ?? "none";
+  return [
+    ...settings,
+    ...lines
+      .filter((line) => sharedKeys.has(line.split("=")[0] ?? "") && !properties.includes(line))
+      .map((line) => `${line} does not hold for commands of the operator.`),
+    ...properties
+      .filter((property) => !lines.includes(property))
+      .map((property) => `${property} holds for commands of the operator only.`),
+    ...(command.includes(`${program} "$@"`) ? [] : ["Commands of the operator run another program."]),
+    ...(command.includes(`--working-directory=${get("WorkingDirectory")} `) ? [] : ["They run elsewhere."]),
+    ...(Number.parseInt(get("TimeoutStopSec") ?? "", 10) > drainSecondsMax
+      ? []
+      : ["TimeoutStopSec kills the server before it has ended by itself."]),
+    ...["NoNewPrivileges=yes", "ProtectSystem=strict", "DynamicUser=yes", "LimitCORE=0", "MemorySwapMax=0"]
+      .filter((line) => !lines.includes(line))
+      .map((line) => `${line} is missing.`),
+  ];
+}
