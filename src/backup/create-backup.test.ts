@@ -1,0 +1,156 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { claimFiles, makeFile, pushFiles } from "../../test/support/files.ts";
+import { openTestHouse, signedIn, type TestHouse } from "../../test/support/house.ts";
+import { makeSweeper } from "../../test/support/sweeper.ts";
+import { systemRandom } from "../base/random.ts";
+import type { BlobStore } from "../blobs/blob-store.ts";
+import { openBackup } from "./backup-source.ts";
+import { createBackup } from "./create-backup.ts";
+import { blobPathInBackup, type Manifest } from "./manifest.ts";
+import { readBackup } from "./read-backup.ts";
+
+const owner = signedIn(7);
+const forms = [["folder", "b"] as const, ["archive", "b.tar"] as const];
+
+function makeShelf(): string {
+  const folder = mkdtempSync(join(tmpdir(), "sealpush-shelf-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function backUp(world: TestHouse, to: string, blobs: BlobStore = world.house.blobs) {
+  const deps = {
+    databasePath: join(world.dataDir, "sealpush.sqlite3"),
+    dataDir: world.dataDir,
+    blobs,
+    keyring: world.house.keyring,
+    clock: world.clock,
+    random: systemRandom,
+    version: "1.2.3",
+    pipe: async () => undefined,
+    stop: new AbortController().signal,
+  };
+  return createBackup(deps, to);
+}
+
+/** What the backup says after it has been unpacked and looked into. */
+async function unpacked(world: TestHouse, from: string): Promise<Manifest> {
+  const unpackTo = { folder: mkdtempSync(join(makeShelf(), "unpacked-")), blobs: true };
+  const options = { keyring: () => world.house.keyring, unpackTo, stop: new AbortController().signal };
+  return await readBackup(openBackup(from), options);
+}
+
+/** The store, in which something happens before each of the first readings. */
+function disturbed(blobs: BlobStore, disturbances: readonly (() => Promise<unknown>)[]): BlobStore {
+  const left = [...disturbances];
+  return {
+    ...blobs,
+    async *read(key, range) {
+      await left.shift()?.();
+      yield* blobs.read(key, range);
+    },
+  };
+}
+
+async function blobKeysOf(world: TestHouse, urlToken: string): Promise<readonly string[]> {
+  const row = await world.house.store.find(world.house.vault.tokenDigest(urlToken));
+  return (await world.house.store.files(row?.id ?? 0)).map(({ blobKey }) => blobKey);
+}
+
+test.each(forms)("a push that ends while its files are copied to a %s has ended in the backup", async (_form, name) => {
+  await using world = await openTestHouse();
+  const { pushes } = world.house;
+  const first = await pushFiles(pushes, owner, [makeFile("a", "first")]);
+  const second = await pushFiles(pushes, owner, [makeFile("b", "second")]);
+  const endBoth = async () => {
+    for (const { urlToken } of [first, second]) await pushes.expire(urlToken, owner);
+    await makeSweeper(world).sweep();
+  };
+  const shelf = makeShelf();
+  const { manifest } = await backUp(world, join(shelf, name), disturbed(world.house.blobs, [endBoth]));
+  expect(manifest).toMatchObject({ counts: { livePushes: 0, files: 0 }, pushesWithoutFiles: [] });
+  expect(await unpacked(world, join(shelf, name))).toEqual(manifest);
+});
+
+test("a push that is edited while its files are copied is in the backup as it was edited", async () => {
+  await using world = await openTestHouse();
+  const { pushes } = world.house;
+  const first = await pushFiles(pushes, owner, [makeFile("a", "stays")]);
+  const edited = await pushFiles(pushes, owner, [makeFile("b", "goes")]);
+  const [gone = ""] = await blobKeysOf(world, edited.urlToken);
+  const editIt = async () => {
+    const [file] = (await pushes.findEditable(edited.urlToken, owner))?.files ?? [];
+    const upload = await pushes.beginUpload(owner);
+    await upload.addFile(makeFile("c", "comes"));
+    const removedFileIds = file === undefined ? [] : [file.id];
+    expect((await pushes.edit(edited.urlToken, { upload, removedFileIds }, owner)).outcome).toBe("edited");
+    await makeSweeper(world).sweep();
+  };
+  const to = join(makeShelf(), "b");
+  const { manifest } = await backUp(world, to, disturbed(world.house.blobs, [editIt]));
+  expect(manifest).toMatchObject({ counts: { livePushes: 2, files: 2 }, pushesWithoutFiles: [] });
+  const keys = [...(await blobKeysOf(world, first.urlToken)), ...(await blobKeysOf(world, edited.urlToken))];
+  expect(keys).not.toContain(gone);
+  for (const key of keys) expect(existsSync(join(to, blobPathInBackup(key)))).toBe(true);
+  await unpacked(world, to);
+});
+
+test("a push that still ends in the last round is named, and the backup is made all the same", async () => {
+  await using world = await openTestHouse();
+  const { pushes } = world.house;
+  let newest = await pushFiles(pushes, owner, [makeFile("a", "a")]);
+  const replaceNewest = async () => {
+    await pushes.expire(newest.urlToken, owner);
+    await makeSweeper(world).sweep();
+    newest = await pushFiles(pushes, owner, [makeFile("a", "a")]);
+  };
+  const to = join(makeShelf(), "b.tar");
+  const three = [replaceNewest, replaceNewest, replaceNewest];
+  const { manifest } = await backUp(world, to, disturbed(world.house.blobs, three));
+  expect(manifest).toMatchObject({ counts: { livePushes: 1, files: 1 } });
+  expect(manifest.pushesWithoutFiles).toHaveLength(1);
+  expect(manifest.files).toHaveLength(1);
+  expect(await unpacked(world, to)).toEqual(manifest);
+});
+
+test.each(forms)(
+  "a file that is lost or cut off in the store does not stop a %s; its push is named",
+  async (_form, name) => {
+    await using world = await openTestHouse();
+    const { pushes } = world.house;
+    const whole = await pushFiles(pushes, owner, [makeFile("a", "whole")]);
+    const lost = await pushFiles(pushes, owner, [makeFile("b", "lost")]);
+    const cut = await pushFiles(pushes, owner, [makeFile("c", "cut off".repeat(1_000))]);
+    const [[lostKey = ""], [cutKey = ""]] = [
+      await blobKeysOf(world, lost.urlToken),
+      await blobKeysOf(world, cut.urlToken),
+    ];
+    rmSync(join(world.dataDir, blobPathInBackup(lostKey)));
+    truncateSync(join(world.dataDir, blobPathInBackup(cutKey)), 1_000);
+    const to = join(makeShelf(), name);
+    const { manifest } = await backUp(world, to);
+    const idOf = async (urlToken: string) =>
+      (await world.house.store.find(world.house.vault.tokenDigest(urlToken)))?.id;
+    expect(manifest.pushesWithoutFiles).toEqual([await idOf(lost.urlToken), await idOf(cut.urlToken)]);
+    expect(await unpacked(world, to)).toEqual(manifest);
+    expect(await claimFiles(pushes, whole.urlToken, owner)).toHaveLength(1);
+  },
+);
+
+test("a store that fails while it is read stops the backup, and nothing is left of it", async () => {
+  await using world = await openTestHouse();
+  await pushFiles(world.house.pushes, owner, [makeFile("a", "x")]);
+  const fail = async () => {
+    throw new Error("The store is out of reach.");
+  };
+  for (const [, name] of forms) {
+    const shelf = makeShelf();
+    await expect(backUp(world, join(shelf, name), disturbed(world.house.blobs, [fail]))).rejects.toThrow(
+      "out of reach",
+    );
+    expect(readdirSync(shelf)).toEqual([]);
+  }
+});
