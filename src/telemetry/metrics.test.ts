@@ -1,0 +1,161 @@
+import { describe, expect, it } from "vitest";
+import { seriesIn } from "../../test/support/metrics.ts";
+import type { AnsweredRequest } from "./answered-request.ts";
+import { addDepartedCounts, type MetricPart } from "./departed-counts.ts";
+import type { Backlog, HouseGauges } from "./gauge-house.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+
+const clock = { now: () => 1_000_000 };
+const backlog: Backlog = { oldestDueAt: 970_000, blobDeletionsDue: 3, mails: { waiting: 2, failed: 1 } };
+
+function house(changes: Partial<HouseGauges> = {}): HouseGauges {
+  return {
+    engine: "postgres",
+    backlog: async () => backlog,
+    argon2: { waiting: 4, running: 2 },
+    writes: () => ({ commits: 5, units: 9, waiting: 1 }),
+    pool: () => ({ max: 10, open: 7, idle: 4, waiting: 6 }),
+    ...changes,
+  };
+}
+
+function metricsOf(gauges?: HouseGauges): Metrics {
+  const metrics = createMetrics({ version: "1", clock });
+  if (gauges !== undefined) metrics.watchHouse(gauges);
+  return metrics;
+}
+
+const seriesOf = async (metrics: Metrics) => seriesIn((await metrics.read()).text);
+
+const answered: AnsweredRequest = {
+  requestId: "00ff",
+  method: "GET",
+  route: "/up",
+  status: 200,
+  durationMs: 4,
+  https: false,
+  address: "192.0.2.1",
+  caller: undefined,
+};
+
+describe("the gauges", () => {
+  it("tell how the pool is used, and all that waits", async () => {
+    const series = await seriesOf(metricsOf(house()));
+    const values = [
+      'sealpush_database_connections{state="in_use"}',
+      'sealpush_database_connections{state="idle"}',
+      "sealpush_database_connections_max",
+      "sealpush_database_connections_wanted",
+      'sealpush_argon2_operations{state="waiting"}',
+      'sealpush_argon2_operations{state="running"}',
+      "sealpush_database_writes_waiting",
+      "sealpush_database_commits_total",
+      "sealpush_database_units_total",
+      "sealpush_sweep_lag_seconds",
+      "sealpush_blob_deletions_due",
+      'sealpush_mails{state="waiting"}',
+      'sealpush_mails{state="failed"}',
+    ].map((name) => series.get(name));
+    expect(values).toEqual([3, 4, 10, 6, 4, 2, 1, 5, 9, 30, 3, 2, 1]);
+  });
+
+  it("tell of no pool where there is none", async () => {
+    const series = await seriesOf(metricsOf(house({ pool: () => undefined })));
+    expect([...series.keys()].filter((name) => name.startsWith("sealpush_database_connections"))).toEqual([]);
+  });
+
+  it("do not repeat what they knew before the database fell silent", async () => {
+    let silent = false;
+    const read = async () => {
+      if (silent) throw new Error("silent");
+      return backlog;
+    };
+    const metrics = metricsOf(house({ backlog: read }));
+    expect((await seriesOf(metrics)).get("sealpush_sweep_lag_seconds")).toBe(30);
+    silent = true;
+    const series = await seriesOf(metrics);
+    expect(series.get("sealpush_database_up")).toBe(0);
+    for (const name of [
+      "sealpush_sweep_lag_seconds",
+      "sealpush_blob_deletions_due",
+      'sealpush_mails{state="failed"}',
+    ]) {
+      expect([name, series.has(name)]).toEqual([name, false]);
+    }
+  });
+
+  it("ask the house once for all who read at the same time", async () => {
+    let asked = 0;
+    const read = async () => {
+      asked += 1;
+      return backlog;
+    };
+    const metrics = metricsOf(house({ backlog: read }));
+    await Promise.all([metrics.read(), metrics.read(), metrics.read()]);
+    expect(asked).toBe(1);
+  });
+});
+
+describe("several processes", () => {
+  /** Parts go through JSON, as between processes. */
+  function companyOf(count: number) {
+    const parts: (() => Promise<unknown>)[] = [];
+    const departed: unknown[] = [];
+    const gather = async () =>
+      JSON.parse(JSON.stringify([...(await Promise.all(parts.map((part) => part()))), ...departed])) as unknown[];
+    const members = Array.from({ length: count }, () => {
+      const metrics = metricsOf(house());
+      metrics.join({ gather, givePart: (part) => parts.push(part) });
+      return metrics;
+    });
+    return { members, parts, departed };
+  }
+
+  it("are read together from any of them: counts in all, the database once", async () => {
+    const { members } = companyOf(3);
+    for (const [at, metrics] of members.entries()) {
+      for (let n = 0; n <= at; n += 1) metrics.requestAnswered(answered);
+      metrics.claimed("revealed");
+    }
+    for (const metrics of members) {
+      const series = await seriesOf(metrics);
+      expect(series.get('sealpush_http_requests_total{method="GET",route="/up",status="200"}')).toBe(6);
+      const bucket = 'sealpush_http_request_duration_seconds_bucket{le="0.005",method="GET",route="/up"}';
+      expect(series.get(bucket)).toBe(6);
+      expect(series.get('sealpush_claims_total{outcome="revealed"}')).toBe(3);
+      expect(series.get('sealpush_argon2_operations{state="waiting"}')).toBe(12);
+      expect(series.get('sealpush_mails{state="waiting"}')).toBe(2);
+      expect(series.get("sealpush_sweep_lag_seconds")).toBe(30);
+      expect(series.get('sealpush_build_info{version="1",engine="postgres"}')).toBe(1);
+    }
+  });
+
+  it("lose no count when one of them ends", async () => {
+    const { members, parts, departed } = companyOf(2);
+    for (const metrics of members) metrics.requestAnswered(answered);
+    const left = await parts.shift()?.();
+    departed.push(addDepartedCounts([], JSON.parse(JSON.stringify(left))));
+    const series = await seriesOf(members[1] ?? metricsOf());
+    expect(series.get('sealpush_http_requests_total{method="GET",route="/up",status="200"}')).toBe(2);
+    expect(series.get('sealpush_http_request_duration_seconds_count{method="GET",route="/up"}')).toBe(2);
+    expect(series.get('sealpush_argon2_operations{state="waiting"}')).toBe(4);
+  });
+
+  it("that are left alone tell of themselves", async () => {
+    const metrics = metricsOf(house());
+    metrics.join({ gather: async () => [], givePart: () => undefined });
+    metrics.requestAnswered(answered);
+    const series = await seriesOf(metrics);
+    expect(series.get('sealpush_http_requests_total{method="GET",route="/up",status="200"}')).toBe(1);
+  });
+
+  it("that give nothing of sense are passed over", async () => {
+    expect(addDepartedCounts([], null)).toEqual([]);
+    const counter: MetricPart = { name: "a", help: "", type: "counter", aggregator: "sum", values: [] };
+    expect(addDepartedCounts([counter], [{ name: 1 }])).toEqual([counter]);
+    const once = [{ ...counter, values: [{ value: 2, labels: { x: "1" } }] }];
+    expect(addDepartedCounts(addDepartedCounts([], once), once)).toEqual([
+      { ...counter, values: [{ value: 4, labels: { x: "1" } }] },
+    ]);
+  });
+});
