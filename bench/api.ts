@@ -6,6 +6,7 @@ import { assignCores } from "./cores.ts";
 import { measureFileTransfer } from "./file-transfer.ts";
 import { LoadProcess } from "./load-process.ts";
 import { describeMachine } from "./machine.ts";
+import { startObjectStore } from "./object-store.ts";
 import { readOptions } from "./options.ts";
 import { type Figure, publish } from "./report.ts";
 import { recordAnswers } from "./requests.ts";
@@ -31,6 +32,7 @@ const cores = assignCores();
 const dataDir = mkdtempSync(join(tmpdir(), "sealpush-bench-"));
 const { rounds, counts } = await measureRoutes();
 const file = await measureFileTransfer(cores.server, join(dataDir, "files"), plan.fileBytes);
+const fileElsewhere = await measureInObjectStore();
 rmSync(dataDir, { recursive: true });
 
 process.exitCode = publish(
@@ -42,11 +44,21 @@ process.exitCode = publish(
       `${cores.sentence}; ${plan.connections} connections, closed loop, ${plan.rounds} alternating rounds, medians`,
       "full durability (WAL, synchronous=FULL), throttling off, anonymous text pushes of 40 characters, one view each",
     ],
-    figures: [...routeFigures(rounds, counts), ...file.figures],
-    broken: [...rounds.flatMap(problemsOf), ...file.broken],
+    figures: [...routeFigures(rounds, counts), ...file.figures, ...fileElsewhere.figures],
+    broken: [...rounds.flatMap(problemsOf), ...file.broken, ...fileElsewhere.broken],
   },
   options.json,
 );
+
+async function measureInObjectStore(): ReturnType<typeof measureFileTransfer> {
+  const store = await startObjectStore(cores.load, join(dataDir, "store"));
+  try {
+    const elsewhere = { name: "S3", environment: store.environment };
+    return await measureFileTransfer(cores.server, join(dataDir, "files-in-store"), plan.fileBytes, elsewhere);
+  } finally {
+    await store.stop();
+  }
+}
 
 async function measureRoutes(): Promise<{ rounds: readonly Round[]; counts: CommitCounts }> {
   const sealpush = await startSealpush(cores.server, join(dataDir, "pushes"));

@@ -15,6 +15,8 @@ const chunkBytes = 1024 ** 2;
 const boundary = "sealpush-bench-boundary";
 const megabyte = 1e6;
 const peakMbMax = 200;
+/** Two parts of the blob are in memory besides, and the connections to the store. */
+const peakElsewhereMbMax = 240;
 
 const email = "bench@example.com";
 const password = randomBytes(18).toString("base64url");
@@ -23,10 +25,11 @@ export async function measureFileTransfer(
   core: number | undefined,
   dataDir: string,
   bytes: number,
+  elsewhere?: { readonly name: string; readonly environment: Readonly<Record<string, string>> },
 ): Promise<{ figures: readonly Figure[]; broken: readonly string[] }> {
   runSealpush(dataDir, ["user", "create", "--email", email, "--password-stdin"], `${password}\n`);
   const token = runSealpush(dataDir, ["token", "create", "--email", email, "--name", "bench"], "");
-  const server = await startSealpush(core, dataDir);
+  const server = await startSealpush(core, dataDir, elsewhere?.environment);
   const sent = createHash("sha256");
 
   const uploadStartedAt = performance.now();
@@ -43,14 +46,15 @@ export async function measureFileTransfer(
   const peak = peakResidentBytes(server.pid);
   await server.stop();
 
+  const atMost = elsewhere === undefined ? peakMbMax : peakElsewhereMbMax;
   const whole = receivedBytes === bytes && received.digest("hex") === sent.digest("hex");
-  const name = `file of ${bytes / 1024 ** 2} MiB`;
+  const name = `file of ${bytes / 1024 ** 2} MiB${elsewhere === undefined ? "" : ` in ${elsewhere.name}`}`;
   return {
     figures: [
       { name: `${name}: upload`, value: bytes / megabyte / (uploadMs / 1_000), unit: "MB/s" },
       { name: `${name}: download`, value: bytes / megabyte / (downloadMs / 1_000), unit: "MB/s" },
       { name: `${name}: server's peak memory after the upload`, value: peakAfterUpload / megabyte, unit: "MB" },
-      { name: `${name}: server's peak memory`, value: peak / megabyte, unit: "MB", wanted: { atMost: peakMbMax } },
+      { name: `${name}: server's peak memory`, value: peak / megabyte, unit: "MB", wanted: { atMost } },
     ],
     broken: whole ? [] : [`the file came back with ${receivedBytes} bytes and another SHA-256 than it was sent with`],
   };

@@ -22,11 +22,15 @@ export interface SealpushProcess {
 }
 
 /** The server as it is shipped, on a data folder and a core of its own. */
-export async function startSealpush(core: number | undefined, dataDir: string): Promise<SealpushProcess> {
+export async function startSealpush(
+  core: number | undefined,
+  dataDir: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<SealpushProcess> {
   const [command, parameters] = nodeOn(core, [program, "serve"]);
   const child = spawn(command, parameters, {
     stdio: ["ignore", "pipe", "inherit"],
-    env: { PATH: process.env.PATH, ...settings, DATA_DIR: dataDir },
+    env: { PATH: process.env.PATH, ...settings, ...more, DATA_DIR: dataDir },
   });
   const closed = once(child, "close");
   const started = logEntry(child, "server_started");

@@ -63,7 +63,7 @@ describe("where files lie", () => {
     expect(mistakes).toHaveLength(1);
     expect(mistakes[0]).toMatch(new RegExp(`^${name} `));
     if (name.includes("SECRET")) expect(mistakes[0]).not.toContain(value);
-    expect(mistakes[0]).not.toContain("word@");
+    expect(mistakes[0]).not.toContain("name:word");
   });
 
   it("warns of a store without encryption on another machine, and of settings without effect", () => {

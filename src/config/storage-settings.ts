@@ -11,7 +11,7 @@ export const storageSettings = {
     settings: {
       kind: setting({
         env: "PWP__FILES__STORAGE",
-        doc: "`local`: in `DATA_DIR`, below `blobs`. `s3`: in a bucket of an S3-compatible object store.",
+        doc: "The place of sealed files: `local` is `blobs` in `DATA_DIR`, `s3` a bucket of an S3-compatible object store.",
         type: oneWordOf({ local: "local", s3: "s3" }),
         default: "local",
       }),
@@ -20,7 +20,6 @@ export const storageSettings = {
         doc: "The address of the object store, without the bucket.",
         type: storeAddress,
         unset: "not set",
-        hidden: "when_refused",
       }),
       bucket: optionalSetting({
         env: "PWP__FILES__S3__BUCKET",

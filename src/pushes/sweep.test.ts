@@ -4,7 +4,7 @@ import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/su
 import { makeSweeper } from "../../test/support/sweeper.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../base/clock.ts";
 import { ClockTrust } from "../base/clock-trust.ts";
-import type { BlobStore } from "../blobs/blob-store.ts";
+import { type BlobStore, BlobStoreError } from "../blobs/blob-store.ts";
 
 const owner = signedIn(7);
 
@@ -225,6 +225,27 @@ test("a blob that cannot be deleted is tried again, later and later, until the s
   failing = false;
   expect(await sweeper.sweep()).toMatchObject({ blobsDeleted: 2 });
   expect(count(world, "blob_deletions")).toBe(0);
+});
+
+test("a store that is out of reach holds up nothing: it is asked a few times, and the rest is due again", async () => {
+  await using world = await openTestHouse();
+  const { pushes, blobs } = world.house;
+  for (let index = 0; index < 60; index += 1) {
+    const push = await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
+    await pushes.expire(push.urlToken, owner);
+  }
+  let asked = 0;
+  const outOfReach: BlobStore = {
+    ...blobs,
+    delete: async () => {
+      asked += 1;
+      throw new BlobStoreError("The object store gave no answer.", "ECONNREFUSED");
+    },
+  };
+  expect(await makeSweeper(world, { blobs: outOfReach }).sweep()).toMatchObject({ blobsDeleted: 0 });
+  expect(asked).toBe(8);
+  world.clock.advance(10 * minuteMs);
+  expect(await makeSweeper(world).sweep()).toMatchObject({ blobsDeleted: 60 });
 });
 
 test("one blob that fails does not hold up the others", async () => {

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { dayMs, minuteMs, secondMs } from "../base/clock.ts";
 import type { ClockTrust } from "../base/clock-trust.ts";
-import type { BlobStore } from "../blobs/blob-store.ts";
+import { type BlobStore, BlobStoreError } from "../blobs/blob-store.ts";
 import type { Config } from "../config/config.ts";
 import { blobsGraceMs } from "./deps.ts";
 import { tombstoneMs } from "./present-push.ts";
@@ -33,6 +33,8 @@ export interface SweepReport {
 }
 
 const batchRows = 50;
+/** An object store takes its time for each, and many at once. */
+const deletionsAtOnce = 8;
 /** A sweep rests three times as long as it works, so that claims keep the larger part of the machine. */
 const restShare = 3;
 const orphanAgeMs = 15 * minuteMs;
@@ -68,29 +70,38 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<Sweep
   return { clockTrusted, ended, released, tombstonesRemoved, purged, orphansAbandoned, keyRowsTrimmed, blobsDeleted };
 }
 
+/** A store that is out of reach is left alone until the next sweep: waiting for it would hold up the ends of pushes. */
 async function drainBlobDeletions(deps: SweepDeps, signal: AbortSignal, dueBy: number, now: number): Promise<number> {
-  const { upkeep, blobs } = deps;
   let deleted = 0;
   await repeat(deps, signal, async () => {
-    const due = await upkeep.leaseBlobDeletions(dueBy, now + leaseMs, batchRows);
-    for (const { blobKey, attempts } of due) {
-      try {
-        await blobs.delete(blobKey);
-      } catch (error) {
-        deps.onBlobDeletionFailed(error);
-        // Postponed into the future, so this drain cannot meet it again.
-        await upkeep.postponeBlobDeletion(
-          blobKey,
-          now + Math.min(retryFirstMs * 2 ** Math.min(attempts, 20), retryMaxMs),
-        );
-        continue;
-      }
-      await upkeep.blobDeleted(blobKey);
-      deleted += 1;
+    const due = await deps.upkeep.leaseBlobDeletions(dueBy, now + leaseMs, batchRows);
+    for (let at = 0; at < due.length; at += deletionsAtOnce) {
+      const some = due.slice(at, at + deletionsAtOnce);
+      const outcomes = await Promise.all(some.map((deletion) => deleteBlob(deps, deletion, now)));
+      deleted += outcomes.filter((outcome) => outcome === "deleted").length;
+      if (outcomes.includes("out_of_reach")) return 0;
     }
     return due.length;
   });
   return deleted;
+}
+
+async function deleteBlob(
+  { upkeep, blobs, onBlobDeletionFailed }: SweepDeps,
+  { blobKey, attempts }: { readonly blobKey: string; readonly attempts: number },
+  now: number,
+): Promise<"deleted" | "failed" | "out_of_reach"> {
+  try {
+    await blobs.delete(blobKey);
+  } catch (error) {
+    onBlobDeletionFailed(error);
+    // Postponed into the future, so this drain cannot meet it again.
+    const pauseMs = Math.min(retryFirstMs * 2 ** Math.min(attempts, 20), retryMaxMs);
+    await upkeep.postponeBlobDeletion(blobKey, now + pauseMs);
+    return error instanceof BlobStoreError ? "out_of_reach" : "failed";
+  }
+  await upkeep.blobDeleted(blobKey);
+  return "deleted";
 }
 
 /** Repeats a bounded step until it finds nothing, resting between steps. */

@@ -94,7 +94,8 @@ export function faultOf(fault: Fault | undefined, act: () => Reply): Reply | "si
       return withHeaders(act(), { "x-amz-version-id": "3HL4kqtJvjVBH40Nrjfkd" });
     case "rotten": {
       const reply = act();
-      return { ...reply, body: Buffer.from(reply.body ?? []).fill(7, -20) };
+      const body = Buffer.from(reply.body ?? []);
+      return { ...reply, body: body.fill(7, body.length >> 1) };
     }
     case "wrong_range":
       return withHeaders(act(), { "content-range": "bytes 1-1/2" });

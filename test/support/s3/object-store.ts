@@ -46,7 +46,9 @@ const partBytesMin = 5 * 1024 ** 2;
 export async function startObjectStore(): Promise<ObjectStore> {
   const store = new MemoryStore();
   const server = createServer((request, response) => {
-    void store.answer(request, response);
+    store
+      .answer(request, response)
+      .catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
