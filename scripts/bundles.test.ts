@@ -1,0 +1,27 @@
+import { build } from "esbuild";
+import { expect, test } from "vitest";
+import { serverBundle } from "./bundles.ts";
+
+/** What only some settings need: a server without them must not load it, for its memory's sake. */
+const onDemand = /^(?:prom-client|@opentelemetry\/|openid-client|nodemailer|pg|s3mini)/;
+
+test("what only some settings need is loaded where they are set, and nowhere else", async () => {
+  const { metafile } = await build({ ...serverBundle, write: false, metafile: true, sourcemap: false });
+  const outputs = Object.entries(metafile.outputs);
+  const importersOf = (path: string) =>
+    outputs.flatMap(([from, { imports }]) =>
+      imports.filter((imported) => imported.path === path).map(({ kind }) => ({ from, kind })),
+    );
+  const found = new Set(
+    outputs.flatMap(([, { imports }]) => imports.map(({ path }) => path)).filter((path) => onDemand.test(path)),
+  );
+  expect(found.size).toBeGreaterThan(4);
+  /** Whether a file that is loaded at the start loads it too. */
+  const loadedAtStart = (path: string, seen = new Set<string>()): boolean => {
+    if (seen.has(path)) return false;
+    seen.add(path);
+    if (/(?:^|\/)(?:main|program|serve)(?:-\w+)?\.js$/.test(path)) return true;
+    return importersOf(path).some(({ from, kind }) => kind === "import-statement" && loadedAtStart(from, seen));
+  };
+  expect([...found].filter((path) => loadedAtStart(path))).toEqual([]);
+});
