@@ -12,7 +12,7 @@ import { loadConfig } from "./config/load-config.ts";
 import type { Effects } from "./house.ts";
 import { createEvents } from "./telemetry/events.ts";
 import { createLogger } from "./telemetry/logger.ts";
-import { createClusterWorkers } from "./workers/cluster-workers.ts";
+import { ClusterWorkers } from "./workers/cluster-workers.ts";
 import { Supervisor } from "./workers/supervisor.ts";
 import { joinPrimary } from "./workers/worker-link.ts";
 
@@ -117,14 +117,23 @@ function onWorkersSignal(stop: (signal: string) => void): void {
 }
 
 /** Keeps workers, which are processes of this same program, and opens nothing itself. */
-async function supervise(config: Config): Promise<number> {
-  const logger = createLogger(config.logLevel, process.stdout);
+async function supervise({
+  host,
+  port: wantedPort,
+  workers: count,
+  shutdownGraceMs,
+  logLevel,
+}: Config): Promise<number> {
+  const workers = new ClusterWorkers();
+  const port = await workers.listen({ host, port: wantedPort });
   const supervisor = new Supervisor({
-    count: config.workers,
-    startWorker: createClusterWorkers(),
-    drainMsMax: config.shutdownGraceMs + drainMsMax + killAfterMs,
-    version: packageJson.version,
-    events: createEvents({ logger, clock: effects.clock }),
+    count,
+    startWorker: () => workers.start(),
+    stopListening: () => workers.stopListening(),
+    graceMs: shutdownGraceMs,
+    drainMsMax: shutdownGraceMs + drainMsMax + killAfterMs,
+    where: { host, port, version: packageJson.version },
+    events: createEvents({ logger: createLogger(logLevel, process.stdout), clock: effects.clock }),
     monotonicMs: effects.monotonicMs,
     pause: effects.pause,
   });
@@ -141,6 +150,15 @@ async function supervise(config: Config): Promise<number> {
   return await supervisor.run();
 }
 
+async function superviseOrSay(config: Config): Promise<number> {
+  try {
+    return await supervise(config);
+  } catch (error) {
+    const { reportError } = await import("./cli/errors.ts");
+    return reportError(error, { stderr: (text) => process.stderr.write(text) });
+  }
+}
+
 /** undefined: one process does it all, a worker included; or the settings are wrong, which the command says. */
 function configForWorkers(argv: readonly string[]): Config | undefined {
   if (cluster.isWorker || !(argv.length === 0 || (argv.length === 1 && argv[0] === "serve"))) return undefined;
@@ -148,14 +166,14 @@ function configForWorkers(argv: readonly string[]): Config | undefined {
   return loaded.ok && loaded.config.workers > 1 ? loaded.config : undefined;
 }
 
-/** The error of a reader that has gone comes as an event too, which nobody else listens to. */
+/** The error of a reader that has gone comes as an event too, a moment later, which nobody else listens to. */
 function pipe(bytes: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.once("error", reject);
     process.stdout.write(bytes, (error) => {
+      if (error) return reject(error);
       process.stdout.off("error", reject);
-      if (error) reject(error);
-      else resolve();
+      resolve();
     });
   });
 }
@@ -188,6 +206,6 @@ async function runCommand(argv: readonly string[]): Promise<number> {
 process.umask(0o077);
 const argv = process.argv.slice(2);
 const config = configForWorkers(argv);
-process.exitCode = config === undefined ? await runCommand(argv) : await supervise(config);
+process.exitCode = config === undefined ? await runCommand(argv) : await superviseOrSay(config);
 // The line between primary and worker, and what they wait for at most, would hold the process.
 if (config !== undefined || cluster.isWorker) process.exit();

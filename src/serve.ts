@@ -2,18 +2,21 @@ import type { AddressInfo } from "node:net";
 import { type App, type AppOptions, buildApp, speaksForAll } from "./app.ts";
 import type { Config } from "./config/config.ts";
 
-/** Starts listening. The server is ready to answer when this returns. */
+/** Starts listening; a worker gets its connections from its primary. The server is ready to answer when this returns. */
 export async function startServer(config: Config, warnings: readonly string[], options: AppOptions): Promise<App> {
   const app = await buildApp(config, options);
   if (speaksForAll(options.worker)) for (const warning of warnings) app.events.settingWarning(warning);
   try {
-    await app.server.listen({ host: config.host, port: config.port });
+    await app.server.ready();
+    if (options.worker === undefined) await app.server.listen({ host: config.host, port: config.port });
+    else options.worker.serve(app.server.server);
   } catch (error) {
     await app.close();
     throw error;
   }
-  const { port } = app.server.server.address() as AddressInfo;
-  if (options.worker === undefined) app.events.serverStarted({ host: config.host, port, version: options.version });
-  else options.worker.listens({ host: config.host, port });
+  if (options.worker === undefined) {
+    const { port } = app.server.server.address() as AddressInfo;
+    app.events.serverStarted({ host: config.host, port, version: options.version });
+  }
   return app;
 }

@@ -1,6 +1,7 @@
 import { type Server as HttpServer, ServerResponse } from "node:http";
-import { type Socket, Server as TcpServer } from "node:net";
-import { setImmediate as nextPoll, setTimeout as sleep } from "node:timers/promises";
+import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { stopListening } from "../base/stop-listening.ts";
 
 /** How much time a server that ends leaves to others. */
 export interface DrainTimes {
@@ -8,7 +9,7 @@ export interface DrainTimes {
   readonly graceMs: number;
   /** A connection without a request is kept for a last one, which may be on its way already. */
   readonly idleMs: number;
-  /** After the listening has ended: waits until nobody hands over connections any more. */
+  /** Where another process takes the connections for this one: waits until it hands over no more. */
   readonly handedOver?: () => Promise<void>;
 }
 
@@ -19,7 +20,7 @@ export const drainAtOnce: DrainTimes = { graceMs: 0, idleMs: 20 };
 export interface Drain {
   /** Whether nobody should send anything new. */
   readonly begun: boolean;
-  /** Resolves when no connection is left. Every answer from now on is the last on its connection. */
+  /** Resolves when no connection is left. */
   run(times: DrainTimes): Promise<void>;
 }
 
@@ -42,8 +43,8 @@ export function createDrain(server: HttpServer): Drain {
     });
   });
 
+  /** Every answer from now on is the last on its connection. */
   function sayGoodbye(): void {
-    begun = true;
     server.prependListener("request", (_request, response) => {
       response.shouldKeepAlive = false;
     });
@@ -80,12 +81,12 @@ export function createDrain(server: HttpServer): Drain {
       return begun;
     },
     async run({ graceMs, idleMs, handedOver }) {
-      sayGoodbye();
+      begun = true;
       await sleep(graceMs);
-      // Whoever has connected before is let in: closing would cut those that the system still holds for us.
-      await nextPoll();
-      if (server.listening) TcpServer.prototype.close.call(server);
+      await stopListening(server);
       await handedOver?.();
+      // Not before nobody listens: whoever is told goes and opens another connection.
+      sayGoodbye();
       await closeSilent(idleMs);
     },
   };

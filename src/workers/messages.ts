@@ -3,17 +3,13 @@
  * starts them: what one does not know of the other, it passes over.
  */
 
-/** Where a worker listens. */
-export interface Place {
-  readonly host: string;
-  readonly port: number;
-}
-
 export type ToWorker =
   | { readonly sealpush: "stop"; readonly signal: string }
   /** Another worker stands in its place. */
   | { readonly sealpush: "retire" }
-  /** Answers `deaf`: every connection that was handed to the worker has arrived. */
+  /** With a connection. The next one comes when this one is taken. */
+  | { readonly sealpush: "connection" }
+  /** Answers `leaves`: every connection that was handed to it has arrived. */
   | { readonly sealpush: "handed_over" }
   | { readonly sealpush: "give_part"; readonly round: number }
   | { readonly sealpush: "parts"; readonly round: number; readonly parts: readonly unknown[] };
@@ -21,23 +17,27 @@ export type ToWorker =
 export type ToPrimary =
   /** It hears what it is told. */
   | { readonly sealpush: "hears" }
-  | ({ readonly sealpush: "listens" } & Place)
-  /** It has stopped listening. */
-  | { readonly sealpush: "deaf" }
+  /** It answers requests. */
+  | { readonly sealpush: "serves" }
+  | { readonly sealpush: "taken" }
+  /** It wants no more connections. */
+  | { readonly sealpush: "leaves" }
   | { readonly sealpush: "gather"; readonly round: number }
   | { readonly sealpush: "part"; readonly round: number; readonly part: unknown };
 
 const kindsToWorker: ReadonlySet<unknown> = new Set<ToWorker["sealpush"]>([
   "stop",
   "retire",
+  "connection",
   "handed_over",
   "give_part",
   "parts",
 ]);
 const kindsToPrimary: ReadonlySet<unknown> = new Set<ToPrimary["sealpush"]>([
   "hears",
-  "listens",
-  "deaf",
+  "serves",
+  "taken",
+  "leaves",
   "gather",
   "part",
 ]);

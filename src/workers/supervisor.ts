@@ -3,12 +3,17 @@ import type { WorkerEvents } from "../telemetry/events.ts";
 import type { WorkerEnd, WorkerProcess } from "./worker-process.ts";
 
 export interface SupervisorDeps {
-  /** Workers that are to listen. */
+  /** Workers that are to serve. */
   readonly count: number;
   readonly startWorker: () => WorkerProcess;
-  /** How long a worker may take to drain; then it is killed. */
+  /** Takes no more connections. */
+  readonly stopListening: () => void;
+  /** How long the workers and this process still take connections after they were told to stop. */
+  readonly graceMs: number;
+  /** How long a worker may take to end once it was told to, the grace included; then it is killed. */
   readonly drainMsMax: number;
-  readonly version: string;
+  /** For the log: where they answer. */
+  readonly where: { readonly host: string; readonly port: number; readonly version: string };
   readonly events: WorkerEvents;
   readonly monotonicMs: () => number;
   readonly pause: (ms: number) => Promise<void>;
@@ -18,16 +23,16 @@ export interface SupervisorDeps {
 const steadyMs = 10 * secondMs;
 const restartMsMin = 100;
 const restartMsMax = 5 * secondMs;
-/** When so many starts in a row have failed and nobody listens, whoever watches this process must know. */
+/** When so many starts in a row have failed and nobody serves, whoever watches this process must know. */
 const failedStartsMax = 5;
 const successorStartMsMax = 2 * minuteMs;
 
-/** Keeps a number of workers listening, and exchanges or ends them without cutting a request. */
+/** Keeps a number of workers serving, and exchanges or ends them without cutting a request. */
 export class Supervisor {
   readonly #deps: SupervisorDeps;
   /** All that have not ended, since when. */
   readonly #alive = new Map<WorkerProcess, number>();
-  /** Those that are meant to listen: the end of any other is no loss. */
+  /** Those that are meant to serve: the end of any other is no loss. */
   readonly #serving = new Set<WorkerProcess>();
   readonly #ended = Promise.withResolvers<number>();
   #exitCode = 0;
@@ -41,18 +46,17 @@ export class Supervisor {
   }
 
   /**
-   * Starts one worker and, once it listens, the others: what a first start makes and says is made and said once. If that
+   * Starts one worker and, once it serves, the others: what a first start makes and says is made and said once. If that
    * one cannot start, nothing goes on.
    * @returns the exit code, when all workers have ended.
    */
   async run(): Promise<number> {
     const first = this.#start();
-    const place = await first.listening;
-    if (place === undefined) return codeOf(await first.ended);
+    if (!(await first.serving)) return codeOf(await first.ended);
     this.#adopt(first);
     await Promise.all(Array.from({ length: this.#deps.count - 1 }, () => this.#fill()));
     if (!this.#stopping) {
-      this.#deps.events.serverStarted({ ...place, version: this.#deps.version, workers: this.#serving.size });
+      this.#deps.events.serverStarted({ ...this.#deps.where, workers: this.#serving.size });
     }
     return await this.#ended.promise;
   }
@@ -62,6 +66,7 @@ export class Supervisor {
     if (this.#stopping) return;
     this.#stopping = true;
     this.#deps.events.serverStopping(signal);
+    void this.#deps.pause(this.#deps.graceMs).then(this.#deps.stopListening);
     for (const worker of this.#alive.keys()) {
       worker.stop(signal);
       void this.#endInTime(worker);
@@ -69,7 +74,7 @@ export class Supervisor {
     this.#endIfAlone();
   }
 
-  /** One worker after the other is replaced by a new one that listens already. */
+  /** One worker after the other is replaced by a new one that serves already. */
   async roll(): Promise<void> {
     this.#rollAgain = true;
     if (this.#rolling) return;
@@ -118,14 +123,13 @@ export class Supervisor {
     this.#ended.resolve(this.#exitCode);
   }
 
-  /** Starts workers until one listens. */
+  /** Starts workers until one serves. */
   async #fill(): Promise<void> {
     for (let failedStarts = 0; ; ) {
       await this.#deps.pause(this.#restartMs());
       if (this.#stopping) return;
       const worker = this.#start();
-      const listens = (await worker.listening) !== undefined;
-      if (listens) return this.#adopt(worker);
+      if (await worker.serving) return this.#adopt(worker);
       if (this.#stopping) return;
       const end = await worker.ended;
       failedStarts += 1;
@@ -151,9 +155,9 @@ export class Supervisor {
       // One that is lost meanwhile is replaced by a new one anyhow.
       if (!this.#serving.has(worker)) continue;
       const successor = this.#start();
-      const listens = await Promise.race([successor.listening, this.#deps.pause(successorStartMsMax)]);
+      const serves = await Promise.race([successor.serving, this.#deps.pause(successorStartMsMax)]);
       if (this.#stopping) return;
-      if (listens === undefined) {
+      if (serves !== true) {
         successor.kill();
         events.rollFailed({ worker: successor.number });
         return;

@@ -1,10 +1,12 @@
 import cluster from "node:cluster";
-import { isToWorker, type Place, type ToPrimary } from "./messages.ts";
+import type { Server as HttpServer } from "node:http";
+import { Socket } from "node:net";
+import { isToWorker, type ToPrimary } from "./messages.ts";
 
 /** What a worker is told. */
 export interface WorkerOrders {
   readonly onStop: (signal: string) => void;
-  /** Another one listens in its place: it drains, and nobody is in a hurry. */
+  /** Another one stands in its place: it drains, and nobody is in a hurry. */
   readonly onRetire: () => void;
   /** The primary is gone; nobody hands over connections any more. */
   readonly onAlone: () => void;
@@ -14,18 +16,23 @@ export interface WorkerOrders {
 export interface WorkerLink {
   /** From 1, in the order of starting; a worker that replaces another has a number of its own. */
   readonly number: number;
-  /** Once this worker answers requests. */
-  listens(place: Place): void;
-  /** Once it does not listen any more: resolves when every connection that was handed to it has arrived. */
+  /** From now on the server gets the connections that the primary hands over. It must be ready, and not listen. */
+  serve(server: HttpServer): void;
+  /** Resolves when the primary hands over no more, and all it has handed over have arrived. */
   handedOver(): Promise<void>;
-  /** What this worker gives when one of them gathers. @param part something that JSON carries. */
+  /** What this worker gives when one of them gathers. @param part makes something that JSON carries. */
   givePart(part: () => Promise<unknown>): void;
+  /** Gives it now, unasked: before this worker ends, so that what it counted stays. */
+  leavePart(): Promise<void>;
   /**
-   * What all workers that listen give, this one included. Those that do not answer within two seconds are left out.
-   * Empty when the primary is gone.
+   * What all workers that serve give, this one included, and what those left that have ended. Of those that do not
+   * answer within two seconds it is what they gave before. Empty when the primary is gone.
    */
   gather(): Promise<readonly unknown[]>;
 }
+
+/** Rounds are numbered from 1. */
+const outsideRounds = 0;
 
 /** undefined: this process is no worker. Orders are taken from now on. */
 export function joinPrimary(orders: WorkerOrders): WorkerLink | undefined {
@@ -35,25 +42,35 @@ export function joinPrimary(orders: WorkerOrders): WorkerLink | undefined {
   const handedOver = Promise.withResolvers<void>();
   let lastRound = 0;
   let ownPart = async (): Promise<unknown> => null;
+  let server: HttpServer | undefined;
 
   const tell = (message: ToPrimary): void => {
     // The end of the line is an event of its own, so a message that missed it needs no other answer.
     if (worker.isConnected()) worker.send(message, (error) => void error);
   };
-  worker.on("message", (message: unknown) => {
+  const give = async (round: number): Promise<void> => tell({ sealpush: "part", round, part: await ownPart() });
+  const take = (socket: unknown): void => {
+    // Before a byte of it is read: from here on it cannot be given to another.
+    tell({ sealpush: "taken" });
+    // There is none when it was cut on its way.
+    if (!(socket instanceof Socket)) return;
+    // As for connections that a server of HTTP accepts itself: who has sent all still waits for the answer.
+    socket.allowHalfOpen = true;
+    server?.emit("connection", socket);
+  };
+  worker.on("message", (message: unknown, socket: unknown) => {
     if (!isToWorker(message)) return;
     switch (message.sealpush) {
       case "stop":
         return orders.onStop(message.signal);
       case "retire":
         return orders.onRetire();
+      case "connection":
+        return take(socket);
       case "handed_over":
         return handedOver.resolve();
-      case "give_part": {
-        const { round } = message;
-        void ownPart().then((part) => tell({ sealpush: "part", round, part }));
-        return;
-      }
+      case "give_part":
+        return void give(message.round);
       case "parts":
         rounds.get(message.round)?.(message.parts);
         rounds.delete(message.round);
@@ -71,15 +88,21 @@ export function joinPrimary(orders: WorkerOrders): WorkerLink | undefined {
 
   return {
     number: worker.id,
-    listens: (place) => tell({ sealpush: "listens", ...place }),
+    serve(serving) {
+      // Node watches how long requests take only from this event on, and a request without end would stay.
+      serving.emit("listening");
+      server = serving;
+      tell({ sealpush: "serves" });
+    },
     async handedOver() {
       if (!worker.isConnected()) return;
-      tell({ sealpush: "deaf" });
+      tell({ sealpush: "leaves" });
       await handedOver.promise;
     },
     givePart(part) {
       ownPart = part;
     },
+    leavePart: () => give(outsideRounds),
     async gather() {
       if (!worker.isConnected()) return [];
       lastRound += 1;

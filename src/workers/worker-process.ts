@@ -1,5 +1,3 @@
-import type { Place } from "./messages.ts";
-
 export interface WorkerEnd {
   readonly exitCode: number | null;
   readonly signal: string | null;
@@ -9,8 +7,8 @@ export interface WorkerEnd {
 export interface WorkerProcess {
   readonly number: number;
   readonly pid: number | undefined;
-  /** undefined: it has ended without ever listening. */
-  readonly listening: Promise<Place | undefined>;
+  /** false: it has ended without ever serving. */
+  readonly serving: Promise<boolean>;
   readonly ended: Promise<WorkerEnd>;
   /** It drains and ends; one that still starts does so once it has. */
   stop(signal: string): void;

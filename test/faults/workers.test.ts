@@ -1,7 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { once } from "node:events";
+import { type ClientRequest, type IncomingMessage, request } from "node:http";
+import { createServer } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { settingsOfEngine } from "../support/engine.ts";
 import { keepAsking } from "../support/keep-asking.ts";
 import { newDataDir } from "../support/processes.ts";
-import { type ServerProcess, startWorkers } from "../support/server.ts";
+import { runWorkers, type ServerProcess, startWorkers } from "../support/server.ts";
 
 interface Line {
   readonly event: string;
@@ -18,31 +22,147 @@ function linesOf(server: ServerProcess, event: string): readonly Line[] {
 }
 
 function pidsOf(server: ServerProcess): readonly number[] {
-  return linesOf(server, "worker_started").map(({ pid = 0 }) => pid);
+  return linesOf(server, "worker_started").map(({ pid }) => {
+    if (pid === undefined) throw new Error("A worker does not say its process id.");
+    return pid;
+  });
 }
 
-describe("workers of one primary", () => {
-  it("are replaced one after the other without a request that fails", async () => {
+function runs(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ESRCH") return false;
+    throw error;
+  }
+}
+
+/** What a client notices of a process that was killed. */
+const cut = ["ECONNRESET", "EPIPE"];
+
+describe("workers", () => {
+  it("are replaced one after the other, and no request fails meanwhile", async () => {
     const server = await startWorkers(2, { dataDir: newDataDir() });
     const before = pidsOf(server);
     const load = keepAsking({ port: server.port, keptAlive: 4, fresh: 2 });
     await load.more(50);
-    process.kill(server.pid, "SIGHUP");
-    await server.logged("roll_done");
-    await load.more(50);
+    for (const rolls of [1, 2]) {
+      process.kill(server.pid, "SIGHUP");
+      await server.logged("roll_done", rolls);
+      await load.more(50);
+    }
     await load.stop();
     expect(load.failures).toEqual([]);
-    expect(pidsOf(server).length).toBe(4);
-    expect(before.every((pid) => isGone(pid))).toBe(true);
+    expect(new Set(pidsOf(server)).size).toBe(6);
+    expect(before.filter(runs)).toEqual([]);
     expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
+  });
+
+  it("that are lost have successors, and the others go on", async () => {
+    const server = await startWorkers(3, { dataDir: newDataDir() });
+    const load = keepAsking({ port: server.port, keptAlive: 4, fresh: 2, expected: cut });
+    for (let kill = 1; kill <= 4; kill += 1) {
+      await load.more(30);
+      const victim = pidsOf(server).find(runs);
+      if (victim === undefined) throw new Error("There is no worker.");
+      process.kill(victim, "SIGKILL");
+      await server.logged("worker_started", 3 + kill);
+    }
+    await load.more(100);
+    await load.stop();
+    expect(load.failures).toEqual([]);
+    expect(linesOf(server, "worker_lost").map(({ signal }) => signal)).toEqual(Array(4).fill("SIGKILL"));
+    expect(pidsOf(server).filter(runs)).toHaveLength(3);
+    expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
+  });
+
+  it.each(["SIGTERM", "SIGINT"] as const)("told to stop by %s finish what runs, each of them", async (signal) => {
+    const server = await startWorkers(2, { dataDir: newDataDir() });
+    const load = keepAsking({ port: server.port, keptAlive: 6, fresh: 0, expected: ["ECONNREFUSED"] });
+    await load.more(50);
+    const creations = await Promise.all(Array.from({ length: 4 }, () => beginCreation(server.port)));
+    process.kill(server.pid, signal);
+    await server.logged("server_stopping");
+    expect(await Promise.all(creations.map(finishCreation))).toEqual([201, 201, 201, 201]);
+    expect(await server.ended).toEqual({ exitCode: 0, signal: null });
+    await load.stop();
+    expect(load.failures).toEqual([]);
+    expect(linesOf(server, "worker_stopped").map(({ worker }) => worker)).toEqual(expect.arrayContaining([1, 2]));
+    expect(pidsOf(server).filter(runs)).toEqual([]);
+  });
+
+  it("that a signal stops alone finish what runs too, and have successors", async () => {
+    const server = await startWorkers(2, { dataDir: newDataDir() });
+    const load = keepAsking({ port: server.port, keptAlive: 4, fresh: 2 });
+    await load.more(30);
+    process.kill(pidsOf(server)[0] ?? 0, "SIGTERM");
+    await server.logged("worker_started", 3);
+    await load.more(30);
+    await load.stop();
+    expect(load.failures).toEqual([]);
+  });
+
+  it("whose primary was killed finish what runs and go", async () => {
+    const server = await startWorkers(2, { dataDir: newDataDir() });
+    const creation = await beginCreation(server.port);
+    process.kill(server.pid, "SIGKILL");
+    // A worker that idles ends now, the other one with its request.
+    await server.logged("worker_stopped");
+    expect(await finishCreation(creation)).toBe(201);
+    // That is when nobody holds the outputs any more.
+    await server.ended;
+    expect(linesOf(server, "worker_stopped")).toHaveLength(2);
+  });
+
+  it("share one boot code, one master key and one warning of a setting", async () => {
+    const server = await startWorkers(4, { dataDir: newDataDir(), environment: { PWP__NO_SUCH_SETTING: "1" } });
+    for (const event of ["boot_code_made", "master_key_made", "setting_warning", "server_started"]) {
+      expect(linesOf(server, event), event).toHaveLength(1);
+    }
+    expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
+    expect(new Set(linesOf(server, "worker_stopped").map(({ worker }) => worker))).toEqual(new Set([1, 2, 3, 4]));
+  });
+
+  it("that cannot start are told of once, in one sentence", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => {
+      taken.close();
+    });
+    await once(taken, "listening");
+    const address = taken.address();
+    if (address === null || typeof address === "string") throw new Error("The port is not known.");
+    const dataDir = newDataDir();
+    const environment = { ...(await settingsOfEngine(dataDir)), DATA_DIR: dataDir, PORT: String(address.port) };
+    const inUse = await runWorkers(4, environment);
+    expect(inUse.exitCode).toBe(1);
+    expect(inUse.stderr).toBe(
+      `The server cannot listen on 127.0.0.1 port ${address.port} (another process listens there already): check HOST and PORT.\n`,
+    );
+    const misspelled = await runWorkers(4, { ...environment, PORT: "0", PWP__ALLOW_ANONYMOUS: "perhaps" });
+    expect(misspelled).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(misspelled.stderr).toMatch(/^PWP__ALLOW_ANONYMOUS [^\n]*\.\n$/);
   });
 });
 
-function isGone(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch {
-    return true;
-  }
+const body = JSON.stringify({ push: { payload: "sent in two halves", expire_after_views: 1 } });
+
+/** A creation of which a worker has taken the headers and waits for the body. */
+async function beginCreation(port: number): Promise<ClientRequest> {
+  const creation = request(`http://127.0.0.1:${port}/api/v2/pushes`, {
+    method: "POST",
+    agent: false,
+    headers: { "content-type": "application/json", "content-length": body.length, expect: "100-continue" },
+  });
+  creation.flushHeaders();
+  await once(creation, "continue");
+  creation.write(body.slice(0, 20));
+  return creation;
+}
+
+/** @returns the status. */
+async function finishCreation(creation: ClientRequest): Promise<number | undefined> {
+  creation.end(body.slice(20));
+  const [answer] = (await once(creation, "response")) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode;
 }

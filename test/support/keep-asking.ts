@@ -45,8 +45,8 @@ export function keepAsking({ port, keptAlive, fresh, expected = [] }: LoadOption
         await ask(agent, "GET", `/api/v2/pushes/${urlTokenOf(made)}`, 200);
       } catch (error) {
         const code = error instanceof Error && "code" in error ? String(error.code) : "";
-        if (expected.includes(code)) return;
-        failures.push(`${code} ${String(error)} ${agent === false ? "fresh" : "kept alive"}`);
+        if (!expected.includes(code))
+          failures.push(`${code} ${String(error)} ${agent === false ? "fresh" : "kept alive"}`);
       }
     }
     if (agent !== false) agent.destroy();

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { resolve as resolvePath } from "node:path";
 import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
-import { settingsOfEngine } from "./engine.ts";
+import { engine, settingsOfEngine } from "./engine.ts";
 import { type ProcessRun, runToItsEnd, spawnProgram } from "./processes.ts";
 
 export interface Ending {
@@ -67,7 +67,9 @@ export function runWorkers(count: number, environment: Readonly<Record<string, s
   return runToItsEnd(spawnWorkers(count, environment));
 }
 
+/** The program starts several itself on PostgreSQL only. */
 function spawnWorkers(count: number, environment: Readonly<Record<string, string>>): ChildProcess {
+  if (engine === "postgres") return spawnProgram(["serve"], { ...environment, WEB_CONCURRENCY: String(count) });
   const supervised = resolvePath(import.meta.dirname, "supervised.ts");
   const env = { PATH: process.env.PATH, ...environment };
   return spawn(process.execPath, [supervised, String(count)], { env });

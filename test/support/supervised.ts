@@ -1,22 +1,30 @@
 /** Workers of the program as it is shipped, under the primary's own code but on any database: run by `startWorkers`. */
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { reportError } from "../../src/cli/errors.ts";
 import { createEvents } from "../../src/telemetry/events.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
-import { createClusterWorkers } from "../../src/workers/cluster-workers.ts";
+import { ClusterWorkers } from "../../src/workers/cluster-workers.ts";
 import { Supervisor } from "../../src/workers/supervisor.ts";
 
 const program = resolve(import.meta.dirname, "../../dist/main.js");
 
+const { HOST: host = "127.0.0.1", PORT = "0" } = process.env;
+const workers = new ClusterWorkers({ exec: program, args: ["serve"] });
+const port = await workers.listen({ host, port: Number(PORT) }).catch((error: unknown) => {
+  process.exit(reportError(error, { stderr: (text) => process.stderr.write(text) }));
+});
 const supervisor = new Supervisor({
   count: Number(process.argv[2]),
-  startWorker: createClusterWorkers({ exec: program, args: ["serve"] }),
+  startWorker: () => workers.start(),
+  stopListening: () => workers.stopListening(),
+  graceMs: 0,
   drainMsMax: 40_000,
-  version: "0.0.0-test",
+  where: { host, port, version: "0.0.0-test" },
   events: createEvents({ logger: createLogger("info", process.stdout), clock: Date }),
   monotonicMs: () => performance.now(),
   pause: (ms) => sleep(ms),
 });
-process.on("SIGTERM", () => supervisor.stop("SIGTERM"));
+for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => supervisor.stop(signal));
 process.on("SIGHUP", () => void supervisor.roll());
 process.exit(await supervisor.run());
