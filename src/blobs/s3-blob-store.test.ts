@@ -6,7 +6,7 @@ import { bucket, credentials, type ObjectStore, region, startObjectStore } from 
 import { systemRandom } from "../base/random.ts";
 import { describeBlobStore } from "./blob-store.contract.ts";
 import { BlobMissingError, type BlobStore, BlobStoreError } from "./blob-store.ts";
-import type { BucketSettings } from "./s3/bucket.ts";
+import { type BucketSettings, bucketUrl } from "./s3/bucket.ts";
 import { createS3BlobStore, partBytesFor } from "./s3-blob-store.ts";
 
 const key = "0123456789abcdef0123456789abcdef";
@@ -59,10 +59,18 @@ describeBlobStore(
   "S3, where every other upload arrives damaged",
   async () => (await openFaulty(everyOther("damaged", "PutObject", "UploadPart", "CompleteMultipartUpload"))).store,
 );
+describeBlobStore("S3, where every answer comes slowly", async () => (await openFaulty(always("slow"))).store);
 describeBlobStore(
   "S3, where every other answer with content breaks off",
   async () => (await openFaulty(everyOther("cut", "GetObject"))).store,
 );
+
+test("a bucket stands in the path, behind a path of the endpoint's own, or before the host", () => {
+  const url = (endpoint: string, pathStyle: boolean) => bucketUrl({ endpoint, bucket, pathStyle }).href;
+  expect(url("https://s3.example.com:9000", true)).toBe("https://s3.example.com:9000/sealed-files");
+  expect(url("https://example.com/storage/v1/s3", true)).toBe("https://example.com/storage/v1/s3/sealed-files");
+  expect(url("https://s3.example.com:9000", false)).toBe("https://sealed-files.s3.example.com:9000/");
+});
 
 describe("uploads", () => {
   test("a small blob is one request, a larger one goes in parts", async () => {

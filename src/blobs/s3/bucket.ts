@@ -71,7 +71,7 @@ const pauseMaxMs = 5_000;
 const neverAborted = new AbortController().signal;
 
 export function createBucket(settings: BucketSettings, deps: BucketDeps, patience: Patience): Bucket {
-  const base = baseOf(settings);
+  const base = bucketUrl(settings);
   const exchange = createExchange(base, patience);
 
   async function attempt<T>(operation: Operation, read: (answer: Answer) => Promise<T>): Promise<T> {
@@ -127,7 +127,12 @@ function pauseMs(attempts: number, random: Random): number {
   return (whole * (1 + share)) / 2;
 }
 
-function baseOf({ endpoint, bucket, pathStyle }: BucketSettings): URL {
+/** What the addresses of all objects begin with. */
+export function bucketUrl({
+  endpoint,
+  bucket,
+  pathStyle,
+}: Pick<BucketSettings, "endpoint" | "bucket" | "pathStyle">): URL {
   const base = new URL(endpoint);
   const prefix = base.pathname.replace(/\/+$/, "");
   if (pathStyle) base.pathname = `${prefix}/${bucket}`;

@@ -18,6 +18,8 @@ export type Fault =
   | "damaged"
   /** The store says that it has other bytes. */
   | "wrong_digest"
+  /** The answer comes in many small pieces. */
+  | "slow"
   /** The answer breaks off. */
   | "cut"
   /** The answer ends in the middle as if that were its end. */
@@ -86,6 +88,8 @@ export function faultOf(fault: Fault | undefined, act: () => Reply): Reply | "si
       return { ...refuse(200, "InternalError") };
     case "wrong_digest":
       return withHeaders(act(), { etag: '"00000000000000000000000000000000"' });
+    case "slow":
+      return { ...act(), ends: "slowly" };
     case "cut":
       return { ...act(), ends: "cut" };
     case "short":

@@ -41,6 +41,7 @@ export const environmentOf = (store: Pick<ObjectStore, "endpoint">): Readonly<Re
   PWP__FILES__S3__SECRET_ACCESS_KEY: credentials.secretAccessKey,
 });
 
+const pieceBytes = 10_000;
 const partBytesMin = 5 * 1024 ** 2;
 
 export async function startObjectStore(): Promise<ObjectStore> {
@@ -228,6 +229,14 @@ async function send(reply: Reply | "silence" | "reset", response: ServerResponse
   const { status, headers = {}, body = Buffer.alloc(0), ends = "well" } = reply;
   const announced = { ...headers, ...(ends === "unannounced" ? {} : { "content-length": String(body.length) }) };
   response.writeHead(status, { ...announced, ...headers });
+  if (ends === "slowly") {
+    for (let at = 0; at < body.length && !response.destroyed; at += pieceBytes) {
+      response.write(body.subarray(at, at + pieceBytes));
+      await new Promise(setImmediate);
+    }
+    response.end();
+    return;
+  }
   const sent = ends === "well" ? body : body.subarray(0, body.length >> 1);
   if (ends === "cut") response.write(sent, () => response.socket?.destroySoon());
   else response.end(sent);

@@ -10,8 +10,8 @@ export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer;
-  /** `cut`: the connection breaks in the middle. `unannounced`: it ends there, as if there were no more. */
-  readonly ends?: "well" | "cut" | "unannounced";
+  /** `slowly`: in many small pieces. `cut`: the connection breaks in the middle. `unannounced`: it ends there, as if there were no more. */
+  readonly ends?: "well" | "cut" | "unannounced" | "slowly";
 }
 
 export function refuse(status: number, code: string): Reply {
