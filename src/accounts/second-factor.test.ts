@@ -49,7 +49,9 @@ describe("a code of the app", () => {
     const given = await Promise.all(codes.map((code) => accounts.giveCode({ ...waiting, place }, code)));
     expect(given.map(({ outcome }) => outcome).sort()).toEqual(["complete", "over", "over", "over"]);
     // What came too late has used nothing up.
-    expect((await accounts.findFactors(waiting.session.user.id)).backupCodesLeft).toBe(10);
+    const cameByApp = given[0]?.outcome === "complete";
+    const { backupCodesLeft } = await accounts.findFactors(waiting.session.user.id);
+    expect(backupCodesLeft).toBe(cameByApp ? 10 : 9);
   });
 
   test("does not count again, nor does one of an earlier step after it", async () => {

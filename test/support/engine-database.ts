@@ -61,7 +61,8 @@ async function openPostgresOf(
     settings: {
       ...{ host: url.hostname, port: Number(url.port), user: url.username, password: url.password },
       ...{ database: url.pathname.slice(1), tls: { mode: "disable", rootCertificateFile: undefined } },
-      ...{ poolMax: 5, waitingMax: 1_000, connectTimeoutMs: 10_000, statementTimeoutMs: 60_000, lockTimeoutMs: 10_000 },
+      // Some tests bring a thousand at once, on machines that have other things to do as well.
+      ...{ poolMax: 5, waitingMax: 1_000, connectTimeoutMs: 60_000, statementTimeoutMs: 60_000, lockTimeoutMs: 10_000 },
       preparedStatements: true,
     },
     ...{ monotonicMs, onStorageFailure },
@@ -69,7 +70,14 @@ async function openPostgresOf(
 }
 
 /** Everything that a database does takes a moment, so one that is still being opened can be given away already. */
-function late(opening: Promise<Database>): Database {
+function late(beginning: Promise<Database>): Database {
+  let closing: Promise<void> | undefined;
+  let opened: Database | undefined;
+  const opening = beginning.then((db) => {
+    opened = db;
+    return db;
+  });
+  const counts = { commits: 0, units: 0, waiting: 0 };
   const reading = (of: (db: Database) => Reading): Reading => ({
     one: async (statement, ...parameters) => of(await opening).one(statement, ...parameters),
     all: async (statement, ...parameters) => of(await opening).all(statement, ...parameters),
@@ -78,7 +86,6 @@ function late(opening: Promise<Database>): Database {
     ...reading(of),
     run: async (statement, ...parameters) => of(await opening).run(statement, ...parameters),
   });
-  let closing: Promise<void> | undefined;
   return {
     engine: "postgres",
     read: reading((db) => db.read),
@@ -88,7 +95,9 @@ function late(opening: Promise<Database>): Database {
     idempotent: writing((db) => db.idempotent),
     write: async (work) => (await opening).write(work),
     writeInTurn: async (turn, work) => (await opening).writeInTurn(turn, work),
-    counts: { commits: 0, units: 0, waiting: 0 },
+    get counts() {
+      return opened?.counts ?? counts;
+    },
     keyDestroyed: () => undefined,
     poolUse: () => undefined,
     answers: async () => (await opening).answers(),
