@@ -81,10 +81,11 @@ export async function createTarTarget(target: string, work: string, modifiedAt: 
 
 /** Into a pipe. @param write resolves when the other side has taken the bytes. */
 export function createPipeTarget(write: (bytes: Uint8Array) => Promise<void>, modifiedAt: number): BackupTarget {
+  const writeOut = (bytes: Uint8Array) => saying("The standard output", "written", () => write(bytes));
   return {
-    ...archive(write, modifiedAt),
+    ...archive(writeOut, modifiedAt),
     written: undefined,
-    close: () => write(tarEnd),
+    close: () => writeOut(tarEnd),
     finish: async () => undefined,
   };
 }

@@ -1,0 +1,226 @@
+import { cpSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { describe, expect, test, vi } from "vitest";
+import { BackupLoad, openRestored } from "../support/backup-load.ts";
+import { makeShelf } from "../support/backups.ts";
+import { filesIn, integrityOf } from "../support/database-file.ts";
+import { createPush, doors, type KnownPush, read } from "../support/doors.ts";
+import { withFileBytesMax } from "../support/limits.ts";
+import { newDataDir, runProgram, spawnProgram } from "../support/processes.ts";
+import { seededNumbers } from "../support/seeded.ts";
+import { type ServerProcess, startServer } from "../support/server.ts";
+
+const anonymousFiles = { PWP__FILES__ALLOW_ANONYMOUS: "true" };
+
+async function succeed(argv: readonly string[], dataDir: string): Promise<string> {
+  const { exitCode, stdout, stderr } = await runProgram(argv, { DATA_DIR: dataDir });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  return stdout;
+}
+
+/** A data folder with nothing in it but the master key of another. */
+function emptyFolder(shelf: string, name: string, dataDir: string): string {
+  const folder = join(shelf, name);
+  mkdirSync(folder, { mode: 0o700 });
+  cpSync(join(dataDir, "master.key"), join(folder, "master.key"));
+  return folder;
+}
+
+async function sendFile(server: ServerProcess, bytes: number): Promise<void> {
+  const form = new FormData();
+  form.append("push[files][]", new Blob([new Uint8Array(bytes)]), "large.bin");
+  const answer = await fetch(`${server.baseUrl}/api/v2/pushes`, { method: "POST", body: form });
+  expect(answer.status, await answer.text()).toBe(201);
+}
+
+async function expectOpens(server: ServerProcess, push: KnownPush): Promise<void> {
+  expect(await read(doors.apiV2, server.baseUrl, push)).toBe("payload");
+}
+
+describe("a backup of two processes under load", () => {
+  test("restores every push that was acknowledged before it, with the views and files of one moment", async () => {
+    const dataDir = newDataDir();
+    const servers = [await startServer({ dataDir, environment: anonymousFiles })];
+    servers.push(await startServer({ dataDir, environment: anonymousFiles }));
+    const random = seededNumbers(20_261_121);
+    const load = new BackupLoad(
+      servers.map(({ baseUrl }) => baseUrl),
+      6,
+      random,
+    );
+    await load.answers(300);
+    const shelf = makeShelf();
+    const places = ["first", "second.tar", "third"].map((name) => join(shelf, name));
+    const sightings = [];
+    for (const to of places) {
+      sightings.push(
+        await load.around(async () => {
+          await succeed(["backup", "--to", to], dataDir);
+        }),
+      );
+      await load.answers(100);
+    }
+    await load.stop();
+    for (const server of servers) await server.stop();
+
+    for (const [at, witnessed] of sightings.entries()) {
+      const restored = emptyFolder(shelf, `restored-${at}`, dataDir);
+      await succeed(["restore", "--from", places[at] ?? "", "--keep-open"], restored);
+      const server = await startServer({ dataDir: restored, environment: anonymousFiles });
+      expect(await openRestored(server.baseUrl, witnessed)).toBeGreaterThan(30);
+      await server.stop();
+      expect(integrityOf(restored)).toEqual(["ok"]);
+    }
+    const ended = emptyFolder(shelf, "ended", dataDir);
+    await succeed(["restore", "--from", places[0] ?? "", "--end-all"], ended);
+    const server = await startServer({ dataDir: ended, environment: anonymousFiles });
+    const none = (sightings[0] ?? []).map(({ push, after }) => ({
+      push: { ...push, limit: 0 },
+      before: { delivered: 0, deletion: "none" as const },
+      after,
+    }));
+    expect(await openRestored(server.baseUrl, none)).toBe(0);
+  });
+});
+
+test("a backup goes through a pipe, and a restore comes out of one", async () => {
+  const dataDir = newDataDir();
+  const server = await startServer({ dataDir, environment: anonymousFiles });
+  const push = await createPush(server.baseUrl, { payload: "through the pipe", expire_after_views: 1 });
+  await sendFile(server, 1_000_000);
+  const shelf = makeShelf();
+  const restored = emptyFolder(shelf, "restored", dataDir);
+  const backup = spawnProgram(["backup", "--to", "-"], { DATA_DIR: dataDir });
+  const restore = spawnProgram(["restore", "--from", "-", "--keep-open"], { DATA_DIR: restored });
+  const ended = Promise.all(
+    [backup, restore].map((child) => new Promise((done) => child.on("exit", (code) => done(code)))),
+  );
+  if (backup.stdout === null || restore.stdin === null) throw new Error("The commands are not piped.");
+  await pipeline(backup.stdout, restore.stdin);
+  expect(await ended).toEqual([0, 0]);
+  expect(readdirSync(dataDir).filter((name) => name.startsWith("backup"))).toEqual([]);
+  await expectOpens(await startServer({ dataDir: restored }), push);
+});
+
+test("a pipe whose other side has gone ends the backup with a sentence, and leaves nothing", async () => {
+  const dataDir = newDataDir();
+  const server = await startServer({ dataDir, environment: anonymousFiles });
+  await sendFile(server, 3_000_000);
+  const backup = spawnProgram(["backup", "--to", "-"], { DATA_DIR: dataDir });
+  backup.stdout?.destroy();
+  let said = "";
+  backup.stderr?.on("data", (chunk) => {
+    said += String(chunk);
+  });
+  expect(await new Promise((done) => backup.on("close", done))).toBe(1);
+  expect(said).toBe("The standard output cannot be written (EPIPE).\n");
+  expect(readdirSync(dataDir).filter((name) => name.startsWith("backup"))).toEqual([]);
+});
+
+/** Resolves once a path that matches lies below the folder. */
+async function appears(folder: string, shape: RegExp): Promise<void> {
+  const there = () => readdirSync(folder, { recursive: true }).some((path) => shape.test(String(path)));
+  await vi.waitUntil(there, { interval: 2, timeout: 30_000 });
+}
+
+/** A house with files that take a while to copy. */
+async function largeHouse(): Promise<{ dataDir: string; server: ServerProcess; push: KnownPush }> {
+  const dataDir = newDataDir();
+  const server = await startServer({ dataDir, environment: anonymousFiles });
+  const push = await createPush(server.baseUrl, { payload: "outlives the kill", expire_after_views: 2 });
+  for (let count = 0; count < 12; count += 1) await sendFile(server, 6_000_000);
+  return { dataDir, server, push };
+}
+
+describe("a backup that is interrupted", () => {
+  test.each(["b", "b.tar"])("by SIGKILL leaves nothing called %s, and nothing that passes for one", async (name) => {
+    const { dataDir, server, push } = await largeHouse();
+    const shelf = makeShelf();
+    const backup = spawnProgram(["backup", "--to", join(shelf, name)], { DATA_DIR: dataDir });
+    const ended = new Promise((done) => backup.on("exit", (_code, signal) => done(signal)));
+    await appears(shelf, /partial-.*(blobs|archive\.tar)/);
+    backup.kill("SIGKILL");
+    expect(await ended).toBe("SIGKILL");
+    const [left = ""] = readdirSync(shelf);
+    expect(left).toMatch(/\.partial-[0-9a-f]{12}$/);
+    const from = name === "b" ? join(shelf, left) : join(shelf, left, "archive.tar");
+    const verified = await runProgram(["backup", "verify", "--from", from], { DATA_DIR: dataDir });
+    expect(verified.exitCode).toBe(1);
+    expect(verified.stderr).toMatch(/not complete|not finished|ends too early/);
+    await expectOpens(server, push);
+    await succeed(["backup", "--to", join(shelf, name)], dataDir);
+  });
+
+  test("by SIGTERM cleans up and says that nothing was done", async () => {
+    const { dataDir } = await largeHouse();
+    const shelf = makeShelf();
+    const backup = spawnProgram(["backup", "--to", join(shelf, "b")], { DATA_DIR: dataDir });
+    let said = "";
+    backup.stderr?.on("data", (chunk) => {
+      said += String(chunk);
+    });
+    const ended = new Promise((done) => backup.on("close", done));
+    await appears(shelf, /partial-.*blobs/);
+    backup.kill("SIGTERM");
+    expect(await ended).toBe(1);
+    expect(said).toContain("Interrupted (SIGTERM)");
+    expect(readdirSync(shelf)).toEqual([]);
+  });
+});
+
+test("a restore that is interrupted by SIGKILL leaves a folder that no server starts on and no restore goes on with", async () => {
+  const { dataDir, push } = await largeHouse();
+  const shelf = makeShelf();
+  await succeed(["backup", "--to", join(shelf, "b")], dataDir);
+  const restored = emptyFolder(shelf, "restored", dataDir);
+  const argv = ["restore", "--from", join(shelf, "b"), "--keep-open"];
+  const restore = spawnProgram(argv, { DATA_DIR: restored });
+  const ended = new Promise((done) => restore.on("exit", (_code, signal) => done(signal)));
+  await appears(restored, /restore-unfinished\/.*blobs/);
+  restore.kill("SIGKILL");
+  expect(await ended).toBe("SIGKILL");
+
+  for (const again of [["serve"], argv]) {
+    const refused = await runProgram(again, { DATA_DIR: restored, PORT: "0" });
+    expect(refused.exitCode).toBe(1);
+    expect(refused.stdout + refused.stderr).toContain("runs or was interrupted");
+  }
+  expect(existsSync(join(restored, "sealpush.sqlite3"))).toBe(false);
+  const anew = emptyFolder(shelf, "anew", dataDir);
+  await succeed(argv, anew);
+  await expectOpens(await startServer({ dataDir: anew }), push);
+});
+
+describe.runIf(process.platform === "linux")("a disk that is full", () => {
+  test.each(["b", "b.tar"])("ends a backup to %s with a sentence and without a trace", async (name) => {
+    const dataDir = newDataDir();
+    const server = await startServer({ dataDir, environment: anonymousFiles });
+    await sendFile(server, 3_000_000);
+    // The files do not fit; then not even the database does.
+    for (const bytes of [2_000_000, 50_000]) {
+      const shelf = makeShelf();
+      const argv = ["backup", "--to", join(shelf, name)];
+      const run = await runProgram(argv, { DATA_DIR: dataDir }, "", withFileBytesMax(bytes));
+      expect(run.exitCode).toBe(1);
+      expect(run.stderr).toMatch(/^[A-Z/][^\n]+(EFBIG|SQLITE_\w+)\)\.\n$/);
+      expect(readdirSync(shelf)).toEqual([]);
+    }
+  });
+
+  test("ends a restore with a sentence, and the data folder stays as it was", async () => {
+    const dataDir = newDataDir();
+    const server = await startServer({ dataDir, environment: anonymousFiles });
+    await sendFile(server, 3_000_000);
+    const shelf = makeShelf();
+    await succeed(["backup", "--to", join(shelf, "b")], dataDir);
+    const restored = emptyFolder(shelf, "restored", dataDir);
+    for (const bytes of [2_000_000, 50_000]) {
+      const argv = ["restore", "--from", join(shelf, "b"), "--keep-open"];
+      const run = await runProgram(argv, { DATA_DIR: restored }, "", withFileBytesMax(bytes));
+      expect(run.exitCode).toBe(1);
+      expect(run.stderr).toContain("EFBIG");
+      expect([...filesIn(restored).keys()]).toEqual(["master.key"]);
+    }
+  });
+});
