@@ -33,6 +33,9 @@ interface GaugeDeps {
   readonly house: HouseGauges;
 }
 
+/** Scrapers and other processes wait for the answer, and not for long. */
+const silentMs = 1_000;
+
 /** @returns asks the house and sets the gauges; it never rejects, for a server in trouble is the one to read. */
 export function gaugeHouse(registry: Registry, { version, clock, house }: GaugeDeps): () => Promise<void> {
   const registers = [registry];
@@ -53,13 +56,19 @@ export function gaugeHouse(registry: Registry, { version, clock, house }: GaugeD
   });
   return async () => {
     setQueues();
-    const backlog = await house.backlog().then(
-      (found) => found,
-      () => undefined,
-    );
+    const backlog = await inTime(house.backlog());
     answers.set(backlog === undefined ? 0 : 1);
     setBacklog(backlog);
   };
+}
+
+/** @returns undefined when it fails or takes too long. */
+async function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>();
+  const timer = setTimeout(late.resolve, silentMs);
+  const found = await Promise.race([answer.catch(() => undefined), late.promise]);
+  clearTimeout(timer);
+  return found;
 }
 
 /** Of this process alone. */

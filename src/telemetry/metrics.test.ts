@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { seriesIn } from "../../test/support/metrics.ts";
 import type { AnsweredRequest } from "./answered-request.ts";
 import { addDepartedCounts, type MetricPart } from "./departed-counts.ts";
@@ -82,6 +82,14 @@ describe("the gauges", () => {
     ]) {
       expect([name, series.has(name)]).toEqual([name, false]);
     }
+  });
+
+  it("do not wait long for a database that hangs", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const reading = seriesOf(metricsOf(house({ backlog: () => new Promise(() => undefined) })));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect((await reading).get("sealpush_database_up")).toBe(0);
   });
 
   it("ask the house once for all who read at the same time", async () => {
