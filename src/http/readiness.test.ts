@@ -1,0 +1,75 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { answerMsMax, createReadiness } from "./readiness.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function world() {
+  let now = 0;
+  let draining = false;
+  const asked: PromiseWithResolvers<boolean>[] = [];
+  const readiness = createReadiness({
+    canServe: () => {
+      const question = Promise.withResolvers<boolean>();
+      asked.push(question);
+      return question.promise;
+    },
+    draining: () => draining,
+    monotonicMs: () => now,
+  });
+  return {
+    ...{ readiness, asked },
+    pass: (ms: number) => {
+      now += ms;
+    },
+    drain: () => {
+      draining = true;
+    },
+  };
+}
+
+describe("readiness", () => {
+  it("asks the database once for all who ask meanwhile and in the second after", async () => {
+    const { readiness, asked, pass } = world();
+    const looks = Array.from({ length: 100 }, () => readiness.look());
+    asked[0]?.resolve(true);
+    expect(await Promise.all(looks)).toEqual(Array(100).fill({ state: "ready" }));
+    pass(999);
+    expect(await readiness.look()).toEqual({ state: "ready" });
+    expect(asked).toHaveLength(1);
+    pass(1);
+    const later = readiness.look();
+    asked[1]?.resolve(false);
+    expect(await later).toEqual({ state: "database_silent" });
+    expect(asked).toHaveLength(2);
+  });
+
+  it("says what the database threw", async () => {
+    const { readiness, asked } = world();
+    const look = readiness.look();
+    const cause = new Error("no connection");
+    asked[0]?.reject(cause);
+    expect(await look).toEqual({ state: "database_silent", cause });
+  });
+
+  it("waits only so long, and does not ask again before it has an answer", async () => {
+    vi.useFakeTimers();
+    const { readiness, asked, pass } = world();
+    const look = readiness.look();
+    await vi.advanceTimersByTimeAsync(answerMsMax);
+    expect(await look).toEqual({ state: "database_silent" });
+    pass(60_000);
+    const second = readiness.look();
+    expect(asked).toHaveLength(1);
+    asked[0]?.resolve(true);
+    expect(await second).toEqual({ state: "ready" });
+  });
+
+  it("does not ask any more once the server drains", async () => {
+    const { readiness, asked, drain } = world();
+    drain();
+    expect(await readiness.look()).toEqual({ state: "draining" });
+    expect(asked).toHaveLength(0);
+  });
+});
