@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { databaseFile, integrityOf } from "../support/database-file.ts";
 import { createPush, doors, read } from "../support/doors.ts";
 import { newDataDir } from "../support/processes.ts";
+import { refusesConnections } from "../support/refuses-connections.ts";
 import { type ServerProcess, startServer, startServerByNpm } from "../support/server.ts";
 
 const payload = "sent in two halves";
@@ -32,23 +33,6 @@ async function finishCreation(creation: ClientRequest) {
   expect(answer.statusCode, text).toBe(201);
   const { url_token: urlToken } = JSON.parse(text) as { url_token: string };
   return { urlToken, payload, views: 1 };
-}
-
-/** Returns when nobody listens any more. */
-async function refusesConnections(port: number): Promise<void> {
-  for (;;) {
-    const socket = connect(port, "127.0.0.1");
-    const accepted = await new Promise<boolean>((resolve, reject) => {
-      socket.once("connect", () => resolve(true));
-      socket.once("error", (error: Error & { code?: string }) => {
-        if (error.code === "ECONNREFUSED") resolve(false);
-        else if (error.code === "ECONNRESET") resolve(true);
-        else reject(error);
-      });
-    });
-    socket.destroy();
-    if (!accepted) return;
-  }
 }
 
 /** The database was closed: its log is merged and gone. */

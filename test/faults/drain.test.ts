@@ -1,0 +1,114 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { describe, expect, it } from "vitest";
+import { keepAsking } from "../support/keep-asking.ts";
+import { newDataDir } from "../support/processes.ts";
+import { refusesConnections } from "../support/refuses-connections.ts";
+import { startServer } from "../support/server.ts";
+
+/** A connection whose bytes the test writes and reads itself. */
+class Line {
+  readonly #socket: Socket;
+  #text = "";
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setEncoding("utf8").on("data", (chunk: string) => {
+      this.#text += chunk;
+    });
+  }
+
+  static async open(port: number): Promise<Line> {
+    const socket = connect(port, "127.0.0.1");
+    await once(socket, "connect");
+    return new Line(socket);
+  }
+
+  write(text: string): void {
+    this.#socket.write(text);
+  }
+
+  /** @returns what came since the last answer, when a whole JSON body has. */
+  async answer(): Promise<string> {
+    while (!/\r\n\r\n\{.*\}$/s.test(this.#text)) await once(this.#socket, "data");
+    const text = this.#text;
+    this.#text = "";
+    return text;
+  }
+
+  async ended(): Promise<void> {
+    if (!this.#socket.closed) await once(this.#socket, "close");
+  }
+}
+
+const question = "GET /api/v2/version HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+const ok = /^HTTP\/1\.1 200 OK\r\n/;
+const goodbye = /^connection: close\r$/im;
+
+describe("a server that is told to stop", () => {
+  it("answers a last request on a connection that was kept open, and says that it is the last", async () => {
+    const server = await startServer({ dataDir: newDataDir() });
+    const line = await Line.open(server.port);
+    line.write(question);
+    expect(await line.answer()).not.toMatch(goodbye);
+    process.kill(server.pid, "SIGTERM");
+    await refusesConnections(server.port);
+    line.write(question);
+    const answer = await line.answer();
+    expect(answer).toMatch(ok);
+    expect(answer).toMatch(goodbye);
+    await line.ended();
+    expect(await server.ended).toEqual({ exitCode: 0, signal: null });
+  });
+
+  it("answers a request whose first bytes it had, and one on a connection that had sent none", async () => {
+    const server = await startServer({ dataDir: newDataDir() });
+    const [begun, silent] = [await Line.open(server.port), await Line.open(server.port)];
+    begun.write(question.slice(0, 20));
+    // An answer on another connection: until then, the first bytes have been read.
+    expect((await fetch(`${server.baseUrl}/up`)).status).toBe(200);
+    process.kill(server.pid, "SIGTERM");
+    await server.logged("server_stopping");
+    begun.write(question.slice(20));
+    silent.write(question);
+    for (const line of [begun, silent]) expect(await line.answer()).toMatch(ok);
+    expect(await server.ended).toEqual({ exitCode: 0, signal: null });
+  });
+
+  it("cuts nobody who asks without end", async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const server = await startServer({ dataDir: newDataDir() });
+      const load = keepAsking({ port: server.port, keptAlive: 8, fresh: 0, expected: ["ECONNREFUSED"] });
+      await load.more(100);
+      expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
+      await load.stop();
+      expect(load.failures).toEqual([]);
+    }
+  });
+
+  it("tells load balancers first, and takes connections until they have noticed", async () => {
+    const environment = { PWP__SHUTDOWN_GRACE_SECONDS: "60" };
+    const server = await startServer({ dataDir: newDataDir(), environment });
+    expect(await statusOf(server.baseUrl, "/ready")).toEqual([200, null, { status: "ready" }]);
+    process.kill(server.pid, "SIGTERM");
+    await server.logged("server_stopping");
+    expect(await statusOf(server.baseUrl, "/ready")).toEqual([503, "5", { error: "The server is stopping." }]);
+    expect(await statusOf(server.baseUrl, "/up")).toEqual([200, null, { status: "up" }]);
+    const load = keepAsking({ port: server.port, keptAlive: 2, fresh: 2 });
+    await load.more(20);
+    await load.stop();
+    expect(load.failures).toEqual([]);
+    expect(await server.kill()).toEqual({ exitCode: null, signal: "SIGKILL" });
+  });
+
+  it("ends when the grace is over", async () => {
+    const environment = { PWP__SHUTDOWN_GRACE_SECONDS: "1" };
+    const server = await startServer({ dataDir: newDataDir(), environment });
+    expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
+  });
+});
+
+async function statusOf(baseUrl: string, path: string): Promise<[number, string | null, unknown]> {
+  const answer = await fetch(`${baseUrl}${path}`);
+  return [answer.status, answer.headers.get("retry-after"), await answer.json()];
+}
