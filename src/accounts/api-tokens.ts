@@ -127,7 +127,8 @@ export function createApiTokens({ store, clock, random, outbox, onUseNotRecorded
       return { tokens: found.slice(0, perPage), hasMore: found.length > perPage };
     },
 
-    revokeToken(userId, tokenId, place = nowhere) {
+    async revokeToken(userId, tokenId, place = nowhere) {
+      if (!Number.isSafeInteger(tokenId)) return false;
       const now = clock.now();
       return store.revokeToken({ userId, tokenId, now, onRevoked: notify("token_revoked", now, place) });
     },

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { makeTestAccounts, makeUser, openSettings, password, placeAt } from "../../test/support/accounts.ts";
+import {
+  makeTestAccounts,
+  makeUser,
+  openSettings,
+  password,
+  placeAt,
+  startOfTests,
+  untilUsed,
+} from "../../test/support/accounts.ts";
 import { readRows } from "../../test/support/engine-database.ts";
 import { dayMs, minuteMs } from "../base/clock.ts";
 import { digest } from "../crypto/digests.ts";
@@ -44,29 +52,30 @@ describe("sessions", () => {
   );
 
   it("end when nobody uses them, and stay while somebody does", async () => {
-    const { accounts, advance } = makeTestAccounts();
+    const { accounts, advance, db } = makeTestAccounts();
     await makeUser(accounts);
     const token = await startSession(accounts);
-    for (let hours = 0; hours < 10; hours += 1) {
+    for (let hours = 1; hours <= 10; hours += 1) {
       advance(60 * minuteMs);
       expect(await accounts.authenticateSession(token)).toBeDefined();
-      await accounts.signOut("a".repeat(43)); // Settles after the use was written: one writer, in order.
+      await untilUsed(db, "session", startOfTests + hours * 60 * minuteMs);
     }
     advance(120 * minuteMs - 1);
     expect(await accounts.authenticateSession(token)).toBeDefined();
-    await accounts.signOut("a".repeat(43));
+    await untilUsed(db, "session", startOfTests + 12 * 60 * minuteMs - 1);
     advance(120 * minuteMs);
     expect(await accounts.authenticateSession(token)).toBeUndefined();
   });
 
   it("end after 14 days however busy they are", async () => {
-    const { accounts, advance } = makeTestAccounts({ settings: { ...openSettings, sessionTimeoutSeconds: 86_400 } });
+    const settings = { ...openSettings, sessionTimeoutSeconds: 86_400 };
+    const { accounts, advance, db } = makeTestAccounts({ settings });
     await makeUser(accounts);
     const token = await startSession(accounts);
-    for (let halfDays = 0; halfDays < 27; halfDays += 1) {
+    for (let halfDays = 1; halfDays <= 27; halfDays += 1) {
       advance(dayMs / 2);
       expect(await accounts.authenticateSession(token)).toBeDefined();
-      await accounts.signOut("a".repeat(43));
+      await untilUsed(db, "session", startOfTests + (halfDays * dayMs) / 2);
     }
     advance(dayMs / 2);
     expect(await accounts.authenticateSession(token)).toBeUndefined();
@@ -76,14 +85,14 @@ describe("sessions", () => {
     const { accounts, db, advance } = makeTestAccounts();
     await makeUser(accounts);
     const token = await startSession(accounts);
-    const before = db.counts.units;
-    for (let at = 0; at < 100; at += 1) await accounts.authenticateSession(token);
     advance(minuteMs - 1);
-    for (let at = 0; at < 100; at += 1) await accounts.authenticateSession(token);
+    await accounts.authenticateSession(token);
     advance(1);
-    for (let at = 0; at < 100; at += 1) await accounts.authenticateSession(token);
-    await accounts.signOut("a".repeat(43));
-    expect(db.counts.units - before).toBe(2);
+    await accounts.authenticateSession(token);
+    await untilUsed(db, "session", startOfTests + minuteMs);
+    advance(minuteMs - 1);
+    await accounts.authenticateSession(token);
+    expect(await readRows(db, "SELECT seen_at FROM sessions")).toEqual([{ seen_at: startOfTests + minuteMs }]);
   });
 
   it("are at most 50 for one user: the oldest go, the new one stays, others' are untouched", async () => {

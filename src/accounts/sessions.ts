@@ -127,7 +127,8 @@ function sessionDoor({ store, clock, settings, onUseNotRecorded }: Deps): Sessio
       return store.listSessions(userId, now - idleMs, now - lifetimeMs);
     },
 
-    endSession: (userId, sessionId) => store.deleteSessionOf(userId, sessionId),
+    endSession: async (userId, sessionId) =>
+      Number.isSafeInteger(sessionId) && (await store.deleteSessionOf(userId, sessionId)),
 
     endOtherSessions: (userId, keptId) => store.deleteOtherSessions(userId, keptId),
 

@@ -1,4 +1,4 @@
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { type Accounts, type AccountsDeps, createAccounts, type Place } from "../../src/accounts/accounts.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { createBootCodeFile } from "../../src/config/boot-code-file.ts";
@@ -6,7 +6,7 @@ import { createKeyring } from "../../src/crypto/keyring.ts";
 import type { Database } from "../../src/db/database.ts";
 import { createOwnLimits } from "../../src/limits/own-limits.ts";
 import { createOutbox } from "../../src/mail/outbox.ts";
-import { changeRows, makeFolder, openEngineDatabase } from "./engine-database.ts";
+import { changeRows, makeFolder, openEngineDatabase, readRows } from "./engine-database.ts";
 
 /** Everybody may do everything. */
 export const openSettings: AccountsDeps["settings"] = {
@@ -103,4 +103,13 @@ export async function giveSomePasskey(db: Database, { id }: { readonly id: numbe
      VALUES (1, ?, 'key', ?, ?, 0, '', 0)`,
     ...[id, Buffer.of(1), Buffer.of(0)],
   );
+}
+
+/** Waits for the use of the only session or token to be stored: it is, beside the request that it belongs to. */
+export async function untilUsed(db: Database, what: "session" | "api_token", at: number): Promise<void> {
+  const used = {
+    session: "SELECT seen_at AS used FROM sessions",
+    api_token: "SELECT last_used_at AS used FROM api_tokens",
+  };
+  await expect.poll(() => readRows(db, used[what]), { interval: 5 }).toEqual([{ used: at }]);
 }
