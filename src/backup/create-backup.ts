@@ -118,7 +118,7 @@ class Writing {
     for (let round = 1; ; round += 1) {
       await rm(this.#copyPath, { force: true });
       const createdAt = this.#deps.clock.now();
-      copyDatabase(this.#deps.databasePath, this.#copyPath);
+      await copyDatabase(this.#deps.databasePath, this.#copyPath);
       const missing = await this.#copyBlobs();
       const hasChanged = ({ blobKey }: NamedBlob) =>
         !this.#short.has(blobKey) && !isStillNamed(this.#deps.databasePath, blobKey);

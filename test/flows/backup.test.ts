@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
+import { migrations } from "../../src/db/migrations.ts";
 import { type BackupWorld, makeBackupWorld } from "../support/backups.ts";
 import { databaseFile, filesIn } from "../support/database-file.ts";
 import { claimFiles, makeFile, pushFiles } from "../support/files.ts";
@@ -199,6 +200,35 @@ test("a restore signs everybody out, voids links and codes in use, drops mails, 
   expect(leftOf(databaseFile(revoked))).toMatchObject({ tokensInUse: 0 });
   expect(await authenticate(revoked)).toBeUndefined();
 });
+
+test("a backup of an older schema is brought up to date by the restore, and backed up as it is before an upgrade", async () => {
+  const world = makeBackupWorld();
+  await (await world.open())[Symbol.asyncDispose]();
+  const path = databaseFile(world.cli.dataDir);
+  const meta = rowsOf(path, "SELECT name, value FROM meta");
+  rmSync(path);
+  const older = new Database(path);
+  for (const statements of migrations.slice(0, 1)) older.exec(statements);
+  older.pragma("user_version = 1");
+  for (const { name, value } of meta) older.prepare("INSERT INTO meta VALUES (?, ?)").run(name, value);
+  older.prepare("INSERT INTO users VALUES (1, 'ada@example.com', 'hash', 1, 1, 1)").run();
+  older.close();
+  await world.run(["backup", "--to", join(world.shelf, "b")]);
+  expect(JSON.parse(readFileSync(join(world.shelf, "b/manifest.json"), "utf8")).schema_version).toBe(1);
+  const restored = join(world.shelf, "restored");
+  await world.run(["restore", "--from", join(world.shelf, "b"), "--keep-open"], { dataDir: restored });
+  expect(rowsOf(databaseFile(restored), "PRAGMA user_version")).toEqual([{ user_version: migrations.length }]);
+  expect(rowsOf(databaseFile(restored), "SELECT email FROM users")).toEqual([{ email: "ada@example.com" }]);
+});
+
+function rowsOf(path: string, text: string): readonly Record<string, unknown>[] {
+  const db = new Database(path, { readonly: true });
+  try {
+    return db.prepare<[], Record<string, unknown>>(text).all();
+  } finally {
+    db.close();
+  }
+}
 
 /** One row in each table whose rows a restore must not bring back to life. */
 function fillAccountTables(path: string, now: number): void {

@@ -22,22 +22,41 @@ export interface NamedBlob {
 
 const lockWaitMs = 15_000;
 const problemsMax = 5;
+/** More than a database can have. */
+const pagesMax = 2 ** 31 - 1;
 
 /**
  * Copies the database while servers write to it, as it stands at one moment, into a new file that only its user may
- * read. By VACUUM INTO: one read transaction sees it all, so nothing that others write starts the copy anew, and the
- * copy holds living rows only - no free pages and no gaps between rows in which something deleted could still lie.
- * @throws BackupError when the copy cannot be written; the driver's errors.
+ * read. Page by page and in a single step: one read transaction sees it all, so nothing that others write starts the
+ * copy anew, and every page is laid out as in the original. VACUUM INTO would move rows, and a moved row leaves a copy of
+ * its bytes between others: a data key that ends after a restore would stay in the file (see the table's schema).
+ * @throws BackupError when the copy cannot be written.
  */
-export function copyDatabase(from: string, to: string): void {
+export async function copyDatabase(from: string, to: string): Promise<void> {
   closeSync(openSync(to, "wx", 0o600));
-  const connection = new SqliteDriver(from, { fileMustExist: true, timeout: lockWaitMs });
   try {
-    connection.pragma("temp_store = MEMORY");
-    connection.prepare<[string]>("VACUUM INTO ?").run(to);
+    await copyPages(from, to);
+    standAlone(to);
   } catch (error) {
     if (!(error instanceof SqliteDriver.SqliteError)) throw error;
     throw new BackupError(`The database ${from} could not be copied to ${to} (${error.code}).`, { cause: error });
+  }
+}
+
+async function copyPages(from: string, to: string): Promise<void> {
+  const connection = new SqliteDriver(from, { fileMustExist: true, timeout: lockWaitMs });
+  try {
+    await connection.backup(to, { progress: () => pagesMax });
+  } finally {
+    connection.close();
+  }
+}
+
+/** Without a write-ahead log, whose files would come and go beside a database that is only read. */
+function standAlone(path: string): void {
+  const connection = new SqliteDriver(path, { fileMustExist: true });
+  try {
+    connection.pragma("journal_mode = DELETE");
   } finally {
     connection.close();
   }

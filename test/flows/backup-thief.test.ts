@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { expect, test } from "vitest";
+import { makeBackupWorld } from "../support/backups.ts";
+import { Canaries } from "../support/canaries.ts";
+import { databaseFile, filesIn } from "../support/database-file.ts";
+import { claimFiles, makeFile, pushFiles } from "../support/files.ts";
+import { signedIn, stranger } from "../support/house.ts";
+import { NeedleFinder } from "../support/raw-files.ts";
+
+test("whoever steals a backup without the master key reads nothing: no secret, no link, no name, no token", async () => {
+  const world = makeBackupWorld();
+  const canaries = new Canaries();
+  await using source = await world.open();
+  const { pushes } = source.house;
+  const secret = (name: string) => canaries.make(name);
+  const owner = signedIn(7);
+  const made = [
+    await pushes.create({ payload: secret("payload") }, stranger),
+    await pushes.create({ payload: secret("guarded payload"), passphrase: secret("passphrase") }, stranger),
+    await pushes.create({ payload: secret("owned"), name: secret("name"), note: secret("note") }, owner),
+    await pushFiles(pushes, owner, [makeFile(secret("file name"), secret("file").repeat(10_000))]),
+  ];
+  for (const [at, { urlToken }] of made.entries()) canaries.add(`url_token ${at}`, urlToken);
+  const [file] = await claimFiles(pushes, made[3]?.urlToken ?? "", owner);
+  canaries.add("ticket", file?.ticket ?? "");
+  const password = "correct horse battery staple";
+  canaries.add("password", password);
+  const user = ["--email", "ada@example.com"];
+  await world.run(["user", "create", ...user, "--password-stdin"], { stdin: Buffer.from(password) });
+  canaries.add("API token", (await world.run(["token", "create", ...user, "--name", "t"])).trim());
+  canaries.add("master key", "5ea1".repeat(16));
+
+  await world.run(["backup", "--to", join(world.shelf, "b")]);
+  await world.run(["backup", "--to", join(world.shelf, "b.tar")]);
+  const files = filesIn(world.shelf);
+  expect(files.size).toBeGreaterThanOrEqual(5);
+  for (const [path, bytes] of files) expect(canaries.findingsIn(bytes), path).toEqual([]);
+  expect([...files.keys()].filter((path) => /key|boot|env/.test(path))).toEqual([]);
+});
+
+test("of the sealed keys of pushes that ended before a backup, nothing is in it; of the living ones all", async () => {
+  const world = makeBackupWorld();
+  const source = await world.open();
+  const { pushes } = source.house;
+  const living: string[] = [];
+  const ended: string[] = [];
+  for (let round = 0; round < 300; round += 1) {
+    const { urlToken } = await pushes.create({ payload: "x".repeat(round + 1), expireAfterViews: 1 }, stranger);
+    (round % 3 === 0 ? living : ended).push(urlToken);
+  }
+  const finder = new NeedleFinder<string>();
+  const reader = new Database(databaseFile(world.cli.dataDir), { readonly: true });
+  const sealed = reader.prepare<[Buffer], Buffer>(
+    "SELECT sealed FROM data_keys JOIN pushes ON data_key_id = data_keys.id WHERE token_digest = ?",
+  );
+  for (const urlToken of [...living, ...ended]) {
+    const key = sealed.pluck().get(source.house.vault.tokenDigest(urlToken));
+    // Without version and key id, which all keys have in common.
+    finder.add(urlToken, Buffer.from(key ?? []).subarray(5));
+  }
+  reader.close();
+  for (const urlToken of ended) await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  await world.run(["backup", "--to", join(world.shelf, "b.tar")]);
+  expect([...finder.search(readFileSync(join(world.shelf, "b.tar")))].sort()).toEqual([...living].sort());
+
+  // And what ends after a restore is gone as thoroughly, by the restore itself or by the restored server.
+  const restore = ["restore", "--from", join(world.shelf, "b.tar")];
+  const allEnded = join(world.shelf, "ended");
+  await world.run([...restore, "--end-all"], { dataDir: allEnded });
+  const kept = join(world.shelf, "kept");
+  await world.run([...restore, "--keep-open"], { dataDir: kept });
+  const { house, [Symbol.asyncDispose]: close } = await world.open(kept);
+  for (const urlToken of living) await house.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  await close();
+  for (const dataDir of [allEnded, kept]) {
+    for (const [path, bytes] of filesIn(dataDir)) expect(finder.search(bytes).size, path).toBe(0);
+  }
+});
