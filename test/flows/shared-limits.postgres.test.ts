@@ -1,0 +1,104 @@
+import { expect, onTestFinished, test } from "vitest";
+import { minuteMs } from "../../src/base/clock.ts";
+import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { visit } from "../support/entry.ts";
+import { makeDataDir, TestClock } from "../support/house.ts";
+
+const ada = "ada@example.com";
+
+/** Two processes of one instance, as far as a database can tell; asked in turn. */
+async function startTwo(environment: Readonly<Record<string, string>> = {}) {
+  const [dataDir, clock] = [makeDataDir(), new TestClock()];
+  const worlds: TestApp[] = [];
+  for (let at = 0; at < 2; at += 1) {
+    const world = await startTestApp({ dataDir, clock, environment });
+    onTestFinished(() => world[Symbol.asyncDispose]());
+    worlds.push(world);
+  }
+  let asked = 0;
+  const next = (): TestApp => {
+    const world = worlds[asked % worlds.length];
+    asked += 1;
+    if (world === undefined) throw new Error("No process stands.");
+    return world;
+  };
+  return { clock, next };
+}
+
+async function open(world: TestApp, urlToken: string, passphrase: string, remoteAddress = "192.0.2.7") {
+  const url = `/api/v2/pushes/${urlToken}?passphrase=${passphrase}`;
+  return (await world.server.inject({ url, remoteAddress })).statusCode;
+}
+
+async function createWithPassphrase(world: TestApp): Promise<string> {
+  const payload = { push: { payload: "secret", passphrase: "right", expire_after_views: 20 } };
+  const made = await world.server.inject({ method: "POST", url: "/api/v2/pushes", payload });
+  expect(made.statusCode).toBe(201);
+  return made.json().url_token;
+}
+
+test("the sixth wrong passphrase in a minute is not tried, whichever process is asked", async () => {
+  const { clock, next } = await startTwo();
+  const urlToken = await createWithPassphrase(next());
+  for (let guess = 0; guess < 5; guess += 1) expect(await open(next(), urlToken, `wrong${guess}`)).toBe(401);
+  for (const passphrase of ["wrong", "wrong", "right", "right"]) {
+    expect(await open(next(), urlToken, passphrase)).toBe(429);
+  }
+  expect(await open(next(), urlToken, "right", "198.51.100.9")).toBe(200);
+  clock.advance(minuteMs);
+  expect(await open(next(), urlToken, "right")).toBe(200);
+});
+
+test("passphrases guessed at both processes at once gain nothing", async () => {
+  const { next } = await startTwo();
+  const urlToken = await createWithPassphrase(next());
+  const guesses = Array.from({ length: 20 }, (_, guess) => open(next(), urlToken, `wrong${guess}`));
+  const answers = await Promise.all(guesses);
+  expect(answers.filter((status) => status === 401)).toHaveLength(5);
+  expect(answers.filter((status) => status === 429)).toHaveLength(15);
+});
+
+test("a right passphrase costs no attempt, at either process", async () => {
+  const { next } = await startTwo();
+  const urlToken = await createWithPassphrase(next());
+  for (let guess = 0; guess < 4; guess += 1) await open(next(), urlToken, "wrong");
+  for (let opening = 0; opening < 6; opening += 1) expect(await open(next(), urlToken, "right")).toBe(200);
+  expect(await open(next(), urlToken, "wrong")).toBe(401);
+  expect(await open(next(), urlToken, "right")).toBe(429);
+});
+
+test("ten wrong passwords, then waiting, at both processes; a right one costs none", async () => {
+  const { clock, next } = await startTwo();
+  await next().app.house.accounts.createUser({ email: ada, password, admin: false });
+  const signIn = async (typed: string) =>
+    (await visit(next(), "/users/sign_in", { email: ada, password: typed })).status;
+  for (let entry = 0; entry < 3; entry += 1) expect(await signIn(password)).toBe(303);
+  const guesses = await Promise.all(Array.from({ length: 16 }, (_, guess) => signIn(`wrong guess ${guess}`)));
+  expect(guesses.filter((status) => status === 401)).toHaveLength(10);
+  expect([await signIn(password), await signIn(password)]).toEqual([429, 429]);
+  clock.advance(10 * minuteMs);
+  expect([await signIn(password), await signIn(password)]).toEqual([303, 303]);
+});
+
+test("the requests of one client are counted together, and their page is told when to come back", async () => {
+  const { clock, next } = await startTwo({ PWP__THROTTLING__MINUTE: "10" });
+  const ask = (remoteAddress = "192.0.2.7") => next().server.inject({ url: "/", remoteAddress });
+  const statuses: number[] = [];
+  for (let request = 0; request < 14; request += 1) statuses.push((await ask()).statusCode);
+  expect(statuses.map((status) => status === 429)).toEqual([...Array(10).fill(false), ...Array(4).fill(true)]);
+  expect(Number((await ask()).headers["retry-after"])).toBe(60);
+  expect((await ask("198.51.100.9")).statusCode).toBe(200);
+  expect((await next().server.inject({ url: "/up", remoteAddress: "192.0.2.7" })).statusCode).toBe(200);
+  clock.advance(minuteMs);
+  expect((await ask()).statusCode).toBe(200);
+});
+
+test("what limits have counted goes when it is over", async () => {
+  const { clock, next } = await startTwo();
+  const urlToken = await createWithPassphrase(next());
+  await open(next(), urlToken, "wrong");
+  const { limits } = next().app.house;
+  expect(await limits.removeOver(clock.now(), 100)).toBe(0);
+  clock.advance(60 * minuteMs);
+  expect(await limits.removeOver(clock.now(), 100)).toBe(1);
+});

@@ -1,0 +1,97 @@
+import { expect, onTestFinished, test } from "vitest";
+import type { Accounts, Place } from "../../src/accounts/accounts.ts";
+import { password } from "../support/app.ts";
+import { makeDataDir, openTestHouse } from "../support/house.ts";
+
+const rounds = 12;
+const place: Place = { client: "192.0.2.7", address: "192.0.2.7", userAgent: "test" };
+const shell = { userId: null, email: "shell", address: "" };
+
+/** The accounts of one instance, as two of its processes see them. */
+async function openTwo(): Promise<readonly [Accounts, Accounts]> {
+  const dataDir = makeDataDir();
+  const open = async () => {
+    const world = await openTestHouse({ dataDir });
+    onTestFinished(() => world[Symbol.asyncDispose]());
+    return world.house.accounts;
+  };
+  return [await open(), await open()];
+}
+
+test("of two administrators who remove each other at two processes, one stays", async () => {
+  const [here, there] = await openTwo();
+  const ada = await here.createUser({ email: "ada@example.com", password, admin: true });
+  const eve = await here.createUser({ email: "eve@example.com", password, admin: true });
+  for (let round = 0; round < rounds; round += 1) {
+    const changes = await Promise.all([
+      round % 2 === 0 ? here.setAdmin(ada.id, false, shell) : here.setDisabled(ada.id, true, shell),
+      there.setAdmin(eve.id, false, shell),
+    ]);
+    expect(changes.map(({ outcome }) => outcome).sort()).toEqual(["done", "last_admin"]);
+    for (const { id } of [ada, eve]) {
+      await here.setAdmin(id, true, shell);
+      await there.setDisabled(id, false, shell);
+    }
+  }
+});
+
+test("an e-mail address that comes to two processes at once has one account", async () => {
+  const [here, there] = await openTwo();
+  for (let round = 0; round < rounds; round += 1) {
+    const wish = { email: `user${round}@example.com`, password, admin: false };
+    const made = await Promise.allSettled([here.createUser(wish), there.createUser(wish)]);
+    expect(made.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  }
+  const ids = (await here.searchUsers("", 1)).map(({ user }) => user.id);
+  expect(new Set(ids).size).toBe(rounds);
+});
+
+test("of many who have the boot code, at two processes, one becomes the administrator", async () => {
+  const [here, there] = await openTwo();
+  const bootCode = (await here.openFirstRun()) ?? "";
+  expect(await there.openFirstRun()).toBe(bootCode);
+  const racers = Array.from({ length: 10 }, (_, racer) =>
+    (racer % 2 === 0 ? here : there).createFirstAdministrator({
+      ...{ bootCode, email: `racer${racer}@example.com`, password },
+      place: { ...place, client: `192.0.2.${racer}` },
+    }),
+  );
+  const outcomes = (await Promise.all(racers)).map(({ outcome }) => outcome);
+  expect(outcomes.filter((outcome) => outcome === "made")).toHaveLength(1);
+  expect(await here.searchUsers("", 1)).toHaveLength(1);
+});
+
+test("a password that is changed at one process lets nobody in with the old one at another", async () => {
+  const [here, there] = await openTwo();
+  const ada = await here.createUser({ email: "ada@example.com", password, admin: false });
+  let current = password;
+  for (let round = 0; round < rounds; round += 1) {
+    const next = `a new long password ${round}`;
+    const signIns = Array.from({ length: 4 }, (_, at) => {
+      const from = { ...place, client: `192.0.2.${round * 4 + at}` };
+      return (at % 2 === 0 ? here : there).signIn({ email: ada.email, password: current, place: from });
+    });
+    const [changed, ...entered] = await Promise.all([there.setPassword(ada.id, next), ...signIns]);
+    expect(changed).toBe("changed");
+    for (const signedIn of entered) {
+      expect(await here.authenticateSession(signedIn?.sessionToken ?? "")).toBeUndefined();
+    }
+    current = next;
+  }
+});
+
+test("sessions that begin at two processes at once are never more than a user may have", async () => {
+  const [here, there] = await openTwo();
+  const ada = await here.createUser({ email: "ada@example.com", password, admin: false });
+  const signIns = Array.from({ length: 60 }, (_, at) =>
+    (at % 2 === 0 ? here : there).signIn({
+      ...{ email: ada.email, password },
+      place: { ...place, client: `192.0.2.${at}` },
+    }),
+  );
+  const tokens = (await Promise.all(signIns)).map((signedIn) => signedIn?.sessionToken ?? "");
+  expect(new Set(tokens).size).toBe(60);
+  const sessions = await there.listSessions(ada.id);
+  expect(sessions).toHaveLength(50);
+  expect(new Set(sessions.map(({ id }) => id)).size).toBe(50);
+});
