@@ -90,16 +90,17 @@ export class PushLedger {
   get summary(): string {
     return (
       `${this.#judged} acknowledged pushes: none lost, none read twice; ` +
-      `${this.#viewsWithoutAnswer} views counted whose requests were told that it is not known`
+      `${this.#viewsWithoutAnswer} views counted for requests that broke off or were told to ask again`
     );
   }
 }
 
 async function unlessCut<T>(target: Target, request: () => Promise<T>): Promise<T | "cut"> {
+  const mightBreakAtFirst = target.mayBreak;
   try {
     return await request();
   } catch (error) {
-    if (target.mayBreak && error instanceof TypeError) return "cut";
+    if ((mightBreakAtFirst || target.mayBreak) && error instanceof TypeError) return "cut";
     throw error;
   }
 }

@@ -24,6 +24,7 @@ export class PushLoad {
   readonly #waiting = new Set<Waiting>();
   readonly #clients: Promise<void>;
   #stopped = false;
+  #failure: unknown = new Error("The load has stopped.");
 
   /** @param clients of each server. */
   constructor(ledger: PushLedger, targets: readonly Target[], clients: number) {
@@ -32,6 +33,7 @@ export class PushLoad {
     this.#clients = Promise.all(loops).then(() => undefined);
     this.#clients.catch((error: unknown) => {
       this.#stopped = true;
+      this.#failure = error;
       for (const waiting of this.#waiting) waiting.reject(error);
     });
   }
@@ -85,7 +87,7 @@ export class PushLoad {
 
   #until(isOver: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.#stopped) reject(new Error("The load has stopped."));
+      if (this.#stopped) reject(this.#failure);
       this.#waiting.add({ isOver, resolve, reject });
     });
   }

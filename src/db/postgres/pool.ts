@@ -25,6 +25,9 @@ const numberTypes: readonly number[] = [pg.types.builtins.INT8, pg.types.builtin
 export function openPool(settings: PostgresSettings, onFailure: (code: string) => void): ConnectionPool {
   const pool = new pg.Pool(poolConfig(settings));
   pool.on("error", (error) => onFailure(new LostConnectionError(error).code));
+  // The pool listens to idle connections only. One that breaks in use fails the statement on it, which tells so; its
+  // own event, if nobody listened to it, would end the process.
+  pool.on("connect", (client) => client.on("error", () => undefined));
   return {
     connect: () => pool.connect(),
     use: () => ({

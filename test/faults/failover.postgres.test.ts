@@ -1,0 +1,161 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { startPostgresPair } from "../support/postgres/pair.ts";
+import { startPostgres } from "../support/postgres/server.ts";
+import { newDataDir } from "../support/processes.ts";
+import { PushLedger } from "../support/push-ledger.ts";
+import { PushLoad } from "../support/push-load.ts";
+import { seededNumbers } from "../support/seeded.ts";
+import { type ServerProcess, startServer } from "../support/server.ts";
+import { TcpProxy } from "../support/tcp-proxy.ts";
+
+const clients = 6;
+
+interface Member extends ServerProcess {
+  /** It stays alive whatever happens to the database: every request has an answer. */
+  readonly mayBreak: false;
+}
+
+/** Two processes that share nothing but the database and the master key. */
+async function startTwo(databaseUrl: string): Promise<readonly [Member, Member]> {
+  const environment = { DATABASE_URL: databaseUrl, PWPUSH_MASTER_KEY: randomBytes(32).toString("hex") };
+  const start = async () => ({
+    ...(await startServer({ dataDir: newDataDir(), environment })),
+    mayBreak: false as const,
+  });
+  return [await start(), await start()];
+}
+
+async function statusOf(member: Member, path: string): Promise<number> {
+  const answer = await fetch(`${member.baseUrl}${path}`);
+  await answer.body?.cancel();
+  return answer.status;
+}
+
+async function expectAliveButNotReady(members: readonly Member[]): Promise<void> {
+  for (const member of members) {
+    await expect.poll(() => statusOf(member, "/ready"), { timeout: 30_000 }).toBe(503);
+    expect(await statusOf(member, "/up")).toBe(200);
+  }
+}
+
+async function expectReady(members: readonly Member[]): Promise<void> {
+  for (const member of members) {
+    await expect.poll(() => statusOf(member, "/ready"), { timeout: 30_000 }).toBe(200);
+  }
+}
+
+const seconds = (ms: number) => (ms / 1_000).toFixed(1);
+
+describe("when the primary is lost", { timeout: 600_000 }, () => {
+  it("its standby is promoted and nothing acknowledged is lost or read twice", async () => {
+    await using pair = await startPostgresPair();
+    await using network = await TcpProxy.inFrontOf(pair.primary);
+    const members = await startTwo(network.url(pair.primary.url()));
+    const ledger = new PushLedger(seededNumbers(0xfa11));
+    const load = new PushLoad(ledger, members, clients);
+    await load.more(400);
+    const lostAt = performance.now();
+    await pair.primary.kill();
+    await expectAliveButNotReady(members);
+    await pair.promote();
+    network.pointTo(pair.standby);
+    const promotedAt = performance.now();
+    await Promise.all(members.map((member) => load.moreAt(member, 1)));
+    const healedAt = performance.now();
+    await expectReady(members);
+    await load.more(400);
+    await load.stop();
+    await ledger.judge(members[0].baseUrl);
+    const times = `${seconds(healedAt - lostAt)} s after the loss, ${seconds(healedAt - promotedAt)} s after the promotion`;
+    console.log(`failover: served again ${times}; ${load.counts.refused} requests refused; ${ledger.summary}`);
+  });
+
+  it("and comes back with its own files, nothing acknowledged is lost or read twice", async () => {
+    await using server = await startPostgres({ settings: { fsync: "on", full_page_writes: "on" } });
+    const members = await startTwo(server.url());
+    const ledger = new PushLedger(seededNumbers(0xc4a5));
+    const load = new PushLoad(ledger, members, clients);
+    for (let crash = 1; crash <= 5; crash += 1) {
+      await load.more(150);
+      await server.kill();
+      await load.moreFailures(5);
+      await server.start();
+      await Promise.all(members.map((member) => load.moreAt(member, 1)));
+    }
+    await load.stop();
+    await ledger.judge(members[1].baseUrl);
+    console.log(`5 crashes of the database: ${load.counts.refused} requests refused; ${ledger.summary}`);
+  });
+});
+
+describe("when the network to the database fails", { timeout: 600_000 }, () => {
+  async function withNetwork(
+    work: (network: TcpProxy, load: PushLoad, members: readonly Member[]) => Promise<void>,
+  ): Promise<string> {
+    await using server = await startPostgres();
+    await using network = await TcpProxy.inFrontOf(server);
+    const members = await startTwo(network.url(server.url()));
+    const ledger = new PushLedger(seededNumbers(0x9e7));
+    const load = new PushLoad(ledger, members, clients);
+    await load.more(100);
+    await work(network, load, members);
+    network.judge(() => "pass");
+    network.delay(0);
+    network.heal();
+    await Promise.all(members.map((member) => load.moreAt(member, 50)));
+    await expectReady(members);
+    await load.stop();
+    await ledger.judge(members[0].baseUrl);
+    return `${load.counts.done} requests done, ${load.counts.refused} refused; ${ledger.summary}`;
+  }
+
+  it("by cutting every connection, again and again, nothing acknowledged is lost or read twice", async () => {
+    const summary = await withNetwork(async (network, load, members) => {
+      for (let cut = 1; cut <= 5; cut += 1) {
+        network.cut();
+        await expectAliveButNotReady(members);
+        network.heal();
+        await Promise.all(members.map((member) => load.moreAt(member, 20)));
+      }
+    });
+    console.log(`network cut: ${summary}`);
+  });
+
+  it("by swallowing everything, requests are refused in time and nothing is lost or read twice", async () => {
+    const summary = await withNetwork(async (network, load, members) => {
+      network.stall();
+      await load.moreFailures(clients);
+      await expectAliveButNotReady(members);
+    });
+    console.log(`network stalled: ${summary}`);
+  });
+
+  it("by being slow, everything still comes right", async () => {
+    const summary = await withNetwork(async (network, load) => {
+      network.delay(30);
+      await load.more(100);
+    });
+    console.log(`network delayed: ${summary}`);
+  });
+
+  it.each([
+    ["the answers to writes that were done", "lose answer"],
+    ["writes before they arrive", "lose request"],
+  ] as const)("by losing %s, nothing acknowledged is lost or read twice", async (_, verdict) => {
+    const random = seededNumbers(0x105e);
+    const summary = await withNetwork(async (network, load) => {
+      network.judge((statement) => (isWrite(statement) && random() < 0.1 ? verdict : "pass"));
+      await load.more(600);
+      const lost = network.lost.answers + network.lost.requests;
+      expect(lost).toBeGreaterThan(20);
+      console.log(`${lost} times: ${verdict}`);
+    });
+    console.log(`network that loses: ${summary}`);
+  });
+});
+
+/** A statement after which something is durable when its answer comes. */
+function isWrite(statement: string): boolean {
+  return /^\s*(COMMIT|WITH|INSERT|UPDATE|DELETE)\b/i.test(statement);
+}

@@ -1,0 +1,62 @@
+import { expect, it } from "vitest";
+import { newDataDir } from "../support/processes.ts";
+import { PushLedger, type Target } from "../support/push-ledger.ts";
+import { PushLoad } from "../support/push-load.ts";
+import { seededNumbers } from "../support/seeded.ts";
+import { type ServerProcess, startServer } from "../support/server.ts";
+
+const kills = 20;
+
+/** Where a process runs that is killed and replaced. */
+class Place implements Target {
+  mayBreak = false;
+  readonly #dataDir: string;
+  #server: ServerProcess;
+
+  constructor(dataDir: string, server: ServerProcess) {
+    this.#dataDir = dataDir;
+    this.#server = server;
+  }
+
+  static async open(dataDir: string): Promise<Place> {
+    return new Place(dataDir, await startServer({ dataDir }));
+  }
+
+  get baseUrl(): string {
+    return this.#server.baseUrl;
+  }
+
+  async killAndReplace(): Promise<void> {
+    this.mayBreak = true;
+    await this.#server.kill();
+    this.#server = await startServer({ dataDir: this.#dataDir });
+    this.mayBreak = false;
+  }
+
+  stop() {
+    return this.#server.stop();
+  }
+}
+
+it("loses no acknowledged push and opens none beyond its limit when processes are killed 20 times beside others", {
+  timeout: 600_000,
+}, async () => {
+  const random = seededNumbers(0x20c1);
+  const dataDir = newDataDir();
+  const places = [await Place.open(dataDir), await Place.open(dataDir)];
+  const ledger = new PushLedger(random);
+  const load = new PushLoad(ledger, places, 6);
+  for (let kill = 0; kill < kills; kill += 1) {
+    await load.more(50 + Math.floor(random() * 100));
+    await places[kill % places.length]?.killAndReplace();
+  }
+  await load.stop();
+  const [first, other] = places;
+  if (first === undefined || other === undefined) throw new Error("There are not two processes.");
+  await ledger.judge(first.baseUrl, 0.5);
+  await ledger.judge(other.baseUrl);
+  expect(load.counts.cut).toBeGreaterThan(0);
+  expect(await first.stop()).toEqual({ exitCode: 0, signal: null });
+  expect(await other.stop()).toEqual({ exitCode: 0, signal: null });
+  console.log(`${kills} kills of one of two processes: ${load.counts.done} requests done; ${ledger.summary}`);
+});
