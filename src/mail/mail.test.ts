@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { readRows } from "../../test/support/engine-database.ts";
 import { openTestHouse, type TestHouse } from "../../test/support/house.ts";
 import { startMailSink } from "../../test/support/mail-sink.ts";
 import { going, noticeLetter, resetLetter } from "../../test/support/test-mail.ts";
 import { dayMs, hourMs, minuteMs } from "../base/clock.ts";
+import { sql } from "../db/statement.ts";
 import type { LetterContent } from "./letter.ts";
 import { failedPageSize } from "./mail.ts";
 
@@ -74,8 +76,7 @@ describe("the failed mails", () => {
     await put(world, "ada@example.com");
     await deliverAll(world);
     await put(world, "bob@example.com");
-    const rows = world.house.db.reader.prepare<[], { id: number }>("SELECT id FROM outbox").all();
-    expect(rows).toEqual([{ id: 2 }]);
+    expect(await readRows(world.house.db, "SELECT id FROM outbox")).toEqual([{ id: 2 }]);
   });
 
   it("that wait are not discarded, nor sent again before their time", async () => {
@@ -91,12 +92,12 @@ describe("the failed mails", () => {
     await using _ = world;
     const { mail, db } = world.house;
     const count = failedPageSize + 1;
-    const unreadable = db.writer.prepare(
-      "INSERT INTO outbox (id, letter_sealed, created_at, due_at, attempts) VALUES (?, zeroblob(64), ?, ?, 0)",
+    const unreadable = sql<[id: number, letterSealed: Buffer, createdAt: number, dueAt: number]>(
+      "INSERT INTO outbox (id, letter_sealed, created_at, due_at, attempts) VALUES (?, ?, ?, ?, 0)",
     );
     const at = world.clock.now();
-    await db.write(() => {
-      for (let id = 1; id <= count; id += 1) unreadable.run(id, at, at);
+    await db.write(async (unit) => {
+      for (let id = 1; id <= count; id += 1) await unit.run(unreadable, id, Buffer.alloc(64), at, at);
     });
     await deliverAll(world);
     expect((await mail.failedLetters(1)).length).toBe(failedPageSize);

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { digest } from "../../src/crypto/digests.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { changeRows } from "../support/engine-database.ts";
 import { signedIn, stranger } from "../support/house.ts";
 import { type Person, personAt } from "../support/person.ts";
 
@@ -185,7 +186,7 @@ test("who has no password needs to have signed in lately to move or delete the a
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   // As single sign-on makes accounts.
-  world.app.house.db.writer.prepare("UPDATE users SET password_hash = ''").run();
+  await changeRows(world.app.house.db, "UPDATE users SET password_hash = ''");
   const move = () => person.post("/users/edit/email", { email: "countess@example.com", password: "" });
   world.clock.advance(10 * minuteMs + 1);
   const late = await move();

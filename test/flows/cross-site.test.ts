@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RouteAccess } from "../../src/http/request.ts";
 import type { RouteEntry } from "../../src/http/route-access.ts";
 import { en } from "../../src/words/en.ts";
-import { placeAt } from "../support/accounts.ts";
+import { giveSomePasskey, placeAt } from "../support/accounts.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { signedIn } from "../support/house.ts";
 
@@ -18,12 +18,7 @@ beforeAll(async () => {
   await app.makeToken(admin, true);
   await app.makeToken(halfSignedIn);
   const half = await app.app.house.accounts.findUserByEmail(halfSignedIn);
-  app.app.house.db.writer
-    .prepare<[number, Buffer]>(
-      `INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, created_at)
-       VALUES (1, ?, 'key', ?, x'00', 0, '', 0)`,
-    )
-    .run(half?.id ?? 0, Buffer.from("credential"));
+  await giveSomePasskey(app.app.house.db, { id: half?.id ?? 0 });
 });
 afterAll(() => app[Symbol.asyncDispose]());
 

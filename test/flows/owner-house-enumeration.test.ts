@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { changeRows } from "../support/engine-database.ts";
 import { encode, type Fields, sendForm } from "../support/every-form.ts";
 import { startMailSink } from "../support/mail-sink.ts";
 import { personAt } from "../support/person.ts";
@@ -54,7 +55,7 @@ async function open(environment: Readonly<Record<string, string>> = {}): Promise
   const { accounts, db } = world.app.house;
   await accounts.createUser({ email: known, password, admin: false });
   await accounts.createUser({ email: elsewhere, password, admin: false });
-  db.writer.prepare<[string]>("UPDATE users SET password_hash = '' WHERE email = ?").run(elsewhere);
+  await changeRows(db, "UPDATE users SET password_hash = '' WHERE email = ?", elsewhere);
   const { id } = await accounts.createUser({ email: disabled, password, admin: false });
   await accounts.setDisabled(id, true, { userId: null, email: "shell", address: "" });
   const cookie = (await personAt(world, "mallory@example.com", { join: true })).cookie();

@@ -6,6 +6,7 @@ import { factorLimits } from "../../src/accounts/factor-throttle.ts";
 import { totpCode, totpStep } from "../../src/accounts/totp.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { filesIn } from "../support/database-file.ts";
+import { readRows } from "../support/engine-database.ts";
 import { type Estate, makeEstate } from "../support/estate.ts";
 import { encode, sendForm } from "../support/every-form.ts";
 import { appFor } from "../support/factors.ts";
@@ -48,18 +49,16 @@ async function open(): Promise<House> {
 }
 
 /** Every value of every column, in each form in which somebody could present it. */
-function valuesIn({ app }: TestApp): readonly string[] {
-  const { reader } = app.house.db;
-  const tables = reader
-    .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-    .pluck()
-    .all();
-  const cells = tables.flatMap((table) =>
-    reader
-      .prepare<[], Readonly<Record<string, unknown>>>(`SELECT * FROM ${table}`)
-      .all()
-      .flatMap((row) => Object.values(row)),
-  );
+async function valuesIn({ app }: TestApp): Promise<readonly string[]> {
+  const { db } = app.house;
+  const tables = await readRows(db, {
+    sqlite: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+    postgres: "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()",
+  });
+  const cells: unknown[] = [];
+  for (const { name } of tables) {
+    for (const row of await readRows(db, `SELECT * FROM ${name}`)) cells.push(...Object.values(row));
+  }
   const forms = cells.flatMap((cell) => {
     if (typeof cell === "string") return [cell];
     if (!Buffer.isBuffer(cell)) return [];
@@ -70,7 +69,7 @@ function valuesIn({ app }: TestApp): readonly string[] {
 
 test("the database alone: nothing that stands in it is a session, a token, a link or a password", async () => {
   const { world, estate, links } = await open();
-  const values = valuesIn(world);
+  const values = await valuesIn(world);
   expect(values.length).toBeGreaterThan(60);
   const { accounts } = world.app.house;
   for (const value of values) {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { dayMs } from "../../src/base/clock.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
+import { readRows } from "../support/engine-database.ts";
 import { type Person, personAt } from "../support/person.ts";
 
 const strangersAddress = "192.0.2.9";
@@ -37,7 +38,7 @@ test("a form that is refused has not ended the push it was about", async () => {
   const { house } = world.app;
   const actor = { user: null, client: "c", address: strangersAddress, userAgent: "", referrer: "", ownOrigin: "" };
   const { urlToken } = await house.pushes.create({ payload: "x" }, actor);
-  const id = house.db.reader.prepare<[], { id: number }>("SELECT max(id) AS id FROM pushes").get()?.id ?? 0;
+  const [{ id } = {}] = await readRows(house.db, "SELECT max(id) AS id FROM pushes");
   const answer = await world.server.inject({
     ...{ method: "POST", url: `/admin/pushes/${id}/expire`, payload: "{}" },
     headers: { "content-type": "application/json", "sec-fetch-site": "same-origin", cookie: root.cookie() },

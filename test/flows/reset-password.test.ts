@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { hourMs } from "../../src/base/clock.ts";
+import { giveSomePasskey } from "../support/accounts.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { comparable, isSignedIn, type Sender, visit } from "../support/entry.ts";
 import { linkIn, type MailSink, startMailSink } from "../support/mail-sink.ts";
@@ -141,12 +142,7 @@ test("a reset does not get around the second factor", async () => {
   const started = await startMailing();
   await using world = started.world;
   const user = await world.app.house.accounts.findUserByEmail(ada);
-  world.app.house.db.writer
-    .prepare<[number, Buffer]>(
-      `INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, created_at)
-       VALUES (1, ?, 'key', ?, x'00', 0, '', 0)`,
-    )
-    .run(user?.id ?? 0, Buffer.from("credential"));
+  await giveSomePasskey(world.app.house.db, { id: user?.id ?? 0 });
   expect((await set(world, await linkFrom(started))).cookie).toBe("");
   const half = await signIn(world, next);
   expect(half.location).toBe("/users/second_factor");

@@ -3,6 +3,7 @@ import { totpCode, totpStep } from "../../src/accounts/totp.ts";
 import { minuteMs } from "../../src/base/clock.ts";
 import { en } from "../../src/words/en.ts";
 import { password } from "../support/app.ts";
+import { changeRows, readRows } from "../support/engine-database.ts";
 import { type SignOnApp, startSignOnApp, type Visitor } from "../support/sign-on.ts";
 
 const words = en.singleSignOn;
@@ -11,13 +12,12 @@ const confirmPath = "/users/auth/oidc/confirm";
 const settingsPath = "/users/single_sign_on";
 const linkPath = `${settingsPath}/link`;
 
-function identitiesIn({ app }: SignOnApp): number {
-  const count = app.app.house.db.reader.prepare<[], { n: number }>("SELECT count(*) AS n FROM identities");
-  return count.get()?.n ?? -1;
+async function identitiesIn({ app }: SignOnApp): Promise<number> {
+  return (await readRows(app.app.house.db, "SELECT subject FROM identities")).length;
 }
 
-function lettersIn({ app }: SignOnApp): number {
-  return app.app.house.db.reader.prepare<[], { n: number }>("SELECT count(*) AS n FROM outbox").get()?.n ?? -1;
+async function lettersIn({ app }: SignOnApp): Promise<number> {
+  return (await readRows(app.app.house.db, "SELECT id FROM outbox")).length;
 }
 
 const mail = {
@@ -39,7 +39,7 @@ describe("an identity whose e-mail an account has", () => {
   test("opens nothing and is linked to nothing until the account's password has come", async () => {
     const site = await startSignOnApp();
     const visitor = await comeBack(site);
-    expect([await visitor.signedInAs(), identitiesIn(site)]).toEqual([undefined, 0]);
+    expect([await visitor.signedInAs(), await identitiesIn(site)]).toEqual([undefined, 0]);
     const asked = await visitor.get(confirmPath);
     expect([asked.statusCode, asked.body.includes(words.confirm)]).toEqual([200, true]);
 
@@ -47,11 +47,11 @@ describe("an identity whose e-mail an account has", () => {
       const answer = await visitor.post(confirmPath, { password: wrong });
       expect([answer.statusCode, answer.body.includes(words.wrongPassword)]).toEqual([401, true]);
       expect(answer.body).not.toContain("quartz-lantern");
-      expect([await visitor.signedInAs(), identitiesIn(site)]).toEqual([undefined, 0]);
+      expect([await visitor.signedInAs(), await identitiesIn(site)]).toEqual([undefined, 0]);
     }
     const answer = await visitor.post(confirmPath, { password });
     expect([answer.statusCode, answer.headers.location]).toEqual([303, "/users/token"]);
-    expect([await visitor.signedInAs(), identitiesIn(site)]).toEqual([email, 1]);
+    expect([await visitor.signedInAs(), await identitiesIn(site)]).toEqual([email, 1]);
 
     const later = site.newVisitor();
     expect((await site.signOn(later, "a-1")).headers.location).toBe("/");
@@ -62,14 +62,14 @@ describe("an identity whose e-mail an account has", () => {
     const site = await startSignOnApp(mail);
     const visitor = await comeBack(site);
     const step = new Map(visitor.cookies);
-    const before = lettersIn(site);
+    const before = await lettersIn(site);
     await visitor.post(confirmPath, { password });
-    expect(lettersIn(site)).toBe(before + 1);
+    expect(await lettersIn(site)).toBe(before + 1);
     const replay = site.newVisitor();
     for (const [name, value] of step) replay.cookies.set(name, value);
     expect((await replay.post(confirmPath, { password })).statusCode).toBe(400);
     expect((await replay.get(confirmPath)).statusCode).toBe(400);
-    expect([await replay.signedInAs(), lettersIn(site)]).toEqual([undefined, before + 1]);
+    expect([await replay.signedInAs(), await lettersIn(site)]).toEqual([undefined, before + 1]);
   });
 
   test("is not linked ten minutes later, nor from another browser", async () => {
@@ -78,7 +78,7 @@ describe("an identity whose e-mail an account has", () => {
     expect((await site.newVisitor().post(confirmPath, { password })).statusCode).toBe(400);
     site.app.clock.advance(10 * minuteMs);
     expect((await visitor.post(confirmPath, { password })).statusCode).toBe(400);
-    expect(identitiesIn(site)).toBe(0);
+    expect(await identitiesIn(site)).toBe(0);
   });
 
   test("takes no other fields: whoever confirms becomes nobody else, and no administrator", async () => {
@@ -113,9 +113,9 @@ describe("an identity whose e-mail an account has", () => {
     await visitor.signIn(email, password);
     const asked = await visitor.get(confirmPath);
     expect([asked.body.includes(words.consent), asked.body.includes('type="password"')]).toEqual([true, false]);
-    expect(identitiesIn(site)).toBe(0);
+    expect(await identitiesIn(site)).toBe(0);
     expect((await visitor.post(confirmPath)).statusCode).toBe(303);
-    expect([await visitor.signedInAs(), identitiesIn(site)]).toEqual([email, 1]);
+    expect([await visitor.signedInAs(), await identitiesIn(site)]).toEqual([email, 1]);
   });
 
   test("is not linked to the account of somebody else who is signed in", async () => {
@@ -125,15 +125,15 @@ describe("an identity whose e-mail an account has", () => {
     site.app.clock.advance(1_000);
     await visitor.signIn("eve@example.com", password);
     expect((await visitor.post(confirmPath)).statusCode).toBe(401);
-    expect(identitiesIn(site)).toBe(0);
+    expect(await identitiesIn(site)).toBe(0);
   });
 
   test("waits for an unconfirmed account in vain: whoever made it has proven nothing", async () => {
     const site = await startSignOnApp(mail);
-    site.app.app.house.db.writer.exec("UPDATE users SET confirmed_at = NULL");
+    await changeRows(site.app.app.house.db, "UPDATE users SET confirmed_at = NULL");
     const visitor = await comeBack(site);
     expect((await visitor.post(confirmPath, { password })).statusCode).toBe(400);
-    expect(identitiesIn(site)).toBe(0);
+    expect(await identitiesIn(site)).toBe(0);
   });
 });
 
@@ -173,11 +173,11 @@ describe("an account with a second factor", () => {
     site.app.clock.advance(1_000);
     const answer = await visitor.post(confirmPath, { password });
     expect(answer.headers.location).toBe(`/users/second_factor?next=${encodeURIComponent(confirmPath)}`);
-    expect(identitiesIn(site)).toBe(0);
+    expect(await identitiesIn(site)).toBe(0);
     // The half signed in are asked for the password again, and get no further by it.
     expect((await visitor.get(confirmPath)).body).toContain('type="password"');
     await visitor.post(confirmPath);
-    expect(identitiesIn(site)).toBe(0);
+    expect(await identitiesIn(site)).toBe(0);
 
     const { accounts } = site.app.app.house;
     await visitor.post(confirmPath, { password });
@@ -190,7 +190,7 @@ describe("an account with a second factor", () => {
     visitor.cookies.set("sealpush_session", given.sessionToken);
     expect((await visitor.get(confirmPath)).body).toContain(words.consent);
     expect((await visitor.post(confirmPath)).headers.location).toBe("/users/token");
-    expect(identitiesIn(site)).toBe(1);
+    expect(await identitiesIn(site)).toBe(1);
   });
 });
 
@@ -208,7 +208,7 @@ describe("from the account page", () => {
     expect((await visitor.get(settingsPath)).body).toContain(words.notLinked);
     expect((await site.signOn(visitor, "p-1", { path: linkPath })).headers.location).toBe(confirmPath);
     expect((await visitor.post(confirmPath)).statusCode).toBe(401);
-    expect(identitiesIn(site)).toBe(0);
+    expect(await identitiesIn(site)).toBe(0);
     expect((await visitor.post(confirmPath, { password })).headers.location).toBe(settingsPath);
     expect((await visitor.get(settingsPath)).body).toContain(words.linkedSince);
 
@@ -217,13 +217,17 @@ describe("from the account page", () => {
     expect(await stranger.signedInAs()).toBe(email);
 
     const wrong = await visitor.post(`${settingsPath}/unlink`, { password: "wrong" });
-    expect([wrong.statusCode, wrong.body.includes(words.wrongPassword), identitiesIn(site)]).toEqual([422, true, 1]);
-    const before = lettersIn(site);
+    expect([wrong.statusCode, wrong.body.includes(words.wrongPassword), await identitiesIn(site)]).toEqual([
+      422,
+      true,
+      1,
+    ]);
+    const before = await lettersIn(site);
     expect((await visitor.post(`${settingsPath}/unlink`, { password })).headers.location).toBe(settingsPath);
-    expect([identitiesIn(site), lettersIn(site)]).toEqual([0, before + 1]);
+    expect([await identitiesIn(site), await lettersIn(site)]).toEqual([0, before + 1]);
     // Nothing was linked any more, so there is nothing to tell.
     await visitor.post(`${settingsPath}/unlink`, { password });
-    expect(lettersIn(site)).toBe(before + 1);
+    expect(await lettersIn(site)).toBe(before + 1);
   });
 
   test("an e-mail that is not verified links nothing there either", async () => {
@@ -260,7 +264,7 @@ describe("from the account page", () => {
     await site.signOn(visitor, "b-1");
     expect((await visitor.get(settingsPath)).body).toContain(words.onlyWayIn);
     for (const given of ["", "anything"]) await visitor.post(`${settingsPath}/unlink`, { password: given });
-    expect(identitiesIn(site)).toBe(1);
+    expect(await identitiesIn(site)).toBe(1);
   });
 });
 

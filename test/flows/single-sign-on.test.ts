@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
+import { sql } from "../../src/db/statement.ts";
 import { en } from "../../src/words/en.ts";
 import { password } from "../support/app.ts";
+import { changeRows } from "../support/engine-database.ts";
 import { clientSecret, providerName } from "../support/provider.ts";
 import { startSignOnApp, urlOf } from "../support/sign-on.ts";
 
@@ -181,7 +183,7 @@ describe("who has no account", () => {
 
   test("never becomes the first account of a server, which has to be its administrator's", async () => {
     const { app, provider, signOn, newVisitor } = await startSignOnApp();
-    app.app.house.db.writer.exec("DELETE FROM users");
+    await changeRows(app.app.house.db, "DELETE FROM users");
     provider.people.set("b-1", bob);
     expect((await signOn(newVisitor(), "b-1")).statusCode).toBe(403);
     expect(await app.app.house.accounts.findUserByEmail(bob.email)).toBeUndefined();
@@ -191,7 +193,7 @@ describe("who has no account", () => {
     const { app, provider, signOn, newVisitor } = await startSignOnApp();
     provider.people.set("b-1", bob).set("b-2", { ...bob });
     await signOn(newVisitor(), "b-1");
-    app.app.house.db.writer.exec("UPDATE users SET disabled_at = 1 WHERE email = 'bob@example.com'");
+    await changeRows(app.app.house.db, "UPDATE users SET disabled_at = 1 WHERE email = 'bob@example.com'");
     for (const person of ["b-1", "b-2"]) {
       const visitor = newVisitor();
       const answer = await signOn(visitor, person);
@@ -248,11 +250,11 @@ describe("a server", () => {
     const callback = await goAndReturn(visitor, "a-1");
     const state = new URL(callback, "http://push.test").searchParams.get("state") ?? "";
     const token = visitor.cookies.get("sealpush_sign_on") ?? "";
-    const steps = app.app.house.db.reader
-      .prepare<[], { digest: Buffer; step_sealed: Buffer }>("SELECT digest, step_sealed FROM sign_on_steps")
-      .all();
+    const steps = await app.app.house.db.read.all(
+      sql<[], { digest: Buffer; sealed: Buffer }>("SELECT digest, step_sealed AS sealed FROM sign_on_steps"),
+    );
     expect(steps).toHaveLength(1);
-    const stored = steps.map((step) => `${step.digest.toString("latin1")}${step.step_sealed.toString("latin1")}`);
+    const stored = steps.map((step) => `${step.digest.toString("latin1")}${step.sealed.toString("latin1")}`);
     for (const secret of [state, token]) {
       expect(secret).toMatch(/^[\w-]{43}$/);
       expect(`${stored.join()}${app.logLines.join("\n")}`).not.toContain(secret);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, onTestFinished } from "vitest";
+import { sql } from "../../src/db/statement.ts";
 import { startTestApp, type TestApp } from "./app.ts";
 import { type Estate, makeEstate } from "./estate.ts";
 import { type Person, personAt } from "./person.ts";
@@ -51,15 +52,17 @@ async function open(environment: Environment): Promise<AdministeredWorld> {
   return { world, root, estate, failedMailId: await giveUpMail(world, estate.email) };
 }
 
+const giveUpNewest = sql(
+  "UPDATE outbox SET due_at = NULL, attempts = 3, last_error = 'refused' WHERE id = (SELECT max(id) FROM outbox)",
+);
+
 /** @returns the number of a mail that was given up as soon as it was written. */
 export async function giveUpMail({ app, clock }: TestApp, to: string): Promise<number> {
   const { db, mail } = app.house;
   await db.write(async (unit) => {
     const content = { kind: "reset_password", token: resetToken } as const;
     await mail.outbox.put(unit, { to, language: null, content }, clock.now());
-    db.writer.exec(
-      "UPDATE outbox SET due_at = NULL, attempts = 3, last_error = 'refused' WHERE id = (SELECT max(id) FROM outbox)",
-    );
+    await unit.run(giveUpNewest);
   });
   return (await mail.failedLetters(1))[0]?.id ?? 0;
 }

@@ -111,7 +111,7 @@ function late(beginning: Promise<Database>): Database {
 /** What stands in the database, past the product. */
 export function readRows(
   db: Pick<Database, "read">,
-  text: string,
+  text: StatementText,
   ...parameters: Value[]
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
   return db.read.all(sql<Value[], Readonly<Record<string, unknown>>>(text), ...parameters);

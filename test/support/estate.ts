@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Session } from "../../src/accounts/accounts.ts";
 import { password, type TestApp } from "./app.ts";
 import { Canaries } from "./canaries.ts";
+import { changeRows, readRows } from "./engine-database.ts";
 import { type AuthenticatorApp, addApp, addPasskey, type FactorWorld } from "./factors.ts";
 import { type Person, personAt } from "./person.ts";
 
@@ -54,19 +55,18 @@ export async function makeEstate(world: TestApp, withFactors = true): Promise<Es
   for (const urlToken of urlTokens) {
     await world.server.inject({ url: `/api/v2/pushes/${urlToken}`, remoteAddress: address, headers });
   }
-  db.writer
-    .prepare<[string, number]>("INSERT INTO identities (issuer, subject, user_id, created_at) VALUES ('i', ?, ?, 0)")
-    .run(canaries.makeCore("subject"), userId);
+  const identity = "INSERT INTO identities (issuer, subject, user_id, created_at) VALUES ('i', ?, ?, 0)";
+  await changeRows(db, identity, canaries.makeCore("subject"), userId);
   const { app, backupCodes } = withFactors
     ? await addApp(clocked, session)
     : { app: { code: () => "000000" }, backupCodes: [] };
   if (withFactors) await addPasskey(clocked, session, canaries.makeCore("passkey's name"), password);
-  const idsIn = (sql: string) => db.reader.prepare<[number], number>(sql).pluck().all(userId);
+  const idsIn = async (text: string) => (await readRows(db, text, userId)).map(({ id }) => Number(id));
   const ids = {
-    session: idsIn("SELECT id FROM sessions WHERE user_id = ?"),
-    token: idsIn("SELECT id FROM api_tokens WHERE user_id = ?"),
-    passkey: idsIn("SELECT id FROM passkeys WHERE user_id = ?"),
-    push: idsIn("SELECT id FROM pushes WHERE owner_id = ?"),
+    session: await idsIn("SELECT id FROM sessions WHERE user_id = ?"),
+    token: await idsIn("SELECT id FROM api_tokens WHERE user_id = ?"),
+    passkey: await idsIn("SELECT id FROM passkeys WHERE user_id = ?"),
+    push: await idsIn("SELECT id FROM pushes WHERE owner_id = ?"),
     user: [userId],
   };
   return { canaries, email, userId, person, session, apiToken, app, backupCodes, urlTokens, ids };
