@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { finish } from "../support/canary-requests.ts";
+import { finish, withMetrics } from "../support/canary-requests.ts";
 import { CanaryWalk } from "../support/canary-walk.ts";
 import { appFor } from "../support/factors.ts";
 import { linkIn, type MailSink, startMailSink } from "../support/mail-sink.ts";
@@ -38,7 +38,7 @@ async function begin(): Promise<Begun> {
   const masterKey = randomBytes(32).toString("hex");
   const environment = {
     ...{ ...sink.environment, ...provider.environment },
-    ...{ PWPUSH_MASTER_KEY: masterKey, PWP__LOG_LEVEL: "debug" },
+    ...{ PWPUSH_MASTER_KEY: masterKey, PWP__LOG_LEVEL: "debug", ...withMetrics },
   };
   const walk = new CanaryWalk(await startServer({ dataDir, environment }), dataDir);
   walk.canaries.add("master key", masterKey);

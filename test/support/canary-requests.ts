@@ -8,6 +8,10 @@ export const api = "/api/v2/pushes";
 export const browser = { "user-agent": "Mozilla/5.0 (X11; Linux x64; rv:140.0) Gecko/20100101 Firefox/140.0" };
 export const email = "ada@example.com";
 
+const metricsToken = randomBytes(16).toString("hex");
+/** Settings under which `finish` can look at the metrics. */
+export const withMetrics = { PWP__METRICS__ENABLED: "true", PWP__METRICS__TOKEN: metricsToken };
+
 export interface Signed {
   readonly walk: CanaryWalk;
   readonly token: string;
@@ -23,10 +27,12 @@ export async function begin(): Promise<Signed> {
     PWPUSH_MASTER_KEY: masterKey,
     PWP__LOG_LEVEL: "debug",
     PWP__FILES__ALLOW_ANONYMOUS: "true",
+    ...withMetrics,
   };
   const server = await startServer({ dataDir, environment });
   const walk = new CanaryWalk(server, dataDir);
   walk.canaries.add("master key", masterKey);
+  walk.canaries.add("metrics token", metricsToken);
   const password = walk.canaries.make("password");
   const command = { ...environment, DATA_DIR: dataDir };
   const user = await runProgram(["user", "create", "--email", email, "--password-stdin"], command, `${password}\n`);
@@ -37,8 +43,12 @@ export async function begin(): Promise<Signed> {
   return { walk, token, password, bearer: { authorization: `Bearer ${token}` } };
 }
 
-/** Looks while the server runs and its log is full, and again after everything has ended and the database is closed. */
+/**
+ * Looks at the metrics; at log and files while the server runs and its log is full, and again after everything has ended
+ * and the database is closed.
+ */
 export async function finish(walk: CanaryWalk): Promise<void> {
+  await walk.ask(200, "/metrics", { headers: { authorization: `Bearer ${metricsToken}` } });
   walk.expectNothingLogged();
   walk.expectNothingInFiles();
   expect(await walk.server.stop()).toEqual({ exitCode: 0, signal: null });
