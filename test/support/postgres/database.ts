@@ -15,22 +15,22 @@ export async function makePostgresDatabase(): Promise<PostgresDatabase> {
 
 /** The same without the schema. */
 export async function makeEmptyPostgresDatabase(): Promise<PostgresDatabase> {
-  return await make("empty");
+  return await make("bare");
 }
 
-async function make(path: "" | "empty"): Promise<PostgresDatabase> {
+async function make(path: "" | "bare"): Promise<PostgresDatabase> {
   const url = await ask("POST", path);
   const name = new URL(url).pathname.slice(1);
   if (TestRunner.getCurrentTest() === undefined) madeForTheFile.push(name);
-  else onTestFinished(() => drop(name));
+  else onTestFinished(() => giveBack(name));
   return { url };
 }
 
 afterAll(async () => {
-  for (const name of madeForTheFile.splice(0)) await drop(name);
+  for (const name of madeForTheFile.splice(0)) await giveBack(name);
 });
 
-async function drop(name: string): Promise<void> {
+async function giveBack(name: string): Promise<void> {
   await ask("DELETE", name);
 }
 

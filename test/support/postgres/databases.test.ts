@@ -1,0 +1,74 @@
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { Databases } from "./databases.ts";
+
+let databases: Databases;
+
+beforeAll(async () => {
+  databases = await Databases.start();
+});
+
+afterAll(() => databases[Symbol.asyncDispose]());
+
+const nameOf = (url: string) => new URL(url).pathname.slice(1);
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  // What is still connected is cut when its database is given back.
+  client.on("error", () => undefined);
+  await client.connect();
+  onTestFinished(() => client.end().catch(() => undefined));
+  return client;
+}
+
+/** As many as are ready and one more, so that what was given back has come round. @returns the number of its rows. */
+async function findInAll(query: string): Promise<readonly number[]> {
+  const counts: number[] = [];
+  for (let taken = 0; taken < 4; taken += 1) {
+    const url = await databases.take();
+    const client = await connect(url);
+    counts.push(Number((await client.query(query)).rows[0].found));
+    await client.end();
+    await databases.giveBack(nameOf(url));
+  }
+  return counts;
+}
+
+const write = "INSERT INTO meta (name, value) VALUES ('left', 'x')";
+const turns = "SELECT count(*) AS found FROM turns";
+
+describe("a database that a test gives back", () => {
+  it("shows none of its rows to the next, and brings back those it was made with", async () => {
+    const url = await databases.take();
+    const client = await connect(url);
+    const { rows } = await client.query(turns);
+    await client.query(`${write}; DELETE FROM turns`);
+    await databases.giveBack(nameOf(url));
+    expect(await findInAll("SELECT count(*) AS found FROM meta WHERE name = 'left'")).toEqual([0, 0, 0, 0]);
+    expect(await findInAll(turns)).toEqual(Array(4).fill(Number(rows[0].found)));
+  });
+
+  it("cannot be written to any more by what the test has left running", async () => {
+    const url = await databases.take();
+    const left = await connect(url);
+    await databases.giveBack(nameOf(url));
+    await expect(left.query(write)).rejects.toThrow();
+    await expect(connect(url)).rejects.toThrow(/does not exist/);
+  });
+
+  it.each([
+    "ALTER TABLE pushes ADD COLUMN mark BIGINT",
+    "CREATE TABLE mark (x BIGINT)",
+    "DROP INDEX limit_attempts_end",
+    "CREATE FUNCTION mark() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+    "ALTER TABLE users DISABLE TRIGGER ALL",
+  ])("is not given to another after %s", async (change) => {
+    const url = await databases.take();
+    const client = await connect(url);
+    const oid = "SELECT oid::bigint AS found FROM pg_database WHERE datname = current_database()";
+    const { rows } = await client.query(oid);
+    await client.query(change);
+    await databases.giveBack(nameOf(url));
+    expect(await findInAll(oid)).not.toContain(Number(rows[0].found));
+  });
+});

@@ -1,0 +1,79 @@
+import pg from "pg";
+
+/** How a database that a test has used becomes like new: what it costs to make another is many times more. */
+export interface Emptying {
+  /** What its tables were when it was made, so that one which a test has changed is told from the others. */
+  readonly shape: string;
+  /** Brings back the rows that it was made with. */
+  readonly statements: string;
+}
+
+/** More than that, and reading past what was deleted would slow down the tests that come after. */
+const bytesMax = 32 * 2 ** 20;
+
+/** Objects of our own begin there; copies of one database keep its numbers. Source: PostgreSQL's manual, "System catalogs". */
+const ownFrom = 16_384;
+
+const shapeQuery = `
+  SELECT md5(string_agg(part, ',' ORDER BY part)) AS shape,
+    (SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE oid >= ${ownFrom} AND relkind = 'r')::float8 AS bytes
+  FROM (
+    SELECT concat_ws('.', 'class', oid, relname, relkind, reloptions) FROM pg_class
+      WHERE oid >= ${ownFrom} AND relnamespace = 'public'::regnamespace
+    UNION ALL SELECT concat_ws('.', 'column', attrelid, attnum, attname, xmin) FROM pg_attribute WHERE attrelid >= ${ownFrom}
+    UNION ALL SELECT concat_ws('.', 'constraint', oid, convalidated) FROM pg_constraint WHERE oid >= ${ownFrom}
+    UNION ALL SELECT concat_ws('.', 'trigger', oid, tgenabled) FROM pg_trigger WHERE oid >= ${ownFrom}
+    UNION ALL SELECT concat_ws('.', 'function', oid, xmin) FROM pg_proc WHERE oid >= ${ownFrom}
+    UNION ALL SELECT concat_ws('.', 'schema', oid) FROM pg_namespace WHERE oid >= ${ownFrom} AND nspname NOT LIKE 'pg_%'
+    UNION ALL SELECT concat_ws('.', 'setting', setconfig) FROM pg_db_role_setting
+      JOIN pg_database ON setdatabase = pg_database.oid WHERE datname = current_database()
+  ) AS parts (part)`;
+
+/** @param url of a database as tests get it. */
+export async function learnEmptying(url: string): Promise<Emptying> {
+  return await connected(url, async (client) => {
+    const { rows: tables } = await client.query<{ name: string }>(
+      "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename",
+    );
+    const statements = ["BEGIN", "SET LOCAL session_replication_role = replica"];
+    for (const { name } of tables) {
+      statements.push(`DELETE FROM ${name}`);
+      const { rows } = await client.query<{ kept: string | null }>(
+        `SELECT json_agg(t)::text AS kept FROM ${name} AS t`,
+      );
+      const kept = rows[0]?.kept ?? null;
+      if (kept === null) continue;
+      const literal = client.escapeLiteral(kept);
+      statements.push(`INSERT INTO ${name} SELECT * FROM json_populate_recordset(NULL::${name}, ${literal})`);
+    }
+    statements.push(`SELECT setval(oid::regclass, 1, false) FROM pg_class WHERE relkind = 'S' AND oid >= ${ownFrom}`);
+    statements.push("COMMIT");
+    return { shape: (await shapeOf(client)).shape, statements: statements.join(";\n") };
+  });
+}
+
+/** @returns false when it cannot become like new. Nobody else may be connected. */
+export async function empty(url: string, { shape, statements }: Emptying): Promise<boolean> {
+  return await connected(url, async (client) => {
+    const found = await shapeOf(client);
+    if (found.shape !== shape || found.bytes > bytesMax) return false;
+    await client.query(statements);
+    return true;
+  });
+}
+
+async function shapeOf(client: pg.Client): Promise<{ shape: string; bytes: number }> {
+  const { rows } = await client.query<{ shape: string; bytes: number }>(shapeQuery);
+  if (rows[0] === undefined) throw new Error("The database does not tell its shape.");
+  return rows[0];
+}
+
+async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
