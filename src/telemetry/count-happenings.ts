@@ -42,24 +42,7 @@ export function countHappenings(registry: Registry, clock: Clock): Happenings {
     registers,
   });
   for (const kind of pushKinds) fromZero(pushes, kind);
-  const swept = new Counter({
-    name: "sealpush_swept_total",
-    help: "What the sweeper of this process has ended or removed.",
-    labelNames: ["what"],
-    registers,
-  });
-  const sweptAt = new Gauge({
-    name: "sealpush_sweep_last_success_timestamp_seconds",
-    help: "When a sweep last came to its end; 0 before the first.",
-    aggregator: "max",
-    registers,
-  });
-  const trusted = new Gauge({
-    name: "sealpush_clock_trusted",
-    help: "Whether the clock has run without a jump for so long that the sweeper removes what is over.",
-    aggregator: "min",
-    registers,
-  });
+  const sweepDone = countSweeps(registry, clock);
   const failures = new Counter({
     name: "sealpush_job_failures_total",
     help: "Runs of the timetable's jobs that failed.",
@@ -87,16 +70,39 @@ export function countHappenings(registry: Registry, clock: Clock): Happenings {
     claimed: (outcome) => claimsBy[outcome]?.inc(),
     created: (kind) => pushes.inc({ kind }),
     jobDone(job, counts) {
-      if (job !== "sweep") return;
-      const { clockTrusted = 0, ...removed } = counts;
-      trusted.set(clockTrusted);
-      for (const [what, count] of Object.entries(removed)) swept.inc({ what: snakeCase(what) }, count);
-      sweptAt.set(clock.now() / secondMs);
+      if (job === "sweep") sweepDone(counts);
     },
     jobFailed: (job) => failures.inc({ job: job.replaceAll(/[ -]/g, "_") }),
     mail: (outcome) => mails.inc({ outcome }),
     unexpectedError: () => bugs.inc(),
     storageFailed: () => storage.inc(),
+  };
+}
+
+function countSweeps(registry: Registry, clock: Clock): (counts: Readonly<Record<string, number>>) => void {
+  const registers = [registry];
+  const swept = new Counter({
+    name: "sealpush_swept_total",
+    help: "What the sweeper of this process has ended or removed.",
+    labelNames: ["what"],
+    registers,
+  });
+  const sweptAt = new Gauge({
+    name: "sealpush_sweep_last_success_timestamp_seconds",
+    help: "When a sweep last came to its end; 0 before the first.",
+    aggregator: "max",
+    registers,
+  });
+  const trusted = new Gauge({
+    name: "sealpush_clock_trusted",
+    help: "Whether the clock has run without a jump for so long that the sweeper removes what is over.",
+    aggregator: "min",
+    registers,
+  });
+  return ({ clockTrusted = 0, ...removed }) => {
+    trusted.set(clockTrusted);
+    for (const [what, count] of Object.entries(removed)) swept.inc({ what: snakeCase(what) }, count);
+    sweptAt.set(clock.now() / secondMs);
   };
 }
 
