@@ -39,7 +39,7 @@ function backUp(world: TestHouse, to: string, blobs: BlobStore = world.house.blo
 /** What the backup says after it has been unpacked and looked into. */
 async function unpacked(world: TestHouse, from: string): Promise<Manifest> {
   const unpackTo = { folder: mkdtempSync(join(makeShelf(), "unpacked-")), blobs: true };
-  const options = { keyring: () => world.house.keyring, unpackTo, stop: new AbortController().signal };
+  const options = { keyring: world.house.keyring, unpackTo, stop: new AbortController().signal };
   return await readBackup(openBackup(from), options);
 }
 

@@ -24,6 +24,7 @@ import {
 import { readBackup } from "./read-backup.ts";
 import { allBlobs, copyDatabase, DatabaseCopy, isStillNamed, type NamedBlob } from "./sqlite/database-copy.ts";
 import { makeFolder, removeTree } from "./synced-files.ts";
+import { untilStopped } from "./until-stopped.ts";
 
 export interface BackupDeps {
   readonly databasePath: string;
@@ -108,7 +109,7 @@ class Writing {
     await this.#target.add(sealName, seal.length, chunksOf(seal));
     await this.#target.close();
     if (this.#target.written !== undefined) {
-      await readBackup(openBackup(this.#target.written), { keyring: () => keyring, unpackTo: undefined, stop });
+      await readBackup(openBackup(this.#target.written), { keyring, unpackTo: undefined, stop });
     }
     await this.#target.finish();
     return { manifest: whole, readBack: this.#target.written !== undefined };
@@ -178,11 +179,4 @@ class Writing {
 
 async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
-}
-
-async function* untilStopped(content: AsyncIterable<Uint8Array>, stop: AbortSignal): AsyncGenerator<Uint8Array> {
-  for await (const chunk of content) {
-    stop.throwIfAborted();
-    yield chunk;
-  }
 }

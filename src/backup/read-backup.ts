@@ -20,10 +20,11 @@ import {
 import { allBlobs, DatabaseCopy } from "./sqlite/database-copy.ts";
 import { saying, sumOf, type Written, writeSynced } from "./synced-files.ts";
 import type { Member } from "./tar-reader.ts";
+import { untilStopped } from "./until-stopped.ts";
 
 export interface ReadOptions {
   /** The master keys to check the seal with; undefined: there are none, and only damage can be told. */
-  readonly keyring: () => Keyring | undefined;
+  readonly keyring: Keyring | undefined;
   /** Where to put database and blobs, in an empty folder; undefined: nowhere, so the database is not looked into. */
   readonly unpackTo: { readonly folder: string; readonly blobs: boolean } | undefined;
   readonly stop: AbortSignal;
@@ -96,7 +97,7 @@ class Reading {
       throw new BackupError("The backup has no manifest with its seal: it was not finished.");
     }
     const manifest = readManifest(this.#manifest);
-    const keyring = this.#options.keyring();
+    const { keyring } = this.#options;
     if (keyring !== undefined) {
       assertKeys(manifest.keyIds, keyring);
       assertSealed(keyring, this.#manifest, this.#seal.toString("latin1"));
@@ -117,7 +118,7 @@ class Reading {
     if (schemaVersion !== manifest.schemaVersion) {
       throw new BackupError("The database of the backup has not the schema that the manifest says.");
     }
-    const keyring = this.#options.keyring();
+    const { keyring } = this.#options;
     if (keyring !== undefined) {
       assertKeys(keyIds, keyring);
       const indexKey = copy.indexKeySealed();
@@ -147,11 +148,4 @@ async function wholeOf({ path, bytes, content }: Member, bytesMax: number): Prom
   const chunks: Uint8Array[] = [];
   for await (const chunk of content) chunks.push(chunk);
   return Buffer.concat(chunks);
-}
-
-async function* untilStopped(content: AsyncIterable<Uint8Array>, stop: AbortSignal): AsyncGenerator<Uint8Array> {
-  for await (const chunk of content) {
-    stop.throwIfAborted();
-    yield chunk;
-  }
 }

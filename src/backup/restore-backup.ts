@@ -62,7 +62,7 @@ export async function restoreBackup(deps: RestoreDeps, request: RestoreRequest):
     refuseOccupied(deps);
     const keepOpen = request.livePushes === "keep_open";
     const unpackTo = { folder: work, blobs: keepOpen };
-    const manifest = await readBackup(request.source, { keyring: () => keyring, unpackTo, stop });
+    const manifest = await readBackup(request.source, { keyring, unpackTo, stop });
     const unpacked = join(work, databaseName);
     if (keepOpen) await dropUnnamed(work, manifest, unpacked);
     const pushesEnded = await bringUpToDate(deps, unpacked, manifest, keepOpen);

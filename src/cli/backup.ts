@@ -117,7 +117,7 @@ async function verify(io: CliIo, source: BackupSource, keyring: Keyring | undefi
   const folder = await mkdtemp(join(tmpdir(), "sealpush-verify-"));
   try {
     const unpackTo = { folder, blobs: false };
-    return await readBackup(source, { keyring: () => keyring, unpackTo, stop: io.interruption() });
+    return await readBackup(source, { keyring, unpackTo, stop: io.interruption() });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -220,6 +220,21 @@ describe("what is there already", () => {
   });
 });
 
+test("a database elsewhere is put there, and when that fails the files are taken back", async () => {
+  const world = await backedUp();
+  const restore = ["restore", "--from", world.folder, "--keep-open"];
+  const dataDir = join(world.shelf, "restored");
+  writeFileSync(join(world.shelf, "file"), "no folder");
+  const at = (path: string) => ({ dataDir, settings: { ...keySettings, DATABASE_URL: `sqlite:${path}` } });
+  expect(await world.refused(restore, at(join(world.shelf, "file", "db")))).toContain("cannot be made");
+  expect(readdirSync(dataDir)).toEqual([]);
+  const path = join(world.shelf, "elsewhere", "sealpush.db");
+  await world.run(restore, at(path));
+  expect(readdirSync(dataDir)).toEqual(["blobs"]);
+  await world.open(dataDir, at(path).settings);
+  expect(await world.refused(restore, at(path))).toContain("is there already");
+});
+
 test("a backup of a newer schema is refused with the version that can restore it", async () => {
   const world = await backedUp();
   const newer = join(world.shelf, "newer");

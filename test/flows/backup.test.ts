@@ -5,10 +5,11 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { migrations } from "../../src/db/migrations.ts";
-import { type BackupWorld, makeBackupWorld } from "../support/backups.ts";
+import { type BackupWorld, keySettings, makeBackupWorld } from "../support/backups.ts";
 import { databaseFile, filesIn } from "../support/database-file.ts";
 import { claimFiles, makeFile, pushFiles } from "../support/files.ts";
-import { signedIn, stranger, type TestHouse } from "../support/house.ts";
+import { signedIn, stranger, TestClock, type TestHouse } from "../support/house.ts";
+import { startForeignStore } from "../support/s3/foreign-store.ts";
 
 const content = "sealed content ".repeat(10_000);
 const longPassword = "correct horse battery staple";
@@ -166,6 +167,24 @@ test("a restore is asked what becomes of views spent since, and does nothing bef
   expect(asked).toContain("--end-all");
   expect(await world.refused([...restore, "--keep-open", "--end-all"], { dataDir })).toContain("cannot be used with");
   expect(existsSync(dataDir)).toBe(false);
+});
+
+test("files in a bucket are in the backup, and a restore brings them into the bucket of its settings", async () => {
+  // A store looks at the time of each request.
+  const world = makeBackupWorld(new TestClock(Date.now()));
+  const [from, to] = [await startForeignStore(), await startForeignStore()];
+  const settings = { ...keySettings, ...from.environment };
+  const source = await world.open(world.cli.dataDir, settings);
+  const known = await fill(source);
+  await world.run(["backup", "--to", join(world.shelf, "b.tar")], { settings });
+  await source.house.pushes.expire(known.withFile, signedIn(7));
+
+  const more = { dataDir: join(world.shelf, "restored"), settings: { ...keySettings, ...to.environment } };
+  await world.run(["restore", "--from", join(world.shelf, "b.tar"), "--keep-open"], more);
+  expect([...filesIn(more.dataDir).keys()]).toEqual(["sealpush.sqlite3"]);
+  expect(to.objects().size).toBe(1);
+  const restored = await world.open(more.dataDir, more.settings);
+  expect(await download(restored.house, known.withFile)).toBe(content);
 });
 
 test("a restore signs everybody out, voids links and codes in use, drops mails, and revokes tokens where told to", async () => {

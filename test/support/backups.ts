@@ -31,8 +31,7 @@ export interface BackupWorld {
 }
 
 /** Commands and houses in this process, under one clock and one master key. */
-export function makeBackupWorld(): BackupWorld {
-  const clock = new TestClock();
+export function makeBackupWorld(clock = new TestClock()): BackupWorld {
   const cli = makeTestCli({ clock });
   const run: BackupWorld["cli"]["run"] = (argv, more) => cli.run(argv, more);
   const environment = (dataDir: string | undefined, settings: Settings = keySettings) => ({
