@@ -22,6 +22,14 @@ async function openTwo(): Promise<{ limits: readonly [Limits, Limits]; db: Datab
 
 describeLimits("counted in PostgreSQL by two processes", async () => (await openTwo()).limits);
 
+describeLimits("counted under serializable isolation", async () => {
+  const { db, url } = await openTestDatabase();
+  const name = new URL(url).pathname.slice(1);
+  await db.autocommit.run(sql(`ALTER DATABASE "${name}" SET default_transaction_isolation = 'serializable'`));
+  const processes = [await openTestDatabase(url), await openTestDatabase(url)];
+  return processes.map((process) => createLimits(process.db, assertAnswered));
+});
+
 test.each(kinds)("%s: clocks of two machines that differ a little share their windows", async (kind) => {
   const { limits } = await openTwo();
   const [ahead, behind] = limits.map((one) => one[kind](limit));
