@@ -1,0 +1,127 @@
+import { expect, onTestFinished, test } from "vitest";
+import { OutcomeUnknownError } from "../../src/db/database.ts";
+import { readRows } from "../support/engine-database.ts";
+import { makeDataDir, openTestHouse, signedIn, stranger, type TestHouse } from "../support/house.ts";
+import { makePostgresDatabase } from "../support/postgres/database.ts";
+import { TcpProxy } from "../support/tcp-proxy.ts";
+
+interface World {
+  readonly proxy: TcpProxy;
+  /** Beyond the proxy. */
+  readonly far: TestHouse;
+  /** On the same database, beside the proxy. */
+  readonly near: TestHouse;
+}
+
+async function openBoth(): Promise<World> {
+  const { url } = await makePostgresDatabase();
+  const proxy = await TcpProxy.inFrontOf({ port: Number(new URL(url).port) });
+  const dataDir = makeDataDir();
+  const near = await openTestHouse({ dataDir, environment: { DATABASE_URL: url } });
+  const far = await openTestHouse({ dataDir, environment: { DATABASE_URL: proxy.url(url) } });
+  onTestFinished(async () => {
+    await far[Symbol.asyncDispose]();
+    await near[Symbol.asyncDispose]();
+    await proxy[Symbol.asyncDispose]();
+  });
+  return { proxy, far, near };
+}
+
+/** The next statement that matches is done, and its answer lost. */
+function loseNext(proxy: TcpProxy, statement: RegExp): void {
+  let isDone = false;
+  proxy.judge((text) => {
+    if (isDone || !statement.test(text)) return "pass";
+    isDone = true;
+    return "lose answer";
+  });
+}
+
+const claims = /UPDATE pushes SET views/;
+/** Whether a claim has happened. */
+const looksItUp = /^SELECT .*[(]last_claim_id = /s;
+const inserts = /INSERT INTO pushes/;
+const claim = ({ house }: TestHouse, urlToken: string) =>
+  house.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+const viewsIn = async ({ house }: TestHouse) => (await readRows(house.db, "SELECT views FROM pushes")).at(0)?.views;
+
+test.each([
+  ["anonymous", stranger, 1],
+  ["anonymous", stranger, 2],
+  ["owned", signedIn(7), 1],
+  ["owned", signedIn(7), 2],
+] as const)(
+  "a view of an %s push that was counted while its answer was lost is still given, once",
+  async (_, owner, views) => {
+    const { proxy, far, near } = await openBoth();
+    const { urlToken } = await near.house.pushes.create({ payload: "x", expireAfterViews: views }, owner);
+    loseNext(proxy, claims);
+    expect(await claim(far, urlToken)).toMatchObject({ outcome: "revealed", payload: "x" });
+    expect(proxy.lost.answers).toBe(1);
+    expect(await viewsIn(near)).toBe(1);
+    for (let left = views - 1; left > 0; left -= 1) {
+      expect(await claim(near, urlToken)).toMatchObject({ outcome: "revealed" });
+    }
+    expect(await claim(far, urlToken)).toMatchObject({ outcome: "gone" });
+  },
+);
+
+test.each([
+  ["anonymous", stranger, "unknown"],
+  ["owned", signedIn(7), "revealed"],
+] as const)(
+  "of an %s push whose last view goes to another meanwhile, nobody is told that it is gone who may have used a view",
+  async (_, owner, expected) => {
+    const { proxy, far, near } = await openBoth();
+    const { urlToken } = await near.house.pushes.create({ payload: "x", expireAfterViews: 2 }, owner);
+    let isBack = false;
+    proxy.judge((statement) => {
+      if (claims.test(statement)) return proxy.lost.answers === 0 ? "lose answer" : "pass";
+      return isBack || !looksItUp.test(statement) ? "pass" : "lose request";
+    });
+    const claiming = claim(far, urlToken).then(
+      ({ outcome }) => outcome,
+      (error: unknown) => (error instanceof OutcomeUnknownError ? "unknown" : error),
+    );
+    await expect.poll(() => proxy.lost.requests).toBeGreaterThan(0);
+    expect(await claim(near, urlToken)).toMatchObject({ outcome: "revealed" });
+    expect(await claim(near, urlToken)).toMatchObject({ outcome: "gone" });
+    isBack = true;
+    expect(await claiming).toBe(expected);
+    expect(await viewsIn(near)).toBe(2);
+  },
+);
+
+test("a claim that never arrived is made again, and counted once", async () => {
+  const { proxy, far, near } = await openBoth();
+  const { urlToken } = await near.house.pushes.create({ payload: "x", expireAfterViews: 3 }, stranger);
+  let lost = 0;
+  proxy.judge((statement) => {
+    if (!claims.test(statement) || lost === 2) return "pass";
+    lost += 1;
+    return "lose request";
+  });
+  expect(await claim(far, urlToken)).toMatchObject({ outcome: "revealed" });
+  expect(lost).toBe(2);
+  expect(await viewsIn(near)).toBe(1);
+});
+
+test("a push whose answer was lost is there once, under the link that its maker gets", async () => {
+  const { proxy, far, near } = await openBoth();
+  loseNext(proxy, inserts);
+  const { urlToken } = await far.house.pushes.create({ payload: "x", expireAfterViews: 1 }, signedIn(7));
+  expect(proxy.lost.answers).toBe(1);
+  expect(await readRows(near.house.db, "SELECT count(*) AS pushes FROM pushes")).toEqual([{ pushes: 1 }]);
+  expect(await claim(near, urlToken)).toMatchObject({ outcome: "revealed", payload: "x" });
+});
+
+test("an account whose commit was lost on its way or back is there once or not at all", async () => {
+  const { proxy, far, near } = await openBoth();
+  const makeUser = (email: string) =>
+    far.house.accounts.createUser({ email, password: "a long enough password", admin: false });
+  proxy.judge((statement) => (statement === "COMMIT" ? "lose answer" : "pass"));
+  await expect(makeUser("ada@example.com")).rejects.toBeInstanceOf(OutcomeUnknownError);
+  proxy.judge((statement) => (statement === "COMMIT" ? "lose request" : "pass"));
+  await expect(makeUser("bob@example.com")).rejects.toBeInstanceOf(OutcomeUnknownError);
+  expect(await readRows(near.house.db, "SELECT email FROM users")).toEqual([{ email: "ada@example.com" }]);
+});
