@@ -23,7 +23,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   pages: [...foundations, "mail", "branding", "words", "pushes", "accounts", "health", "http", "api"],
   jobs: [...foundations, "mail", "pushes", "accounts", "house"],
   backup: [...foundations, "pushes", "accounts", "house"],
-  cli: [...foundations, "mail", "pushes", "accounts", "http", "house", "backup"],
+  move: ["base", "crypto", "db", "pushes"],
+  cli: [...foundations, "mail", "pushes", "accounts", "http", "house", "backup", "move"],
   workers: ["base", "telemetry"],
   app: [...foundations, "mail", "branding", "pushes", "accounts", "http", "api", "pages", "jobs", "house", "workers"],
   serve: ["config", "app"],
@@ -39,7 +40,7 @@ const doors: Readonly<Record<string, string>> = {
   branding: "branding/branding.ts",
 };
 /** Rooms that may reach behind a door: where the house is put together, and what works on its machinery. */
-const insiders = new Set(["house", "jobs", "backup", "cli"]);
+const insiders = new Set(["house", "jobs", "backup", "cli", "move"]);
 
 const source = resolve(import.meta.dirname, "../src");
 

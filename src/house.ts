@@ -20,6 +20,7 @@ import { type Argon2Queue, createArgon2Queue } from "./crypto/passphrase.ts";
 import { sealedLength } from "./crypto/stream-seal.ts";
 import type { Database } from "./db/database.ts";
 import { createIds } from "./db/ids.ts";
+import { refuseMovedDatabase } from "./db/move-marks.ts";
 import { openDatabase } from "./db/open-database.ts";
 import type { SealedColumn } from "./db/sealed-column.ts";
 import { createHealth, type Health } from "./health.ts";
@@ -31,7 +32,7 @@ import { createCapacity } from "./pushes/capacity.ts";
 import { createPushes, type Pushes } from "./pushes/pushes.ts";
 import { createPushStore } from "./pushes/store/push-store.ts";
 import type { PushStore } from "./pushes/store.ts";
-import { hasVault, openVault, type Vault, WrongMasterKeyError } from "./pushes/vault.ts";
+import { findSealedIndexKey, openVault, type Vault, WrongMasterKeyError } from "./pushes/vault.ts";
 import type { Events } from "./telemetry/events.ts";
 
 /** Everything that a master key seals outside of pushes: a rotation of keys must leave none of it behind. */
@@ -91,6 +92,7 @@ export async function openHouse(config: Config, effects: Effects, events: Events
   });
   const close = () => db.close();
   try {
+    await refuseMovedDatabase(db);
     const keyring = early ?? (await openKeyringOf(db, config, effects, events));
     const vault = await openVault({ db, keyring, random: effects.random, now: effects.clock.now() });
     const store = createPushStore(db);
@@ -183,7 +185,8 @@ function masterKeys(
 
 /** On a server's database a key is looked for once it is known whether there is anything that it has to open. */
 async function openKeyringOf(db: Database, config: Config, effects: Effects, events: Events): Promise<Keyring> {
-  if (config.masterKeys.length === 0 && (await hasVault(db))) refuseToMakeMasterKey(config, "The database");
+  if (config.masterKeys.length === 0 && (await findSealedIndexKey(db.read)) !== undefined)
+    refuseToMakeMasterKey(config, "The database");
   return openKeyring(config, effects, events);
 }
 

@@ -7,6 +7,7 @@ import { reportError } from "./errors.ts";
 import { addKeysGenerate } from "./keys-generate.ts";
 import { addKeysRotate } from "./keys-rotate.ts";
 import { addMailTest } from "./mail-test.ts";
+import { addMove } from "./move.ts";
 import { addRestore } from "./restore.ts";
 import { addServe } from "./serve.ts";
 import { addTokenCreate } from "./token-create.ts";
@@ -67,6 +68,7 @@ function makeProgram(deps: CommandDeps): Command {
   addConfigCheck(program.command("config").description("Settings."), deps);
   addBackup(program, deps);
   addRestore(program, deps);
+  addMove(program, deps);
   addDoctor(program, deps);
   return program;
 }

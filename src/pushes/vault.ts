@@ -2,7 +2,7 @@ import type { Random } from "../base/random.ts";
 import { keyedDigest } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { envelopeKeyId } from "../crypto/seal.ts";
-import type { Database } from "../db/database.ts";
+import type { Database, Reading } from "../db/database.ts";
 import { markKey, readKeyMarks } from "../db/keys-in-use.ts";
 import { sql } from "../db/statement.ts";
 
@@ -36,10 +36,10 @@ export async function openVault(deps: { db: Database; keyring: Keyring; random: 
   for (const id of await keysInUse(db)) {
     if (!keyring.has(id)) throw wrongMasterKey(id, keyring);
   }
-  if ((await db.read.one(readMeta, indexKeyName)) === undefined) {
+  if ((await findSealedIndexKey(db.read)) === undefined) {
     await db.autocommit.run(makeMeta, indexKeyName, keyring.seal(indexKeyContext, random.bytes(indexKeyBytes)));
   }
-  const sealed = (await db.read.one(readMeta, indexKeyName))?.value;
+  const sealed = await findSealedIndexKey(db.read);
   const indexKey = sealed === undefined ? undefined : keyring.open(indexKeyContext, sealed);
   if (sealed === undefined || indexKey === undefined) {
     throw wrongMasterKey(sealed === undefined ? undefined : envelopeKeyId(sealed), keyring);
@@ -51,9 +51,9 @@ export async function openVault(deps: { db: Database; keyring: Keyring; random: 
   return { keyring, tokenDigest: (urlToken) => keyedDigest(indexKey, urlToken) };
 }
 
-/** Whether the database is sealed under a master key already. */
-export async function hasVault(db: Database): Promise<boolean> {
-  return (await db.read.one(readMeta, indexKeyName)) !== undefined;
+/** undefined: no server has started on the database yet. */
+export async function findSealedIndexKey(reading: Reading): Promise<Buffer | undefined> {
+  return (await reading.one(readMeta, indexKeyName))?.value;
 }
 
 /** Ids of the master keys that may seal rows of this database. */

@@ -1,0 +1,173 @@
+import { createHash } from "node:crypto";
+import type { Clock } from "../base/clock.ts";
+import type { Random } from "../base/random.ts";
+import type { Keyring } from "../crypto/keyring.ts";
+import type { Database } from "../db/database.ts";
+import {
+  findUnfinishedMove,
+  isMovedAway,
+  markMovedAway,
+  markUnfinishedMove,
+  removeMovedAway,
+  removeUnfinishedMove,
+} from "../db/move-marks.ts";
+import { createProcessRegistry } from "../db/processes.ts";
+import { findSealedIndexKey, openVault } from "../pushes/vault.ts";
+import { digestOf, type TableDigest } from "./digest.ts";
+import { MoveError } from "./move-error.ts";
+import { type Progress, readProgress, writeProgress } from "./progress.ts";
+import { createPushMover } from "./store/push-rows.ts";
+import { createTableMover, type RowMover } from "./store/rows.ts";
+import { readTable, readTables } from "./store/tables.ts";
+import { countTotals } from "./store/totals.ts";
+
+export interface MoveDeps {
+  readonly from: Database;
+  readonly to: Database;
+  readonly keyring: Keyring;
+  readonly random: Random;
+  readonly clock: Clock;
+  /** Told after each table that is there whole, and from time to time within a large one. */
+  readonly onProgress: (table: string, rows: number) => void;
+}
+
+export interface MoveReport {
+  readonly resumed: boolean;
+  readonly tables: readonly (TableDigest & { readonly name: string })[];
+}
+
+const batchRows = 500;
+
+/**
+ * Copies all that one database holds into an empty one of the other engine, and compares both sides. Each batch is written
+ * together with how far it reaches, so a move that was interrupted goes on where it stood. From its beginning the source is
+ * marked as moved away and, until it is done, the destination as unfinished: a server starts on neither.
+ * @throws MoveError, or what a database threw; then it can be run again.
+ */
+export async function moveDatabase(deps: MoveDeps): Promise<MoveReport> {
+  const { from, to, keyring, random, clock } = deps;
+  if (from.engine === to.engine)
+    throw new MoveError("A move goes from SQLite to PostgreSQL or back: name one of each.");
+  const source = await fingerprintOf(from);
+  const movers = await readMovers(from, to);
+  const progress = await findProgress(to, movers, source);
+  await openVault({ db: from, keyring, random, now: clock.now() });
+  if (!(await isMovedAway(from.read))) await markMovedAway(from);
+  await refuseWhileServed(from, "from", clock, progress === undefined);
+  await refuseWhileServed(to, "to", clock, false);
+  if (progress === undefined) await to.write((unit) => markUnfinishedMove(unit, writeProgress(start(source))));
+  await copyAll(deps, movers, progress ?? start(source));
+  const tables = await compare(from, to, movers);
+  await to.write(async (unit) => {
+    if (to.engine === "sqlite") await countTotals(unit);
+    await removeUnfinishedMove(unit);
+  });
+  return { resumed: progress !== undefined, tables };
+}
+
+/** Lets a server start again on data that were moved away. @returns false when they were not. */
+export async function reopenDatabase(db: Database): Promise<boolean> {
+  return await removeMovedAway(db);
+}
+
+function start(source: string): Progress {
+  return { source, table: undefined, after: undefined };
+}
+
+/** @throws MoveError when no server has ever made anything there. */
+async function fingerprintOf(from: Database): Promise<string> {
+  const sealed = await findSealedIndexKey(from.read);
+  if (sealed === undefined) throw new MoveError("There is nothing to move: no server has kept anything in the source.");
+  if ((await findUnfinishedMove(from.read)) !== undefined) {
+    throw new MoveError("The source is itself the destination of a move that was not finished.");
+  }
+  return createHash("sha256").update(sealed).digest("hex");
+}
+
+async function readMovers(from: Database, to: Database): Promise<readonly RowMover[]> {
+  const sqlite = from.engine === "sqlite" ? from : to;
+  const tables = (await readTables(sqlite)).map(createTableMover);
+  return [...tables, createPushMover(await readTable(sqlite, "pushes"), to.engine)];
+}
+
+/** @returns undefined for an empty destination. @throws MoveError when it holds anything else than this very move. */
+async function findProgress(to: Database, movers: readonly RowMover[], source: string): Promise<Progress | undefined> {
+  const text = await findUnfinishedMove(to.read);
+  if (text !== undefined) {
+    const progress = readProgress(text);
+    if (progress.source === source) return progress;
+    throw new MoveError("The destination holds an unfinished move from another source: empty it, or finish that one.");
+  }
+  if (await isMovedAway(to.read)) {
+    throw new MoveError("The destination's own data were moved away earlier: give the move an empty database.");
+  }
+  for (const mover of movers) {
+    if ((await mover.read(to.read, undefined, 1)).length > 0) {
+      throw new MoveError(`The destination is not empty (it has rows in ${mover.name}): a move overwrites nothing.`);
+    }
+  }
+  return undefined;
+}
+
+/** @param reopen the mark that was set a moment ago is taken back: nothing has been moved yet. */
+async function refuseWhileServed(db: Database, side: "from" | "to", clock: Clock, reopen: boolean): Promise<void> {
+  const running = await createProcessRegistry(db).running(clock.now());
+  if (running.length === 0) return;
+  if (reopen) await removeMovedAway(db);
+  throw new MoveError(
+    `${running.length} process(es) worked on the database of --${side} within the last half minute: stop them first, ` +
+      "and wait half a minute when they were killed.",
+  );
+}
+
+async function copyAll(deps: MoveDeps, movers: readonly RowMover[], progress: Progress): Promise<void> {
+  const begin = Math.max(
+    0,
+    movers.findIndex((mover) => mover.name === progress.table),
+  );
+  for (const mover of movers.slice(begin)) {
+    await copy(deps, mover, progress.source, mover.name === progress.table ? progress.after : undefined);
+  }
+}
+
+async function copy(
+  { from, to, onProgress }: MoveDeps,
+  mover: RowMover,
+  source: string,
+  begin: Progress["after"],
+): Promise<void> {
+  let copied = 0;
+  for (let after = begin; ; ) {
+    const rows = await mover.read(from.read, after, batchRows);
+    const last = rows.at(-1);
+    if (last === undefined) break;
+    after = mover.keyOf(last);
+    const reached = writeProgress({ source, table: mover.name, after });
+    await to.write(async (unit) => {
+      await mover.write(unit, rows);
+      await markUnfinishedMove(unit, reached);
+    });
+    copied += rows.length;
+    if (copied % (batchRows * 20) === 0) onProgress(mover.name, copied);
+  }
+  onProgress(mover.name, copied);
+}
+
+/** Reads both sides whole. @throws MoveError when a table differs. */
+async function compare(from: Database, to: Database, movers: readonly RowMover[]): Promise<MoveReport["tables"]> {
+  const tables: (TableDigest & { name: string })[] = [];
+  for (const mover of movers) {
+    const [there, here] = await Promise.all([
+      digestOf(from.read, mover, batchRows),
+      digestOf(to.read, mover, batchRows),
+    ]);
+    if (there.rows !== here.rows || there.digest !== here.digest) {
+      throw new MoveError(
+        `The table ${mover.name} differs after the move (${there.rows} rows, then ${here.rows}): make the destination ` +
+          "anew and start again.",
+      );
+    }
+    tables.push({ name: mover.name, ...here });
+  }
+  return tables;
+}
