@@ -226,7 +226,7 @@ test("a database elsewhere is put there, and when that fails the files are taken
   const dataDir = join(world.shelf, "restored");
   writeFileSync(join(world.shelf, "file"), "no folder");
   const at = (path: string) => ({ dataDir, settings: { ...keySettings, DATABASE_URL: `sqlite:${path}` } });
-  expect(await world.refused(restore, at(join(world.shelf, "file", "db")))).toContain("cannot be made");
+  expect(await world.refused(restore, at(join(world.shelf, "file", "db")))).toContain("is there already");
   expect(readdirSync(dataDir)).toEqual([]);
   const path = join(world.shelf, "elsewhere", "sealpush.db");
   await world.run(restore, at(path));
