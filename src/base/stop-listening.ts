@@ -1,8 +1,8 @@
 import { Server } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** More than the system holds for us by default; whoever comes without end must not keep us from going. */
-const turnsMax = 1_000;
+/** More than the 511 that the system holds at most; whoever comes without end must not keep us from going. */
+const turnsMax = 600;
 
 /**
  * Takes the connections that the system holds for us already, which closing would cut, and then no more. What stands is

@@ -1,6 +1,7 @@
 import cluster from "node:cluster";
 import type { Server as HttpServer } from "node:http";
 import { Socket } from "node:net";
+import { serveGiven } from "./given-connections.ts";
 import { isToWorker, type ToPrimary } from "./messages.ts";
 
 /** What a worker is told. */
@@ -42,7 +43,7 @@ export function joinPrimary(orders: WorkerOrders): WorkerLink | undefined {
   const handedOver = Promise.withResolvers<void>();
   let lastRound = 0;
   let ownPart = async (): Promise<unknown> => null;
-  let server: HttpServer | undefined;
+  let serveOn: ((socket: Socket) => void) | undefined;
 
   const tell = (message: ToPrimary): void => {
     // The end of the line is an event of its own, so a message that missed it needs no other answer.
@@ -53,10 +54,7 @@ export function joinPrimary(orders: WorkerOrders): WorkerLink | undefined {
     // Before a byte of it is read: from here on it cannot be given to another.
     tell({ sealpush: "taken" });
     // There is none when it was cut on its way.
-    if (!(socket instanceof Socket)) return;
-    // As for connections that a server of HTTP accepts itself: who has sent all still waits for the answer.
-    socket.allowHalfOpen = true;
-    server?.emit("connection", socket);
+    if (socket instanceof Socket) serveOn?.(socket);
   };
   worker.on("message", (message: unknown, socket: unknown) => {
     if (!isToWorker(message)) return;
@@ -88,10 +86,8 @@ export function joinPrimary(orders: WorkerOrders): WorkerLink | undefined {
 
   return {
     number: worker.id,
-    serve(serving) {
-      // Node watches how long requests take only from this event on, and a request without end would stay.
-      serving.emit("listening");
-      server = serving;
+    serve(server) {
+      serveOn = serveGiven(server);
       tell({ sealpush: "serves" });
     },
     async handedOver() {
