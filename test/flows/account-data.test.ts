@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { digest } from "../../src/crypto/digests.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
-import { changeRows } from "../support/engine-database.ts";
+import { changeRows, readRows, tablesOf } from "../support/engine-database.ts";
 import { signedIn, stranger } from "../support/house.ts";
 import { type Person, personAt } from "../support/person.ts";
 
@@ -130,24 +130,17 @@ test("a deleted account leaves no row, no label, no trail; its links are over at
     payload: secret,
   });
 
-  const { reader } = world.app.house.db;
-  const tables = reader.prepare<[], { name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").all();
-  for (const { name } of tables) {
-    const columns = reader.prepare<[], { name: string }>(`SELECT name FROM pragma_table_info('${name}')`).all();
-    for (const column of columns.filter((found) => ["user_id", "owner_id"].includes(found.name))) {
-      const of = `${name}.${column.name}`;
-      const left = reader.prepare<[number], { count: number }>(
-        `SELECT count(*) AS count FROM ${name} WHERE ${column.name} = ?`,
-      );
-      expect([of, left.get(userId)?.count]).toEqual([of, name === "departed_owners" ? 1 : 0]);
-    }
+  const { db } = world.app.house;
+  for (const table of await tablesOf(db)) {
+    const rows = await readRows(db, `SELECT * FROM ${table}`);
+    const left = rows.filter((row) => row.user_id === userId || row.owner_id === userId);
+    expect([table, left.length]).toEqual([table, table === "departed_owners" ? 1 : 0]);
   }
-  expect(reader.prepare("SELECT id FROM users WHERE email = ?").all(ada)).toEqual([]);
-  const labelled = reader.prepare(
-    "SELECT id FROM pushes WHERE owner_id IS NULL AND (name_sealed IS NOT NULL OR note_sealed IS NOT NULL OR token_sealed IS NOT NULL)",
-  );
-  expect(labelled.all()).toEqual([]);
-  expect(reader.prepare("SELECT count(*) AS count FROM payloads").get()).toEqual({ count: 1 });
+  expect(await readRows(db, "SELECT id FROM users WHERE email = ?", ada)).toEqual([]);
+  const labelled = `SELECT id FROM pushes WHERE owner_id IS NULL
+    AND (name_sealed IS NOT NULL OR note_sealed IS NOT NULL OR token_sealed IS NOT NULL)`;
+  expect(await readRows(db, labelled)).toEqual([]);
+  expect(await readRows(db, "SELECT push_id FROM payloads")).toHaveLength(1);
 });
 
 test("the last administrator cannot delete himself, and nothing of his is touched", async () => {

@@ -115,7 +115,7 @@ describe("administration", () => {
   test.each(callers)("is closed to $name, and nothing changes", async ({ come, sentTo }) => {
     const opened = shared();
     const headers = await come(opened);
-    const before = rowsBeside(opened.world, null);
+    const before = await rowsBeside(opened.world, null);
     const routes = adminRoutes(opened);
     expect(routes.length).toBeGreaterThan(20);
     for (const route of routes) {
@@ -130,14 +130,14 @@ describe("administration", () => {
         expect(answer.body).toBe("");
       }
     }
-    expect(changesBetween(before, rowsBeside(opened.world, null))).toEqual([]);
+    expect(changesBetween(before, await rowsBeside(opened.world, null))).toEqual([]);
     expect(opened.world.app.house.branding.look()).toEqual({ name: undefined, logo: undefined, style: undefined });
   });
 
   test("changes nothing for another site, whoever is signed in", async () => {
     const opened = shared();
     const cookie = opened.root.cookie();
-    const before = rowsBeside(opened.world, null);
+    const before = await rowsBeside(opened.world, null);
     for (const route of adminRoutes(opened).filter(({ method }) => method === "POST")) {
       for (const from of [
         { "sec-fetch-site": "cross-site" },
@@ -153,7 +153,7 @@ describe("administration", () => {
         ]);
       }
     }
-    expect(changesBetween(before, rowsBeside(opened.world, null))).toEqual([]);
+    expect(changesBetween(before, await rowsBeside(opened.world, null))).toEqual([]);
   });
 
   test("asks an administrator for a second factor where everybody needs one, and stays hidden from others", async () => {

@@ -29,12 +29,12 @@ describe("the last administrator", () => {
   test.each(["demote", "disable", "delete"])("stays when asked to %s himself", async (action) => {
     const opened = await openAdministered();
     const { world, root } = opened;
-    const before = rowsBeside(world, null);
+    const before = await rowsBeside(world, null);
     const answer = await root.post(`/admin/users/${await idOf(opened, rootEmail)}/${action}`);
     expect(answer.status).toBe(422);
     expect(answer.body).toContain(`${rootEmail}`);
     expect(answer.body).toContain("is the last administrator");
-    expect(changesBetween(before, rowsBeside(world, null))).toEqual([]);
+    expect(changesBetween(before, await rowsBeside(world, null))).toEqual([]);
   });
 
   test("is not the one who is disabled", async () => {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { engine } from "../support/engine.ts";
 import { changeRows } from "../support/engine-database.ts";
 import { encode, type Fields, sendForm } from "../support/every-form.ts";
 import { startMailSink } from "../support/mail-sink.ts";
@@ -82,6 +83,9 @@ async function observe({ world }: World, url: string, fields: Fields, cookie?: s
   };
 }
 
+/** Where the limits are held by the database too, charging them is written as well. */
+const wrote = (writes: number) => (engine === "sqlite" ? { writes } : {});
+
 beforeAll(() =>
   expect([known, unknown, disabled, waiting, elsewhere].map(({ length }) => length)).toEqual(Array(5).fill(17)),
 );
@@ -91,7 +95,7 @@ describe("user enumeration, by answer and by work", () => {
     const opened = await open();
     const answerFor = (email: string, as = wrong) => observe(opened, "/users/sign_in", { email, password: as });
     const expected = await answerFor(unknown);
-    expect(expected).toMatchObject({ status: 401, cookies: [], checks: 1, hashes: 0, writes: 0 });
+    expect(expected).toMatchObject({ status: 401, cookies: [], checks: 1, hashes: 0, ...wrote(0) });
     for (const email of [known, disabled, waiting, elsewhere]) {
       expect([email, await answerFor(email)]).toEqual([email, expected]);
     }
@@ -116,7 +120,7 @@ describe("user enumeration, by answer and by work", () => {
     const opened = await open();
     const answerFor = (email: string) => observe(opened, "/users/sign_up", { email, password });
     const expected = await answerFor(unknown);
-    expect(expected).toMatchObject({ status: 200, cookies: [], hashes: 1, checks: 0, writes: 1 });
+    expect(expected).toMatchObject({ status: 200, cookies: [], hashes: 1, checks: 0, ...wrote(1) });
     for (const email of [known, disabled, waiting, elsewhere]) {
       expect([email, await answerFor(email)]).toEqual([email, expected]);
     }
@@ -139,7 +143,7 @@ describe("user enumeration, by answer and by work", () => {
     const opened = await open();
     const answerFor = (email: string) => observe(opened, "/users/password/new", { email });
     const expected = await answerFor(unknown);
-    expect(expected).toMatchObject({ status: 200, cookies: [], writes: 1, hashes: 0, checks: 0 });
+    expect(expected).toMatchObject({ status: 200, cookies: [], ...wrote(1), hashes: 0, checks: 0 });
     for (const email of [known, disabled, waiting, elsewhere]) {
       expect([email, await answerFor(email)]).toEqual([email, expected]);
     }
@@ -149,7 +153,7 @@ describe("user enumeration, by answer and by work", () => {
     const opened = await open();
     const answerFor = (email: string) => observe(opened, "/users/confirmation/new", { email });
     const expected = await answerFor(unknown);
-    expect(expected).toMatchObject({ status: 200, cookies: [], writes: 1, hashes: 0, checks: 0 });
+    expect(expected).toMatchObject({ status: 200, cookies: [], ...wrote(1), hashes: 0, checks: 0 });
     for (const email of [known, disabled, waiting, elsewhere]) {
       expect([email, await answerFor(email)]).toEqual([email, expected]);
     }
@@ -159,7 +163,7 @@ describe("user enumeration, by answer and by work", () => {
     const opened = await open();
     const answerFor = (email: string) => observe(opened, "/users/edit/email", { email, password }, opened.cookie);
     const expected = await answerFor(unknown);
-    expect(expected).toMatchObject({ status: 303, writes: 1, checks: 1, hashes: 0 });
+    expect(expected).toMatchObject({ status: 303, ...wrote(1), checks: 1, hashes: 0 });
     for (const email of [known, disabled, waiting]) {
       expect([email, await answerFor(email)]).toEqual([email, expected]);
     }

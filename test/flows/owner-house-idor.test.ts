@@ -120,26 +120,26 @@ test("the walk itself finds what an owner sees of the own", async () => {
 test("IDOR: another user sees and changes nothing of the owner's through any route", async () => {
   await open();
   const thief = await personAt(world, mallory, { join: true });
-  const before = rowsBeside(world, await idOf(mallory));
+  const before = await rowsBeside(world, await idOf(mallory));
   await walk({ cookie: thief.cookie() });
-  expect(changesBetween(before, rowsBeside(world, await idOf(mallory)))).toEqual([]);
+  expect(changesBetween(before, await rowsBeside(world, await idOf(mallory)))).toEqual([]);
   expect((await thief.get("/users/token")).status).toBe(200);
 });
 
 test("IDOR: another user's API token opens and changes nothing of the owner's through any route", async () => {
   await open();
   const authorization = `Bearer ${await world.makeToken(mallory)}`;
-  const before = rowsBeside(world, await idOf(mallory));
+  const before = await rowsBeside(world, await idOf(mallory));
   await walk({ authorization });
-  expect(changesBetween(before, rowsBeside(world, await idOf(mallory)))).toEqual([]);
+  expect(changesBetween(before, await rowsBeside(world, await idOf(mallory)))).toEqual([]);
   expect(await stillOpens("/api/v2/pushes/active", { authorization })).toBe(true);
 });
 
 test("IDOR: a stranger with the owner's ids and links, but no passphrase, gets nothing through any route", async () => {
   await open();
-  const before = rowsBeside(world, null);
+  const before = await rowsBeside(world, null);
   await walk({});
-  expect(changesBetween(before, rowsBeside(world, null))).toEqual([]);
+  expect(changesBetween(before, await rowsBeside(world, null))).toEqual([]);
 });
 
 test("IDOR: what is the owner's is answered like what never was", async () => {
@@ -166,9 +166,9 @@ test("a session of the owner that waits for its factor shows and changes nothing
   });
   expect(signedIn?.waitsForFactor).toBe(true);
   const cookie = `sealpush_session=${signedIn?.sessionToken}`;
-  const before = rowsBeside(world, null);
+  const before = await rowsBeside(world, null);
   await walk({ cookie });
-  expect(changesBetween(before, rowsBeside(world, null))).toEqual([]);
+  expect(changesBetween(before, await rowsBeside(world, null))).toEqual([]);
   expect(await stillOpens("/users/second_factor", { cookie })).toBe(true);
 });
 
@@ -183,10 +183,10 @@ test("an owner without the factor that PWP__REQUIRE_MFA asks for sees the set-up
     { authorization: `Bearer ${estate.apiToken}` },
   ];
   for (const credentials of ways) {
-    const before = rowsBeside(world, null);
+    const before = await rowsBeside(world, null);
     // Who they are stands on the pages where a factor is set up.
     await walk(credentials, ({ pattern }) => (pattern.startsWith("/users/factors") ? ["e-mail"] : []));
-    expect(changesBetween(before, rowsBeside(world, null))).toEqual([]);
+    expect(changesBetween(before, await rowsBeside(world, null))).toEqual([]);
   }
   expect(await stillOpens("/users/factors", ways[0] ?? {})).toBe(true);
   await world[Symbol.asyncDispose]();
@@ -201,9 +201,9 @@ test.each([
   const cookie = estate.person.cookie();
   expect(await stillOpens("/users/token", { cookie })).toBe(true);
   await end();
-  const before = rowsBeside(world, null);
+  const before = await rowsBeside(world, null);
   await walk({ cookie });
-  expect(changesBetween(before, rowsBeside(world, null))).toEqual([]);
+  expect(changesBetween(before, await rowsBeside(world, null))).toEqual([]);
 });
 
 test("an API token of the owner opens and changes nothing once its user is disabled", async () => {
@@ -211,9 +211,9 @@ test("an API token of the owner opens and changes nothing once its user is disab
   const authorization = `Bearer ${estate.apiToken}`;
   expect(await stillOpens("/api/v2/pushes/active", { authorization })).toBe(true);
   await world.app.house.accounts.setDisabled(estate.userId, true, byShell);
-  const before = rowsBeside(world, null);
+  const before = await rowsBeside(world, null);
   await walk({ authorization });
-  expect(changesBetween(before, rowsBeside(world, null))).toEqual([]);
+  expect(changesBetween(before, await rowsBeside(world, null))).toEqual([]);
 });
 
 /** Without what differs from answer to answer, whatever was asked for. */

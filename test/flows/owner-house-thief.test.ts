@@ -4,9 +4,10 @@ import { Secret } from "otpauth";
 import { expect, onTestFinished, test } from "vitest";
 import { factorLimits } from "../../src/accounts/factor-throttle.ts";
 import { totpCode, totpStep } from "../../src/accounts/totp.ts";
+import { sql } from "../../src/db/statement.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { filesIn } from "../support/database-file.ts";
-import { readRows } from "../support/engine-database.ts";
+import { readRows, tablesOf } from "../support/engine-database.ts";
 import { type Estate, makeEstate } from "../support/estate.ts";
 import { encode, sendForm } from "../support/every-form.ts";
 import { appFor } from "../support/factors.ts";
@@ -51,13 +52,9 @@ async function open(): Promise<House> {
 /** Every value of every column, in each form in which somebody could present it. */
 async function valuesIn({ app }: TestApp): Promise<readonly string[]> {
   const { db } = app.house;
-  const tables = await readRows(db, {
-    sqlite: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
-    postgres: "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()",
-  });
   const cells: unknown[] = [];
-  for (const { name } of tables) {
-    for (const row of await readRows(db, `SELECT * FROM ${name}`)) cells.push(...Object.values(row));
+  for (const table of await tablesOf(db)) {
+    for (const row of await readRows(db, `SELECT * FROM ${table}`)) cells.push(...Object.values(row));
   }
   const forms = cells.flatMap((cell) => {
     if (typeof cell === "string") return [cell];
@@ -95,9 +92,9 @@ test("the database alone: nothing that stands in it is a session, a token, a lin
 
 test("the database alone: hashes, digests and sealed secrets of factors open nothing at the doors", async () => {
   const { world, estate } = await open();
-  const { reader } = world.app.house.db;
-  const column = <T>(sql: string) => reader.prepare<[], T>(sql).pluck().all();
-  const [hash = ""] = column<string>("SELECT password_hash FROM users WHERE password_hash <> ''");
+  const column = async <T extends string | Buffer>(text: string) =>
+    (await world.app.house.db.read.all(sql<[], { value: T }>(text))).map(({ value }) => value);
+  const [hash = ""] = await column<string>("SELECT password_hash AS value FROM users WHERE password_hash <> ''");
   for (const given of [hash, hash.split("$").at(-1) ?? ""]) {
     const answer = await sendForm(
       world.server,
@@ -107,10 +104,10 @@ test("the database alone: hashes, digests and sealed secrets of factors open not
     );
     expect(answer.statusCode).toBe(401);
   }
-  const [sealed = Buffer.alloc(0)] = column<Buffer>("SELECT secret_sealed FROM totp_factors");
+  const [sealed = Buffer.alloc(0)] = await column<Buffer>("SELECT secret_sealed AS value FROM totp_factors");
   const step = totpStep(world.clock.now());
   const secrets = [sealed, sealed.subarray(-20), sealed.subarray(-36, -16), sealed.subarray(0, 20)];
-  const digests = column<Buffer>("SELECT digest FROM backup_codes");
+  const digests = await column<Buffer>("SELECT digest AS value FROM backup_codes");
   expect(digests).toHaveLength(10);
   const fields = [
     ...secrets.map((secret) => ({ code: totpCode(Buffer.from(secret), step) })),

@@ -1,4 +1,5 @@
 import type { TestApp } from "./app.ts";
+import { readRows, tablesOf } from "./engine-database.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -9,29 +10,25 @@ const traces: Readonly<Record<string, readonly string[]>> = {
   api_tokens: ["last_used_at", "last_used_address"],
   pushes: ["audit_count", "refusals", "updated_at"],
 };
-const tracks: readonly string[] = ["audit_entries", "processes", "id_blocks", "passkey_challenges"];
+const tracks: readonly string[] = [
+  ...["audit_entries", "processes", "id_blocks", "passkey_challenges"],
+  ...["limit_windows", "limit_attempts"],
+];
 
 /**
  * Every row of the database as text, but for traces of use and for what belongs to this user: two of them are equal when
  * nothing else has changed.
  */
-export function rowsBeside({ app }: TestApp, userId: number | null): readonly string[] {
-  const { reader } = app.house.db;
-  const tables = reader
-    .prepare<[], string>(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
-    )
-    .pluck()
-    .all()
-    .filter((table) => !tracks.includes(table));
-  return tables.flatMap((table) =>
-    reader
-      .prepare<[], Row>(`SELECT * FROM ${table}`)
-      .all()
+export async function rowsBeside({ app }: TestApp, userId: number | null): Promise<readonly string[]> {
+  const { db } = app.house;
+  const found: string[] = [];
+  for (const table of (await tablesOf(db)).filter((name) => !tracks.includes(name))) {
+    const rows = (await readRows(db, `SELECT * FROM ${table}`))
       .filter((row) => (userId === null || !belongsTo(table, row, userId)) && !isSpentForEqualWork(table, row))
-      .map((row) => `${table} ${textOf(row, traces[table] ?? [])}`)
-      .sort(),
-  );
+      .map((row) => `${table} ${textOf(row, traces[table] ?? [])}`);
+    found.push(...rows.sort());
+  }
+  return found;
 }
 
 /** @returns the rows that came and those that went, a changed one among both. */

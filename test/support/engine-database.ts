@@ -109,12 +109,17 @@ function late(beginning: Promise<Database>): Database {
 }
 
 /** What stands in the database, past the product. */
-export function readRows(
+export function readRows<Row = Readonly<Record<string, unknown>>>(
   db: Pick<Database, "read">,
   text: StatementText,
   ...parameters: Value[]
-): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  return db.read.all(sql<Value[], Readonly<Record<string, unknown>>>(text), ...parameters);
+): Promise<readonly Row[]> {
+  return db.read.all(sql<Value[], Row>(text), ...parameters);
+}
+
+export async function countRows(db: Pick<Database, "read">, table: string, where = "TRUE"): Promise<number> {
+  const [row] = await readRows<{ found: number }>(db, `SELECT count(*) AS found FROM ${table} WHERE ${where}`);
+  return row?.found ?? 0;
 }
 
 /** Changes it past the product. @returns how many rows. */
@@ -124,4 +129,13 @@ export function changeRows(
   ...parameters: Value[]
 ): Promise<number> {
   return db.autocommit.run(sql<Value[]>(text), ...parameters);
+}
+
+/** The names of all tables, in their order. */
+export async function tablesOf(db: Pick<Database, "read">): Promise<readonly string[]> {
+  const rows = await readRows(db, {
+    sqlite: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+    postgres: "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename",
+  });
+  return rows.map(({ name }) => String(name));
 }
