@@ -22,6 +22,7 @@ describe("the settings table", () => {
       "HOST",
       "DATA_DIR",
       "DATABASE_URL",
+      "WEB_CONCURRENCY",
     ]);
   });
 

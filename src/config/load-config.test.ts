@@ -14,6 +14,8 @@ describe("the configuration", () => {
       origins: given,
       host: "127.0.0.1",
       port: 5100,
+      workers: 1,
+      shutdownGraceMs: 0,
       dataDir: resolve("data"),
       database: { engine: "sqlite", path: resolve("data/sealpush.sqlite3") },
       masterKeys: [],
@@ -187,7 +189,9 @@ describe("mistakes", () => {
       PWP__LOG_LEVEL: `loud\n\u202e${"!".repeat(5000)}`,
     });
     expect(mistakes.join()).not.toContain("hunter2");
-    expect(mistakes[0]).toMatch(/^DATABASE_URL cannot be used: of the parameters after its question mark only .* are known\.$/);
+    expect(mistakes[0]).toMatch(
+      /^DATABASE_URL cannot be used: of the parameters after its question mark only .* are known\.$/,
+    );
     for (const mistake of mistakes) {
       expect(mistake.length).toBeLessThan(300);
       expect(mistake).not.toMatch(/[\n\u202e]/);

@@ -1,0 +1,38 @@
+import { availableParallelism } from "node:os";
+import { expect, it } from "vitest";
+import { loadConfig } from "./load-config.ts";
+
+const postgres = { DATABASE_URL: "postgres://sealpush@db.example.com/sealpush" };
+
+function load(environment: Readonly<Record<string, string>>) {
+  const result = loadConfig(environment, () => "");
+  if (!result.ok) throw new Error(result.mistakes.join(" "));
+  return result;
+}
+
+it("there are as many workers as asked for on PostgreSQL, and one for each processor on auto", () => {
+  expect(load({ ...postgres }).config.workers).toBe(1);
+  expect(load({ ...postgres, WEB_CONCURRENCY: "6" }).config.workers).toBe(6);
+  const automatic = load({ ...postgres, WEB_CONCURRENCY: "auto" });
+  expect(automatic.config.workers).toBe(Math.min(availableParallelism(), 64));
+  expect(automatic.warnings.filter((warning) => warning.includes("WEB_CONCURRENCY"))).toEqual([]);
+});
+
+it("there is one process on SQLite, and a sentence that says why when more were asked for", () => {
+  const { config, warnings } = load({ WEB_CONCURRENCY: "6" });
+  expect(config.workers).toBe(1);
+  expect(warnings).toEqual([expect.stringMatching(/^WEB_CONCURRENCY is 6, but it stays one process: SQLite .*\.$/)]);
+  expect(load({ WEB_CONCURRENCY: "1" }).warnings).toEqual([]);
+});
+
+it.each(["0", "65", "1.5", "-1", "many"])("WEB_CONCURRENCY=%s is refused", (WEB_CONCURRENCY) => {
+  expect(loadConfig({ WEB_CONCURRENCY }, () => "")).toMatchObject({
+    ok: false,
+    mistakes: [expect.stringMatching(/^WEB_CONCURRENCY .*auto, or a whole number from 1 to 64.*\.$/)],
+  });
+});
+
+it("the grace before a stop is given in seconds", () => {
+  expect(load({ PWP__SHUTDOWN_GRACE_SECONDS: "15" }).config.shutdownGraceMs).toBe(15_000);
+  expect(load({}).config.shutdownGraceMs).toBe(0);
+});
