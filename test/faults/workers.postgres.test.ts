@@ -1,1 +1,19 @@
+import { expect, it } from "vitest";
+import { keepAsking } from "../support/keep-asking.ts";
+import { newDataDir } from "../support/processes.ts";
+import { startServerByNpm } from "../support/server.ts";
 import "./workers.test.ts";
+
+it("workers and primary that a terminal interrupts together, npm among them, finish what runs", async () => {
+  const server = await startServerByNpm({ dataDir: newDataDir(), environment: { WEB_CONCURRENCY: "2" } });
+  const load = keepAsking({ port: server.port, keptAlive: 4, fresh: 0, expected: ["ECONNREFUSED"] });
+  await load.more(50);
+  process.kill(-server.pid, "SIGINT");
+  await server.logged("server_stopped");
+  await server.ended;
+  await load.stop();
+  expect(load.failures).toEqual([]);
+  for (const [event, times] of Object.entries({ server_stopping: 1, worker_stopped: 2, worker_lost: 0 })) {
+    expect(server.logLines.filter((line) => line.includes(`"event":"${event}"`))).toHaveLength(times);
+  }
+});
