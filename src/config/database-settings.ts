@@ -30,7 +30,7 @@ export const databaseSettings = {
       }),
       pooler: setting({
         env: "PWP__DATABASE__POOLER",
-        doc: "`transaction`: between here and the server stands a pooler, such as pgbouncer in transaction mode, that gives each transaction another connection. Then statements are not named, and the two time limits below must be set at the server.",
+        doc: "What stands between here and the server. `transaction`: a pooler, such as pgbouncer in transaction mode, that gives each transaction another connection. Then statements are not named, and the two time limits below must be set at the server.",
         type: oneWordOf({ none: "none", transaction: "transaction" }),
         default: "none",
       }),

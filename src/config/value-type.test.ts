@@ -227,13 +227,9 @@ describe("a database address", () => {
   });
 
   it("names no other server, no memory and no folder", () => {
-    const reasons = [
-      "mysql2://h/d",
-      "sqlite://host/p.db",
-      "sqlite::memory:",
-      "sqlite:/srv/",
-      "sqlite:p.db?pool=5",
-    ].map((text) => databaseUrl.parse(text));
+    const reasons = ["mysql2://h/d", "sqlite://host/p.db", "sqlite::memory:", "sqlite:/srv/", "sqlite:p.db?pool=5"].map(
+      (text) => databaseUrl.parse(text),
+    );
     for (const parsed of reasons) expect(parsed).toEqual({ ok: false, reason: expect.any(String) });
     expect(values(databaseUrl, ["/srv/p.db", "file:p.db", "sqlite:a\u0000b", "sqlite"])).toEqual(
       Array(4).fill("refused"),

@@ -16,10 +16,10 @@ import { findSealedIndexKey, openVault } from "../pushes/vault.ts";
 import { digestOf, type TableDigest } from "./digest.ts";
 import { MoveError } from "./move-error.ts";
 import { type Progress, readProgress, writeProgress } from "./progress.ts";
+import { finishTables } from "./store/finish-tables.ts";
 import { createPushMover } from "./store/push-rows.ts";
 import { createTableMover, type RowMover } from "./store/rows.ts";
 import { readTable, readTables } from "./store/tables.ts";
-import { countTotals } from "./store/totals.ts";
 
 export interface MoveDeps {
   readonly from: Database;
@@ -59,7 +59,7 @@ export async function moveDatabase(deps: MoveDeps): Promise<MoveReport> {
   await copyAll(deps, movers, progress ?? start(source));
   const tables = await compare(from, to, movers);
   await to.write(async (unit) => {
-    if (to.engine === "sqlite") await countTotals(unit);
+    await finishTables(unit, to.engine);
     await removeUnfinishedMove(unit);
   });
   return { resumed: progress !== undefined, tables };

@@ -1,13 +1,13 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { PoolClient } from "pg";
-import { unavailable } from "../../base/errors.ts";
+import { type AppError, unavailable } from "../../base/errors.ts";
 import type { PostgresSettings } from "../../config/config.ts";
 import { type Database, OutcomeUnknownError, type Reading, type Turn, type Unit, type Writing } from "../database.ts";
 import { sql } from "../statement.ts";
-import { isConflict, isRefusalForNow, LostConnectionError, NotConnectedError, sqlState, told } from "./failures.ts";
+import { isRefusalForNow, LostConnectionError, NotConnectedError, retryAfterSeconds, sqlState, told } from "./failures.ts";
 import { migrate } from "./migrate.ts";
 import { type ConnectionPool, openPool } from "./pool.ts";
 import { type Connection, PostgresStatements } from "./postgres-statements.ts";
+import { type Patience, Retries } from "./retries.ts";
 
 export interface PostgresOptions {
   readonly settings: PostgresSettings;
@@ -16,23 +16,20 @@ export interface PostgresOptions {
   readonly onStorageFailure: (code: string) => void;
 }
 
-const retryAfterSeconds = 2;
-const triesMax = 3;
-/** Each of them means that another transaction has come through. */
-const conflictTriesMax = 40;
 /** What may be tried again without counting twice is, while a failover takes its usual time. */
 const healMsMax = 10_000;
-const pauseMsMin = 20;
-const pauseMsMax = 500;
+const once: Patience = { notDone: 0, unknown: "never" };
+const again: Patience = { notDone: 0, unknown: 0 };
+const untilHealed: Patience = { notDone: healMsMax, unknown: healMsMax };
+/** To leave open whether it has happened is worse than to wait. */
+const untilKnown: Patience = { notDone: 0, unknown: healMsMax };
 
-const lockTurn = sql<[turn: string], { name: string }>("SELECT name FROM turns WHERE name = ? FOR UPDATE");
+/**
+ * A write, not a lock alone: whoever waited for it at an isolation that keeps showing an older state is told so by the
+ * server (40001) and begins anew.
+ */
+const takeTurn = sql<[turn: string]>("UPDATE turns SET name = name WHERE name = ?");
 const probe = sql<[], { alive: number }>("SELECT 1 AS alive");
-
-/** Milliseconds to go on trying: when no try can have happened, and when one may have: to leave that open is worse. */
-interface Patience {
-  readonly soon: number;
-  readonly later: number;
-}
 
 type Work<T> = (connection: Connection) => Promise<T>;
 
@@ -61,6 +58,8 @@ class Postgres implements Database {
   readonly #pool: ConnectionPool;
   readonly #options: PostgresOptions;
   readonly #named: boolean;
+  /** Units of each turn that are under way or wait, and when the last of them has ended. */
+  readonly #turns = new Map<Turn, { readonly waiting: number; readonly last: Promise<void> }>();
   #closed = false;
   #commits = 0;
 
@@ -68,15 +67,17 @@ class Postgres implements Database {
     this.#pool = pool;
     this.#options = options;
     this.#named = options.settings.preparedStatements;
-    this.read = this.#each((work) => this.#untilAnswered(work, { soon: 0, later: 0 }));
-    this.patientRead = this.#each((work) => this.#untilAnswered(work, { soon: healMsMax, later: healMsMax }));
+    this.#retries = new Retries({ monotonicMs: options.monotonicMs, isClosed: () => this.#closed });
+    this.read = this.#each((work) => this.#alone(work, again));
     this.hotRead = this.read;
-    this.autocommit = this.#each((work) => this.#counting(this.#untilNoConflict(() => this.#attempt(work))));
-    this.idempotent = this.#each((work) => this.#counting(this.#untilAnswered(work, { soon: 0, later: healMsMax })));
+    this.patientRead = this.#each((work) => this.#alone(work, untilHealed));
+    this.autocommit = this.#each((work) => this.#counting(this.#alone(work, once)));
+    this.idempotent = this.#each((work) => this.#counting(this.#alone(work, untilKnown)));
   }
 
   get counts() {
-    return { commits: this.#commits, units: this.#commits, waiting: this.#pool.use().waiting };
+    const { conflicts } = this.#retries;
+    return { commits: this.#commits, units: this.#commits, waiting: this.#pool.use().waiting, conflicts };
   }
 
   keyDestroyed(): void {
@@ -91,11 +92,28 @@ class Postgres implements Database {
     return this.#transaction(work);
   }
 
-  writeInTurn<T>(turn: Turn, work: (unit: Unit) => Promise<T>): Promise<T> {
-    return this.#transaction(async (unit) => {
-      if ((await unit.one(lockTurn, turn)) === undefined) throw new Error(`The turn ${turn} has no row.`);
-      return await work(unit);
-    });
+  /**
+   * Within the process they wait for each other here, so that however many there are, one connection of the pool waits
+   * for the turn's row.
+   */
+  async writeInTurn<T>(turn: Turn, work: (unit: Unit) => Promise<T>): Promise<T> {
+    const { waitingMax } = this.#options.settings;
+    const line = this.#turns.get(turn) ?? { waiting: 0, last: Promise.resolve() };
+    if (line.waiting >= waitingMax) throw tooManyWait();
+    const before = line.last;
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    this.#turns.set(turn, { waiting: line.waiting + 1, last: ended });
+    try {
+      await before;
+      return await this.#transaction(async (unit) => {
+        if ((await unit.run(takeTurn, turn)) !== 1) throw new Error(`The turn ${turn} has no row.`);
+        return await work(unit);
+      });
+    } finally {
+      end();
+      const now = this.#turns.get(turn);
+      if (now !== undefined) this.#turns.set(turn, { ...now, waiting: now.waiting - 1 });
+    }
   }
 
   async answers(): Promise<boolean> {
@@ -143,51 +161,21 @@ class Postgres implements Database {
     });
   }
 
-  /** Again when the answer was lost: only for what does the same however often it runs. A few times at least. */
-  async #untilAnswered<T>(work: Work<T>, patience: Patience): Promise<T> {
-    const startedAt = this.#options.monotonicMs();
-    let mayHaveHappened = false;
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await this.#untilNoConflict(() => this.#attempt(work));
-      } catch (error) {
-        mayHaveHappened ||= error instanceof OutcomeUnknownError;
-        if (!(error instanceof OutcomeUnknownError || error instanceof NotConnectedError)) throw error;
-        const patienceMs = mayHaveHappened ? patience.later : patience.soon;
-        const patient = this.#options.monotonicMs() - startedAt < patienceMs;
-        if (this.#closed || (tries >= triesMax && !patient)) throw error;
-        await pause(tries);
-      }
-    }
-  }
-
-  async #untilNoConflict<T>(attempt: () => Promise<T>): Promise<T> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await attempt();
-      } catch (error) {
-        if (!isConflict(error)) throw error;
-        if (tries >= conflictTriesMax) throw this.#busy(error);
-        await pause(Math.min(tries, 3));
-      }
-    }
+  /** One statement, by itself. */
+  #alone<T>(work: Work<T>, patience: Patience): Promise<T> {
+    return this.#retries.run(() => this.#attempt(work), patience);
   }
 
   #transaction<T>(work: (unit: Unit) => Promise<T>): Promise<T> {
-    return this.#untilNoConflict(async () => {
-      // What was lost before its commit was sent has not happened.
-      for (let tries = 1; ; tries += 1) {
-        const client = await this.#connect();
-        try {
-          return await this.#release(client, this.#commit(client, work));
-        } catch (error) {
-          if (!(error instanceof LostConnectionError)) throw this.#refusal(error);
-          this.#options.onStorageFailure(error.code);
-          if (tries >= triesMax) throw new NotConnectedError(error);
-          await pause(tries);
-        }
-      }
-    });
+    return this.#retries.run(async () => {
+      const client = await this.#connect();
+      return await this.#release(client, this.#commit(client, work)).catch((error: unknown) => {
+        if (!(error instanceof LostConnectionError)) throw this.#refusal(error);
+        this.#options.onStorageFailure(error.code);
+        // What was lost before its commit was sent has not happened.
+        throw new NotConnectedError(error);
+      });
+    }, once);
   }
 
   async #commit<T>(client: PoolClient, work: (unit: Unit) => Promise<T>): Promise<T> {
@@ -214,7 +202,7 @@ class Postgres implements Database {
   async #connect(): Promise<PoolClient> {
     if (this.#closed) throw unavailable("The server is shutting down.", retryAfterSeconds);
     if (this.#pool.use().waiting >= this.#options.settings.waitingMax) {
-      throw unavailable("Too many requests are waiting for the database. Try again shortly.", retryAfterSeconds);
+      throw tooManyWait();
     }
     try {
       return await this.#pool.connect();
@@ -243,11 +231,7 @@ class Postgres implements Database {
   #refusal(error: unknown): unknown {
     if (!isRefusalForNow(error)) return error;
     this.#options.onStorageFailure(sqlState(error));
-    return this.#busy(error);
-  }
-
-  #busy(cause: unknown): unknown {
-    return unavailable("The database cannot do this now. Try again shortly.", retryAfterSeconds, cause);
+    return unavailable("The database cannot do this now. Try again shortly.", retryAfterSeconds, error);
   }
 }
 
@@ -258,10 +242,4 @@ async function command(connection: Connection, text: string): Promise<string> {
   } catch (error) {
     throw told(error);
   }
-}
-
-/** Longer each time, and never the same for two who met. */
-async function pause(tries: number): Promise<void> {
-  const ms = Math.min(pauseMsMax, pauseMsMin * 2 ** (tries - 1));
-  await sleep(ms * (0.5 + Math.random()));
 }

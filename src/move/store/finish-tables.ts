@@ -1,0 +1,19 @@
+import type { Database, Unit } from "../../db/database.ts";
+import { sql } from "../../db/statement.ts";
+
+const countAnonymous = sql<[]>(
+  `UPDATE totals SET bytes =
+     (SELECT coalesce(sum(stored_bytes), 0) FROM pushes WHERE ended_at IS NULL AND owner_id IS NULL)
+   WHERE name = 'live_anonymous'`,
+);
+
+const continueEntries = sql<[], { id: number }>(
+  `SELECT setval(pg_get_serial_sequence('admin_entries', 'id'), coalesce(max(id), 1), max(id) IS NOT NULL) AS id
+   FROM admin_entries`,
+);
+
+/** What an engine keeps beside the rows, once they are all there: SQLite a total, PostgreSQL the next number. */
+export async function finishTables(unit: Unit, engine: Database["engine"]): Promise<void> {
+  if (engine === "sqlite") await unit.run(countAnonymous);
+  else await unit.one(continueEntries);
+}
