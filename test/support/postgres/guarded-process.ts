@@ -27,7 +27,8 @@ export interface GuardedProgram {
   readonly onLine: (line: string) => void;
 }
 
-const guardian = resolve(import.meta.dirname, "guardian.sh");
+/** Handed over as text: the other account may not be let into the folder where the file lies. */
+const guardian = readFileSync(resolve(import.meta.dirname, "guardian.sh"), "utf8");
 const portsTriedMax = 5;
 
 /** No settings of the tester's own, and messages in English: some are waited for. */
@@ -37,7 +38,7 @@ export const bareEnvironment = { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" 
 export async function startGuarded(program: GuardedProgram): Promise<GuardedProcess> {
   const { folder, runAs, command, endsBy, readyLine, onLine } = program;
   // A session of its own: Ctrl-C in the tester's terminal is for the tests, which end the program themselves.
-  const child = spawn("sh", [guardian, folder, endsBy, ...command], {
+  const child = spawn("sh", ["-c", guardian, "guardian", folder, endsBy, ...command], {
     ...{ ...runAs, cwd: folder, env: bareEnvironment, detached: true },
   });
   const closed = once(child, "close");

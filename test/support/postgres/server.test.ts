@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import pg from "pg";
 import { describe, expect, it } from "vitest";
-import { makePostgresDatabase } from "./database.ts";
+import { makeEmptyPostgresDatabase, makePostgresDatabase } from "./database.ts";
 import { startPostgres } from "./server.ts";
 
 async function rowsOf(url: string, statement: string): Promise<readonly unknown[]> {
@@ -24,6 +24,12 @@ describe("databases for tests", () => {
     const tables = "SELECT count(*)::int AS marks FROM pg_tables WHERE tablename = 'mark'";
     expect(await rowsOf(one.url, tables)).toEqual([{ marks: 1 }]);
     expect(await rowsOf(another.url, tables)).toEqual([{ marks: 0 }]);
+  });
+
+  it("gives one without the schema to who tests how it is made", async () => {
+    const tables = "SELECT count(*)::int AS tables FROM pg_tables WHERE tablename = 'pushes'";
+    expect(await rowsOf((await makePostgresDatabase()).url, tables)).toEqual([{ tables: 1 }]);
+    expect(await rowsOf((await makeEmptyPostgresDatabase()).url, tables)).toEqual([{ tables: 0 }]);
   });
 
   it("orders words as most servers do and not by bytes, so that statements cannot rely on it unseen", async () => {
