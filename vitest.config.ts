@@ -10,7 +10,10 @@ const engines = {
     exclude: ["test/support/postgres/**", "src/**/postgres/**", "**/*.postgres.test.ts"],
   },
   postgres: {
-    include: ["test/support/postgres/**/*.test.ts", "src/**/postgres/**/*.test.ts", "{src,test}/**/*.postgres.test.ts"],
+    include: [
+      ...["test/support/postgres/**/*.test.ts", "src/**/postgres/**/*.test.ts", "{src,test}/**/*.postgres.test.ts"],
+      ...["src/accounts/**/*.test.ts", "src/branding/branding.test.ts", "src/mail/{delivery,mail,outbox}.test.ts"],
+    ],
     exclude: hasPgbouncer ? [] : ["**/*pgbouncer.test.ts"],
   },
 };
