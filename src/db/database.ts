@@ -51,8 +51,16 @@ export interface Database {
    * when it writes, as far as others change it in the same turn.
    */
   writeInTurn<T>(turn: Turn, work: (unit: Unit) => Promise<T>): Promise<T>;
-  /** Since the start: units that were committed, in how many commits; and how many wait now. */
-  readonly counts: { readonly commits: number; readonly units: number; readonly waiting: number };
+  /**
+   * Since the start: units that were committed, in how many commits, and how often one began anew because another was in
+   * its way; and how many wait now.
+   */
+  readonly counts: {
+    readonly commits: number;
+    readonly units: number;
+    readonly conflicts: number;
+    readonly waiting: number;
+  };
   /**
    * Told inside a unit that has destroyed a key: where the engine can see to it that no file holds the key's bytes any
    * more, it does so soon afterwards.

@@ -83,7 +83,8 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     keyDestroyed: () => truncation.request(),
     poolUse: () => undefined,
     get counts() {
-      return commits.counts;
+      // All units run one after the other.
+      return { ...commits.counts, conflicts: 0 };
     },
     truncateLog,
     answers: async () => probe.get() !== undefined,

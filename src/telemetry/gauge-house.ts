@@ -7,7 +7,7 @@ export interface HouseGauges {
   /** Reads the database; rejects when that does not answer. */
   readonly backlog: () => Promise<Backlog>;
   readonly argon2: { readonly waiting: number; readonly running: number };
-  readonly writes: () => { readonly commits: number; readonly units: number; readonly waiting: number };
+  readonly writes: () => Writes;
   /** undefined: the engine has no pool. */
   readonly pool: () => Pool | undefined;
 }
@@ -18,6 +18,13 @@ export interface Backlog {
   /** Stored files whose deletion is due, as far as they are counted. */
   readonly blobDeletionsDue: number;
   readonly mails: { readonly waiting: number; readonly failed: number };
+}
+
+interface Writes {
+  readonly commits: number;
+  readonly units: number;
+  readonly conflicts: number;
+  readonly waiting: number;
 }
 
 interface Pool {
@@ -86,6 +93,11 @@ function gaugeQueues(registry: Registry, { argon2, writes, pool }: HouseGauges):
     help: "Units of writing that were committed; several may share a commit.",
     registers,
   });
+  const conflicts = new Counter({
+    name: "sealpush_database_conflicts_total",
+    help: "Units of writing that began anew because another one was in their way.",
+    registers,
+  });
   const connections = gauge("sealpush_database_connections", "Connections of the pool.", ["state"]);
   const connectionsMax = gauge("sealpush_database_connections_max", "How many connections the pool may have.");
   const connectionsWanted = gauge("sealpush_database_connections_wanted", "Requests that wait for a connection.");
@@ -96,6 +108,7 @@ function gaugeQueues(registry: Registry, { argon2, writes, pool }: HouseGauges):
     writesWaiting.set(written.waiting);
     setCounter(commits, written.commits);
     setCounter(units, written.units);
+    setCounter(conflicts, written.conflicts);
     const use = pool();
     if (use === undefined) {
       for (const absent of [connectionsMax, connectionsWanted]) absent.remove();

@@ -13,7 +13,7 @@ function house(changes: Partial<HouseGauges> = {}): HouseGauges {
     engine: "postgres",
     backlog: async () => backlog,
     argon2: { waiting: 4, running: 2 },
-    writes: () => ({ commits: 5, units: 9, waiting: 1 }),
+    writes: () => ({ commits: 5, units: 9, conflicts: 2, waiting: 1 }),
     pool: () => ({ max: 10, open: 7, idle: 4, waiting: 6 }),
     ...changes,
   };
@@ -51,12 +51,13 @@ describe("the gauges", () => {
       "sealpush_database_writes_waiting",
       "sealpush_database_commits_total",
       "sealpush_database_units_total",
+      "sealpush_database_conflicts_total",
       "sealpush_sweep_lag_seconds",
       "sealpush_blob_deletions_due",
       'sealpush_mails{state="waiting"}',
       'sealpush_mails{state="failed"}',
     ].map((name) => series.get(name));
-    expect(values).toEqual([3, 4, 10, 6, 4, 2, 1, 5, 9, 30, 3, 2, 1]);
+    expect(values).toEqual([3, 4, 10, 6, 4, 2, 1, 5, 9, 2, 30, 3, 2, 1]);
   });
 
   it("tell of no pool where there is none", async () => {

@@ -1,6 +1,9 @@
 import pg from "pg";
 import { AppError } from "../../base/errors.ts";
 
+/** With every 503: as long as the pool takes to find a server that is back. */
+export const retryAfterSeconds = 2;
+
 /** The connection broke, timed out, or could not be made: what ran on it may have happened or not. */
 export class LostConnectionError extends Error {
   override readonly name = "LostConnectionError";
@@ -16,7 +19,7 @@ export class LostConnectionError extends Error {
 /** Nothing was sent: no connection could be made, or the transaction had not come to its commit. */
 export class NotConnectedError extends AppError {
   constructor(cause: LostConnectionError) {
-    super("unavailable", "The database does not answer.", { retryAfterSeconds: 2, cause });
+    super("unavailable", "The database does not answer.", { retryAfterSeconds, cause });
     this.name = "NotConnectedError";
   }
 }
@@ -32,9 +35,10 @@ export function sqlState(error: unknown): string {
 
 /**
  * Classes in which the server says that this connection is of no use, or leads to a server that takes no writes:
- * 08 connection, 57P01-57P05 shutdown, crash, start, 25006 a standby, 53300 too many connections.
+ * 08 connection, 57P01-57P05 shutdown, crash, start, 25006 a standby, 25P03 idle for too long in a transaction,
+ * 53300 too many connections. 40003: it does not know itself whether the statement was done.
  */
-const ofTheConnection = /^(08|57P0|25006$|53300$)/;
+const ofTheConnection = /^(08|57P0|25006$|25P03$|40003$|53300$)/;
 
 /** What a driver's error means here: a statement that failed by itself stays as it is. */
 export function told(error: unknown): unknown {

@@ -3,11 +3,19 @@ import { type AppError, unavailable } from "../../base/errors.ts";
 import type { PostgresSettings } from "../../config/config.ts";
 import { type Database, OutcomeUnknownError, type Reading, type Turn, type Unit, type Writing } from "../database.ts";
 import { sql } from "../statement.ts";
-import { isRefusalForNow, LostConnectionError, NotConnectedError, retryAfterSeconds, sqlState, told } from "./failures.ts";
+import {
+  isRefusalForNow,
+  LostConnectionError,
+  NotConnectedError,
+  retryAfterSeconds,
+  sqlState,
+  told,
+} from "./failures.ts";
 import { migrate } from "./migrate.ts";
 import { type ConnectionPool, openPool } from "./pool.ts";
 import { type Connection, PostgresStatements } from "./postgres-statements.ts";
 import { type Patience, Retries } from "./retries.ts";
+import { TurnLines } from "./turn-lines.ts";
 
 export interface PostgresOptions {
   readonly settings: PostgresSettings;
@@ -58,8 +66,8 @@ class Postgres implements Database {
   readonly #pool: ConnectionPool;
   readonly #options: PostgresOptions;
   readonly #named: boolean;
-  /** Units of each turn that are under way or wait, and when the last of them has ended. */
-  readonly #turns = new Map<Turn, { readonly waiting: number; readonly last: Promise<void> }>();
+  readonly #retries: Retries;
+  readonly #turns = new TurnLines();
   #closed = false;
   #commits = 0;
 
@@ -92,28 +100,14 @@ class Postgres implements Database {
     return this.#transaction(work);
   }
 
-  /**
-   * Within the process they wait for each other here, so that however many there are, one connection of the pool waits
-   * for the turn's row.
-   */
   async writeInTurn<T>(turn: Turn, work: (unit: Unit) => Promise<T>): Promise<T> {
-    const { waitingMax } = this.#options.settings;
-    const line = this.#turns.get(turn) ?? { waiting: 0, last: Promise.resolve() };
-    if (line.waiting >= waitingMax) throw tooManyWait();
-    const before = line.last;
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    this.#turns.set(turn, { waiting: line.waiting + 1, last: ended });
-    try {
-      await before;
-      return await this.#transaction(async (unit) => {
+    if (this.#turns.lengthOf(turn) >= this.#options.settings.waitingMax) throw tooManyWait();
+    return await this.#turns.run(turn, () =>
+      this.#transaction(async (unit) => {
         if ((await unit.run(takeTurn, turn)) !== 1) throw new Error(`The turn ${turn} has no row.`);
         return await work(unit);
-      });
-    } finally {
-      end();
-      const now = this.#turns.get(turn);
-      if (now !== undefined) this.#turns.set(turn, { ...now, waiting: now.waiting - 1 });
-    }
+      }),
+    );
   }
 
   async answers(): Promise<boolean> {
@@ -191,7 +185,9 @@ class Postgres implements Database {
     try {
       done = await command(client, "COMMIT");
     } catch (error) {
-      throw error instanceof LostConnectionError ? new OutcomeUnknownError(error) : error;
+      if (!(error instanceof LostConnectionError)) throw error;
+      this.#options.onStorageFailure(error.code);
+      throw new OutcomeUnknownError(error);
     }
     // A unit that went on after one of its statements had failed.
     if (done !== "COMMIT") throw new Error("A unit of writing ended its transaction.");
@@ -201,9 +197,7 @@ class Postgres implements Database {
 
   async #connect(): Promise<PoolClient> {
     if (this.#closed) throw unavailable("The server is shutting down.", retryAfterSeconds);
-    if (this.#pool.use().waiting >= this.#options.settings.waitingMax) {
-      throw tooManyWait();
-    }
+    if (this.#pool.use().waiting >= this.#options.settings.waitingMax) throw tooManyWait();
     try {
       return await this.#pool.connect();
     } catch (error) {
@@ -242,4 +236,8 @@ async function command(connection: Connection, text: string): Promise<string> {
   } catch (error) {
     throw told(error);
   }
+}
+
+function tooManyWait(): AppError {
+  return unavailable("Too many requests are waiting for the database. Try again shortly.", retryAfterSeconds);
 }
