@@ -8,6 +8,7 @@ import { bootCodePath } from "./config/boot-code-file.ts";
 import type { Config } from "./config/config.ts";
 import { readSweepBacklog } from "./db/backlog.ts";
 import { createForwarderNote } from "./db/forwarder-note.ts";
+import { awaitDatabase } from "./db/open-database.ts";
 import { type Effects, type House, openHouse } from "./house.ts";
 import { registerDownloads } from "./http/downloads.ts";
 import { type DrainTimes, drainAtOnce } from "./http/drain.ts";
@@ -59,6 +60,9 @@ export async function buildApp(config: Config, options: AppOptions): Promise<App
     ...{ clock: effects.clock, destination: logDestination, version, worker: options.worker?.number },
   });
   const { events } = telemetry;
+  await awaitDatabase(config.database, effects, (sentence) => {
+    if (speaksForAll(options.worker)) events.databaseAwaited(sentence);
+  });
   const house = await openHouse(config, effects, events);
   try {
     const server = await composeServer(config, options, house, telemetry);

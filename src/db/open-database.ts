@@ -11,6 +11,20 @@ export interface DatabaseEffects {
 }
 
 /**
+ * Waits for a server that is not there yet, for half a minute at most; what is the matter then is for the opening to tell.
+ * @param onWaiting told once, with a sentence for the operator.
+ */
+export async function awaitDatabase(
+  settings: DatabaseSettings,
+  effects: Pick<DatabaseEffects, "monotonicMs"> & { readonly pause: (ms: number) => Promise<void> },
+  onWaiting: (sentence: string) => void,
+): Promise<void> {
+  if (settings.engine === "sqlite") return;
+  const { awaitServer } = await import("./postgres/await-server.ts");
+  await awaitServer({ settings, onWaiting, monotonicMs: effects.monotonicMs, pause: effects.pause });
+}
+
+/**
  * Opens the database that the settings name, made or brought up to date where that is needed.
  * @throws NewerSchemaError, an Error with a sentence for the operator, or the driver's.
  */

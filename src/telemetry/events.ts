@@ -31,6 +31,8 @@ export interface Events {
   bootCodeMade(code: string, path: string): void;
   /** A sentence of the settings table, which never quotes a secret. */
   settingWarning(sentence: string): void;
+  /** The start waits for a server that is not there yet. */
+  databaseAwaited(sentence: string): void;
   /** `code`: the database driver's, e.g. SQLITE_FULL. At most one line a second; `unsaid` counts the ones between. */
   storageFailed(code: string): void;
   /** A peer that is not in PWP__TRUSTED_PROXIES sends X-Forwarded-*. Said once per address, for few addresses. */
@@ -117,6 +119,8 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
         "There is no user yet. Open /first_run and enter this boot code to become the administrator.",
       ),
     settingWarning: (sentence) => logger.warn({ event: "setting_warning" }, sentence),
+    databaseAwaited: (sentence) =>
+      logger.warn({ event: "database_awaited" }, `${sentence} The start waits for it for half a minute.`),
     storageFailed: seldom(clock, (unsaid, code) => logger.error({ event: "storage_failed", code, unsaid })),
     untrustedForwarder(address) {
       if (untrustedForwarders.size >= untrustedForwardersMax || untrustedForwarders.has(address)) return;

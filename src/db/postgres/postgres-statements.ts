@@ -46,11 +46,19 @@ export class PostgresStatements implements Writing {
   }
 
   async #query(statement: { readonly postgres: string; readonly name: string }, parameters: readonly Value[]) {
-    const query = { text: statement.postgres, values: [...parameters] };
+    const query = { text: statement.postgres, values: parameters.map(storable) };
     try {
       return await this.#connection.query(this.#named ? { ...query, name: statement.name } : query);
     } catch (error) {
       throw told(error);
     }
   }
+}
+
+/**
+ * A text cannot hold NUL here, and asking for one is an error: it becomes what a lone surrogate becomes in UTF-8, so
+ * that it is found by no one and hurts no one.
+ */
+function storable(value: Value): Value {
+  return typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", "\ufffd") : value;
 }

@@ -15,6 +15,7 @@ import { migrate } from "./migrate.ts";
 import { type ConnectionPool, openPool } from "./pool.ts";
 import { type Connection, PostgresStatements } from "./postgres-statements.ts";
 import { type Patience, Retries } from "./retries.ts";
+import { describeStartFailure } from "./start-failures.ts";
 import { TurnLines } from "./turn-lines.ts";
 
 export interface PostgresOptions {
@@ -42,6 +43,8 @@ const probe = sql<[], { alive: number }>("SELECT 1 AS alive");
 type Work<T> = (connection: Connection) => Promise<T>;
 
 /**
+ * Brings the schema up to date as well. @throws NewerSchemaError, or an Error with a sentence for the operator.
+ *
  * PostgreSQL 13 and newer, or what speaks like it. No state in sessions, no advisory locks, no notifications; whatever
  * isolation the server gives is enough. docs/scaling.md lists the statements and features it relies on.
  */
@@ -51,7 +54,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     await migrate(pool);
   } catch (error) {
     await pool.close();
-    throw error;
+    throw describeStartFailure(error, options.settings);
   }
   return new Postgres(pool, options);
 }
