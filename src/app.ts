@@ -66,8 +66,8 @@ export async function buildApp(config: Config, options: AppOptions): Promise<App
   const house = await openHouse(config, effects, events);
   try {
     const server = await composeServer(config, options, house, telemetry);
-    const bootCode = await house.accounts.openFirstRun();
-    if (bootCode !== undefined && speaksForAll(options.worker)) {
+    const { bootCode } = house.vault;
+    if ((await house.accounts.openFirstRun(bootCode)) && speaksForAll(options.worker)) {
       events.bootCodeMade(bootCode, bootCodePath(config.dataDir));
     }
     const timetable = await startTimetable(house, effects, events);

@@ -4,7 +4,7 @@ import { AppError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import { digest, equalDigests } from "../crypto/digests.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
-import { makeReadableCode, readCode } from "../crypto/readable-code.ts";
+import { readCode } from "../crypto/readable-code.ts";
 import type { Database } from "../db/database.ts";
 import { type Limits, tooManyAttempts } from "../limits/limits.ts";
 import type { Place, User } from "./account.ts";
@@ -38,10 +38,11 @@ export type FirstRunOutcome =
 
 export interface FirstAdministrator {
   /**
-   * At the start of the server: while there is no user, a boot code lies in its file, the same for all processes. Once
-   * there is one, it goes. @returns the code; undefined: there is nothing to begin.
+   * At the start of the server: while there is no user, the boot code lies in its file. Once there is one, it goes.
+   * @param code the same in every process on this database, whichever of them is asked in the end.
+   * @returns whether there is something to begin.
    */
-  openFirstRun(): Promise<string | undefined>;
+  openFirstRun(code: string): Promise<boolean>;
   /** Whether there is no user at all, in whatever state. */
   isFirstRun(): Promise<boolean>;
   /**
@@ -60,7 +61,6 @@ interface Deps {
   readonly db: Database;
   readonly users: UserStore;
   readonly clock: Clock;
-  readonly random: Random;
   readonly argon2: Pick<Argon2Queue, "hashPassword">;
   readonly settings: AccountsDeps["settings"];
   readonly bootCodeFile: BootCodeFile;
@@ -71,7 +71,7 @@ interface Deps {
 const wrongCodes = { name: "boot code", windowMs: hourMs, max: 20, rememberedMax: 10_000 };
 
 export function createFirstAdministratorDoor(deps: Deps): FirstAdministrator {
-  const { db, users, clock, random, argon2, settings, bootCodeFile } = deps;
+  const { db, users, clock, argon2, settings, bootCodeFile } = deps;
   const attempts = deps.limits.inWindows(wrongCodes);
 
   /** The code has 125 bits: the limit only spares the work. Charged first, so that many at once gain nothing. */
@@ -94,13 +94,13 @@ export function createFirstAdministratorDoor(deps: Deps): FirstAdministrator {
   }
 
   return {
-    async openFirstRun() {
-      if ((await isOver()) || settings.loginsDisabled) return undefined;
-      if (readCode(bootCodeFile.read() ?? "") === undefined) {
+    async openFirstRun(code) {
+      if ((await isOver()) || settings.loginsDisabled) return false;
+      if (bootCodeFile.read() !== code) {
         bootCodeFile.remove();
-        bootCodeFile.make(makeReadableCode(random));
+        bootCodeFile.make(code);
       }
-      return bootCodeFile.read();
+      return true;
     },
 
     isFirstRun: async () => !(await isOver()),

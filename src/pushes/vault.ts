@@ -1,6 +1,8 @@
 import type { Random } from "../base/random.ts";
 import { keyedDigest } from "../crypto/digests.ts";
+import { hkdf } from "../crypto/hkdf.ts";
 import type { Keyring } from "../crypto/keyring.ts";
+import { makeReadableCode } from "../crypto/readable-code.ts";
 import { envelopeKeyId } from "../crypto/seal.ts";
 import type { Database, Reading } from "../db/database.ts";
 import { markKey, readKeyMarks } from "../db/keys-in-use.ts";
@@ -11,6 +13,8 @@ export interface Vault {
   readonly keyring: Keyring;
   /** HMAC-SHA256 under the index key: how a url_token is looked up without being stored. */
   tokenDigest(urlToken: string): Buffer;
+  /** Of the first run: derived from the index key, so it is the same in every process, on whatever machine. */
+  readonly bootCode: string;
 }
 
 /** The database is sealed under a master key that is not in the ring. The message says which, and is safe to print. */
@@ -48,7 +52,12 @@ export async function openVault(deps: { db: Database; keyring: Keyring; random: 
   if (!(await keysInUse(db)).includes(activeId)) {
     await db.writeInTurn("keys", (unit) => markKey(unit, activeId, now));
   }
-  return { keyring, tokenDigest: (urlToken) => keyedDigest(indexKey, urlToken) };
+  const derived: Random = { bytes: (count) => hkdf(indexKey, Buffer.alloc(0), "boot code", count) };
+  return {
+    keyring,
+    tokenDigest: (urlToken) => keyedDigest(indexKey, urlToken),
+    bootCode: makeReadableCode(derived),
+  };
 }
 
 /** undefined: no server has started on the database yet. */

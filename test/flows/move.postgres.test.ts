@@ -80,7 +80,7 @@ test("every link, token, session and audit entry goes to PostgreSQL and comes ba
   await retrieve(app, text);
   await retrieve(app, ended);
   await retrieve(app, locked, "wrong");
-  const shell = { id: null, email: "shell", address: "" };
+  const shell = { userId: null, email: "shell", address: "" };
   await app.app.house.accounts.recordAdminAction("restored_backup", "before the move", shell);
   const before = await ownersView(app, estate.apiToken, [...owned, ended]);
   const cookie = estate.person.cookie();
