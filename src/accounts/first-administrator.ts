@@ -1,7 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { hourMs } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
-import type { Random } from "../base/random.ts";
 import { digest, equalDigests } from "../crypto/digests.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import { readCode } from "../crypto/readable-code.ts";
