@@ -3,6 +3,17 @@ import { defineConfig } from "vitest/config";
 /** Where Debian's package has put it; not given: what needs it is no part of the run. */
 const hasPgbouncer = (process.env.SEALPUSH_TEST_PGBOUNCER ?? "") !== "";
 
+/** About what only the embedded database has. What PostgreSQL promises in its place has tests of its own. */
+const aboutSqlite = [
+  // The engine itself: its log, its groups of commits, its lock, its migrations.
+  "src/db/{group-commit,hot-reads,log-truncation,migrations,sqlite}.test.ts",
+  // Which bytes its pages and its log still hold after a key was destroyed.
+  "src/pushes/{log-after-kill,store/trim-data-keys}.test.ts",
+  // Backups copy its file; those of a server's database are PostgreSQL's own.
+  "src/backup/**",
+  "test/{flows,faults}/backup*.test.ts",
+];
+
 /** Runs of one test file: one for each engine that it is about. */
 const engines = {
   sqlite: {
@@ -12,9 +23,11 @@ const engines = {
   postgres: {
     include: [
       ...["test/support/postgres/**/*.test.ts", "src/**/postgres/**/*.test.ts", "{src,test}/**/*.postgres.test.ts"],
-      ...["src/accounts/**/*.test.ts", "src/branding/branding.test.ts", "src/mail/{delivery,mail,outbox}.test.ts"],
+      // The rooms that ask the database something, and all that is tested from outside.
+      "src/{accounts,branding,cli,db,jobs,limits,mail,pushes}/**/*.test.ts",
+      "test/{flows,faults,races}/**/*.test.ts",
     ],
-    exclude: hasPgbouncer ? [] : ["**/*pgbouncer.test.ts"],
+    exclude: [...aboutSqlite, ...(hasPgbouncer ? [] : ["**/*pgbouncer.test.ts"])],
   },
 };
 

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
+import { changeRows, countRows, readRows } from "../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../test/support/files.ts";
 import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
 import { pushDepsOf } from "../../test/support/push-deps.ts";
+import { refuseWrites } from "../../test/support/refused-writes.ts";
 import { minuteMs } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { claimView } from "./claim-view.ts";
@@ -76,15 +78,15 @@ test("the end by time holds from its instant: the refusal ends the push and dest
   const push = await pushes.create({ payload: "x", expireAfterMs: 15 * minuteMs, expireAfterViews: 3 }, stranger);
   world.clock.advance(15 * minuteMs - 1);
   expect(await retrieve(world, push.urlToken)).toMatchObject({ outcome: "revealed" });
-  expect(db.reader.prepare("SELECT count(*) AS count FROM payloads").get()).toEqual({ count: 1 });
+  expect(await countRows(db, "payloads")).toBe(1);
   world.clock.advance(1);
   expect(await retrieve(world, push.urlToken)).toMatchObject({
     outcome: "gone",
     push: { expired: true, deleted: false, expiredOn: push.expiresAt, viewsRemaining: 1 },
   });
-  expect(db.reader.prepare("SELECT count(*) AS count FROM payloads").get()).toEqual({ count: 0 });
-  const left = db.reader.prepare("SELECT sealed = zeroblob(length(sealed)) AS overwritten FROM data_keys").all();
-  expect(left).toEqual([{ overwritten: 1 }]);
+  expect(await countRows(db, "payloads")).toBe(0);
+  const [left] = await readRows<{ sealed: Buffer }>(db, "SELECT sealed FROM data_keys");
+  expect(left === undefined || left.sealed.equals(Buffer.alloc(left.sealed.length))).toBe(true);
   // A clock that is set back afterwards brings nothing back.
   world.clock.advance(-10 * minuteMs);
   expect(await retrieve(world, push.urlToken)).toMatchObject({ outcome: "gone" });
@@ -126,9 +128,9 @@ test("a claim that cannot be written is not answered with the secret, and costs 
   await using world = await openTestHouse();
   const { pushes, db } = world.house;
   const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
-  db.writer.pragma("query_only = ON");
+  const takeWrites = await refuseWrites(db);
   await expect(retrieve(world, urlToken)).rejects.toMatchObject({ code: "unavailable" });
-  db.writer.pragma("query_only = OFF");
+  await takeWrites();
   expect(await retrieve(world, urlToken)).toMatchObject({ outcome: "revealed", push: { viewsRemaining: 0 } });
 });
 
@@ -137,10 +139,10 @@ test("a wrong passphrase that cannot be recorded is no answer either, but stays 
   const { pushes, db } = world.house;
   const { urlToken } = await pushes.create({ payload: "x", passphrase: "open sesame" }, stranger);
   const guess = () => pushes.claimView(urlToken, { passphrase: "wrong", counting: "everyone" }, stranger);
-  db.writer.pragma("query_only = ON");
+  const takeWrites = await refuseWrites(db);
   for (let asked = 0; asked < 5; asked += 1) await expect(guess()).rejects.toMatchObject({ code: "unavailable" });
   expect(await guess()).toMatchObject({ outcome: "too_many_attempts" });
-  db.writer.pragma("query_only = OFF");
+  await takeWrites();
 });
 
 test("a passphrase that could not be tried is not charged", async () => {
@@ -184,16 +186,16 @@ test("a push that was sealed anew between reading and writing is read again, not
   const { store, db } = world.house;
   const { urlToken } = await world.house.pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
   let claims = 0;
-  const raise = db.writer.prepare("UPDATE pushes SET seal_generation = seal_generation + ?");
+  const raise = (by: number) => changeRows(db, "UPDATE pushes SET seal_generation = seal_generation + ?", by);
   const deps = pushDepsOf(world, {
     store: {
       ...store,
       async claimView(claim) {
         claims += 1;
         // What an edit does, and undone before the next reading.
-        if (claims === 1) await db.write(() => raise.run(1));
+        if (claims === 1) await raise(1);
         const claimed = await store.claimView(claim);
-        if (claims === 1) await db.write(() => raise.run(-1));
+        if (claims === 1) await raise(-1);
         return claimed;
       },
     },

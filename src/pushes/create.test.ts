@@ -1,21 +1,20 @@
 import { expect, test } from "vitest";
+import { changeRows, countRows, readRows } from "../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../test/support/files.ts";
 import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
 import { pushDepsOf } from "../../test/support/push-deps.ts";
-import { findInFiles } from "../../test/support/raw-files.ts";
+import { findNeedles } from "../../test/support/raw-files.ts";
+import { sqliteOf } from "../../test/support/sqlite-house.ts";
+import { storedIn } from "../../test/support/stored.ts";
 import { AppError } from "../base/errors.ts";
 import { createPush } from "./create.ts";
 import { PendingUpload } from "./upload.ts";
 
 const owner = signedIn(7);
 
-function countPushes(world: TestHouse): number {
-  return (
-    world.house.db.reader.prepare<[], { count: number }>("SELECT count(*) AS count FROM pushes").get()?.count ?? -1
-  );
-}
+const countPushes = ({ house }: TestHouse) => countRows(house.db, "pushes");
 
-test("of payload, link, passphrase, labels and file names nothing lies readable in any file, before or after the end", async () => {
+test("of payload, link, passphrase, labels and file names nothing lies readable in any file or row, before or after the end", async () => {
   await using world = await openTestHouse();
   const { pushes, db } = world.house;
   const secrets = {
@@ -35,19 +34,20 @@ test("of payload, link, passphrase, labels and file names nothing lies readable 
     tokens[`token of ${actor === owner ? "the owner" : "nobody"}`] = push.urlToken;
   }
   const needles = { ...secrets, ...tokens };
-  expect(findInFiles(world.dataDir, needles)).toEqual([]);
-  while (!db.truncateLog());
-  expect(findInFiles(world.dataDir, needles)).toEqual([]);
+  expect(findNeedles(await storedIn(world.dataDir), needles)).toEqual([]);
+  if (db.engine === "sqlite") while (!sqliteOf(db).truncateLog());
+  expect(findNeedles(await storedIn(world.dataDir), needles)).toEqual([]);
   for (const urlToken of Object.values(tokens)) {
     await pushes.claimView(urlToken, { passphrase, counting: "everyone" }, stranger);
     await pushes.claimView(urlToken, { passphrase: `${passphrase}!`, counting: "everyone" }, stranger);
     await pushes.expire(urlToken, owner);
   }
-  expect(findInFiles(world.dataDir, needles)).toEqual([]);
+  expect(findNeedles(await storedIn(world.dataDir), needles)).toEqual([]);
   expect(world.logLines.filter((line) => Object.values(needles).some((needle) => line.includes(needle)))).toEqual([]);
   // The search itself is sound.
-  await db.write(() => db.writer.prepare("INSERT INTO meta VALUES ('seen', ?)").run(`.${payload}.`));
-  expect(findInFiles(world.dataDir, { payload })).toEqual(["sealpush.sqlite3-wal: payload"]);
+  await changeRows(db, "INSERT INTO meta VALUES ('seen', ?)", Buffer.from(`.${payload}.`));
+  const place = db.engine === "sqlite" ? "sealpush.sqlite3-wal" : "table meta";
+  expect(findNeedles(await storedIn(world.dataDir), { payload })).toEqual([`${place}: payload`]);
 });
 
 test("an anonymous push keeps no labels, no sealed token and no owner", async () => {
@@ -55,7 +55,7 @@ test("an anonymous push keeps no labels, no sealed token and no owner", async ()
   const { pushes, db } = world.house;
   const push = await pushes.create({ payload: "x", name: "VPN", note: "for Jo" }, stranger);
   expect(push).toMatchObject({ name: null, note: null, ownerId: null });
-  expect(db.reader.prepare("SELECT owner_id, token_sealed, name_sealed, note_sealed FROM pushes").all()).toEqual([
+  expect(await readRows(db, "SELECT owner_id, token_sealed, name_sealed, note_sealed FROM pushes")).toEqual([
     { owner_id: null, token_sealed: null, name_sealed: null, note_sealed: null },
   ]);
   const owned = await pushes.create({ payload: "x", name: "VPN", note: "" }, owner);
@@ -100,7 +100,7 @@ test("files are for known callers, through whatever door they come", async () =>
   await upload.addFile(makeFile("a.txt", "a"));
   await expect(pushes.create({ payload: "x", upload }, stranger)).rejects.toThrow(/somebody else/);
   await expect(pushes.create({ upload }, signedIn(8))).rejects.toThrow(/somebody else/);
-  expect(countPushes(world)).toBe(0);
+  expect(await countPushes(world)).toBe(0);
 });
 
 test("with anonymous pushes off, nobody unknown pushes anything", async () => {
@@ -108,7 +108,7 @@ test("with anonymous pushes off, nobody unknown pushes anything", async () => {
   const { pushes } = world.house;
   await expect(pushes.create({ payload: "x" }, stranger)).rejects.toMatchObject({ code: "not_authenticated" });
   await pushes.create({ payload: "x" }, owner);
-  expect(countPushes(world)).toBe(1);
+  expect(await countPushes(world)).toBe(1);
 });
 
 test("a refused request stores nothing and gives up its files", async () => {
@@ -121,9 +121,9 @@ test("a refused request stores nothing and gives up its files", async () => {
     code: "invalid_fields",
     fields: { expireAfterDays: [expect.any(String)] },
   });
-  expect(countPushes(world)).toBe(0);
-  expect(db.reader.prepare("SELECT count(*) AS count FROM uploads").get()).toEqual({ count: 0 });
-  expect(db.reader.prepare("SELECT due_at FROM blob_deletions").all()).toEqual([{ due_at: 0 }]);
+  expect(await countPushes(world)).toBe(0);
+  expect(await countRows(db, "uploads")).toBe(0);
+  expect(await readRows(db, "SELECT due_at FROM blob_deletions")).toEqual([{ due_at: 0 }]);
 });
 
 test("a push whose write fails is not there, and its files are given up", async () => {
@@ -141,8 +141,8 @@ test("a push whose write fails is not there, and its files are given up", async 
   const upload = new PendingUpload(deps, owner);
   await upload.addFile(makeFile("a.txt", "a"));
   await expect(createPush(deps, { upload }, owner)).rejects.toBe(failure);
-  expect(countPushes(world)).toBe(0);
-  expect(db.reader.prepare("SELECT count(*) AS count FROM blob_deletions").get()).toEqual({ count: 1 });
+  expect(await countPushes(world)).toBe(0);
+  expect(await countRows(db, "blob_deletions")).toBe(1);
 });
 
 test("the same files cannot go into two pushes", async () => {
@@ -153,7 +153,7 @@ test("the same files cannot go into two pushes", async () => {
   const made = await Promise.allSettled([pushes.create({ upload }, owner), pushes.create({ upload }, owner)]);
   expect(made.map((push) => push.status).sort()).toEqual(["fulfilled", "rejected"]);
   await expect(pushes.create({ upload }, owner)).rejects.toMatchObject({ code: "unavailable" });
-  expect(countPushes(world)).toBe(1);
+  expect(await countPushes(world)).toBe(1);
   const [push] = made.filter((one) => one.status === "fulfilled");
   const claim = await pushes.claimView(push?.value.urlToken ?? "", { counting: "everyone" }, stranger);
   expect(claim).toMatchObject({ outcome: "revealed", files: [{ filename: "a.txt" }] });

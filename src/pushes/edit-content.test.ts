@@ -20,7 +20,7 @@ describe("the payload", () => {
       payload,
       push: { kind: created.kind, viewsRemaining: 1 },
     });
-    expect(storedBytes(world)).toBe(payload.length);
+    expect(await storedBytes(world)).toBe(payload.length);
   });
 
   test.each<[CreatePush, string]>([

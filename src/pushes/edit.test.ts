@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { changeRows, readRows } from "../../test/support/engine-database.ts";
 import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
 import { pushDepsOf } from "../../test/support/push-deps.ts";
 import { dayMs, hourMs } from "../base/clock.ts";
@@ -76,10 +77,8 @@ describe("limits", () => {
     await using world = await openTestHouse();
     const { pushes, db } = world.house;
     const push = await pushes.create({ payload: "x" }, owner);
-    const imported = db.writer.prepare(
-      "UPDATE pushes SET expire_after_days = 400, expire_after_views = 900, expires_at = ?",
-    );
-    await db.write(() => imported.run(push.createdAt + 400 * dayMs));
+    const imported = "UPDATE pushes SET expire_after_days = 400, expire_after_views = 900, expires_at = ?";
+    await changeRows(db, imported, push.createdAt + 400 * dayMs);
     world.clock.advance(300 * dayMs);
     const keep = { expireAfterDays: 400, expireAfterViews: 900, name: "kept" };
     expect(await pushes.edit(push.urlToken, keep, owner)).toMatchObject({
@@ -113,15 +112,14 @@ describe("labels and options", () => {
     await using world = await openTestHouse();
     const { pushes } = world.house;
     const { urlToken } = await pushes.create({ payload: "x", name: "old", note: "note", passphrase: "p" }, owner);
-    const sealsOf = () =>
-      world.house.db.reader.prepare("SELECT seal_generation, link_salt, sealed FROM pushes, data_keys").all();
-    const seals = sealsOf();
+    const sealsOf = () => readRows(world.house.db, "SELECT seal_generation, link_salt, sealed FROM pushes, data_keys");
+    const seals = await sealsOf();
     const asked = { name: "new", note: "", deletableByViewer: true, retrievalStep: true };
     expect(await pushes.edit(urlToken, asked, owner)).toMatchObject({
       outcome: "edited",
       push: { name: "new", note: null, deletableByViewer: true, retrievalStep: true },
     });
-    expect(sealsOf()).toEqual(seals);
+    expect(await sealsOf()).toEqual(seals);
     expect(await kindsOf(world, urlToken)).toEqual(["edit", "creation"]);
     expect(await view(world, urlToken, "p")).toMatchObject({ outcome: "revealed", payload: "x" });
   });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { countRows, readRows } from "../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../test/support/files.ts";
 import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
 import { dayMs } from "../base/clock.ts";
@@ -92,34 +93,32 @@ test("two who delete at once both succeed, and one is on record", async () => {
 test("deleting makes the blobs due at once, whatever the clock says; a limit leaves downloads their time", async () => {
   await using world = await openTestHouse();
   const { pushes, db } = world.house;
-  const due = () =>
-    db.reader.prepare<[], { due_at: number }>("SELECT due_at FROM blob_deletions ORDER BY due_at").all();
+  const due = () => readRows(db, "SELECT due_at FROM blob_deletions ORDER BY due_at");
   const deleted = await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
   await pushes.expire(deleted.urlToken, owner);
-  expect(due()).toEqual([{ due_at: 0 }]);
+  expect(await due()).toEqual([{ due_at: 0 }]);
   const viewed = await pushFiles(pushes, owner, [makeFile("a.txt", "a")], { expireAfterViews: 1 });
   await retrieve(world, viewed.urlToken);
   const hour = 60 * 60 * 1_000;
-  expect(due()).toEqual([{ due_at: 0 }, { due_at: world.clock.now() + 15 * 60 * 1_000 + hour }]);
+  expect(await due()).toEqual([{ due_at: 0 }, { due_at: world.clock.now() + 15 * 60 * 1_000 + hour }]);
 });
 
 test("of an anonymous push only the tombstone stays, of an owned one its trail and labels", async () => {
   await using world = await openTestHouse();
   const { pushes, db } = world.house;
-  const rows = (table: string) =>
-    db.reader.prepare<[], { count: number }>(`SELECT count(*) AS count FROM ${table}`).get()?.count;
+  const rows = (...tables: readonly string[]) => Promise.all(tables.map((table) => countRows(db, table)));
   const anonymous = await make(world, stranger, true);
   await retrieve(world, anonymous.urlToken);
-  expect([rows("payloads"), rows("audit_entries")]).toEqual([1, 2]);
+  expect(await rows("payloads", "audit_entries")).toEqual([1, 2]);
   await pushes.expire(anonymous.urlToken, stranger);
-  expect([rows("pushes"), rows("payloads"), rows("audit_entries")]).toEqual([1, 0, 0]);
+  expect(await rows("pushes", "payloads", "audit_entries")).toEqual([1, 0, 0]);
   // Later refusals leave no trace of who came.
   await retrieve(world, anonymous.urlToken);
-  expect(rows("audit_entries")).toBe(0);
+  expect(await rows("audit_entries")).toEqual([0]);
 
   const owned = await pushes.create({ payload: "x", name: "VPN" }, owner);
   await pushes.expire(owned.urlToken, owner);
-  expect([rows("payloads"), rows("audit_entries")]).toEqual([0, 2]);
+  expect(await rows("payloads", "audit_entries")).toEqual([0, 2]);
   expect(await pushes.find(owned.urlToken, owner)).toMatchObject({ name: "VPN", expired: true });
   expect(await pushes.find(owned.urlToken, other)).toMatchObject({ name: null });
 });

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
+import { countRows } from "../../test/support/engine-database.ts";
 import { claimFiles, makeFile, pushFiles } from "../../test/support/files.ts";
 import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
 import { makeSweeper } from "../../test/support/sweeper.ts";
 import { dayMs } from "../base/clock.ts";
 import { ClockTrust } from "../base/clock-trust.ts";
 
-const countOf = ({ house }: TestHouse, table: string, where = "TRUE") =>
-  house.db.reader.prepare<[], { count: number }>(`SELECT count(*) AS count FROM ${table} WHERE ${where}`).get()?.count;
+const countOf = ({ house }: TestHouse, table: string, where?: string) => countRows(house.db, table, where);
 
 async function makeOwner({ house }: TestHouse) {
   const user = await house.accounts.createUser({
@@ -33,7 +33,7 @@ test("what a crash left of a deleted account's pushes is finished by the sweeper
   expect(await world.house.pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({
     outcome: "gone",
   });
-  expect(countOf(world, "pushes", "owner_id IS NOT NULL")).toBe(0);
+  expect(await countOf(world, "pushes", "owner_id IS NOT NULL")).toBe(0);
 });
 
 test("a push that was on its way in while its owner was deleted is released, too; the owner is forgotten a day later", async () => {
@@ -45,10 +45,10 @@ test("a push that was on its way in while its owner was deleted is released, too
   world.clock.advance(dayMs);
   expect(await sweeper.sweep()).toMatchObject({ released: 1 });
   expect(await world.house.pushes.find(urlToken, stranger)).toMatchObject({ deleted: true });
-  expect(countOf(world, "departed_owners")).toBe(1);
+  expect(await countOf(world, "departed_owners")).toBe(1);
   world.clock.advance(1);
   expect(await sweeper.sweep()).toMatchObject({ released: 0 });
-  expect(countOf(world, "departed_owners")).toBe(0);
+  expect(await countOf(world, "departed_owners")).toBe(0);
 });
 
 test("files go with their owner's account: names and blobs, of pushes that stand and of those that ended", async () => {
@@ -59,7 +59,7 @@ test("files go with their owner's account: names and blobs, of pushes that stand
   await claimFiles(world.house.pushes, long.urlToken, stranger);
   world.clock.advance(dayMs);
   await sweeper.sweep();
-  expect(countOf(world, "files")).toBe(1);
+  expect(await countOf(world, "files")).toBe(1);
   const used = await pushFiles(world.house.pushes, owner, [makeFile("used.txt", "b")], { expireAfterViews: 1 });
   const [file] = await claimFiles(world.house.pushes, used.urlToken, stranger);
   await pushFiles(world.house.pushes, owner, [makeFile("standing.txt", "c")]);
@@ -67,8 +67,8 @@ test("files go with their owner's account: names and blobs, of pushes that stand
   await world.house.deleteAccount(owner.user?.id ?? 0, null);
   expect(await world.house.pushes.openTicket(file?.ticket ?? "", stranger, 0)).toBeUndefined();
   expect(await sweeper.sweep()).toMatchObject({ blobsDeleted: 2 });
-  expect(countOf(world, "files")).toBe(0);
-  expect(countOf(world, "audit_entries")).toBe(0);
+  expect(await countOf(world, "files")).toBe(0);
+  expect(await countOf(world, "audit_entries")).toBe(0);
 });
 
 test("tombstones of a deleted account's pushes go after 30 days like all others, and totals stay right", async () => {
@@ -80,12 +80,12 @@ test("tombstones of a deleted account's pushes go after 30 days like all others,
   world.clock.advance(2 * dayMs);
   await world.house.deleteAccount(owner.user?.id ?? 0, null);
   expect(await world.house.store.upkeep.anonymousBytes()).toBe(8);
-  expect(countOf(world, "pushes")).toBe(3);
+  expect(await countOf(world, "pushes")).toBe(3);
   world.clock.advance(30 * dayMs + 1);
   const sweeper = makeSweeper(world);
   await sweeper.sweep();
   expect(await world.house.store.upkeep.anonymousBytes()).toBe(0);
-  expect(countOf(world, "pushes", "end_reason = 3")).toBe(0);
+  expect(await countOf(world, "pushes", "end_reason = 3")).toBe(0);
 });
 
 test("an account is deleted once, and two who delete it at the same time end every push", async () => {
@@ -95,6 +95,6 @@ test("an account is deleted once, and two who delete it at the same time end eve
   const id = owner.user?.id ?? 0;
   const changes = await Promise.all([world.house.deleteAccount(id, null), world.house.deleteAccount(id, null)]);
   expect(changes.map(({ outcome }) => outcome).sort()).toEqual(["done", "unknown"]);
-  expect(countOf(world, "pushes", "ended_at IS NULL OR owner_id IS NOT NULL")).toBe(0);
-  expect(countOf(world, "payloads")).toBe(0);
+  expect(await countOf(world, "pushes", "ended_at IS NULL OR owner_id IS NOT NULL")).toBe(0);
+  expect(await countOf(world, "payloads")).toBe(0);
 });

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
+import { readRows } from "../../test/support/engine-database.ts";
 import { claimFiles, makeFile, pushFiles, readDownload } from "../../test/support/files.ts";
 import { signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
+import { interposed } from "../../test/support/interposed.ts";
 import { clock, makeFolder, open, rotate } from "../../test/support/rotation.ts";
 import { minuteMs } from "../base/clock.ts";
 import { envelopeKeyId } from "../crypto/seal.ts";
-import type { Unit } from "../db/database.ts";
 import { createProcessRegistry, type ProcessRegistry, type RunningProcess } from "../db/processes.ts";
 import { keysInUse, WrongMasterKeyError } from "./vault.ts";
 
@@ -19,17 +20,18 @@ function asProcess(world: TestHouse, id: string): RunningProcess {
 const registryOf = (world: TestHouse): ProcessRegistry => createProcessRegistry(world.house.db);
 
 /** Key ids of everything in the database that is sealed under a master key, with how often each occurs. */
-function keyIdsInDatabase(world: TestHouse): Record<string, number> {
-  const sealed = world.house.db.reader
-    .prepare<[], { sealed: Buffer }>(
-      `SELECT value AS sealed FROM meta WHERE name = 'index_key'
-       UNION ALL SELECT sealed FROM data_keys WHERE sealed <> zeroblob(length(sealed))
-       UNION ALL SELECT token_sealed FROM pushes WHERE token_sealed IS NOT NULL
-       UNION ALL SELECT name_sealed FROM pushes WHERE name_sealed IS NOT NULL
-       UNION ALL SELECT note_sealed FROM pushes WHERE note_sealed IS NOT NULL
-       UNION ALL SELECT details_sealed FROM files WHERE push_id IN (SELECT id FROM pushes WHERE owner_id IS NOT NULL)`,
-    )
-    .all();
+async function keyIdsInDatabase(world: TestHouse): Promise<Record<string, number>> {
+  const found = await readRows<{ sealed: Buffer }>(
+    world.house.db,
+    `SELECT value AS sealed FROM meta WHERE name = 'index_key'
+     UNION ALL SELECT sealed FROM data_keys
+     UNION ALL SELECT token_sealed FROM pushes WHERE token_sealed IS NOT NULL
+     UNION ALL SELECT name_sealed FROM pushes WHERE name_sealed IS NOT NULL
+     UNION ALL SELECT note_sealed FROM pushes WHERE note_sealed IS NOT NULL
+     UNION ALL SELECT details_sealed FROM files WHERE push_id IN (SELECT id FROM pushes WHERE owner_id IS NOT NULL)`,
+  );
+  // Of a destroyed key SQLite keeps as many zeros.
+  const sealed = found.filter((row) => row.sealed.some((byte) => byte !== 0));
   const ids: Record<string, number> = {};
   for (const row of sealed) {
     const id = envelopeKeyId(row.sealed) ?? "?";
@@ -82,7 +84,7 @@ test("after a rotation everything is sealed under the new key, the old one can g
     const report = await rotate(world);
     // The index key, five data keys but the ended one's, three links, names and note, and the file's name.
     expect(report).toEqual({ pushes: 5, resealed: 1 + 4 + 3 + 3 + 1, retiredKeyIds: [old] });
-    expect(keyIdsInDatabase(world)).toEqual({ [activeId(world)]: 12 });
+    expect(await keyIdsInDatabase(world)).toEqual({ [activeId(world)]: 12 });
     expect(await keysInUse(world.house.db)).toEqual([activeId(world)]);
     // Once more changes nothing.
     expect(await rotate(world)).toEqual({ pushes: 5, resealed: 0, retiredKeyIds: [] });
@@ -104,20 +106,17 @@ test("a rotation that was interrupted is finished by the next, which then retire
   await using world = await open(dataDir, "second", "first");
   const { db } = world.house;
   let writes = 0;
-  const dying = {
-    ...db,
-    write<T>(unit: (unit: Unit) => Promise<T>): Promise<T> {
-      writes += 1;
-      return writes > 2 ? Promise.reject(new Error("killed")) : db.write(unit);
-    },
-  };
+  const dying = interposed(db, (work) => {
+    writes += 1;
+    return writes > 2 ? Promise.reject(new Error("killed")) : db.write(work);
+  });
   await expect(rotate(world, dying)).rejects.toThrow("killed");
-  expect(Object.keys(keyIdsInDatabase(world))).toHaveLength(2);
+  expect(Object.keys(await keyIdsInDatabase(world))).toHaveLength(2);
   expect(await keysInUse(db)).toHaveLength(2);
   const report = await rotate(world);
   expect(report.pushes).toBe(455);
   expect(report.retiredKeyIds).toHaveLength(1);
-  expect(Object.keys(keyIdsInDatabase(world))).toEqual([activeId(world)]);
+  expect(Object.keys(await keyIdsInDatabase(world))).toEqual([activeId(world)]);
   await expectAllOpen(world, made);
 });
 
@@ -144,7 +143,7 @@ test("claims and creations go on while keys rotate, in two processes", async () 
   expect(report.pushes).toBeGreaterThanOrEqual(601);
   expect(new Set(outcomes.map((claim) => claim.outcome))).toEqual(new Set(["revealed"]));
   expect((await claimAll()).every((claim) => claim.outcome === "revealed")).toBe(true);
-  expect(Object.keys(keyIdsInDatabase(world))).toEqual([activeId(world)]);
+  expect(Object.keys(await keyIdsInDatabase(world))).toEqual([activeId(world)]);
 });
 
 test("as long as a running process seals under another key, nothing is rotated", async () => {
@@ -157,7 +156,7 @@ test("as long as a running process seals under another key, nothing is rotated",
     code: "invalid_request",
     message: expect.stringMatching(/1 running process.*put it first/s),
   });
-  expect(Object.keys(keyIdsInDatabase(world))).toEqual([activeId(old)]);
+  expect(Object.keys(await keyIdsInDatabase(world))).toEqual([activeId(old)]);
   await registryOf(old).remove("old");
   expect((await rotate(world)).retiredKeyIds).toEqual([activeId(old)]);
 });
@@ -171,21 +170,18 @@ test("a process that comes and goes during a rotation with the old key keeps tha
   const { db } = world.house;
   let late = "";
   let batches = 0;
-  const visited = {
-    ...db,
-    async write<T>(unit: (unit: Unit) => Promise<T>): Promise<T> {
-      const done = await db.write(unit);
-      batches += 1;
-      // After the last batch has looked at every row there was.
-      if (batches === 5) {
-        clock.advance(1);
-        await registryOf(old).beat(asProcess(old, "old"), clock.now());
-        late = (await old.house.pushes.create({ payload: "sealed behind" }, stranger)).urlToken;
-        await registryOf(old).remove("old");
-      }
-      return done;
-    },
-  };
+  const visited = interposed(db, async (work) => {
+    const done = await db.write(work);
+    batches += 1;
+    // After the last batch has looked at every row there was.
+    if (batches === 5) {
+      clock.advance(1);
+      await registryOf(old).beat(asProcess(old, "old"), clock.now());
+      late = (await old.house.pushes.create({ payload: "sealed behind" }, stranger)).urlToken;
+      await registryOf(old).remove("old");
+    }
+    return done;
+  });
   await expect(rotate(world, visited)).rejects.toMatchObject({
     code: "invalid_request",
     message: expect.stringMatching(/once more/),

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { changeRows, countRows, readRows } from "../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../test/support/files.ts";
 import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
 import { makeSweeper } from "../../test/support/sweeper.ts";
@@ -8,9 +9,7 @@ import { type BlobStore, BlobStoreError } from "../blobs/blob-store.ts";
 
 const owner = signedIn(7);
 
-const count = (world: TestHouse, table: string, where = "TRUE") =>
-  world.house.db.reader.prepare<[], { count: number }>(`SELECT count(*) AS count FROM ${table} WHERE ${where}`).get()
-    ?.count;
+const count = (world: TestHouse, table: string, where?: string) => countRows(world.house.db, table, where);
 
 const living = (world: TestHouse) => count(world, "pushes", "ended_at IS NULL");
 
@@ -58,8 +57,8 @@ test("ends what is due and nothing else, in bounded batches with rests between",
   expect(batches).toEqual([50, 50, 20]);
   // Three times as long as it worked.
   expect(rests.slice(0, 3)).toEqual([30, 30, 30]);
-  expect(living(world)).toBe(30);
-  expect(count(world, "payloads")).toBe(30);
+  expect(await living(world)).toBe(30);
+  expect(await count(world, "payloads")).toBe(30);
 });
 
 test("destroys nothing until the clock has run ten minutes without a jump", async () => {
@@ -90,7 +89,7 @@ test("destroys nothing until the clock has run ten minutes without a jump", asyn
     pass(minuteMs);
   }
   expect(await sweeper.sweep()).toMatchObject({ ...idle, clockTrusted: true, orphansAbandoned: 1, blobsDeleted: 1 });
-  expect(living(world)).toBe(4);
+  expect(await living(world)).toBe(4);
 });
 
 test("what a person deleted goes also while the clock is not trusted", async () => {
@@ -128,13 +127,13 @@ test("a tombstone answers for 30 days, then not, whenever the sweeper comes", as
   // Unknown from this instant, although the row is still there.
   expect(await pushes.find(byHand, stranger)).toBeUndefined();
   expect(await pushes.find(byTime, stranger)).toBeDefined();
-  expect(count(world, "pushes")).toBe(2);
+  expect(await count(world, "pushes")).toBe(2);
   world.clock.advance(1);
   expect(await sweeper.sweep()).toMatchObject({ tombstonesRemoved: 1 });
   world.clock.advance(dayMs);
   expect(await pushes.find(byTime, stranger)).toBeUndefined();
   expect(await sweeper.sweep()).toMatchObject({ tombstonesRemoved: 1 });
-  expect(count(world, "pushes")).toBe(0);
+  expect(await count(world, "pushes")).toBe(0);
 });
 
 test("a push that no sweep ever saw is unknown at the same instant", async () => {
@@ -162,13 +161,13 @@ test("owned pushes are kept, or purged with everything when the operator says so
   const sweeper = makeSweeper(world);
   world.clock.advance(90 * dayMs);
   expect(await sweeper.sweep()).toMatchObject({ ended: 60, purged: 0, blobsDeleted: 1 });
-  expect(count(world, "audit_entries", "push_id = (SELECT min(id) FROM pushes)")).toBe(2);
+  expect(await count(world, "audit_entries", "push_id = (SELECT min(id) FROM pushes)")).toBe(2);
   world.clock.advance(1);
   expect(await sweeper.sweep()).toMatchObject({ purged: 1 });
   world.clock.advance(90 * dayMs);
   expect(await sweeper.sweep()).toMatchObject({ purged: 60 });
   for (const table of ["pushes", "payloads", "files", "audit_entries", "blob_deletions"]) {
-    expect([table, count(world, table)]).toEqual([table, 0]);
+    expect([table, await count(world, table)]).toEqual([table, 0]);
   }
   expect(await pushes.find(urlToken, owner)).toBeUndefined();
 });
@@ -209,9 +208,7 @@ test("a blob that cannot be deleted is tried again, later and later, until the s
     expect(await sweeper.sweep()).toMatchObject({ blobsDeleted: 0 });
     expect(tries).toBe(before + 2);
     // Not again before its time.
-    const due = world.house.db.reader
-      .prepare<[], { due: number }>("SELECT min(due_at) AS due FROM blob_deletions")
-      .get();
+    const [due] = await readRows<{ due: number }>(world.house.db, "SELECT min(due_at) AS due FROM blob_deletions");
     const wait = (due?.due ?? 0) - world.clock.now();
     world.clock.advance(wait - 1);
     await sweeper.sweep();
@@ -224,7 +221,7 @@ test("a blob that cannot be deleted is tried again, later and later, until the s
   expect(sweeper.failures).toHaveLength(32);
   failing = false;
   expect(await sweeper.sweep()).toMatchObject({ blobsDeleted: 2 });
-  expect(count(world, "blob_deletions")).toBe(0);
+  expect(await count(world, "blob_deletions")).toBe(0);
 });
 
 test("a store that is out of reach holds up nothing: it is asked a few times, and the rest is due again", async () => {
@@ -253,7 +250,7 @@ test("one blob that fails does not hold up the others", async () => {
   const { pushes, blobs, db } = world.house;
   const files = ["a", "b", "c"].map((name) => makeFile(name, name));
   const { urlToken } = await pushFiles(pushes, owner, files);
-  const [bad] = db.reader.prepare<[], { blob_key: string }>("SELECT blob_key FROM files ORDER BY id").all();
+  const [bad] = await readRows(db, "SELECT blob_key FROM files ORDER BY id");
   await pushes.expire(urlToken, owner);
   const sweeper = makeSweeper(world, {
     blobs: {
@@ -265,7 +262,7 @@ test("one blob that fails does not hold up the others", async () => {
     },
   });
   expect(await sweeper.sweep()).toMatchObject({ blobsDeleted: 2 });
-  expect(count(world, "blob_deletions")).toBe(1);
+  expect(await count(world, "blob_deletions")).toBe(1);
 });
 
 test("a push whose time was extended since it was found due is not ended", async () => {
@@ -274,7 +271,7 @@ test("a push whose time was extended since it was found due is not ended", async
   const { store, db, pushes } = world.house;
   world.clock.advance(dayMs);
   const { id, expiresAt } = (await store.find(world.house.vault.tokenDigest(urlToken))) ?? { id: 0, expiresAt: 0 };
-  await db.write(() => db.writer.exec(`UPDATE pushes SET expires_at = expires_at + ${dayMs}`));
+  await changeRows(db, `UPDATE pushes SET expires_at = expires_at + ${dayMs}`);
   const request = { pushId: id, reason: "time", endedAt: expiresAt, blobsDueAt: expiresAt, audit: null } as const;
   expect(await store.end(request)).toBe(false);
   expect(await pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({ outcome: "revealed" });
@@ -287,7 +284,7 @@ test("a sweep that is told to stop does so between two batches", async () => {
   const abort = new AbortController();
   const sweeper = makeSweeper(world, { pause: async () => abort.abort() });
   expect(await sweeper.sweep(abort.signal)).toMatchObject({ ended: 50 });
-  expect(living(world)).toBe(70);
+  expect(await living(world)).toBe(70);
 });
 
 test("two sweepers at once end each push once and delete each blob once or twice, harmlessly", async () => {
@@ -297,7 +294,7 @@ test("two sweepers at once end each push once and delete each blob once or twice
   await pushFiles(world.house.pushes, owner, [makeFile("a", "a")]);
   world.clock.advance(8 * dayMs);
   await Promise.all([makeSweeper(world).sweep(), makeSweeper(beside).sweep()]);
-  expect(living(world)).toBe(0);
-  expect(count(world, "blob_deletions")).toBe(0);
+  expect(await living(world)).toBe(0);
+  expect(await count(world, "blob_deletions")).toBe(0);
   expect(await world.house.store.upkeep.anonymousBytes()).toBe(0);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { readRows } from "../../test/support/engine-database.ts";
 import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
 import { open, unringedKey } from "../crypto/seal.ts";
 import { openDataKey, openPayload, sealContexts } from "./seals.ts";
@@ -12,11 +13,13 @@ async function stolen(world: TestHouse, urlToken: string): Promise<SealedPush> {
 }
 
 /** Every stored value that could be a link, or a key in its place. */
-function candidates(world: TestHouse, { row, dataKeySealed, payloadSealed }: SealedPush): readonly Buffer[] {
-  const { keyring } = world.house;
-  const digest = world.house.db.reader
-    .prepare<[number], { digest: Buffer }>("SELECT token_digest AS digest FROM pushes WHERE id = ?")
-    .get(row.id)?.digest;
+async function candidates(
+  world: TestHouse,
+  { row, dataKeySealed, payloadSealed }: SealedPush,
+): Promise<readonly Buffer[]> {
+  const { keyring, db } = world.house;
+  const query = "SELECT token_digest AS digest FROM pushes WHERE id = ?";
+  const [{ digest } = {}] = await readRows<{ digest?: Buffer }>(db, query, row.id);
   const inner = keyring.open(sealContexts.dataKey(row.id), dataKeySealed ?? Buffer.alloc(0));
   return [row.linkSalt, row.passphraseSalt, digest, inner, dataKeySealed, payloadSealed].filter(
     (value) => value !== undefined && value !== null,
@@ -32,7 +35,7 @@ test("database and master key together open no anonymous push", async () => {
   const inner = keyring.open(sealContexts.dataKey(push.row.id), push.dataKeySealed ?? Buffer.alloc(0));
   if (inner === undefined) throw new Error("The outer seal is the master key's.");
   const context = sealContexts.link(push.row.id, push.row.sealGeneration);
-  for (const value of candidates(world, push)) {
+  for (const value of await candidates(world, push)) {
     for (const text of [value.toString("latin1"), value.toString("hex"), value.toString("base64url")]) {
       const secrets = { urlToken: text, passphraseHash: undefined };
       expect(openDataKey(keyring, push.row, push.dataKeySealed ?? Buffer.alloc(0), secrets).outcome).toBe("wrong_link");

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
+import { readRows } from "../../test/support/engine-database.ts";
 import { claimFiles, makeFile, pushFiles, readDownload } from "../../test/support/files.ts";
 import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
 import { makeSweeper } from "../../test/support/sweeper.ts";
@@ -93,20 +94,18 @@ test("a ticket carries the key of its file alone: under another file's id nothin
   const allowed = { environment: { PWP__FILES__ALLOW_ANONYMOUS: "true" } };
   await using open = await openTestHouse(allowed);
   const ids = (from: TestHouse) =>
-    from.house.db.reader
-      .prepare<[], { id: number; push_id: number }>("SELECT id, push_id FROM files ORDER BY id")
-      .all();
+    readRows<{ id: number; push_id: number }>(from.house.db, "SELECT id, push_id FROM files ORDER BY id");
   const expiresAt = world.clock.now() + minuteMs;
 
   // An anonymous file's name lies under its own key, so a wrong key opens not even that.
   await pushFiles(open.house.pushes, stranger, [makeFile("a.txt", "a"), makeFile("b.txt", "b")]);
-  const [foreign] = ids(open);
+  const [foreign] = await ids(open);
   const wrongKey = { pushId: foreign?.push_id ?? 0, fileId: foreign?.id ?? 0, expiresAt, fileKey: randomBytes(32) };
   expect(await open.house.pushes.openTicket(makeTicket(open.house.keyring, wrongKey), stranger, 0)).toBeUndefined();
 
   await pushFiles(pushes, owner, [makeFile("a.txt", "a"), makeFile("b.txt", "b")]);
   await pushFiles(pushes, owner, [makeFile("c.txt", "c")]);
-  const [a, b, c] = ids(world);
+  const [a, b, c] = await ids(world);
   if (a === undefined || b === undefined || c === undefined) throw new Error("There are not three files.");
   const make = (pushId: number, fileId: number) =>
     makeTicket(keyring, { pushId, fileId, expiresAt, fileKey: randomBytes(32) });

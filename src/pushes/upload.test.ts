@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
+import { countRows } from "../../test/support/engine-database.ts";
 import { claimFiles, makeFile, pushFiles, readDownload } from "../../test/support/files.ts";
 import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
 import { pushDepsOf } from "../../test/support/push-deps.ts";
@@ -16,8 +17,7 @@ function blobFiles(world: TestHouse): string[] {
   return entries.flatMap((entry) => (entry.isFile() && entry.parentPath.includes("blobs") ? [entry.name] : []));
 }
 
-const count = (world: TestHouse, table: string) =>
-  world.house.db.reader.prepare<[], { count: number }>(`SELECT count(*) AS count FROM ${table}`).get()?.count;
+const count = (world: TestHouse, table: string) => countRows(world.house.db, table);
 
 /** A sender that has to be told to go on. */
 function slowFile(filename: string) {
@@ -104,7 +104,7 @@ test("an abandoned upload is gone with the next sweep, also under a clock that i
   await expect(upload.addFile(makeFile("c.txt", "c"))).rejects.toThrow(/until it ends/);
   expect(await makeSweeper(world).sweep()).toMatchObject({ blobsDeleted: 2 });
   expect(blobFiles(world)).toEqual([]);
-  expect([count(world, "uploads"), count(world, "blob_deletions")]).toEqual([0, 0]);
+  expect([await count(world, "uploads"), await count(world, "blob_deletions")]).toEqual([0, 0]);
 });
 
 test("abandoned in the middle of a file, nothing stays, whichever is first: the sweep or the last byte", async () => {
@@ -121,7 +121,7 @@ test("abandoned in the middle of a file, nothing stays, whichever is first: the 
     await expect(adding).rejects.toMatchObject({ code: "unavailable" });
     await sweeper.sweep();
     expect(blobFiles(world)).toEqual([]);
-    expect([count(world, "uploads"), count(world, "blob_deletions")]).toEqual([0, 0]);
+    expect([await count(world, "uploads"), await count(world, "blob_deletions")]).toEqual([0, 0]);
   }
 });
 
@@ -193,7 +193,7 @@ test("an upload swept before its push is made is a clear refusal, and nothing ha
   world.clock.advance(15 * minuteMs + 1);
   await makeSweeper(world).sweep();
   await expect(pushes.create({ upload }, owner)).rejects.toMatchObject({ code: "unavailable" });
-  expect([count(world, "pushes"), count(world, "payloads"), count(world, "files"), count(world, "data_keys")]).toEqual([
+  expect(await Promise.all(["pushes", "payloads", "files", "data_keys"].map((table) => count(world, table)))).toEqual([
     0, 0, 0, 0,
   ]);
   expect(blobFiles(world)).toEqual([]);

@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { readRows } from "../../test/support/engine-database.ts";
 import { makeDataDir, openTestHouse, stranger } from "../../test/support/house.ts";
 import { keyEnvironment, masterKeyNamed } from "../../test/support/master-keys.ts";
 import { indexKeyName, keysInUse, WrongMasterKeyError } from "./vault.ts";
@@ -90,9 +91,8 @@ test("the same link has another digest in another house, and the index key lies 
   expect(first.house.vault.tokenDigest("a-link").equals(digest)).toBe(true);
   expect(second.house.vault.tokenDigest("a-link").equals(digest)).toBe(false);
   const { db, keyring } = first.house;
-  const sealed = db.reader
-    .prepare<[string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?")
-    .get(indexKeyName)?.value;
+  const [row] = await readRows<{ value: Buffer }>(db, "SELECT value FROM meta WHERE name = ?", indexKeyName);
+  const sealed = row?.value;
   expect(sealed && keyring.open("meta:index-key", sealed)).toHaveLength(32);
   expect(sealed && keyring.open("meta:other", sealed)).toBeUndefined();
 });

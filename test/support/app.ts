@@ -1,13 +1,12 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
-import { buildApp } from "../../src/app.ts";
+import { type App, buildApp } from "../../src/app.ts";
 import { settingsOfEngine } from "./engine.ts";
 import { makeDataDir, TestClock, testConfig, testEffects } from "./house.ts";
-import type { SqliteApp } from "./sqlite-house.ts";
 
 export interface TestApp extends AsyncDisposable {
-  readonly app: SqliteApp;
+  readonly app: App;
   readonly server: FastifyInstance;
   readonly clock: TestClock;
   readonly dataDir: string;
@@ -33,12 +32,12 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const clock = options.clock ?? new TestClock();
   const logLines: string[] = [];
   const environment = { ...(await settingsOfEngine(dataDir, options.environment)), ...options.environment };
-  const app = (await buildApp(testConfig(dataDir, environment), {
+  const app = await buildApp(testConfig(dataDir, environment), {
     effects: testEffects(clock),
     logDestination: { write: (line: string) => logLines.push(line) },
     assetsDir: makeAssets(dataDir),
     version: "0.0.0-test",
-  })) as SqliteApp;
+  });
   await app.server.ready();
   return {
     ...{ app, server: app.server, clock, dataDir, logLines },

@@ -1,4 +1,5 @@
 import type { Actor, IncomingFile } from "../../src/pushes/push.ts";
+import { countRows, readRows } from "./engine-database.ts";
 import { readDownload } from "./files.ts";
 import { signedIn, stranger, type TestHouse } from "./house.ts";
 import { readAllFiles } from "./raw-files.ts";
@@ -33,9 +34,10 @@ export async function idOf(world: TestHouse, urlToken: string, filename: string)
   return file.id;
 }
 
-export const count = (world: TestHouse, table: string) =>
-  world.house.db.reader.prepare<[], { count: number }>(`SELECT count(*) AS count FROM ${table}`).get()?.count;
-export const storedBytes = (world: TestHouse) =>
-  world.house.db.reader.prepare<[], { bytes: number }>("SELECT stored_bytes AS bytes FROM pushes").get()?.bytes;
+export const count = (world: TestHouse, table: string) => countRows(world.house.db, table);
+export async function storedBytes({ house }: TestHouse): Promise<number | undefined> {
+  const [row] = await readRows<{ bytes: number }>(house.db, "SELECT stored_bytes AS bytes FROM pushes");
+  return row?.bytes;
+}
 export const blobCount = (world: TestHouse) =>
   [...readAllFiles(world.dataDir).keys()].filter((name) => name.startsWith("blobs")).length;

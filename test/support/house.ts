@@ -4,12 +4,11 @@ import { join } from "node:path";
 import { systemRandom } from "../../src/base/random.ts";
 import type { Config } from "../../src/config/config.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
-import { type Effects, openHouse } from "../../src/house.ts";
+import { type Effects, type House, openHouse } from "../../src/house.ts";
 import type { Actor } from "../../src/pushes/pushes.ts";
 import { createEvents } from "../../src/telemetry/events.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { settingsOfEngine } from "./engine.ts";
-import type { SqliteHouse } from "./sqlite-house.ts";
 
 /** A clock that moves only when told. */
 export class TestClock {
@@ -29,7 +28,7 @@ export class TestClock {
 }
 
 export interface TestHouse extends AsyncDisposable {
-  readonly house: SqliteHouse;
+  readonly house: House;
   readonly clock: TestClock;
   readonly effects: Effects;
   readonly dataDir: string;
@@ -73,11 +72,7 @@ export async function openTestHouse(
   const logLines: string[] = [];
   const logger = createLogger("debug", { write: (line: string) => logLines.push(line) });
   const environment = { ...(await settingsOfEngine(dataDir, options.environment)), ...options.environment };
-  const house = (await openHouse(
-    testConfig(dataDir, environment),
-    effects,
-    createEvents({ logger, clock }),
-  )) as SqliteHouse;
+  const house = await openHouse(testConfig(dataDir, environment), effects, createEvents({ logger, clock }));
   return {
     ...{ house, clock, effects, dataDir, logLines },
     async [Symbol.asyncDispose]() {

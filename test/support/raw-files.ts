@@ -13,9 +13,12 @@ export function readAllFiles(folder: string): ReadonlyMap<string, Buffer> {
 }
 
 /** @returns "file: needle" for each needle that is found in a file as it is, in UTF-16, hex or base64. */
-export function findInFiles(folder: string, needles: Readonly<Record<string, string>>): string[] {
+export function findNeedles(
+  files: ReadonlyMap<string, Buffer>,
+  needles: Readonly<Record<string, string>>,
+): readonly string[] {
   const found: string[] = [];
-  for (const [name, bytes] of readAllFiles(folder)) {
+  for (const [name, bytes] of files) {
     for (const [label, needle] of Object.entries(needles)) {
       const plain = Buffer.from(needle);
       const forms = [plain, Buffer.from(needle, "utf16le"), plain.toString("hex"), plain.toString("base64url")];

@@ -1,7 +1,12 @@
-import type { App } from "../../src/app.ts";
+import type { Database } from "../../src/db/database.ts";
 import type { SqliteDatabase } from "../../src/db/sqlite.ts";
-import type { House } from "../../src/house.ts";
 
-/** With the engine's own connections, for tests that look into the file; they run on SQLite only. */
-export type SqliteHouse = House & { readonly db: SqliteDatabase };
-export type SqliteApp = App & { readonly house: SqliteHouse };
+/** The engine with its own connections, for tests of what holds of its files alone. */
+export function sqliteOf(db: Database): SqliteDatabase {
+  if (!isSqlite(db)) throw new Error("This test is about SQLite: vitest.config.ts must not run it on another engine.");
+  return db;
+}
+
+function isSqlite(db: Database): db is SqliteDatabase {
+  return db.engine === "sqlite";
+}

@@ -23,8 +23,8 @@ const changeSeals = sql<[linkSalt: Buffer, passphraseSalt: Buffer | null, stored
   "UPDATE pushes SET link_salt = ?, passphrase_salt = ?, stored_bytes = ? WHERE id = ?",
 );
 // SQLite: in place, for the same width on the same row moves nothing (see the schema).
-const writeKey = sql<[sealed: Buffer, dataKeyId: number, sealed: Buffer]>(
-  "UPDATE data_keys SET sealed = ? WHERE id = ? AND length(sealed) = length(?)",
+const writeKey = sql<[sealed: Buffer, dataKeyId: number, sealedBytes: number]>(
+  "UPDATE data_keys SET sealed = ? WHERE id = ? AND length(sealed) = ?",
 );
 const writeFileKey = sql<[keySealed: Buffer | null, fileId: number, pushId: number]>(
   "UPDATE files SET key_sealed = ? WHERE id = ? AND push_id = ?",
@@ -83,7 +83,7 @@ function flag(value: boolean | undefined): number | null {
 }
 
 async function writeContent(unit: Unit, pushId: number, dataKeyId: number, content: ContentChange): Promise<void> {
-  once(await unit.run(writeKey, content.dataKeySealed, dataKeyId, content.dataKeySealed), "The data key");
+  once(await unit.run(writeKey, content.dataKeySealed, dataKeyId, content.dataKeySealed.length), "The data key");
   await unit.run(changeSeals, content.linkSalt, content.passphraseSalt, content.storedBytes, pushId);
   once(await unit.run(deletePayload, pushId), "The payload");
   await unit.run(insertPayload, pushId, content.payloadSealed);

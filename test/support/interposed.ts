@@ -1,0 +1,22 @@
+import type { Database } from "../../src/db/database.ts";
+
+/** The database with the test's own `write`; everything else is as it is. */
+export function interposed(db: Database, write: Database["write"]): Database {
+  return {
+    engine: db.engine,
+    read: db.read,
+    hotRead: db.hotRead,
+    patientRead: db.patientRead,
+    autocommit: db.autocommit,
+    idempotent: db.idempotent,
+    write,
+    writeInTurn: (turn, work) => db.writeInTurn(turn, work),
+    get counts() {
+      return db.counts;
+    },
+    keyDestroyed: () => db.keyDestroyed(),
+    poolUse: () => db.poolUse(),
+    answers: () => db.answers(),
+    close: () => db.close(),
+  };
+}

@@ -1,0 +1,25 @@
+import type { Database } from "../../src/db/database.ts";
+import { changeRows, tablesOf } from "./engine-database.ts";
+import { sqliteOf } from "./sqlite-house.ts";
+
+/** From now on the database refuses every write, as a full disk makes it. @returns what takes them again. */
+export async function refuseWrites(db: Database): Promise<() => Promise<void>> {
+  if (db.engine === "sqlite") {
+    const { writer } = sqliteOf(db);
+    writer.pragma("query_only = ON");
+    return async () => void writer.pragma("query_only = OFF");
+  }
+  const tables = await tablesOf(db);
+  await changeRows(
+    db,
+    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+     'BEGIN RAISE EXCEPTION USING ERRCODE = ''disk_full'', MESSAGE = ''No space left on device''; END'`,
+  );
+  for (const table of tables) {
+    await changeRows(
+      db,
+      `CREATE TRIGGER refuse BEFORE INSERT OR UPDATE OR DELETE ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION refuse()`,
+    );
+  }
+  return async () => void (await changeRows(db, "DROP FUNCTION refuse() CASCADE"));
+}
