@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { PoolClient } from "pg";
 import { NewerSchemaError } from "../database.ts";
 import { isUniqueViolation, sqlState } from "./failures.ts";
-import { migrations } from "./migrations.ts";
 import type { ConnectionPool } from "./pool.ts";
 
 const oldestServer = 130_000;
@@ -11,16 +10,16 @@ const retryMs = 50;
 
 /**
  * Brings the schema up to date, once, however many processes start together: who holds the version's row migrates, in
- * one transaction, and the others find it done.
+ * one transaction, and the others find it done. `migrations`: from the first version on.
  * @throws NewerSchemaError, or an Error with a sentence for the operator.
  */
-export async function migrate(pool: ConnectionPool): Promise<void> {
+export async function migrate(pool: Pick<ConnectionPool, "connect">, migrations: readonly string[]): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const client = await pool.connect();
     let broken = true;
     try {
       await assertServer(client);
-      await migrateOn(client);
+      await migrateOn(client, migrations);
       broken = false;
       return;
     } catch (error) {
@@ -43,9 +42,9 @@ async function assertServer(client: PoolClient): Promise<void> {
   }
 }
 
-async function migrateOn(client: PoolClient): Promise<void> {
+async function migrateOn(client: PoolClient, migrations: readonly string[]): Promise<void> {
   // Without a write, so that a start beside running servers waits for nobody.
-  if ((await findVersion(client)) === migrations.length) return;
+  if ((await findVersion(client, migrations.length)) === migrations.length) return;
   await client.query("CREATE TABLE IF NOT EXISTS schema_version (id BIGINT PRIMARY KEY, version BIGINT NOT NULL)");
   await client.query("INSERT INTO schema_version (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING");
   await client.query("BEGIN");
@@ -54,7 +53,7 @@ async function migrateOn(client: PoolClient): Promise<void> {
     const { rows } = await client.query<{ version: string }>(
       "SELECT version FROM schema_version WHERE id = 1 FOR UPDATE",
     );
-    const version = known(Number(rows[0]?.version ?? 0));
+    const version = known(Number(rows[0]?.version ?? 0), migrations.length);
     for (const statements of migrations.slice(version)) await client.query(statements);
     await client.query("UPDATE schema_version SET version = $1 WHERE id = 1", [migrations.length]);
     await client.query("COMMIT");
@@ -65,16 +64,16 @@ async function migrateOn(client: PoolClient): Promise<void> {
 }
 
 /** undefined: a new database. */
-async function findVersion(client: PoolClient): Promise<number | undefined> {
+async function findVersion(client: PoolClient, newest: number): Promise<number | undefined> {
   const { rows } = await client.query<{ found: string | null }>("SELECT to_regclass('schema_version')::text AS found");
   if ((rows[0]?.found ?? null) === null) return undefined;
   const versions = await client.query<{ version: string }>("SELECT version FROM schema_version WHERE id = 1");
-  return versions.rows[0] === undefined ? undefined : known(Number(versions.rows[0].version));
+  return versions.rows[0] === undefined ? undefined : known(Number(versions.rows[0].version), newest);
 }
 
-function known(version: number): number {
-  if (version <= migrations.length) return version;
+function known(version: number, newest: number): number {
+  if (version <= newest) return version;
   throw new NewerSchemaError(
-    `The database has schema version ${version}, this program knows ${migrations.length}: start a newer version.`,
+    `The database has schema version ${version}, this program knows ${newest}: start a newer version.`,
   );
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import pg, { type PoolClient, type PoolConfig } from "pg";
 import type { PostgresSettings } from "../../config/config.ts";
@@ -77,6 +78,7 @@ function tlsOptions({ tls, host }: PostgresSettings): ConnectionOptions | false 
     case "verify-ca":
       return { ...authorities, rejectUnauthorized: true, checkServerIdentity: () => undefined };
     case "verify-full":
-      return { ...authorities, rejectUnauthorized: true, servername: host };
+      // The name that is checked; one that is an address may not be sent along (RFC 6066, section 3).
+      return { ...authorities, rejectUnauthorized: true, ...(isIP(host) === 0 ? { servername: host } : { host }) };
   }
 }

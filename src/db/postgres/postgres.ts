@@ -12,6 +12,7 @@ import {
   told,
 } from "./failures.ts";
 import { migrate } from "./migrate.ts";
+import { migrations } from "./migrations.ts";
 import { type ConnectionPool, openPool } from "./pool.ts";
 import { type Connection, PostgresStatements } from "./postgres-statements.ts";
 import { type Patience, Retries } from "./retries.ts";
@@ -51,7 +52,7 @@ type Work<T> = (connection: Connection) => Promise<T>;
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const pool = openPool(options.settings, options.onStorageFailure);
   try {
-    await migrate(pool);
+    await migrate(pool, migrations);
   } catch (error) {
     await pool.close();
     throw describeStartFailure(error, options.settings);

@@ -1,0 +1,198 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import pg from "pg";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { makeCertificate } from "../support/certificate.ts";
+import { createPush, doors, read } from "../support/doors.ts";
+import { makeCluster, writeOwn } from "../support/postgres/cluster.ts";
+import { makePostgresDatabase } from "../support/postgres/database.ts";
+import { type PostgresServer, serve, startPostgres } from "../support/postgres/server.ts";
+import { newDataDir, runProgram } from "../support/processes.ts";
+import { startServer } from "../support/server.ts";
+
+const PWPUSH_MASTER_KEY = randomBytes(32).toString("hex");
+
+function start(databaseUrl: string) {
+  return startServer({ dataDir: newDataDir(), environment: { DATABASE_URL: databaseUrl, PWPUSH_MASTER_KEY } });
+}
+
+async function ask(url: string, statement: string): Promise<readonly unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** @returns the one sentence on standard error with which the start ends. */
+async function refusedStart(databaseUrl: string, argv: readonly string[] = ["serve"]): Promise<string> {
+  const environment = { PORT: "0", DATA_DIR: newDataDir(), DATABASE_URL: databaseUrl, PWPUSH_MASTER_KEY };
+  const run = await runProgram(argv, environment);
+  expect(run.exitCode, run.stderr).toBe(1);
+  expect(run.stdout).not.toContain("server_started");
+  expect(run.stderr).toMatch(/^\S[^\n]*\.\n$/);
+  const { password } = new URL(databaseUrl);
+  if (password !== "") expect(run.stderr + run.stdout).not.toContain(password);
+  return run.stderr.trim();
+}
+
+function changed(address: string, change: (url: URL) => void): string {
+  const url = new URL(address);
+  change(url);
+  return url.href;
+}
+
+describe("starts on one PostgreSQL", { timeout: 180_000 }, () => {
+  it("of ten processes at once on an empty database all succeed, and its schema is made once", async () => {
+    await using server = await startPostgres({ settings: { log_statement: "ddl" } });
+    const started = await Promise.all(Array.from({ length: 10 }, () => start(server.url())));
+    expect(server.logLines.filter((line) => line.includes("CREATE TABLE pushes")).length).toBe(1);
+    const push = await createPush(started[0]?.baseUrl ?? "", { payload: "seen by all", expire_after_views: 10 });
+    for (const { baseUrl } of started) expect(await read(doors.apiV2, baseUrl, push)).toBe("payload");
+    expect(await read(doors.apiV2, started[0]?.baseUrl ?? "", push)).toBe("gone");
+    await Promise.all(started.map((one) => one.stop()));
+  });
+
+  it("beside running servers wait for no row and no table that another transaction holds", async () => {
+    const { url } = await makePostgresDatabase();
+    const running = await start(url);
+    const push = await createPush(running.baseUrl, { payload: "x", expire_after_views: 3 });
+    const holder = new pg.Client({ connectionString: url });
+    await holder.connect();
+    onTestFinished(() => holder.end());
+    await holder.query("BEGIN");
+    for (const table of ["schema_version", "pushes", "users", "id_blocks"]) {
+      await holder.query(`SELECT * FROM ${table} FOR UPDATE`);
+    }
+    const beside = await start(url);
+    await holder.query("COMMIT");
+    expect(await read(doors.apiV2, beside.baseUrl, push)).toBe("payload");
+  });
+
+  it("of a program older than the schema end with one sentence", async () => {
+    const { url } = await makePostgresDatabase();
+    await ask(url, "UPDATE schema_version SET version = 99");
+    expect(await refusedStart(url)).toMatch(
+      /^The database has schema version 99, this program knows \d+: start a newer version\.$/,
+    );
+    expect(await ask(url, "SELECT version FROM schema_version")).toEqual([{ version: "99" }]);
+  });
+
+  it("wait for a server that comes up after them, with one line in the log", async () => {
+    await using server = await startPostgres();
+    await server.stop();
+    const gate = createServer((socket) => socket.resetAndDestroy()).listen(server.port, "127.0.0.1");
+    const asked = once(gate, "connection");
+    const starting = start(server.url());
+    await asked;
+    gate.close();
+    await once(gate, "close");
+    await server.start();
+    const { logLines } = await starting;
+    const waited = logLines.filter((line) => line.includes("database_awaited"));
+    expect(waited).toHaveLength(1);
+    expect(waited[0]).toContain(`The PostgreSQL server at 127.0.0.1:${server.port} does not answer`);
+  });
+});
+
+describe("a start that PostgreSQL refuses", { timeout: 120_000 }, () => {
+  it("says what to mend", async () => {
+    await using server = await startPostgres({ passwords: true });
+    const place = `The PostgreSQL server at 127.0.0.1:${server.port}`;
+    await ask(server.url(), "CREATE ROLE guest LOGIN PASSWORD 'a-guest-of-tests'");
+    await ask(server.url(), "REVOKE CREATE ON SCHEMA public FROM PUBLIC");
+    const refusedWith = (change: (url: URL) => void) => refusedStart(changed(server.url(), change));
+
+    expect(await refusedWith((url) => (url.password = "no-such-password"))).toBe(
+      `${place} refuses the user sealpush (28P01): check the user and the password in DATABASE_URL.`,
+    );
+    expect(await refusedWith((url) => (url.pathname = "/nowhere"))).toBe(
+      `${place} has no database nowhere (3D000): create it, or check DATABASE_URL.`,
+    );
+    expect(
+      await refusedWith((url) => {
+        url.username = "guest";
+        url.password = "a-guest-of-tests";
+      }),
+    ).toBe(
+      `${place} does not let the user guest make tables in the database postgres (42501): make it the owner, or grant it CREATE on the schema.`,
+    );
+    expect(await refusedWith((url) => url.searchParams.set("sslmode", "require"))).toBe(
+      `${place} offers no TLS, and sslmode=require in DATABASE_URL asks for it.`,
+    );
+    await ask(server.url(), "ALTER DATABASE postgres SET default_transaction_read_only = on");
+    expect(await refusedWith(() => undefined)).toBe(
+      `${place} takes no writes (25006): it is a standby, or set to read only. DATABASE_URL must lead to the primary.`,
+    );
+  });
+
+  it("is told at once by a command, for nobody waits beside it", async () => {
+    const address = "postgres://somebody:a-password-of-tests@127.0.0.1:1/anything";
+    expect(await refusedStart(address, ["user", "list"])).toBe(
+      "The PostgreSQL server at 127.0.0.1:1 does not answer (ECONNREFUSED): check DATABASE_URL.",
+    );
+  });
+});
+
+describe("TLS to PostgreSQL", { timeout: 120_000 }, () => {
+  async function serveTlsOnly(): Promise<{ server: PostgresServer; authority: string }> {
+    const { certificate, key } = makeCertificate();
+    const settings = { listen_addresses: "127.0.0.1, 127.0.0.2" };
+    const cluster = await makeCluster({ tls: { certificate, key }, settings });
+    writeOwn(cluster, "data/pg_hba.conf", "hostssl all all 127.0.0.0/8 trust\n");
+    const server = await serve(cluster);
+    onTestFinished(() => server[Symbol.asyncDispose]());
+    const authority = join(cluster.folder, "authority.crt");
+    writeFileSync(authority, certificate);
+    return { server, authority };
+  }
+
+  it("is made as sslmode asks, and checks as much", async () => {
+    const { server, authority } = await serveTlsOnly();
+    const address = (host: string, parameters: Readonly<Record<string, string>>) =>
+      changed(server.url(), (url) => {
+        url.hostname = host;
+        for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+      });
+    const sslrootcert = authority;
+    const certificate = (host: string, code: string) =>
+      `The certificate of the PostgreSQL server at ${host}:${server.port} is not accepted (${code}): sslmode and sslrootcert in DATABASE_URL say what is asked of it.`;
+
+    expect(await refusedStart(server.url())).toBe(
+      `The PostgreSQL server at 127.0.0.1:${server.port} takes no connection without TLS (28000): add ?sslmode=verify-full, or another sslmode, to DATABASE_URL.`,
+    );
+    for (const sslmode of ["verify-ca", "verify-full"]) {
+      expect(await refusedStart(address("127.0.0.1", { sslmode }))).toBe(
+        certificate("127.0.0.1", "DEPTH_ZERO_SELF_SIGNED_CERT"),
+      );
+    }
+    expect(await refusedStart(address("127.0.0.2", { sslmode: "verify-full", sslrootcert }))).toBe(
+      certificate("127.0.0.2", "ERR_TLS_CERT_ALTNAME_INVALID"),
+    );
+    expect(await refusedStart(address("127.0.0.1", { sslmode: "verify-ca", sslrootcert: "/nowhere.crt" }))).toBe(
+      "/nowhere.crt cannot be used (ENOENT).",
+    );
+
+    for (const accepted of [
+      address("127.0.0.1", { sslmode: "require" }),
+      address("127.0.0.2", { sslmode: "verify-ca", sslrootcert }),
+      address("127.0.0.1", { sslmode: "verify-full", sslrootcert }),
+      address("localhost", { sslmode: "verify-full", sslrootcert }),
+    ]) {
+      const { baseUrl, stop } = await start(accepted);
+      expect((await fetch(`${baseUrl}/ready`)).status).toBe(200);
+      await stop();
+    }
+    expect(
+      await ask(
+        address("127.0.0.1", { sslmode: "no-verify" }),
+        "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()",
+      ),
+    ).toEqual([{ ssl: true }]);
+  });
+});

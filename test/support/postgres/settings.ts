@@ -1,0 +1,14 @@
+import type { PostgresSettings } from "../../../src/config/config.ts";
+import { databaseUrl } from "../../../src/config/database-url.ts";
+
+/** For a database of the tests, whose machine may have other things to do: times that nothing healthy takes. */
+export function postgresSettings(url: string, wish: Partial<PostgresSettings> = {}): PostgresSettings {
+  const parsed = databaseUrl.parse(url);
+  if (!parsed.ok || parsed.value.engine !== "postgres") throw new Error("This is no address of a PostgreSQL server.");
+  return {
+    ...parsed.value,
+    ...{ poolMax: 8, waitingMax: 1_000, connectTimeoutMs: 10_000, statementTimeoutMs: 30_000, lockTimeoutMs: 10_000 },
+    preparedStatements: true,
+    ...wish,
+  };
+}
