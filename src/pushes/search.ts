@@ -28,7 +28,7 @@ export const searchLimits: SearchLimits = {
 
 type Store = PushDeps["store"];
 type SearchDeps = Pick<PushDeps, "clock" | "vault"> & {
-  readonly store: Pick<Store, "findById"> & { readonly lists: Pick<Store["lists"], "filtered" | "glances" | "labels"> };
+  readonly store: { readonly lists: Pick<Store["lists"], "filtered" | "glances" | "labels" | "byIds"> };
 };
 
 /** Case is folded alike for every language, and forms that only look different (full width, ligatures) are one. */
@@ -102,15 +102,9 @@ class Walk {
   async run(): Promise<FoundPushes> {
     const { now, search } = this.#asked;
     const stopped = (await this.#walk()) === "stopped";
-    const ids = this.#matches.slice((search.page - 1) * pageSize);
-    const rows = await Promise.all(ids.map((id) => this.#deps.store.findById(id)));
-    // Purged since: a page with one less.
-    return found(
-      this.#deps,
-      rows.filter((row) => row !== undefined),
-      now,
-      stopped,
-    );
+    // What was purged since is missing: a page with one less.
+    const rows = await this.#deps.store.lists.byIds(this.#matches.slice((search.page - 1) * pageSize));
+    return found(this.#deps, rows, now, stopped);
   }
 
   async #walk(): Promise<"full" | "end" | "stopped"> {
@@ -128,25 +122,29 @@ class Walk {
     }
   }
 
+  /** Labels are fetched for as many as are opened in one turn: over a network each fetch is a round trip. */
   async #look(glances: readonly PushGlance[]): Promise<"full" | "stopped" | undefined> {
     const { rowsMax, labelBytesMax, turnLabelBytesMax } = this.#limits;
-    const matchesMax = this.#asked.search.page * pageSize + 1;
-    let turnBytes = 0;
+    let batch: number[] = [];
+    let batchBytes = 0;
     for (const glance of glances) {
       const opens = this.#passes(glance) ? glance.labelBytes : 0;
-      if (this.#rows >= rowsMax || this.#labelBytes + opens > labelBytesMax) return "stopped";
+      if (this.#rows >= rowsMax || this.#labelBytes + opens > labelBytesMax) {
+        return (await this.#open(batch)) ? "full" : "stopped";
+      }
       this.#rows += 1;
       if (opens === 0) continue;
-      if (turnBytes > 0 && turnBytes + opens > turnLabelBytesMax) {
+      if (batchBytes > 0 && batchBytes + opens > turnLabelBytesMax) {
+        if (await this.#open(batch)) return "full";
         await this.#turns.next();
-        turnBytes = 0;
+        batch = [];
+        batchBytes = 0;
       }
-      turnBytes += opens;
+      batch.push(glance.id);
+      batchBytes += opens;
       this.#labelBytes += opens;
-      if (await this.#matchesText(glance.id)) this.#matches.push(glance.id);
-      if (this.#matches.length >= matchesMax) return "full";
     }
-    return undefined;
+    return (await this.#open(batch)) ? "full" : undefined;
   }
 
   #passes(glance: PushGlance): boolean {
@@ -155,14 +153,25 @@ class Walk {
     return search.state === "all" || (search.state === "expired") === hasEnded(glance, now);
   }
 
-  async #matchesText(pushId: number): Promise<boolean> {
-    const sealed: SealedLabels | undefined = await this.#deps.store.lists.labels(pushId);
-    if (sealed === undefined) return false;
+  /** Notes the matches among them, in their order. @returns whether there are enough for the page. */
+  async #open(pushIds: readonly number[]): Promise<boolean> {
+    const matchesMax = this.#asked.search.page * pageSize + 1;
+    if (pushIds.length === 0) return false;
+    const labels = await this.#deps.store.lists.labels(pushIds);
+    for (const id of pushIds) {
+      const sealed = labels.get(id);
+      if (sealed !== undefined && this.#holdsText(id, sealed)) this.#matches.push(id);
+      if (this.#matches.length >= matchesMax) return true;
+    }
+    return false;
+  }
+
+  #holdsText(pushId: number, { nameSealed, noteSealed }: SealedLabels): boolean {
     const { keyring } = this.#deps.vault;
     const holds = (label: string | null) => label !== null && foldCase(label).includes(this.#wanted);
     return (
-      holds(openLabel(keyring, sealContexts.name(pushId), sealed.nameSealed)) ||
-      holds(openLabel(keyring, sealContexts.note(pushId), sealed.noteSealed))
+      holds(openLabel(keyring, sealContexts.name(pushId), nameSealed)) ||
+      holds(openLabel(keyring, sealContexts.note(pushId), noteSealed))
     );
   }
 }

@@ -203,7 +203,10 @@ export interface PushLists {
     last: Pick<PushGlance, "id" | "createdAt"> | null,
     limit: number,
   ): Promise<readonly PushGlance[]>;
-  labels(pushId: number): Promise<SealedLabels | undefined>;
+  /** By the id of their push, as far as they are there. */
+  labels(pushIds: readonly number[]): Promise<ReadonlyMap<number, SealedLabels>>;
+  /** In the order of the ids, without those that are gone. */
+  byIds(pushIds: readonly number[]): Promise<readonly PushRow[]>;
   /** Newest first. */
   trail(pushId: number, limit: number, offset: number): Promise<readonly TrailRow[]>;
   /** Entries with events later than the end; a refused view of the same instant is later, too. */

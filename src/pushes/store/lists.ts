@@ -39,9 +39,15 @@ const glanced = (state: string) =>
      FROM pushes WHERE owner_id = ? AND ${state} AND (created_at, id) < (?, ?) ${newestFirst} LIMIT ?`,
   );
 const glances = { active: glanced("ended_at IS NULL"), all: glanced("owner_id IS NOT NULL") };
-const labelsOfPush = sql<[pushId: number], SealedLabels>(
-  "SELECT name_sealed AS nameSealed, note_sealed AS noteSealed FROM pushes WHERE id = ?",
+/** Of any number of ids, which are given as one JSON array. */
+const among = (columns: string) => ({
+  sqlite: `SELECT ${columns} FROM pushes WHERE id IN (SELECT value FROM json_each(?))`,
+  postgres: `SELECT ${columns} FROM pushes WHERE id = ANY(CAST(translate(?, '[]', '{}') AS BIGINT[]))`,
+});
+const labelsOfPushes = sql<[pushIds: string], SealedLabels & { readonly id: number }>(
+  among("id, name_sealed AS nameSealed, note_sealed AS noteSealed"),
 );
+const pushesByIds = sql<[pushIds: string], RawPush>(among(pushColumns));
 const trailOfPush = sql<[pushId: number, limit: number, offset: number], RawTrailRow>(
   `SELECT ${trailColumns} FROM audit_entries WHERE push_id = ?
    ORDER BY updated_at DESC, sequence DESC LIMIT ? OFFSET ?`,
@@ -68,7 +74,17 @@ export function createLists(read: Reading): PushLists {
       const found = await read.all(glances[state], ownerId, createdAt, id, limit);
       return found.map((raw) => ({ ...raw, kind: kindOf(raw.kind) }));
     },
-    labels: (pushId) => read.one(labelsOfPush, pushId),
+    async labels(pushIds) {
+      const rows = await read.all(labelsOfPushes, JSON.stringify(pushIds));
+      return new Map(rows.map(({ id, ...labels }) => [id, labels]));
+    },
+    async byIds(pushIds) {
+      const raws = new Map((await read.all(pushesByIds, JSON.stringify(pushIds))).map((raw) => [raw.id, raw]));
+      return pushIds.flatMap((id) => {
+        const raw = raws.get(id);
+        return raw === undefined ? [] : [toPushRow(raw)];
+      });
+    },
     trail: async (pushId, limit, offset) => (await read.all(trailOfPush, pushId, limit, offset)).map(toTrailRow),
     countAfterEnd: async (pushId, endedAt) => (await read.one(trailAfter, pushId, endedAt, endedAt))?.entries ?? 0,
     trailFrom: async (pushId, sequence, limit) => (await read.all(trailFrom, pushId, sequence, limit)).map(toTrailRow),
