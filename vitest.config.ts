@@ -9,6 +9,8 @@ const aboutSqlite = [
   "src/db/{group-commit,hot-reads,log-truncation,migrations,sqlite}.test.ts",
   // Which bytes its pages and its log still hold after a key was destroyed.
   "src/pushes/{log-after-kill,store/trim-data-keys}.test.ts",
+  // A file that is no database.
+  "src/cli/damaged-file.test.ts",
   // Backups copy its file; those of a server's database are PostgreSQL's own.
   "src/backup/**",
   "test/{flows,faults}/backup*.test.ts",

@@ -2,6 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createUser, email, makeCliUser, makeTestCli, password } from "../../test/support/cli.ts";
+import { engine } from "../../test/support/engine.ts";
 
 const createToken = ["token", "create", "--email", email, "--name", "deploy"];
 
@@ -123,7 +124,10 @@ describe("token", () => {
     const cli = makeTestCli();
     const run = await cli.run(createToken);
     expect(run).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(run.stderr).toContain(`There is no database at ${join(cli.dataDir, "sealpush.sqlite3")} yet`);
+    const nothing =
+      engine === "sqlite" ? `no database at ${join(cli.dataDir, "sealpush.sqlite3")}` : "nothing in the database test_";
+    expect(run.stderr).toContain(`There is ${nothing}`);
+    expect(run.stderr).toContain(" yet: start the server");
     expect(existsSync(cli.dataDir)).toBe(false);
   });
 });

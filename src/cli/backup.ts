@@ -12,7 +12,7 @@ import { openBlobs } from "../house.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
 import { getEmbeddedDatabase } from "./embedded-database.ts";
 import { findMasterKeys, getMasterKeys } from "./master-keys.ts";
-import { refuseWithoutDatabase } from "./open-store.ts";
+import { refuseWithoutData } from "./open-store.ts";
 import { getConfig } from "./settings.ts";
 
 const what = `
@@ -55,7 +55,7 @@ export function sourceOf(from: string, io: Pick<CliIo, "stdin">): BackupSource {
 async function runBackup(io: CliIo, to: string): Promise<void> {
   const config = getConfig(io);
   const databasePath = getEmbeddedDatabase(config);
-  refuseWithoutDatabase(config);
+  await refuseWithoutData(config, io);
   const masterKeys = getMasterKeys(config, io.random);
   for (const warning of masterKeys.warnings) io.stderr(`${warning}\n`);
   const report = await createBackup(

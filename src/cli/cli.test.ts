@@ -1,7 +1,6 @@
-import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { email, makeCliUser, makeTestCli, password } from "../../test/support/cli.ts";
+import { email, makeTestCli, password } from "../../test/support/cli.ts";
 
 const createToken = ["token", "create", "--email", email, "--name", "deploy"];
 
@@ -64,16 +63,6 @@ describe("the command line", () => {
       expect(existsSync(cli.dataDir)).toBe(false);
     },
   );
-
-  it("says what went wrong in one line, without a stack", async () => {
-    const cli = makeTestCli();
-    await makeCliUser(cli);
-    for (const file of ["sealpush.sqlite3", "sealpush.sqlite3-wal"])
-      writeFileSync(join(cli.dataDir, file), "no database".repeat(999));
-    const run = await cli.run(createToken);
-    expect(run).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(run.stderr).toMatch(/^The database cannot be used \(SQLITE_NOTADB\): .*\.\n$/);
-  });
 });
 
 describe("serve", () => {

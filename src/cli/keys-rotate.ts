@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { sealedElsewhere } from "../house.ts";
 import { rotateKeys } from "../pushes/rotate.ts";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
-import { refuseWithoutDatabase, withHouse } from "./open-store.ts";
+import { refuseWithoutData, withHouse } from "./open-store.ts";
 import { getConfig } from "./settings.ts";
 
 const procedure = `
@@ -16,7 +16,7 @@ export function addKeysRotate(keys: Command, { io }: CommandDeps): void {
     .addHelpText("after", procedure + exitCodesHelp)
     .action(async () => {
       const config = getConfig(io);
-      refuseWithoutDatabase(config);
+      await refuseWithoutData(config, io);
       await withHouse(config, io, async ({ db, keyring }) => {
         const report = await rotateKeys({ db, keyring, sealedElsewhere, clock: io.clock, pause: io.pause });
         io.stdout(`Sealed ${report.resealed} values of ${report.pushes} pushes anew under key ${keyring.ids[0]}.\n`);

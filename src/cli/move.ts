@@ -7,7 +7,7 @@ import { openDatabase } from "../db/open-database.ts";
 import { type MoveReport, moveDatabase, reopenDatabase } from "../move/move.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
 import { getMasterKeys } from "./master-keys.ts";
-import { refuseWithoutDatabase } from "./open-store.ts";
+import { refuseWithoutData } from "./open-store.ts";
 import { getConfig } from "./settings.ts";
 
 const procedure = `
@@ -40,7 +40,7 @@ export function addMove(program: Command, { io }: CommandDeps): void {
 
 async function runMove(io: CliIo, fromAddress: string, toAddress: string): Promise<void> {
   const [from, to] = [configAt(io, fromAddress), configAt(io, toAddress)];
-  refuseWithoutDatabase(from);
+  await refuseWithoutData(from, io);
   const masterKeys = getMasterKeys(from, io.random);
   for (const warning of masterKeys.warnings) io.stderr(`${warning}\n`);
   await using source = await open(from, io);
@@ -66,7 +66,7 @@ function linesOf({ resumed, tables }: MoveReport): readonly string[] {
 
 async function runReopen(io: CliIo, address: string): Promise<void> {
   const config = configAt(io, address);
-  refuseWithoutDatabase(config);
+  await refuseWithoutData(config, io);
   await using reopened = await open(config, io);
   const done = await reopenDatabase(reopened.db);
   io.stdout(

@@ -8,6 +8,7 @@ import { openDatabase } from "../db/open-database.ts";
 import { type House, openHouse, openKeyring } from "../house.ts";
 import { createOwnLimits } from "../limits/own-limits.ts";
 import { createOutbox } from "../mail/outbox.ts";
+import { findSealedIndexKey } from "../pushes/vault.ts";
 import { createEvents, type Events } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import type { CliIo } from "./cli-io.ts";
@@ -25,8 +26,8 @@ export async function withAccounts(
   whenMissing: "make" | "refuse",
   work: (accounts: Accounts) => Promise<void>,
 ): Promise<void> {
-  if (whenMissing === "refuse") refuseWithoutDatabase(config);
-  else if (isMissing(config)) await withHouse(config, io, async () => undefined);
+  if (whenMissing === "refuse") await refuseWithoutData(config, io);
+  else if (await isMissing(config, io)) await withHouse(config, io, async () => undefined);
   const db = await openDatabaseOf(config, io);
   try {
     await work(openAccounts(config, db, io));
@@ -54,16 +55,25 @@ export function eventsFor(io: CliIo): Events {
 }
 
 /** @throws CommandRefused: a command for what is in the database must not make an empty one in the wrong place. */
-export function refuseWithoutDatabase(config: Config): void {
-  if (!isMissing(config)) return;
-  throw new CommandRefused(
-    `There is no database at ${config.database.engine === "sqlite" ? config.database.path : config.database.host} yet: start the server, create a user, or check DATA_DIR.`,
-  );
+export async function refuseWithoutData(config: Config, io: CliIo): Promise<void> {
+  if (!(await isMissing(config, io))) return;
+  const { database } = config;
+  const [what, setting] =
+    database.engine === "sqlite"
+      ? [`no database at ${database.path}`, "DATA_DIR"]
+      : [`nothing in the database ${database.database} at ${database.host}`, "DATABASE_URL"];
+  throw new CommandRefused(`There is ${what} yet: start the server, create a user, or check ${setting}.`);
 }
 
-/** Only a file can be missing: a server that does not answer says so itself. */
-function isMissing({ database }: Config): boolean {
-  return database.engine === "sqlite" && !existsSync(database.path);
+/** A file that is not there, or a server's database in which nothing has been sealed yet. */
+async function isMissing(config: Config, io: CliIo): Promise<boolean> {
+  if (config.database.engine === "sqlite") return !existsSync(config.database.path);
+  const db = await openDatabaseOf(config, io);
+  try {
+    return (await findSealedIndexKey(db.read)) === undefined;
+  } finally {
+    await db.close();
+  }
 }
 
 export async function openDatabaseOf(config: Config, io: Pick<CliIo, "monotonicMs">): Promise<Database> {

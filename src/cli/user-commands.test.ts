@@ -1,7 +1,6 @@
-import { join } from "node:path";
-import Database from "better-sqlite3";
 import { expect, it } from "vitest";
-import { createUser, email, makeTestCli, password, type TestCli } from "../../test/support/cli.ts";
+import { createUser, email, makeTestCli, password, type TestCli, withCliDatabase } from "../../test/support/cli.ts";
+import { changeRows, countRows, readRows } from "../../test/support/engine-database.ts";
 
 async function makeHouse(cli: TestCli): Promise<void> {
   await cli.run([...createUser, "--admin"], { stdin: password });
@@ -9,15 +8,6 @@ async function makeHouse(cli: TestCli): Promise<void> {
 }
 
 const about = (command: string, address = email) => ["user", command, "--email", address];
-
-function withDatabase<T>(cli: TestCli, work: (db: Database.Database) => T): T {
-  const db = new Database(join(cli.dataDir, "sealpush.sqlite3"));
-  try {
-    return work(db);
-  } finally {
-    db.close();
-  }
-}
 
 it("user list shows everybody, as columns or as JSON", async () => {
   const cli = makeTestCli();
@@ -61,15 +51,12 @@ it("user reset-factors refuses where there is none", async () => {
 it("user reset-factors removes them", async () => {
   const cli = makeTestCli();
   await makeHouse(cli);
-  const passkeys = withDatabase(cli, (db) => {
-    db.exec(`INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, created_at)
-      VALUES (1, 2, 'key', x'01', x'00', 0, '', 0)`);
-    return db.prepare("SELECT * FROM passkeys").all();
-  });
-  expect(passkeys).toHaveLength(1);
+  const insert = `INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, created_at)
+    VALUES (1, 2, 'key', ?, ?, 0, '', 0)`;
+  await withCliDatabase(cli, (db) => changeRows(db, insert, Buffer.from([1]), Buffer.alloc(1)));
   const { stdout } = await cli.run(about("reset-factors", "eve@example.org"));
   expect(stdout).toBe("User 2 has no second factor, and is signed out everywhere.\n");
-  expect(withDatabase(cli, (db) => db.prepare("SELECT * FROM passkeys").all())).toEqual([]);
+  expect(await withCliDatabase(cli, (db) => countRows(db, "passkeys"))).toBe(0);
 });
 
 it("what is done from a shell stands in the administrators' trail", async () => {
@@ -82,9 +69,8 @@ it("what is done from a shell stands in the administrators' trail", async () => 
   await cli.run([...about("delete", "eve@example.org"), "--yes"]);
   // Refused, so no line.
   await cli.run(about("demote"));
-  const lines = withDatabase(cli, (db) =>
-    db.prepare("SELECT action, subject, admin_id, admin_email FROM admin_entries ORDER BY id").raw().all(),
-  );
+  const query = "SELECT action, subject, admin_id, admin_email FROM admin_entries ORDER BY id";
+  const lines = (await withCliDatabase(cli, (db) => readRows(db, query))).map((row) => Object.values(row));
   const shell = [null, "shell"];
   expect(lines).toEqual([
     ["created_user", email, ...shell],

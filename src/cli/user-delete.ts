@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
 import { getUser } from "./get-user.ts";
-import { refuseWithoutDatabase, withHouse } from "./open-store.ts";
+import { refuseWithoutData, withHouse } from "./open-store.ts";
 import { getConfig } from "./settings.ts";
 import { assertDone, shell } from "./user-change.ts";
 
@@ -20,7 +20,7 @@ export function addUserDelete(user: Command, { io }: CommandDeps): void {
     .addHelpText("after", exitCodesHelp)
     .action(async ({ email, yes }: Options) => {
       const config = getConfig(io);
-      refuseWithoutDatabase(config);
+      await refuseWithoutData(config, io);
       if (yes !== true) throw new CommandRefused("Nothing was deleted: this cannot be undone, so say --yes.");
       await withHouse(config, io, async (house) => {
         const { id } = await getUser(house.accounts, email);
