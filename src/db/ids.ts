@@ -16,7 +16,7 @@ const reserve = sql<[name: string, size: number, size: number], { nextId: number
    ON CONFLICT (name) DO UPDATE SET next_id = id_blocks.next_id + ? RETURNING next_id AS nextId`,
 );
 
-export function createIds(db: Database, name: string): Ids {
+export function createIds(db: Pick<Database, "idempotent">, name: string): Ids {
   let next = 0;
   let end = 0;
   let reserving: Promise<void> | undefined;

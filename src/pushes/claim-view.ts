@@ -55,6 +55,7 @@ export async function claimView(
       sealGeneration: sealed.row.sealGeneration,
       now: claimedAt,
       counted,
+      seen: { ...sealed.row, hasFiles: sealed.hasFiles },
       audit: auditRecord(kind, actor, claimedAt),
       blobsDueAt: claimedAt + blobsGraceMs(deps.config),
     });

@@ -68,6 +68,8 @@ export interface ViewClaim {
   readonly now: number;
   /** An owner's look on a page is logged but not counted. */
   readonly counted: boolean;
+  /** What the push was when it was opened. It decides nothing, but tells which way of writing is the likely one. */
+  readonly seen: Pick<PushRow, "views" | "expireAfterViews" | "ownerId"> & Pick<SealedPush, "hasFiles">;
   readonly audit: AuditRecord;
   /** When the blobs of a push that ends here may go. */
   readonly blobsDueAt: number;

@@ -5,21 +5,21 @@ import type { PushRow, ViewClaim } from "../store.ts";
 import { endReasons, pushColumns, type RawPush, toPushRow } from "./rows.ts";
 
 const endViews = endReasons.indexOf("views");
-const isLast = "views + ? >= expire_after_views";
 
-type Parameters = readonly [
-  viewed: number,
-  claimId: number,
-  viewed: number,
-  endedAt: number,
-  viewed: number,
-  viewed: number,
-  updatedAt: number,
-  pushId: number,
-  now: number,
-  sealGeneration: number,
-  claimId: number,
-  blobsDueAt: number,
+// Whatever was read, the guard decides. `last_claim_id`: a claim that has happened does not happen again.
+const guard = `id = ? AND ended_at IS NULL AND expires_at > ? AND views < expire_after_views AND seal_generation = ?
+       AND last_claim_id IS DISTINCT FROM ?`;
+type Guard = [pushId: number, now: number, sealGeneration: number, claimId: number];
+
+const insertEntry = `INSERT INTO audit_entries (push_id, sequence, kind, user_id, address, user_agent, referrer, times,
+       created_at, updated_at, claim_id)
+     SELECT id, CASE WHEN audit_count > ${auditEntriesMax} THEN coalesce(CAST(? AS BIGINT), audit_count) ELSE audit_count END,
+       CAST(? AS BIGINT), CAST(? AS BIGINT), ?, ?, ?, 1, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT)
+     FROM claimed`;
+const ontoFolded = `ON CONFLICT (push_id, sequence) DO UPDATE SET times = audit_entries.times + 1,
+       user_id = excluded.user_id, address = excluded.address, user_agent = excluded.user_agent,
+       referrer = excluded.referrer, updated_at = excluded.updated_at, claim_id = excluded.claim_id`;
+type Entry = [
   foldedSequence: number | null,
   kind: number,
   userId: number | null,
@@ -36,15 +36,20 @@ type Parameters = readonly [
  * Its parts see the data as it was before it, and each other's rows only through what they return; two parts never
  * touch the same row, for an anonymous push that ends gets no entry and loses the older ones.
  */
-const claimStatement = sql<Parameters, RawPush>(
+const isLast = "views + ? >= expire_after_views";
+const anyView = sql<
+  [
+    ...[viewed: number, claimId: number, viewed: number, endedAt: number, viewed: number, viewed: number],
+    ...[updatedAt: number, ...Guard, blobsDueAt: number, ...Entry],
+  ],
+  RawPush
+>(
   `WITH claimed AS (
      UPDATE pushes SET views = views + ?, audit_count = audit_count + 1, last_claim_id = ?,
        ended_at = CASE WHEN ${isLast} THEN CAST(? AS BIGINT) END,
        end_reason = CASE WHEN ${isLast} THEN ${endViews} END,
        updated_at = CASE WHEN ${isLast} THEN ? ELSE updated_at END
-     WHERE id = ? AND ended_at IS NULL AND expires_at > ? AND views < expire_after_views AND seal_generation = ?
-       AND last_claim_id IS DISTINCT FROM ?
-     RETURNING *
+     WHERE ${guard} RETURNING *
    ), ended AS (
      SELECT id, data_key_id, owner_id FROM claimed WHERE ended_at IS NOT NULL
    ), key AS (
@@ -58,14 +63,33 @@ const claimStatement = sql<Parameters, RawPush>(
    ), trail AS (
      DELETE FROM audit_entries USING ended WHERE audit_entries.push_id = ended.id AND ended.owner_id IS NULL
    ), entry AS (
-     INSERT INTO audit_entries (push_id, sequence, kind, user_id, address, user_agent, referrer, times, created_at,
-       updated_at, claim_id)
-     SELECT id, CASE WHEN audit_count > ${auditEntriesMax} THEN coalesce(CAST(? AS BIGINT), audit_count) ELSE audit_count END,
-       CAST(? AS BIGINT), CAST(? AS BIGINT), ?, ?, ?, 1, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT)
-     FROM claimed WHERE owner_id IS NOT NULL OR ended_at IS NULL
-     ON CONFLICT (push_id, sequence) DO UPDATE SET times = audit_entries.times + 1, user_id = excluded.user_id,
-       address = excluded.address, user_agent = excluded.user_agent, referrer = excluded.referrer,
-       updated_at = excluded.updated_at, claim_id = excluded.claim_id
+     ${insertEntry} WHERE owner_id IS NOT NULL OR ended_at IS NULL ${ontoFolded}
+   )
+   SELECT ${pushColumns} FROM claimed`,
+);
+
+// Each part costs the server something even where it finds nothing to do. These two do the same as the one above for
+// most views, with the parts that those need, and let nothing through that needs the others.
+const viewBeforeLast = sql<[viewed: number, claimId: number, ...Guard, viewed: number, ...Entry], RawPush>(
+  `WITH claimed AS (
+     UPDATE pushes SET views = views + ?, audit_count = audit_count + 1, last_claim_id = ?
+     WHERE ${guard} AND views + ? < expire_after_views RETURNING *
+   ), entry AS (
+     ${insertEntry} ${ontoFolded}
+   )
+   SELECT ${pushColumns} FROM claimed`,
+);
+const lastViewOfAnonymous = sql<[claimId: number, endedAt: number, updatedAt: number, ...Guard], RawPush>(
+  `WITH claimed AS (
+     UPDATE pushes SET views = views + 1, audit_count = audit_count + 1, last_claim_id = ?, ended_at = ?,
+       end_reason = ${endViews}, updated_at = ?
+     WHERE ${guard} AND views + 1 >= expire_after_views AND owner_id IS NULL RETURNING *
+   ), key AS (
+     DELETE FROM data_keys USING claimed WHERE data_keys.id = claimed.data_key_id
+   ), payload AS (
+     DELETE FROM payloads USING claimed WHERE payloads.push_id = claimed.id
+   ), trail AS (
+     DELETE FROM audit_entries USING claimed WHERE audit_entries.push_id = claimed.id
    )
    SELECT ${pushColumns} FROM claimed`,
 );
@@ -78,17 +102,19 @@ const claimedBefore = sql<[pushId: number, claimId: number, claimId: number], Ra
 
 const triesMax = 3;
 
+type Claiming = Pick<Database, "autocommit" | "patientRead">;
+
 /**
  * @returns the push as it stands after the claim; undefined when the guard refused and nothing was written.
  * @throws OutcomeUnknownError when it cannot be told: then the view may have been counted, and nobody gets the secret
  * for it.
  */
-export async function claimInOneStatement(db: Database, claim: ViewClaim): Promise<PushRow | undefined> {
+export async function claimInOneStatement(db: Claiming, claim: ViewClaim): Promise<PushRow | undefined> {
   let unanswered: OutcomeUnknownError | undefined;
   for (let tries = 1; ; tries += 1) {
     let isRefused = false;
     try {
-      const raw = await db.autocommit.one(claimStatement, ...parametersOf(claim));
+      const raw = (await claimAsSeen(db, claim)) ?? (await claimAny(db, claim));
       if (raw !== undefined) return toPushRow(raw);
       if (unanswered === undefined) return undefined;
       isRefused = true;
@@ -104,32 +130,32 @@ export async function claimInOneStatement(db: Database, claim: ViewClaim): Promi
   }
 }
 
-function parametersOf({ pushId, claimId, sealGeneration, now, counted, audit, blobsDueAt }: ViewClaim): Parameters {
+/** By the statement that what was read calls for; undefined: there is none, or it let nothing through. */
+async function claimAsSeen({ autocommit }: Claiming, claim: ViewClaim): Promise<RawPush | undefined> {
+  const { claimId, now, counted, seen } = claim;
   const viewed = counted ? 1 : 0;
+  if (seen.views + viewed < seen.expireAfterViews) {
+    return await autocommit.one(viewBeforeLast, viewed, claimId, ...guardOf(claim), viewed, ...entryOf(claim));
+  }
+  // Nobody can add files to a push without an owner.
+  if (seen.ownerId !== null || seen.hasFiles) return undefined;
+  return await autocommit.one(lastViewOfAnonymous, claimId, now, now, ...guardOf(claim));
+}
+
+async function claimAny({ autocommit }: Claiming, claim: ViewClaim): Promise<RawPush | undefined> {
+  const { claimId, now, counted, blobsDueAt } = claim;
+  const viewed = counted ? 1 : 0;
+  const counting = [viewed, claimId, viewed, now, viewed, viewed, now] as const;
+  return await autocommit.one(anyView, ...counting, ...guardOf(claim), blobsDueAt, ...entryOf(claim));
+}
+
+function guardOf({ pushId, now, sealGeneration, claimId }: ViewClaim): Guard {
+  return [pushId, now, sealGeneration, claimId];
+}
+
+function entryOf({ claimId, audit }: ViewClaim): Entry {
   const kind = auditKinds.indexOf(audit.kind);
   const foldedSequence = isFoldable(audit.kind) ? -(kind + 1) : null;
   const { userId, address, userAgent, referrer, at } = audit;
-  return [
-    viewed,
-    claimId,
-    viewed,
-    now,
-    viewed,
-    viewed,
-    now,
-    pushId,
-    now,
-    sealGeneration,
-    claimId,
-    blobsDueAt,
-    foldedSequence,
-    kind,
-    userId,
-    address,
-    userAgent,
-    referrer,
-    at,
-    at,
-    claimId,
-  ];
+  return [foldedSequence, kind, userId, address, userAgent, referrer, at, at, claimId];
 }

@@ -1,27 +1,45 @@
 import { type Database, OutcomeUnknownError } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
 import type { AuditRecord } from "../audit-trail.ts";
-import type { NewPush, PushStore } from "../store.ts";
+import type { NewPush, PushStore, SealedPush } from "../store.ts";
 import { claimInOneStatement } from "./claim-statement.ts";
 import { insertInOneStatement } from "./insert-statement.ts";
+import { pushColumns, type RawPush, toPushRow } from "./rows.ts";
 import { type Steps, UploadSweptError } from "./steps.ts";
 
-type HotPath = Pick<PushStore, "insert" | "claimView">;
+export type HotPath = Pick<PushStore, "insert" | "findSealed" | "claimView">;
 
+/** What the hot path needs of a database. */
+export type HotDatabase = Pick<Database, "engine" | "hotRead" | "patientRead" | "autocommit" | "idempotent" | "write">;
+
+type RawSealed = RawPush & Pick<SealedPush, "dataKeySealed" | "payloadSealed"> & { readonly hasFiles: number };
+
+// Looked up apart, not joined: with a joined table SQLite plans the whole statement anew at every execution, since the
+// bound digest might make a partial index fit. That cost seven times as much as the reading.
+const sealedByDigest = sql<[tokenDigest: Buffer], RawSealed>(
+  `SELECT ${pushColumns},
+     (SELECT sealed FROM data_keys WHERE id = pushes.data_key_id AND pushes.ended_at IS NULL) AS dataKeySealed,
+     (SELECT sealed FROM payloads WHERE push_id = pushes.id) AS payloadSealed,
+     CASE WHEN EXISTS (SELECT 1 FROM files WHERE push_id = pushes.id) THEN 1 ELSE 0 END AS hasFiles
+   FROM pushes WHERE token_digest = ?`,
+);
 const pushExists = sql<[pushId: number], { id: number }>("SELECT id FROM pushes WHERE id = ?");
 
 /**
- * Making a push and counting a view. SQLite runs the steps of a unit without leaving the process; over a network each
+ * Making a push, reading it for a view, and counting that. SQLite runs the steps of a unit without leaving the process; over a network each
  * would be a round trip, so PostgreSQL gets all of them in one statement.
  */
-export function createHotPath(db: Database, steps: Steps): HotPath {
+export function createHotPath(db: HotDatabase, steps: Steps): HotPath {
+  const findSealed = (tokenDigest: Buffer) => readSealed(db, tokenDigest);
   if (db.engine === "sqlite") {
     return {
+      findSealed,
       insert: (push, audit) => insertInUnit(db, steps, push, audit),
       claimView: (claim) => db.write((unit) => steps.claimView(unit, claim)),
     };
   }
   return {
+    findSealed,
     async insert(push, audit) {
       if (push.files.length > 0) return await insertInUnit(db, steps, push, audit);
       await insertInOneStatement(db, push, audit);
@@ -31,7 +49,14 @@ export function createHotPath(db: Database, steps: Steps): HotPath {
   };
 }
 
-async function insertInUnit(db: Database, steps: Steps, push: NewPush, audit: AuditRecord): Promise<boolean> {
+async function readSealed({ hotRead }: HotDatabase, tokenDigest: Buffer): Promise<SealedPush | undefined> {
+  const raw = await hotRead.one(sealedByDigest, tokenDigest);
+  if (raw === undefined) return undefined;
+  const { dataKeySealed, payloadSealed, hasFiles } = raw;
+  return { row: toPushRow(raw), dataKeySealed, payloadSealed, hasFiles: hasFiles === 1 };
+}
+
+async function insertInUnit(db: HotDatabase, steps: Steps, push: NewPush, audit: AuditRecord): Promise<boolean> {
   try {
     await db.write((unit) => steps.insert(unit, push, audit));
     return true;
@@ -43,6 +68,6 @@ async function insertInUnit(db: Database, steps: Steps, push: NewPush, audit: Au
   }
 }
 
-async function isThere(db: Database, pushId: number): Promise<boolean> {
+async function isThere(db: HotDatabase, pushId: number): Promise<boolean> {
   return (await db.patientRead.one(pushExists, pushId)) !== undefined;
 }

@@ -22,7 +22,11 @@ const insertPush = sql<Value[]>(
 );
 
 /** A new push without files, its key, its payload and its first audit entry. */
-export async function insertInOneStatement(db: Database, push: NewPush, audit: AuditRecord): Promise<void> {
+export async function insertInOneStatement(
+  db: Pick<Database, "idempotent">,
+  push: NewPush,
+  audit: AuditRecord,
+): Promise<void> {
   await db.idempotent.run(
     insertPush,
     ...pushValues(push, push.row.id),

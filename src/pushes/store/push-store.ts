@@ -1,7 +1,7 @@
 import type { Database } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
 import { auditKinds } from "../audit-trail.ts";
-import type { FileRow, PushStore, SealedPush } from "../store.ts";
+import type { FileRow, PushStore } from "../store.ts";
 import { changePush } from "./editing.ts";
 import { createHotPath } from "./hot-path.ts";
 import { createLists } from "./lists.ts";
@@ -11,19 +11,8 @@ import { createSteps, UploadSweptError } from "./steps.ts";
 import { createSurveys } from "./survey.ts";
 import { createUpkeep } from "./upkeep.ts";
 
-type RawSealed = RawPush & Pick<SealedPush, "dataKeySealed" | "payloadSealed"> & { readonly hasFiles: number };
-
 const pushByDigest = sql<[tokenDigest: Buffer], RawPush>(`SELECT ${pushColumns} FROM pushes WHERE token_digest = ?`);
 const pushById = sql<[pushId: number], RawPush>(`SELECT ${pushColumns} FROM pushes WHERE id = ?`);
-// Looked up apart, not joined: with a joined table SQLite plans the whole statement anew at every execution, since the
-// bound digest might make a partial index fit. That cost seven times as much as the reading.
-const sealedByDigest = sql<[tokenDigest: Buffer], RawSealed>(
-  `SELECT ${pushColumns},
-     (SELECT sealed FROM data_keys WHERE id = pushes.data_key_id AND pushes.ended_at IS NULL) AS dataKeySealed,
-     (SELECT sealed FROM payloads WHERE push_id = pushes.id) AS payloadSealed,
-     CASE WHEN EXISTS (SELECT 1 FROM files WHERE push_id = pushes.id) THEN 1 ELSE 0 END AS hasFiles
-   FROM pushes WHERE token_digest = ?`,
-);
 const filesOfPush = sql<[pushId: number], FileRow>(
   `SELECT id, blob_key AS blobKey, size_bytes AS sizeBytes, details_sealed AS detailsSealed, key_sealed AS keySealed
    FROM files WHERE push_id = ? ORDER BY id`,
@@ -63,12 +52,6 @@ export function createPushStore(db: Database): PushStore {
     async findById(pushId) {
       const raw = await db.read.one(pushById, pushId);
       return raw === undefined ? undefined : toPushRow(raw);
-    },
-    async findSealed(tokenDigest) {
-      const raw = await db.hotRead.one(sealedByDigest, tokenDigest);
-      if (raw === undefined) return undefined;
-      const { dataKeySealed, payloadSealed, hasFiles } = raw;
-      return { row: toPushRow(raw), dataKeySealed, payloadSealed, hasFiles: hasFiles === 1 };
     },
     files: (pushId) => db.read.all(filesOfPush, pushId),
     async change(request, audit) {

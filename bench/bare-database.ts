@@ -1,0 +1,28 @@
+import type { PoolClient } from "pg";
+import type { Database } from "../src/db/database.ts";
+import { PostgresStatements } from "../src/db/postgres/postgres-statements.ts";
+import { createHotPath, type HotDatabase, type HotPath } from "../src/pushes/store/hot-path.ts";
+import { createSteps } from "../src/pushes/store/steps.ts";
+
+/**
+ * The ceiling on PostgreSQL: the product's own statements, sent by the same driver on one connection that nobody else
+ * uses, and nothing around them.
+ */
+export type BareDatabase = HotDatabase & Pick<Database, "keyDestroyed">;
+
+export function bareDatabase(connection: PoolClient): BareDatabase {
+  const statements = new PostgresStatements(connection, true);
+  return {
+    engine: "postgres",
+    hotRead: statements,
+    patientRead: statements,
+    autocommit: statements,
+    idempotent: statements,
+    write: () => Promise.reject(new Error("A statement alone is measured, no transaction.")),
+    keyDestroyed: () => undefined,
+  };
+}
+
+export function bareHotPath(db: BareDatabase): HotPath {
+  return createHotPath(db, createSteps(db));
+}

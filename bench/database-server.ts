@@ -1,0 +1,76 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+import { startPostgres } from "../test/support/postgres/server.ts";
+import type { RowShape } from "./database-job.ts";
+import { processesBelow, treeCpuMs } from "./process-figures.ts";
+
+/** As an operator would have it on a machine of this size: nothing is acknowledged before it is on disk. */
+const settings = {
+  fsync: "on",
+  full_page_writes: "on",
+  synchronous_commit: "on",
+  shared_buffers: "1GB",
+  max_wal_size: "4GB",
+  checkpoint_timeout: "15min",
+};
+
+export interface DatabaseServer {
+  /** "18.4" or the like. */
+  readonly version: string;
+  url(database: string): string;
+  makeDatabase(name: string): Promise<void>;
+  /** CPU of all its processes, those that have ended too. */
+  cpuMs(): number;
+  /** The first row. */
+  row(database: string, statement: string): Promise<Readonly<Record<string, unknown>>>;
+  stop(): Promise<void>;
+}
+
+/** A PostgreSQL server on a core; undefined: wherever the system puts it. */
+export async function startDatabaseServer(core: number | undefined): Promise<DatabaseServer> {
+  const server = await startPostgres({ settings });
+  const [pid] = readFileSync(join(server.cluster.dataFolder, "postmaster.pid"), "latin1").split("\n").map(Number);
+  if (pid === undefined) throw new Error("The database server has no process id.");
+  // What it starts from now on inherits the core.
+  if (core !== undefined) for (const each of [pid, ...processesBelow(pid)]) pin(each, core);
+  const row = async (database: string, statement: string) => {
+    const client = new pg.Client({ connectionString: server.url(database) });
+    await client.connect();
+    try {
+      const { rows } = await client.query<Readonly<Record<string, unknown>>>(statement);
+      return rows[0] ?? {};
+    } finally {
+      await client.end();
+    }
+  };
+  const { server_version: version } = await row("postgres", "SHOW server_version");
+  return {
+    version: String(version),
+    row,
+    url: (database) => server.url(database),
+    cpuMs: () => treeCpuMs(pid),
+    async makeDatabase(name) {
+      await row("postgres", `CREATE DATABASE ${name}`);
+    },
+    async stop() {
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** How long the sealed parts are that the product has written into this database. */
+export async function shapeOfRows(server: DatabaseServer, database: string): Promise<RowShape> {
+  const lengths = await server.row(
+    database,
+    `SELECT (SELECT octet_length(sealed) FROM data_keys LIMIT 1) AS key,
+       (SELECT octet_length(sealed) FROM payloads LIMIT 1) AS payload`,
+  );
+  return { dataKeyBytes: Number(lengths.key), payloadBytes: Number(lengths.payload) };
+}
+
+function pin(pid: number, core: number): void {
+  const { status, stderr } = spawnSync("taskset", ["-cp", String(core), String(pid)], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`taskset: ${stderr}`);
+}
