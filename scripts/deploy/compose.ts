@@ -1,3 +1,4 @@
+import { BlockList } from "node:net";
 import { parse } from "yaml";
 import { drainSecondsMax, type Facts, type Image, settingProblems } from "./facts.ts";
 import { at, entriesOf, listOf, type Tree, textOf } from "./tree.ts";
@@ -16,6 +17,7 @@ export function composeProblems(text: string, facts: Facts, image: Image): reado
     [
       ...hardeningProblems(service),
       ...referenceProblems(file, service),
+      ...addressProblems(file, service),
       ...(textOf(at(service, "image")).startsWith("sealpush:") ? serverProblems(file, service, facts, image) : []),
     ].map((problem) => `${name}: ${problem}`),
   );
@@ -52,6 +54,19 @@ function referenceProblems(file: Tree, service: Tree): readonly string[] {
     .filter((secret) => secret !== undefined && !used.secrets.includes(secret))
     .map((secret) => `the secret ${secret} is named, but not given to it.`);
   return [...missing, ...notGiven];
+}
+
+/** Addresses are given out at each start: one that is fixed must not be among those that others may get before. */
+function addressProblems(file: Tree, service: Tree): readonly string[] {
+  return entriesOf(at(service, "networks")).flatMap(([name, connection]) => {
+    const address = textOf(at(connection, "ipv4_address"));
+    if (address === "") return [];
+    const [start = "", prefix = ""] = textOf(at(file, "networks", name, "ipam", "config", 0, "ip_range")).split("/");
+    if (start === "") return [`the network ${name} may give its address ${address} to another service.`];
+    const others = new BlockList();
+    others.addSubnet(start, Number(prefix));
+    return others.check(address) ? [`its address ${address} is in the ip_range of the others.`] : [];
+  });
 }
 
 function serverProblems(file: Tree, service: Tree, facts: Facts, image: Image): readonly string[] {

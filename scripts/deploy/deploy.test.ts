@@ -71,6 +71,8 @@ describe("the check of the compose files", () => {
     ["a secret that nobody made", "  master_key:\n    file", "  key:\n    file", /not among the secrets/],
     ["another port", "sealpush-1:5100", "sealpush-1:80", /not the port of the image/],
     ["data outside of a volume", "- data:/data\n", "- data:/files\n", /\/data is no volume/],
+    ["an address that others may get first", "          ip_range: 172.30.52.128/25\n", "", /may give its address/],
+    ["an address among those of others", "172.30.52.128/25", "172.30.52.0/25", /in the ip_range of the others/],
   ])("finds %s", (_what, from, to, problem) => {
     expect(composeProblems(changed(postgres, from, to), facts, image).join("\n")).toMatch(problem);
   });
@@ -138,5 +140,17 @@ describe("the check of the systemd unit", () => {
     ["secrets in swap", "MemorySwapMax=0", "", /MemorySwapMax=0 is missing/],
   ])("finds %s", (_what, from, to, problem) => {
     expect(unitProblems(changed(unit, from, to), command).join("\n")).toMatch(problem);
+  });
+
+  it.each([
+    [
+      "a specifier that systemd-run would not replace",
+      "--property=UMask=0077",
+      "--property=Environment=PWPUSH_MASTER_KEY_FILE=%d/master.key",
+      /has a specifier/,
+    ],
+    ["commands without the key", "PWPUSH_MASTER_KEY_FILE=$CREDENTIALS_DIRECTORY/master.key ", "", /does not hold for/],
+  ])("finds %s", (_what, from, to, problem) => {
+    expect(unitProblems(unit, changed(command, from, to)).join("\n")).toMatch(problem);
   });
 });

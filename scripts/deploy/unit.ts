@@ -16,6 +16,9 @@ const sharedKeys = new Set([
 export function unitProblems(unit: string, command: string): readonly string[] {
   const lines = unit.split("\n").filter((line) => /^\w+=/.test(line));
   const get = (key: string) => lines.find((line) => line.startsWith(`${key}=`))?.slice(key.length + 1);
+  // systemd-run replaces no specifiers: a command has to ask its environment for what %d is in the unit.
+  const ofUnitOnly = lines.filter((line) => /^Environment=\w+=%d\//.test(line));
+  const inCommand = (line: string) => line.replace("Environment=", "").replace("%d/", "$CREDENTIALS_DIRECTORY/");
   const properties = [...command.matchAll(/--property=(\S+)/g)].map(([, property = ""]) => property);
   const settings = lines.flatMap((line) => {
     const [, name = "", value = ""] = /^Environment=(\w+)=(.*)$/.exec(line) ?? [];
@@ -25,11 +28,18 @@ export function unitProblems(unit: string, command: string): readonly string[] {
   return [
     ...settings,
     ...lines
-      .filter((line) => sharedKeys.has(line.split("=")[0] ?? "") && !properties.includes(line))
+      .filter((line) => sharedKeys.has(line.split("=")[0] ?? ""))
+      .filter(
+        (line) =>
+          !(ofUnitOnly.includes(line) ? command.includes(` -c '${inCommand(line)} `) : properties.includes(line)),
+      )
       .map((line) => `${line} does not hold for commands of the operator.`),
     ...properties
       .filter((property) => !lines.includes(property))
       .map((property) => `${property} holds for commands of the operator only.`),
+    ...properties
+      .filter((property) => property.includes("%"))
+      .map((property) => `${property} has a specifier, which systemd-run does not replace.`),
     ...(command.includes(`${program} "$@"`) ? [] : ["Commands of the operator run another program."]),
     ...(command.includes(`--working-directory=${get("WorkingDirectory")} `) ? [] : ["They run elsewhere."]),
     ...(Number.parseInt(get("TimeoutStopSec") ?? "", 10) > drainSecondsMax
