@@ -5,7 +5,7 @@ import { chartProblems } from "./chart.ts";
 import { composeProblems } from "./compose.ts";
 import { dockerfileProblems, imageOf } from "./dockerfile.ts";
 import { factsOf } from "./facts.ts";
-import { unitProblems } from "./unit.ts";
+import { sharedKeys, unitProblems } from "./unit.ts";
 
 const root = join(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -140,6 +140,14 @@ describe("the check of the systemd unit", () => {
     ["secrets in swap", "MemorySwapMax=0", "", /MemorySwapMax=0 is missing/],
   ])("finds %s", (_what, from, to, problem) => {
     expect(unitProblems(changed(unit, from, to), command).join("\n")).toMatch(problem);
+  });
+
+  it("finds the backup of the night run on the same data, as the same user, with the same key", () => {
+    const linesOf = (text: string) => text.split("\n").filter((line) => sharedKeys.has(line.split("=")[0] ?? ""));
+    const backup = read("deploy/systemd/sealpush-backup.service");
+    expect(linesOf(changed(backup, "=sealpush sealpush-backup", "=sealpush")).toSorted()).toEqual(
+      linesOf(unit).toSorted(),
+    );
   });
 
   it.each([

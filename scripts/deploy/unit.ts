@@ -1,7 +1,7 @@
 import { drainSecondsMax, settingProblems } from "./facts.ts";
 
 /** Lines of the unit that decide as whom, on which data and with which secrets a command runs. */
-const sharedKeys = new Set([
+export const sharedKeys = new Set([
   "EnvironmentFile",
   "LoadCredential",
   "Environment",
