@@ -1,0 +1,256 @@
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { busyOwner, fillHouse, newest, talkativePush } from "../../../test/support/postgres/full-house.ts";
+import { explain, type PlanNode } from "../../../test/support/postgres/plan.ts";
+import { type Run, recordRuns } from "../../../test/support/postgres/recording.ts";
+import { type PostgresServer, startPostgres } from "../../../test/support/postgres/server.ts";
+import { postgresSettings } from "../../../test/support/postgres/settings.ts";
+import { dayMs, hourMs } from "../../base/clock.ts";
+import { createKeyring } from "../../crypto/keyring.ts";
+import { readSweepBacklog } from "../../db/backlog.ts";
+import type { Database } from "../../db/database.ts";
+import { createInspection } from "../../db/inspection.ts";
+import { openPostgres } from "../../db/postgres/postgres.ts";
+import type { AuditRecord } from "../audit-trail.ts";
+import type { NewPush, PushStore, ViewClaim } from "../store.ts";
+import { createPushStore } from "./push-store.ts";
+import { createResealer } from "./resealer.ts";
+
+const pushes = 1_000_000;
+const large: readonly string[] = ["pushes", "audit_entries", "data_keys", "payloads", "files"];
+/** What a reading may look at: as many rows as stand before the tenth page of a list, most on a page of their own. */
+const pagesMax = 1_500;
+/** All of them: for the administrators' overview, and every few seconds for the quota of anonymous pushes. */
+const counts = /count\(\*\) FROM files|sum\(stored_bytes\)/;
+
+let server: PostgresServer;
+let db: Database;
+let client: pg.Client;
+const runs: Run[] = [];
+
+beforeAll(async () => {
+  server = await startPostgres({ settings: { max_wal_size: "4GB", autovacuum: "off", shared_buffers: "256MB" } });
+  db = await openPostgres({
+    settings: postgresSettings(server.url()),
+    monotonicMs: () => performance.now(),
+    onStorageFailure(code) {
+      throw new Error(`The database failed: ${code}`);
+    },
+  });
+  client = new pg.Client({ connectionString: server.url() });
+  await client.connect();
+  await fillHouse(client, pushes);
+}, 600_000);
+
+afterAll(async () => {
+  await client.end();
+  await db.close();
+  await server[Symbol.asyncDispose]();
+});
+
+/** One call of every method, however deep: a new one does not compile before it is here. */
+type Exercises<T> = {
+  readonly [Name in keyof T]: T[Name] extends (...given: never[]) => unknown
+    ? () => Promise<unknown>
+    : Exercises<T[Name]>;
+};
+
+const audit = (kind: AuditRecord["kind"]): AuditRecord => ({
+  ...{ kind, userId: null, address: "192.0.2.1", userAgent: "test", referrer: "", at: newest },
+});
+const digestOf = (id: number) => client.query("SELECT token_digest AS digest FROM pushes WHERE id = $1", [id]);
+
+/** @param seen as it stood a moment ago; what it says may be wrong. */
+function claim(pushId: number, seen: ViewClaim["seen"]): ViewClaim {
+  const times = { now: newest, blobsDueAt: newest };
+  return { pushId, claimId: pushId + 1, sealGeneration: 1, ...times, counted: true, seen, audit: audit("view") };
+}
+
+function newPush(id: number, ownerId: number | null, files: NewPush["files"] = []): NewPush {
+  const row = {
+    ...({ id, kind: "text", ownerId, createdAt: newest, updatedAt: newest, expiresAt: newest + dayMs } as const),
+    ...{ endedAt: null, endReason: null, expireAfterDays: 1, expireAfterViews: 5, views: 0, refusals: 0 },
+    ...{ deletableByViewer: true, retrievalStep: true, sealGeneration: 1, linkSalt: randomBytes(16) },
+    ...{ passphraseSalt: null, tokenSealed: null, nameSealed: null, noteSealed: null },
+  };
+  const [tokenDigest, dataKeySealed, payloadSealed] = [randomBytes(32), randomBytes(90), randomBytes(100)];
+  return { row, tokenDigest, dataKeySealed, payloadSealed, files, storedBytes: 100 };
+}
+
+function exercisesOf(store: PushStore): Exercises<PushStore> {
+  const { lists, surveys, upkeep } = store;
+  const afterSome = newest + 2.5 * dayMs;
+  const blobKey = "a-key-of-a-file";
+  const change = { pushId: 31, ownerId: busyOwner, sealGeneration: 1, now: newest, note: { sealed: randomBytes(50) } };
+  const content = {
+    ...{
+      linkSalt: randomBytes(16),
+      passphraseSalt: null,
+      dataKeySealed: randomBytes(32),
+      payloadSealed: randomBytes(40),
+    },
+    ...{ storedBytes: 40, keptFiles: [], addedFiles: [], removedFileIds: [61] },
+  };
+  const file = { id: pushes + 1, blobKey, sizeBytes: 10, detailsSealed: randomBytes(40), keySealed: null };
+  return {
+    async insert() {
+      await store.insert(newPush(pushes + 1, null), audit("creation"));
+      await store.insert(newPush(pushes + 2, busyOwner), audit("creation"));
+      await store.addUpload(blobKey, newest);
+      await store.insert(newPush(pushes + 3, busyOwner, [file]), audit("creation"));
+    },
+    find: async () => store.find((await digestOf(1)).rows[0].digest),
+    findById: () => store.findById(1),
+    findSealed: async () => store.findSealed((await digestOf(1)).rows[0].digest),
+    files: () => store.files(21),
+    async claimView() {
+      // Of nobody and of an owner, with views to spare, the last view, and one of which it was not known.
+      for (const [id, views, ownerId, hasFiles] of [
+        [10, 0, null, false],
+        [31, 1, busyOwner, false],
+        [4, 4, null, false],
+        [19, 4, 21, false],
+        [34, 2, null, false],
+      ] as const) {
+        const claimed = await store.claimView(claim(id, { views, expireAfterViews: 5, ownerId, hasFiles }));
+        expect(claimed, `push ${id}`).toBeDefined();
+      }
+    },
+    async change() {
+      expect(await store.change(change, audit("edit"))).toMatchObject({ outcome: "changed" });
+      const withContent = { ...change, pushId: 61, content };
+      expect(await store.change(withContent, audit("edit"))).toMatchObject({ outcome: "changed" });
+    },
+    async end() {
+      for (const pushId of [13, 16]) {
+        const wish = { pushId, endedAt: newest, blobsDueAt: newest, audit: audit("expire") };
+        expect(await store.end({ ...wish, reason: "owner" })).toBe(true);
+        expect(await store.end({ ...wish, reason: "time" })).toBe(false);
+      }
+    },
+    recordRefusal: () => store.recordRefusal(2, audit("failed_view")),
+    record: () => store.record(1, audit("failed_passphrase")),
+    hasDownload: () => store.hasDownload(talkativePush, "192.0.2.1", newest),
+    async list() {
+      for (const state of ["active", "expired"] as const) {
+        for (const ownerId of [busyOwner, 500]) await store.list(ownerId, state, newest, 50, 450);
+      }
+    },
+    audit: () => store.audit(talkativePush, 50, 450),
+    addUpload: () => store.addUpload("another-key", newest),
+    renewUploads: () => store.renewUploads([{ blobKey: "another-key", anonymousBytes: 0 }], newest),
+    abandonUploads: () => store.abandonUploads(["another-key"]),
+    lists: {
+      async filtered() {
+        for (const state of ["active", "expired", "all"] as const) {
+          for (const kind of ["qr", null] as const) {
+            for (const ownerId of [busyOwner, 500]) await lists.filtered(ownerId, { state, kind }, newest, 51, 450);
+          }
+        }
+      },
+      async glances() {
+        for (const state of ["active", "all"] as const) {
+          const found = await lists.glances(busyOwner, state, null, 250);
+          expect(found).toHaveLength(250);
+          await lists.glances(busyOwner, state, found.at(-1) ?? null, 250);
+        }
+      },
+      labels: () => lists.labels(Array.from({ length: 250 }, (_, at) => at * 1_000 + 1)),
+      byIds: () => lists.byIds(Array.from({ length: 51 }, (_, at) => at * 1_000 + 1)),
+      trail: () => lists.trail(talkativePush, 51, 0),
+      countAfterEnd: () => lists.countAfterEnd(talkativePush, newest),
+      trailFrom: () => lists.trailFrom(talkativePush, 300, 500),
+      foldedTrail: () => lists.foldedTrail(talkativePush),
+    },
+    surveys: {
+      before: () => surveys.before(pushes / 2, 100),
+      totals: () => surveys.totals(),
+    },
+    upkeep: {
+      async endDue() {
+        expect(await upkeep.endDue(afterSome, 50, hourMs)).toBe(50);
+      },
+      async removeTombstones() {
+        expect(await upkeep.removeTombstones(newest - 5 * dayMs, 50)).toBe(50);
+      },
+      async purgeOwned() {
+        expect(await upkeep.purgeOwned(newest - 5 * dayMs, 50)).toBe(50);
+      },
+      async abandonOrphans() {
+        expect(await upkeep.abandonOrphans(newest, 50)).toBe(50);
+      },
+      async leaseBlobDeletions() {
+        expect(await upkeep.leaseBlobDeletions(newest, newest + hourMs, 50)).toHaveLength(50);
+      },
+      async blobDeleted() {
+        for (const { blobKey } of await upkeep.leaseBlobDeletions(newest, newest + hourMs, 2)) {
+          await upkeep.blobDeleted(blobKey);
+        }
+      },
+      postponeBlobDeletion: () => upkeep.postponeBlobDeletion(blobKey, newest),
+      trimDataKeys: () => upkeep.trimDataKeys(500),
+      anonymousBytes: () => upkeep.anonymousBytes(),
+      async releaseOwned() {
+        expect(await upkeep.releaseOwned(busyOwner, newest, 50)).toBe(50);
+        expect(await upkeep.releaseOwned(501, newest, 50)).toBe(50);
+      },
+      departedOwners: () => upkeep.departedOwners(0, 50),
+      forgetDeparted: () => upkeep.forgetDeparted(newest),
+    },
+  };
+}
+
+type Exercise = () => Promise<unknown>;
+interface Group {
+  readonly [name: string]: Exercise | Group;
+}
+
+async function runAll(exercises: Group): Promise<void> {
+  for (const exercise of Object.values(exercises)) {
+    if (typeof exercise === "function") await exercise();
+    else await runAll(exercise);
+  }
+}
+
+describe("with a million pushes and three million audit entries", { timeout: 600_000 }, () => {
+  test("every statement on them finds its rows by an index, whatever it is given", async () => {
+    const recorded = recordRuns(db, runs);
+    await runAll({ ...exercisesOf(createPushStore(recorded)) });
+    await readSweepBacklog(recorded, newest);
+    await createInspection(recorded).newestTime();
+    const keyring = createKeyring([randomBytes(32)], { bytes: randomBytes });
+    await createResealer(recorded, keyring).pushesAfter(pushes - 900, 100);
+    expect(new Set(runs.map(({ text }) => text)).size).toBeGreaterThan(50);
+
+    const looked: string[] = [];
+    for (const run of distinct(runs)) {
+      for (const mode of ["force_custom_plan", "force_generic_plan"] as const) {
+        const nodes = await explain(client, run, mode);
+        const how = `${mode}: ${run.text}`;
+        expect(nodes.filter(isSlow(run.text)), how).toEqual([]);
+        if (!counts.test(run.text)) expect(nodes[0]?.pages, how).toBeLessThan(pagesMax);
+        looked.push(...nodes.flatMap(({ table }) => table ?? []));
+      }
+    }
+    expect(looked).toEqual(expect.arrayContaining([...large]));
+  });
+
+  test("without the index it would not", async () => {
+    const tombstones = runs.find(({ text }) => /owner_id IS NULL ORDER BY ended_at/.test(text));
+    if (tombstones === undefined) throw new Error("Nobody looked for tombstones.");
+    await client.query("DROP INDEX pushes_tombstones");
+    const nodes = await explain(client, tombstones, "force_generic_plan");
+    expect(nodes.filter(isSlow(tombstones.text))).toHaveLength(1);
+  });
+});
+
+/** Each statement with each list of parameters that it was given. */
+function distinct(all: readonly Run[]): readonly Run[] {
+  return [...new Map(all.map((run) => [JSON.stringify(run), run])).values()];
+}
+
+function isSlow(text: string): (node: PlanNode) => boolean {
+  const watched = counts.test(text) ? large.filter((table) => table !== "files") : large;
+  return ({ kind, table }) => kind === "Seq Scan" && table !== undefined && watched.includes(table);
+}

@@ -1,0 +1,50 @@
+import type { Database, Reading, Unit, Writing } from "../../../src/db/database.ts";
+import type { Value } from "../../../src/db/statement.ts";
+
+/** A statement as it was run. */
+export interface Run {
+  readonly text: string;
+  readonly parameters: readonly Value[];
+}
+
+/** The same database; `runs` gets every statement, in its order, with what it was given. */
+export function recordRuns(db: Database, runs: Run[]): Database {
+  const note = ({ postgres }: { readonly postgres: string }, parameters: readonly Value[]) =>
+    runs.push({ text: postgres, parameters });
+  const reading = (target: Reading): Reading => ({
+    one(statement, ...parameters) {
+      note(statement, parameters);
+      return target.one(statement, ...parameters);
+    },
+    all(statement, ...parameters) {
+      note(statement, parameters);
+      return target.all(statement, ...parameters);
+    },
+  });
+  const writing = (target: Writing): Writing => ({
+    ...reading(target),
+    run(statement, ...parameters) {
+      note(statement, parameters);
+      return target.run(statement, ...parameters);
+    },
+  });
+  const recorded =
+    <T>(work: (unit: Unit) => Promise<T>) =>
+    (unit: Unit) =>
+      work(writing(unit));
+  return {
+    engine: db.engine,
+    read: reading(db.read),
+    hotRead: reading(db.read),
+    patientRead: reading(db.read),
+    autocommit: writing(db.autocommit),
+    idempotent: writing(db.idempotent),
+    write: (work) => db.write(recorded(work)),
+    writeInTurn: (turn, work) => db.writeInTurn(turn, recorded(work)),
+    counts: db.counts,
+    keyDestroyed: () => db.keyDestroyed(),
+    poolUse: () => db.poolUse(),
+    answers: () => db.answers(),
+    close: () => db.close(),
+  };
+}
