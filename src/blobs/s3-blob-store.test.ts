@@ -3,27 +3,33 @@ import { describe, expect, test } from "vitest";
 import { always, everyOther, type Fault, type FaultPlan } from "../../test/support/s3/faults.ts";
 import { startForeignStore } from "../../test/support/s3/foreign-store.ts";
 import { bucket, credentials, type ObjectStore, region, startObjectStore } from "../../test/support/s3/object-store.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import { systemRandom } from "../base/random.ts";
+import { idleMsMax } from "../http/server.ts";
 import { describeBlobStore } from "./blob-store.contract.ts";
 import { BlobMissingError, type BlobStore, BlobStoreError } from "./blob-store.ts";
-import { type BucketSettings, bucketUrl } from "./s3/bucket.ts";
+import { type BucketSettings, bucketUrl, defaultPatience } from "./s3/bucket.ts";
 import { createS3BlobStore, partBytesFor } from "./s3-blob-store.ts";
 
 const key = "0123456789abcdef0123456789abcdef";
 const path = `01/${key}`;
 const mebibyte = 1024 ** 2;
 
-function openStore(settings: Omit<BucketSettings, "region" | "pathStyle">, pauses: number[] = []): BlobStore {
+function openStore(
+  settings: Omit<BucketSettings, "region" | "pathStyle">,
+  pauses: number[] = [],
+  clock: Clock = systemClock,
+): BlobStore {
   return createS3BlobStore(
     { region, pathStyle: true, ...settings, blobBytesMax: 100 * mebibyte },
     {
-      clock: { now: () => Date.now() },
+      clock,
       random: systemRandom,
       pause: async (ms) => {
         pauses.push(ms);
       },
     },
-    { connectMs: 5_000, silenceMs: 500, attemptsMax: 4 },
+    { ...defaultPatience, silenceMs: 500 },
   );
 }
 
@@ -247,6 +253,16 @@ describe("a store in trouble", () => {
     await expect(read(store)).rejects.toMatchObject({ code: "ETIMEDOUT" });
     await expect(store.write(key, chunksOf(randomBytes(6 * mebibyte)))).rejects.toMatchObject({ code: "ETIMEDOUT" });
     expect(remote.operations.length).toBeGreaterThan(4);
+  });
+
+  test("that is silent is given up before the server cuts the connection of who waits", async () => {
+    const { remote } = await openFaulty(always("silent"));
+    const startedAt = Date.now();
+    const clock = { now: () => startedAt + remote.operations.length * defaultPatience.silenceMs };
+    const store = openStore({ endpoint: remote.endpoint, bucket, ...credentials }, [], clock);
+    await expect(store.write(key, chunksOf(Buffer.from("a")))).rejects.toMatchObject({ code: "ETIMEDOUT" });
+    expect(remote.operations).toEqual(["PutObject", "PutObject", "ListMultipartUploads"]);
+    expect(clock.now() - startedAt).toBeLessThan(idleMsMax);
   });
 
   test("that is not there is an error of the store, not of ours", async () => {

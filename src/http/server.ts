@@ -57,7 +57,7 @@ const headerBytesMax = 16 * 1024;
 const paramLengthMax = headerBytesMax;
 const headersMsMax = 20_000;
 /** Without a byte in either direction; an upload that goes on may take long, one that stalls may not. */
-const idleMsMax = 75_000;
+export const idleMsMax = 75_000;
 const keepAliveMs = 65_000;
 /** 1 GiB at 400 kbit/s. */
 const requestMsMax = 6 * 3_600_000;

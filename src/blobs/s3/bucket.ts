@@ -25,10 +25,16 @@ export interface BucketDeps {
 
 export interface Patience extends Waiting {
   readonly attemptsMax: number;
+  /** After so long an operation is not begun once more. */
+  readonly retryMs: number;
 }
 
-/** With the pauses between them, four tries take about two seconds of a store that answers with errors. */
-export const defaultPatience: Patience = { connectMs: 5_000, silenceMs: 30_000, attemptsMax: 4 };
+/**
+ * With the pauses between them, four tries take about two seconds of a store that answers with errors. Of a store that is
+ * silent there are two, and then one to take back what was sent: together less than the 75 seconds after which the
+ * server cuts a connection on which nothing moves. Who waits gets an answer.
+ */
+export const defaultPatience: Patience = { connectMs: 5_000, silenceMs: 20_000, attemptsMax: 4, retryMs: 25_000 };
 
 export interface Operation {
   /** As S3's reference calls it. */
@@ -107,12 +113,13 @@ export function createBucket(settings: BucketSettings, deps: BucketDeps, patienc
   return {
     async call(operation, read) {
       const attemptsMax = operation.attemptsMax ?? patience.attemptsMax;
+      const retriesEndAt = deps.clock.now() + patience.retryMs;
       for (let attempts = 1; ; attempts += 1) {
         try {
           return await attempt(operation, read);
         } catch (error) {
           const passes = error instanceof S3Error && error.passing && operation.signal?.aborted !== true;
-          if (!passes || attempts >= attemptsMax) throw error;
+          if (!passes || attempts >= attemptsMax || deps.clock.now() >= retriesEndAt) throw error;
           await deps.pause(pauseMs(attempts, deps.random));
         }
       }
