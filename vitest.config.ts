@@ -11,9 +11,19 @@ const aboutSqlite = [
   "src/pushes/{log-after-kill,store/trim-data-keys}.test.ts",
   // A file that is no database.
   "src/cli/damaged-file.test.ts",
+  // The disk under it, and its log, fill up; its folder or its file cannot be written.
+  "test/faults/{disk-full,start-on-file}.test.ts",
   // Backups copy its file; those of a server's database are PostgreSQL's own.
   "src/backup/**",
   "test/{flows,faults}/backup*.test.ts",
+  // It stays one process.
+  "test/faults/sqlite-one-process.test.ts",
+];
+
+/** Where the engine makes no difference and the test takes time. */
+const aboutNoEngine = [
+  // Packages that are not installed.
+  "test/faults/tracing-missing.test.ts",
 ];
 
 /** Runs of one test file: one for each engine that it is about. */
@@ -29,7 +39,7 @@ const engines = {
       "src/{accounts,branding,cli,db,jobs,limits,mail,pushes}/**/*.test.ts",
       "test/{flows,faults,races}/**/*.test.ts",
     ],
-    exclude: [...aboutSqlite, ...(hasPgbouncer ? [] : ["**/*pgbouncer.test.ts"])],
+    exclude: [...aboutSqlite, ...aboutNoEngine, ...(hasPgbouncer ? [] : ["**/*pgbouncer.test.ts"])],
   },
 };
 

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { createUser, email, makeTestCli, password, type TestCli, withCliDatabase } from "../../test/support/cli.ts";
+import { createUser, email, makeTestCli, password, type TestCli } from "../../test/support/cli.ts";
+import { withDatabaseOf } from "../../test/support/database-of.ts";
 import { changeRows, countRows, readRows } from "../../test/support/engine-database.ts";
 
 async function makeHouse(cli: TestCli): Promise<void> {
@@ -53,10 +54,10 @@ it("user reset-factors removes them", async () => {
   await makeHouse(cli);
   const insert = `INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, created_at)
     VALUES (1, 2, 'key', ?, ?, 0, '', 0)`;
-  await withCliDatabase(cli, (db) => changeRows(db, insert, Buffer.from([1]), Buffer.alloc(1)));
+  await withDatabaseOf(cli.dataDir, (db) => changeRows(db, insert, Buffer.from([1]), Buffer.alloc(1)));
   const { stdout } = await cli.run(about("reset-factors", "eve@example.org"));
   expect(stdout).toBe("User 2 has no second factor, and is signed out everywhere.\n");
-  expect(await withCliDatabase(cli, (db) => countRows(db, "passkeys"))).toBe(0);
+  expect(await withDatabaseOf(cli.dataDir, (db) => countRows(db, "passkeys"))).toBe(0);
 });
 
 it("what is done from a shell stands in the administrators' trail", async () => {
@@ -70,7 +71,7 @@ it("what is done from a shell stands in the administrators' trail", async () => 
   // Refused, so no line.
   await cli.run(about("demote"));
   const query = "SELECT action, subject, admin_id, admin_email FROM admin_entries ORDER BY id";
-  const lines = (await withCliDatabase(cli, (db) => readRows(db, query))).map((row) => Object.values(row));
+  const lines = (await withDatabaseOf(cli.dataDir, (db) => readRows(db, query))).map((row) => Object.values(row));
   const shell = [null, "shell"];
   expect(lines).toEqual([
     ["created_user", email, ...shell],

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { Canaries } from "../support/canaries.ts";
 import {
@@ -16,7 +15,9 @@ import {
   learnToken,
 } from "../support/canary-requests.ts";
 import { type CanaryWalk, multipart } from "../support/canary-walk.ts";
-import { databaseFile, filesIn } from "../support/database-file.ts";
+import { filesIn } from "../support/database-file.ts";
+import { withDatabaseOf } from "../support/database-of.ts";
+import { changeRows } from "../support/engine-database.ts";
 
 describe("the search itself", () => {
   it("finds a secret in every form, cut or not", () => {
@@ -144,14 +145,12 @@ describe("no secret lies where it does not belong", () => {
   });
 });
 
-const corrupt = (walk: CanaryWalk, statement: string) => {
-  const db = new Database(databaseFile(walk.dataDir));
-  try {
-    expect(db.prepare(statement).run().changes).toBeGreaterThan(0);
-  } finally {
-    db.close();
-  }
-};
+/** Overwrites a column of all rows that have something there. */
+async function corrupt(walk: CanaryWalk, table: string, column: string): Promise<void> {
+  const statement = `UPDATE ${table} SET ${column} = ? WHERE ${column} IS NOT NULL`;
+  const changed = await withDatabaseOf(walk.dataDir, (db) => changeRows(db, statement, Buffer.alloc(98)));
+  expect(changed).toBeGreaterThan(0);
+}
 
 describe("no secret slips out of what fails", () => {
   it("when the stored data was changed: an unexpected error has an id and no details", async () => {
@@ -160,15 +159,15 @@ describe("no secret slips out of what fails", () => {
     const { push, urlToken } = await createByJson(signed, "broken");
     const path = `${api}/${urlToken}`;
     const header = { "x-push-passphrase": push.passphrase };
-    corrupt(walk, "UPDATE payloads SET sealed = zeroblob(length(sealed))");
+    await corrupt(walk, "payloads", "sealed");
     await walk.ask(500, path, { headers: header });
     const body = new URLSearchParams({ passphrase: push.passphrase });
     await walk.ask(500, `/p/${urlToken}/r`, { method: "POST", headers: browser, body });
-    corrupt(walk, "UPDATE data_keys SET sealed = zeroblob(length(sealed))");
+    await corrupt(walk, "data_keys", "sealed");
     await walk.ask(500, path, { headers: header });
-    corrupt(walk, "UPDATE pushes SET note_sealed = zeroblob(length(note_sealed))");
+    await corrupt(walk, "pushes", "note_sealed");
     await walk.ask(500, `${api}/active`, { headers: bearer });
-    corrupt(walk, "UPDATE pushes SET token_sealed = zeroblob(length(token_sealed))");
+    await corrupt(walk, "pushes", "token_sealed");
     await walk.ask(500, `${api}/active`, { headers: bearer });
     expect(walk.server.logLines.filter((line) => line.includes('"event":"unexpected_error"')).length).toBe(5);
     await finish(walk);

@@ -1,130 +1,14 @@
-import { chmodSync, statSync } from "node:fs";
+import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { databaseFile, filesIn, integrityOf } from "../support/database-file.ts";
-import { createPush, doors, everyDoor, type KnownPush, postJson, read } from "../support/doors.ts";
-import { boundByPermissions, limitFileBytes } from "../support/limits.ts";
+import { filesIn } from "../support/database-file.ts";
+import { createPush, postJson } from "../support/doors.ts";
+import { boundByPermissions } from "../support/limits.ts";
 import { newDataDir, runProgram } from "../support/processes.ts";
+import { expectEachOpensOnce, expectUnavailable, pushOf, sendFile } from "../support/refusals.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
 
-const createAtOnce = 8;
-const batchesMax = 200;
-const payloadCharacters = 20_000;
-
-/** The answer of a server that cannot take it now: 503, when to come back, and one sentence without details. */
-async function expectUnavailable(answer: Response): Promise<void> {
-  const body = await answer.text();
-  expect(answer.status, body).toBe(503);
-  expect(Number(answer.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
-  const { error, ...more } = JSON.parse(body) as { error: string };
-  expect(more).toEqual({});
-  expect(error).toMatch(/^[A-Z][^\n]*\.$/);
-  expect(error).not.toMatch(/sqlite|EFBIG|EACCES|\//i);
-}
-
-/** Creates several at once until the storage refuses; @returns what was acknowledged. */
-async function fillUp(server: ServerProcess): Promise<readonly KnownPush[]> {
-  const acknowledged: KnownPush[] = [];
-  for (let batch = 0; batch < batchesMax; batch += 1) {
-    const answers = await Promise.all(
-      Array.from({ length: createAtOnce }, async () => {
-        const payload = crypto.randomUUID().padEnd(payloadCharacters, "-full");
-        return { payload, answer: await postJson(`${server.baseUrl}/api/v2/pushes`, pushOf(payload)) };
-      }),
-    );
-    let full = false;
-    for (const { payload, answer } of answers) {
-      if (answer.status === 201) {
-        const { url_token: urlToken } = (await answer.json()) as { url_token: string };
-        acknowledged.push({ urlToken, payload, views: 1 });
-      } else {
-        full = true;
-        await expectUnavailable(answer);
-      }
-    }
-    if (full) return acknowledged;
-  }
-  throw new Error("The storage never got full.");
-}
-
-const pushOf = (payload: string) => ({ push: { payload, expire_after_views: 1 } });
-
-function sendFile(server: ServerProcess, bytes: number): Promise<Response> {
-  const form = new FormData();
-  form.append("push[files][]", new Blob([new Uint8Array(bytes)]), "large.bin");
-  return fetch(`${server.baseUrl}/api/v2/pushes`, { method: "POST", body: form });
-}
-
-async function expectEachOpensOnce(server: ServerProcess, pushes: readonly KnownPush[]): Promise<void> {
-  for (const [at, push] of pushes.entries()) {
-    const door = everyDoor[at % everyDoor.length] ?? doors.apiV2;
-    expect(await read(door, server.baseUrl, push)).toBe("payload");
-    expect(await read(door, server.baseUrl, push)).toBe("gone");
-  }
-}
-
 const environment = { PWP__FILES__ALLOW_ANONYMOUS: "true" };
-
-describe.runIf(process.platform === "linux")("a disk that is full", () => {
-  it("refuses what is new with 503, loses nothing acknowledged, and is forgotten once there is room", async () => {
-    const dataDir = newDataDir();
-    const server = await startServer({ dataDir, environment });
-    const before = await createPush(server.baseUrl, { payload: "from before", expire_after_views: 2 });
-    limitFileBytes(server.pid, 1_500_000);
-    const acknowledged = await fillUp(server);
-    expect(acknowledged.length).toBeGreaterThan(0);
-    await expectUnavailable(await sendFile(server, 3_000_000));
-    expect((await fetch(`${server.baseUrl}/up`)).status).toBe(200);
-
-    limitFileBytes(server.pid, "unlimited");
-    const after = await createPush(server.baseUrl, { payload: "from after", expire_after_views: 1 });
-    const sent = await sendFile(server, 3_000_000);
-    expect(sent.status, await sent.text()).toBe(201);
-    await expectEachOpensOnce(server, [...acknowledged.slice(0, 5), after]);
-    expect(await read(doors.apiV2, server.baseUrl, before)).toBe("payload");
-    expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
-    expect(integrityOf(dataDir)).toEqual(["ok"]);
-
-    const restarted = await startServer({ dataDir, environment });
-    await expectEachOpensOnce(restarted, acknowledged.slice(5));
-    expect(await read(doors.step, restarted.baseUrl, before)).toBe("payload");
-    expect(await read(doors.step, restarted.baseUrl, before)).toBe("gone");
-    const unfinished = [...filesIn(dataDir).keys()].filter((path) => path.endsWith(".part"));
-    expect(unfinished).toEqual([]);
-  });
-
-  it("to the last byte gives no secret away uncounted, and takes no view for a refusal", async () => {
-    const dataDir = newDataDir();
-    const server = await startServer({ dataDir });
-    const pushes = await Promise.all(
-      Array.from({ length: 20 }, (_, at) =>
-        createPush(server.baseUrl, { payload: `kept ${at} ${crypto.randomUUID()}`, expire_after_views: 1 }),
-      ),
-    );
-    // No file may grow any more, not even the log by one page.
-    limitFileBytes(server.pid, statSync(`${databaseFile(dataDir)}-wal`).size);
-    for (const [at, push] of pushes.entries()) {
-      const door = everyDoor[at % everyDoor.length] ?? doors.apiV2;
-      expect(await read(door, server.baseUrl, push)).toBe("unavailable");
-    }
-    limitFileBytes(server.pid, "unlimited");
-    await expectEachOpensOnce(server, pushes);
-    await server.stop();
-    expect(integrityOf(dataDir)).toEqual(["ok"]);
-  });
-
-  it("and a SIGKILL together leave all that was acknowledged", async () => {
-    const dataDir = newDataDir();
-    const server = await startServer({ dataDir });
-    limitFileBytes(server.pid, 600_000);
-    const acknowledged = await fillUp(server);
-    await server.kill();
-    const restarted = await startServer({ dataDir });
-    await expectEachOpensOnce(restarted, acknowledged);
-    await restarted.stop();
-    expect(integrityOf(dataDir)).toEqual(["ok"]);
-  });
-});
 
 describe("a folder for files that cannot be written", () => {
   it("refuses files with 503 while everything else goes on, and recovers", async () => {

@@ -1,53 +1,12 @@
-import { chmodSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { databaseFile, filesIn } from "../support/database-file.ts";
-import { createPush, doors, read } from "../support/doors.ts";
-import { boundByPermissions, withFileBytesMax } from "../support/limits.ts";
 import { newDataDir, runProgram } from "../support/processes.ts";
+import { expectIntact, makeData, refusedStart, refusedUntouched } from "../support/refused-starts.ts";
 import { startServer } from "../support/server.ts";
 
 const keys = { one: "11".repeat(32), other: "22".repeat(32) };
-
-/** A data folder as a server leaves it, with one push in it. */
-async function makeData(environment: Readonly<Record<string, string>> = {}) {
-  const dataDir = newDataDir();
-  const server = await startServer({ dataDir, environment });
-  const push = await createPush(server.baseUrl, { payload: "still there", expire_after_views: 1 });
-  await server.stop();
-  return { dataDir, push };
-}
-
-interface RefusedStart {
-  readonly dataDir: string;
-  readonly environment?: Readonly<Record<string, string>>;
-  readonly launcher?: readonly string[];
-}
-
-/** The start ends with exit code 1 and one sentence on standard error; @returns the sentence. */
-async function refusedStart({ dataDir, environment = {}, launcher = [] }: RefusedStart): Promise<string> {
-  const run = await runProgram(["serve"], { PORT: "0", DATA_DIR: dataDir, ...environment }, "", launcher);
-  expect(run.exitCode, run.stderr).toBe(1);
-  expect(run.stdout).not.toContain("server_started");
-  expect(run.stderr).toMatch(/^\S[^\n]*\.\n$/);
-  expect(run.stderr).not.toMatch(/\bat \S+:\d+/);
-  return run.stderr;
-}
-
-/** As `refusedStart`, and not one byte in the data folder differs afterwards. */
-async function refusedUntouched(start: RefusedStart): Promise<string> {
-  const before = filesIn(start.dataDir);
-  const sentence = await refusedStart(start);
-  expect(filesIn(start.dataDir)).toEqual(before);
-  return sentence;
-}
-
-async function expectIntact(dataDir: string, push: Awaited<ReturnType<typeof createPush>>): Promise<void> {
-  const server = await startServer({ dataDir });
-  expect(await read(doors.apiV2, server.baseUrl, push)).toBe("payload");
-}
 
 describe("a start", () => {
   it("from nothing leads to a first answer", async () => {
@@ -97,20 +56,6 @@ describe("a start", () => {
     expect(await refusedUntouched({ dataDir })).toContain("does not hold a master key (64 hex digits)");
   });
 
-  it("on a database of a newer version is refused and changes nothing", async () => {
-    const { dataDir } = await makeData();
-    const db = new Database(databaseFile(dataDir));
-    db.pragma("user_version = 999");
-    db.close();
-    expect(await refusedUntouched({ dataDir })).toMatch(/^The database has schema version 999, this program knows \d+/);
-  });
-
-  it("on a file that is no database is refused and changes nothing", async () => {
-    const { dataDir } = await makeData();
-    writeFileSync(databaseFile(dataDir), "This is a diary. ".repeat(1_000));
-    expect(await refusedUntouched({ dataDir })).toMatch(/^The database cannot be used \(SQLITE_NOTADB\)/);
-  });
-
   it("on a port that is taken is refused", async () => {
     const { dataDir, push } = await makeData();
     const taken = createServer().listen(0, "127.0.0.1");
@@ -135,38 +80,5 @@ describe("a start", () => {
 
   it.runIf(process.platform === "linux")("in a file system that takes none is refused at once", async () => {
     expect(await refusedStart({ dataDir: "/proc/sealpush" })).toContain("cannot be made (ENOENT): check DATA_DIR.");
-  });
-
-  it("in a new folder that cannot be written is refused", async () => {
-    const dataDir = newDataDir();
-    mkdirSync(dataDir, { mode: 0o500 });
-    expect(await refusedStart({ dataDir, launcher: boundByPermissions })).toContain(
-      "master.key cannot be made (EACCES)",
-    );
-    const environment = { PWPUSH_MASTER_KEY: keys.one };
-    expect(await refusedStart({ dataDir, environment, launcher: boundByPermissions })).toBe(
-      `${databaseFile(dataDir)} cannot be used (EACCES).\n`,
-    );
-    expect(filesIn(dataDir).size).toBe(0);
-  });
-
-  it("on data that cannot be written is refused, and goes well once it can", async () => {
-    const { dataDir, push } = await makeData();
-    chmodSync(dataDir, 0o500);
-    const readOnlyFolder = await refusedUntouched({ dataDir, launcher: boundByPermissions });
-    expect(readOnlyFolder).toMatch(/^The database cannot be used \(SQLITE_\w+\): /);
-    chmodSync(databaseFile(dataDir), 0o400);
-    chmodSync(dataDir, 0o700);
-    const readOnlyFile = await refusedStart({ dataDir, launcher: boundByPermissions });
-    expect(readOnlyFile).toMatch(/\(SQLITE_READONLY\w*\)/);
-    chmodSync(databaseFile(dataDir), 0o600);
-    await expectIntact(dataDir, push);
-  });
-
-  it.runIf(process.platform === "linux")("on a full disk is refused, and goes well once there is room", async () => {
-    const { dataDir, push } = await makeData();
-    const sentence = await refusedStart({ dataDir, launcher: withFileBytesMax(0) });
-    expect(sentence).toMatch(/^The database cannot be used \(SQLITE_(?:IOERR|FULL)\w*\): /);
-    await expectIntact(dataDir, push);
   });
 });

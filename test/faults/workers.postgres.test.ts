@@ -2,7 +2,6 @@ import { expect, it } from "vitest";
 import { keepAsking } from "../support/keep-asking.ts";
 import { newDataDir } from "../support/processes.ts";
 import { startServerByNpm } from "../support/server.ts";
-import "./workers.test.ts";
 
 it("workers and primary that a terminal interrupts together, npm among them, finish what runs", async () => {
   const server = await startServerByNpm({ dataDir: newDataDir(), environment: { WEB_CONCURRENCY: "2" } });

@@ -4,8 +4,8 @@ import { loadConfig } from "../../src/config/load-config.ts";
 import type { LetterContent } from "../../src/mail/letter.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { Canaries } from "../support/canaries.ts";
-import { filesIn } from "../support/database-file.ts";
 import { linkIn, startMailSink } from "../support/mail-sink.ts";
+import { storedIn } from "../support/stored.ts";
 import { noticeLetter, resetLetter } from "../support/test-mail.ts";
 
 const ada = "ada@example.com";
@@ -119,7 +119,7 @@ test("neither log nor database holds what a mail says, nor the mail password", a
   };
   await expect.poll(failedLater, eventually).toBe(1);
   expect(canaries.namesIn(Buffer.from(world.logLines.join("")))).toEqual([]);
-  for (const [path, bytes] of filesIn(world.dataDir)) expect(canaries.namesIn(bytes), path).toEqual([]);
+  for (const [path, bytes] of await storedIn(world.dataDir)) expect(canaries.namesIn(bytes), path).toEqual([]);
 });
 
 test("a mail server that hangs holds up neither the server's answers nor, for long, its end", async () => {

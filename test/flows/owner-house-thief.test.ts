@@ -13,6 +13,7 @@ import { encode, sendForm } from "../support/every-form.ts";
 import { appFor } from "../support/factors.ts";
 import { linkIn, startMailSink } from "../support/mail-sink.ts";
 import { personAt } from "../support/person.ts";
+import { storedIn } from "../support/stored.ts";
 
 const moved = "moved@example.com";
 const waiting = "waits@example.com";
@@ -126,7 +127,7 @@ test("the database alone: hashes, digests and sealed secrets of factors open not
   expect((await person.post("/users/second_factor", { backup_code: estate.backupCodes[0] ?? "" })).status).toBe(303);
 });
 
-test("the data folder without the master key holds no secret of an account in clear", async () => {
+test("the data folder and the database without the master key hold no secret of an account in clear", async () => {
   const { world, estate, links } = await open();
   const { canaries } = estate;
   canaries.add("session", estate.person.cookie().split("=")[1] ?? "");
@@ -147,7 +148,7 @@ test("the data folder without the master key holds no secret of an account in cl
   canaries.add("master key", filesIn(world.dataDir).get("master.key")?.toString("latin1").trim() ?? "");
   // What its owner's own pages show, and nobody sealed: where from, with what, and what things are called.
   const known = ["API token's name", "address", "e-mail", "passkey's name", "referrer", "subject", "user agent"];
-  for (const [path, bytes] of filesIn(world.dataDir)) {
+  for (const [path, bytes] of await storedIn(world.dataDir)) {
     if (path === "master.key") continue;
     const found = canaries.namesIn(bytes).filter((name) => !known.includes(name));
     expect([path, found]).toEqual([path, []]);

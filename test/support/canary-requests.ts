@@ -50,10 +50,10 @@ export async function begin(): Promise<Signed> {
 export async function finish(walk: CanaryWalk): Promise<void> {
   await walk.ask(200, "/metrics", { headers: { authorization: `Bearer ${metricsToken}` } });
   walk.expectNothingLogged();
-  walk.expectNothingInFiles();
+  await walk.expectNothingStored();
   expect(await walk.server.stop()).toEqual({ exitCode: 0, signal: null });
   walk.expectNothingLogged();
-  walk.expectNothingInFiles();
+  await walk.expectNothingStored();
 }
 
 export const fieldsOf = ({ payload, passphrase, name, note }: PushCanaries) => ({ payload, passphrase, name, note });

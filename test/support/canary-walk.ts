@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { expect } from "vitest";
 import { Canaries } from "./canaries.ts";
-import { filesIn } from "./database-file.ts";
 import type { ServerProcess } from "./server.ts";
+import { storedIn } from "./stored.ts";
 
 export interface Asked {
   readonly headers: Headers;
@@ -82,9 +82,9 @@ export class CanaryWalk {
     expect(leaking).toEqual([]);
   }
 
-  /** Looks through every byte of every file of the data folder. */
-  expectNothingInFiles(): void {
-    const leaking = [...filesIn(this.dataDir)]
+  /** Looks through every byte of every file of the data folder, and of every row. */
+  async expectNothingStored(): Promise<void> {
+    const leaking = [...(await storedIn(this.dataDir))]
       .map(([path, bytes]) => ({ path, found: this.canaries.findingsIn(bytes) }))
       .filter(({ found }) => found.length > 0);
     expect(leaking).toEqual([]);

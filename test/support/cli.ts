@@ -5,10 +5,7 @@ import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { type CliIo, runCli } from "../../src/cli/cli.ts";
-import type { Database } from "../../src/db/database.ts";
-import { openDatabase } from "../../src/db/open-database.ts";
 import { settingsOfEngine } from "./engine.ts";
-import { testConfig } from "./house.ts";
 
 interface CliRun {
   readonly exitCode: number;
@@ -70,24 +67,6 @@ export function makeTestCli(overrides: Partial<CliIo> = {}): TestCli {
 
 async function* oneChunk(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes;
-}
-
-/** The commands' database, past the program. */
-export async function withCliDatabase<T>({ dataDir }: TestCli, work: (db: Database) => Promise<T>): Promise<T> {
-  const { database } = testConfig(dataDir, await settingsOfEngine(dataDir));
-  const failed = (code: unknown) => {
-    throw new Error(`Storage failed: ${code}`);
-  };
-  const db = await openDatabase(database, {
-    monotonicMs: () => performance.now(),
-    onStorageFailure: failed,
-    onTruncationFailed: failed,
-  });
-  try {
-    return await work(db);
-  } finally {
-    await db.close();
-  }
 }
 
 /** Makes the data folder too. */

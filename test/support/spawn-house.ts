@@ -37,14 +37,21 @@ function spawnHouse(): HouseProcess {
   onTestFinished(kill);
   return {
     kill,
-    ask: (command, at = 0) =>
-      new Promise((resolve, reject) => {
+    async ask(given, at = 0) {
+      const command = given.do === "open" ? await onEngine(given) : given;
+      return await new Promise((resolve, reject) => {
         orders += 1;
         const order: Order = { number: orders, at, command };
         waiting.set(order.number, { resolve, reject });
         child.send(order);
-      }),
+      });
+    },
   };
+}
+
+async function onEngine(command: Extract<Command, { do: "open" }>): Promise<Command> {
+  const { dataDir, environment } = command;
+  return { ...command, environment: { ...(await settingsOfEngine(dataDir, environment)), ...environment } };
 }
 
 /** @returns that many processes with a house open on the folder. */
@@ -54,8 +61,7 @@ export async function spawnOpenHouses(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<readonly HouseProcess[]> {
   const houses = Array.from({ length: count }, spawnHouse);
-  const settings = { ...(await settingsOfEngine(dataDir, environment)), ...environment };
-  await Promise.all(houses.map((house) => house.ask({ do: "open", dataDir, environment: settings })));
+  await Promise.all(houses.map((house) => house.ask({ do: "open", dataDir, environment })));
   return houses;
 }
 

@@ -1,0 +1,72 @@
+import { statSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { databaseFile, filesIn } from "../support/database-file.ts";
+import { createPush, doors, everyDoor, read } from "../support/doors.ts";
+import { limitFileBytes } from "../support/limits.ts";
+import { newDataDir } from "../support/processes.ts";
+import { expectEachOpensOnce, expectUnavailable, fillUp, sendFile } from "../support/refusals.ts";
+import { startServer } from "../support/server.ts";
+import { damageOf } from "../support/soundness.ts";
+
+const environment = { PWP__FILES__ALLOW_ANONYMOUS: "true" };
+
+describe.runIf(process.platform === "linux")("a disk that is full", () => {
+  it("refuses what is new with 503, loses nothing acknowledged, and is forgotten once there is room", async () => {
+    const dataDir = newDataDir();
+    const server = await startServer({ dataDir, environment });
+    const before = await createPush(server.baseUrl, { payload: "from before", expire_after_views: 2 });
+    limitFileBytes(server.pid, 1_500_000);
+    const acknowledged = await fillUp(server);
+    expect(acknowledged.length).toBeGreaterThan(0);
+    await expectUnavailable(await sendFile(server, 3_000_000));
+    expect((await fetch(`${server.baseUrl}/up`)).status).toBe(200);
+
+    limitFileBytes(server.pid, "unlimited");
+    const after = await createPush(server.baseUrl, { payload: "from after", expire_after_views: 1 });
+    const sent = await sendFile(server, 3_000_000);
+    expect(sent.status, await sent.text()).toBe(201);
+    await expectEachOpensOnce(server, [...acknowledged.slice(0, 5), after]);
+    expect(await read(doors.apiV2, server.baseUrl, before)).toBe("payload");
+    expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
+    expect(await damageOf(dataDir)).toEqual([]);
+
+    const restarted = await startServer({ dataDir, environment });
+    await expectEachOpensOnce(restarted, acknowledged.slice(5));
+    expect(await read(doors.step, restarted.baseUrl, before)).toBe("payload");
+    expect(await read(doors.step, restarted.baseUrl, before)).toBe("gone");
+    const unfinished = [...filesIn(dataDir).keys()].filter((path) => path.endsWith(".part"));
+    expect(unfinished).toEqual([]);
+  });
+
+  it("to the last byte gives no secret away uncounted, and takes no view for a refusal", async () => {
+    const dataDir = newDataDir();
+    const server = await startServer({ dataDir });
+    const pushes = await Promise.all(
+      Array.from({ length: 20 }, (_, at) =>
+        createPush(server.baseUrl, { payload: `kept ${at} ${crypto.randomUUID()}`, expire_after_views: 1 }),
+      ),
+    );
+    // No file may grow any more, not even the log by one page.
+    limitFileBytes(server.pid, statSync(`${databaseFile(dataDir)}-wal`).size);
+    for (const [at, push] of pushes.entries()) {
+      const door = everyDoor[at % everyDoor.length] ?? doors.apiV2;
+      expect(await read(door, server.baseUrl, push)).toBe("unavailable");
+    }
+    limitFileBytes(server.pid, "unlimited");
+    await expectEachOpensOnce(server, pushes);
+    await server.stop();
+    expect(await damageOf(dataDir)).toEqual([]);
+  });
+
+  it("and a SIGKILL together leave all that was acknowledged", async () => {
+    const dataDir = newDataDir();
+    const server = await startServer({ dataDir });
+    limitFileBytes(server.pid, 600_000);
+    const acknowledged = await fillUp(server);
+    await server.kill();
+    const restarted = await startServer({ dataDir });
+    await expectEachOpensOnce(restarted, acknowledged);
+    await restarted.stop();
+    expect(await damageOf(dataDir)).toEqual([]);
+  });
+});

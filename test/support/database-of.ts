@@ -1,0 +1,22 @@
+import type { Database } from "../../src/db/database.ts";
+import { openDatabase } from "../../src/db/open-database.ts";
+import { settingsOfEngine } from "./engine.ts";
+import { testConfig } from "./house.ts";
+
+/** The database of a data folder, past the program that runs on it or has run. */
+export async function withDatabaseOf<T>(dataDir: string, work: (db: Database) => Promise<T>): Promise<T> {
+  const { database } = testConfig(dataDir, await settingsOfEngine(dataDir));
+  const failed = (what: unknown) => {
+    throw new Error(`The database of ${dataDir} failed: ${what}`);
+  };
+  const db = await openDatabase(database, {
+    monotonicMs: () => performance.now(),
+    onStorageFailure: failed,
+    onTruncationFailed: failed,
+  });
+  try {
+    return await work(db);
+  } finally {
+    await db.close();
+  }
+}

@@ -1,0 +1,43 @@
+import { expect } from "vitest";
+import { filesIn } from "./database-file.ts";
+import { createPush, doors, type KnownPush, read } from "./doors.ts";
+import { newDataDir, runProgram } from "./processes.ts";
+import { startServer } from "./server.ts";
+
+/** A data folder as a server leaves it, with one push in it. */
+export async function makeData(environment: Readonly<Record<string, string>> = {}) {
+  const dataDir = newDataDir();
+  const server = await startServer({ dataDir, environment });
+  const push = await createPush(server.baseUrl, { payload: "still there", expire_after_views: 1 });
+  await server.stop();
+  return { dataDir, push };
+}
+
+interface RefusedStart {
+  readonly dataDir: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly launcher?: readonly string[];
+}
+
+/** The start ends with exit code 1 and one sentence on standard error; @returns the sentence. */
+export async function refusedStart({ dataDir, environment = {}, launcher = [] }: RefusedStart): Promise<string> {
+  const run = await runProgram(["serve"], { PORT: "0", DATA_DIR: dataDir, ...environment }, "", launcher);
+  expect(run.exitCode, run.stderr).toBe(1);
+  expect(run.stdout).not.toContain("server_started");
+  expect(run.stderr).toMatch(/^\S[^\n]*\.\n$/);
+  expect(run.stderr).not.toMatch(/\bat \S+:\d+/);
+  return run.stderr;
+}
+
+/** As `refusedStart`, and not one byte in the data folder differs afterwards. */
+export async function refusedUntouched(start: RefusedStart): Promise<string> {
+  const before = filesIn(start.dataDir);
+  const sentence = await refusedStart(start);
+  expect(filesIn(start.dataDir)).toEqual(before);
+  return sentence;
+}
+
+export async function expectIntact(dataDir: string, push: KnownPush): Promise<void> {
+  const server = await startServer({ dataDir });
+  expect(await read(doors.apiV2, server.baseUrl, push)).toBe("payload");
+}

@@ -1,0 +1,43 @@
+import { integrityOf } from "./database-file.ts";
+import { withDatabaseOf } from "./database-of.ts";
+import { engine } from "./engine.ts";
+import { countRows } from "./engine-database.ts";
+
+/** What no crash may leave behind: rows that do not fit together. */
+const unfit: Readonly<Record<string, readonly [table: string, where: string]>> = {
+  "living push without its key": [
+    "pushes",
+    "ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM data_keys WHERE data_keys.id = pushes.data_key_id)",
+  ],
+  "living push without its payload": [
+    "pushes",
+    "ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM payloads WHERE payloads.push_id = pushes.id)",
+  ],
+  "living push with all its views used": ["pushes", "ended_at IS NULL AND views >= expire_after_views"],
+  "push with more views than it has": ["pushes", "views > expire_after_views"],
+  "payload without a living push": [
+    "payloads",
+    "NOT EXISTS (SELECT 1 FROM pushes WHERE pushes.id = payloads.push_id AND ended_at IS NULL)",
+  ],
+  "audit entry without its push": [
+    "audit_entries",
+    "NOT EXISTS (SELECT 1 FROM pushes WHERE pushes.id = audit_entries.push_id)",
+  ],
+};
+
+/**
+ * What is wrong with the database of a data folder that nobody has open; empty: nothing. SQLite's own check of every page
+ * and index goes with it; PostgreSQL checks its pages whenever it reads them.
+ */
+export async function damageOf(dataDir: string): Promise<readonly string[]> {
+  const ofFile = engine === "sqlite" ? integrityOf(dataDir).filter((line) => line !== "ok") : [];
+  const ofRows = await withDatabaseOf(dataDir, async (db) => {
+    const found: string[] = [];
+    for (const [what, [table, where]] of Object.entries(unfit)) {
+      const count = await countRows(db, table, where);
+      if (count > 0) found.push(`${count} × ${what}`);
+    }
+    return found;
+  });
+  return [...ofFile.map(String), ...ofRows];
+}
