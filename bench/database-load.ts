@@ -3,9 +3,9 @@ import type { PoolClient } from "pg";
 import { createIds, type Ids } from "../src/db/ids.ts";
 import { openPool } from "../src/db/postgres/pool.ts";
 import type { NewPush, PushRow } from "../src/pushes/store.ts";
+import { postgresSettings } from "../test/support/postgres/settings.ts";
 import { bareDatabase, bareHotPath } from "./bare-database.ts";
 import type { DatabaseJob, DatabasePlace, DatabaseResult, RowShape } from "./database-job.ts";
-import { postgresSettings } from "./postgres-settings.ts";
 
 /**
  * A process of its own that sends the statements of creates and claims as fast as the database takes them. What it has
@@ -91,7 +91,7 @@ async function run(job: DatabaseJob, lanes: readonly Lane[], ids: Ids, shape: Ro
 }
 
 async function serve({ url, connectionsMax, shape }: DatabasePlace): Promise<void> {
-  const pool = openPool(postgresSettings(url, connectionsMax), (code) => {
+  const pool = openPool(postgresSettings(url, { poolMax: connectionsMax }), (code) => {
     throw new Error(`A connection broke: ${code}`);
   });
   const lanes = await Promise.all(Array.from({ length: connectionsMax }, async () => laneOn(await pool.connect())));

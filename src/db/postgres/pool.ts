@@ -4,6 +4,7 @@ import type { ConnectionOptions } from "node:tls";
 import pg, { type PoolClient, type PoolConfig } from "pg";
 import type { PostgresSettings } from "../../config/config.ts";
 import type { PoolUse } from "../database.ts";
+import { readerOf } from "./column-types.ts";
 import { LostConnectionError } from "./failures.ts";
 
 export interface ConnectionPool {
@@ -18,9 +19,6 @@ const idleMsMax = 60_000;
 const lifetimeSecondsMax = 1_800;
 /** On top of the server's own limit: for a network that swallows what is sent. */
 const silenceMs = 5_000;
-
-/** `bigint` and `numeric`: all of ours are whole numbers far below 2^53. */
-const numberTypes: readonly number[] = [pg.types.builtins.INT8, pg.types.builtins.NUMERIC];
 
 /** @param onFailure an idle connection broke; the next request makes another. */
 export function openPool(settings: PostgresSettings, onFailure: (code: string) => void): ConnectionPool {
@@ -53,10 +51,7 @@ function poolConfig(settings: PostgresSettings): PoolConfig {
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     query_timeout: statementTimeoutMs + silenceMs,
-    types: {
-      getTypeParser: (type: number, format?: "text" | "binary") =>
-        numberTypes.includes(type) ? Number : pg.types.getTypeParser(type, format),
-    },
+    types: { getTypeParser: readerOf },
     // A pooler takes no settings of a session: then the server's own limits hold, and the one above.
     ...(settings.preparedStatements
       ? {

@@ -1,9 +1,12 @@
+import type { Submittable } from "pg";
 import type { Writing } from "../database.ts";
 import type { Statement, Value } from "../statement.ts";
 import { told } from "./failures.ts";
+import { NamedQuery } from "./named-query.ts";
 
 /** What is needed of a connection of the driver's. */
 export interface Connection {
+  query<T extends Submittable>(query: T): T;
   query(query: { text: string; values?: Value[]; name?: string }): Promise<{
     readonly command: string;
     readonly rows: unknown[];
@@ -46,9 +49,10 @@ export class PostgresStatements implements Writing {
   }
 
   async #query(statement: { readonly postgres: string; readonly name: string }, parameters: readonly Value[]) {
-    const query = { text: statement.postgres, values: parameters.map(storable) };
+    const values = parameters.map(storable);
     try {
-      return await this.#connection.query(this.#named ? { ...query, name: statement.name } : query);
+      if (this.#named) return await this.#connection.query(new NamedQuery(statement, values)).done;
+      return await this.#connection.query({ text: statement.postgres, values });
     } catch (error) {
       throw told(error);
     }

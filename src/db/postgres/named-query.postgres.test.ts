@@ -1,0 +1,91 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { makePostgresDatabase } from "../../../test/support/postgres/database.ts";
+import { postgresSettings } from "../../../test/support/postgres/settings.ts";
+import { sql, type Value } from "../statement.ts";
+import { openPool } from "./pool.ts";
+import { PostgresStatements } from "./postgres-statements.ts";
+
+/** Statements on one connection, as a process that has used it for long meets it. */
+async function withConnection(use: (statements: PostgresStatements) => Promise<void>): Promise<void> {
+  const { url } = await makePostgresDatabase();
+  const pool = openPool(postgresSettings(url), (code) => {
+    throw new Error(`The connection broke: ${code}`);
+  });
+  const client = await pool.connect();
+  try {
+    await use(new PostgresStatements(client, true));
+  } finally {
+    client.release();
+    await pool.close();
+  }
+}
+
+const values: readonly (readonly [string, Value])[] = [
+  ["TEXT", ""],
+  ["TEXT", "dépôt ✂ 𝒳 \\x00 ''"],
+  ["TEXT", "long ".repeat(100_000)],
+  ["BYTEA", Buffer.alloc(0)],
+  ["BYTEA", Buffer.from([0, 92, 120, 255])],
+  ["BYTEA", randomBytes(1_000_000)],
+  ["BIGINT", 0],
+  ["BIGINT", -1],
+  ["BIGINT", Number.MAX_SAFE_INTEGER],
+  ["BIGINT", null],
+  ["TEXT", null],
+  ["BYTEA", null],
+];
+
+test("values go to the server and come back as they were, the first time and later", async () => {
+  await withConnection(async (statements) => {
+    for (const [type, value] of values) {
+      const echo = sql<[Value], { echo: Value }>(`SELECT CAST(? AS ${type}) AS echo`);
+      for (let run = 1; run <= 3; run += 1) expect(await statements.one(echo, value)).toEqual({ echo: value });
+    }
+  });
+});
+
+test("rows, none, one or many, belong to the run that asked for them", async () => {
+  await withConnection(async (statements) => {
+    const count = sql<[number], { at: number; nothing: null }>(
+      "SELECT at, NULL AS nothing FROM generate_series(1, CAST(? AS BIGINT)) AS at",
+    );
+    for (const rows of [2, 0, 1_000, 0, 1]) {
+      const expected = Array.from({ length: rows }, (_, at) => ({ at: at + 1, nothing: null }));
+      expect(await statements.all(count, rows)).toEqual(expected);
+    }
+  });
+});
+
+test("tells how many rows a write has changed, with and without what it returns", async () => {
+  await withConnection(async (statements) => {
+    const put = sql<[string, Buffer]>("INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING");
+    const change = sql<[Buffer], { name: string }>("UPDATE meta SET value = ? WHERE name LIKE 'a%' RETURNING name");
+    expect(await statements.run(put, "a", Buffer.from("1"))).toBe(1);
+    expect(await statements.run(put, "a", Buffer.from("1"))).toBe(0);
+    expect(await statements.run(put, "ab", Buffer.from("1"))).toBe(1);
+    expect(await statements.run(change, Buffer.from("2"))).toBe(2);
+    expect(await statements.all(change, Buffer.from("3"))).toEqual([{ name: "a" }, { name: "ab" }]);
+  });
+});
+
+test.each([
+  ["when it is told", "SELECT no_such_column FROM meta"],
+  ["when it is given its values", "SELECT CAST(? AS BIGINT) AS x"],
+  ["when it runs", "SELECT 1 / CAST(? AS BIGINT) AS x"],
+])("a statement whose first run fails %s fails alone, and again if it must", async (_when, text) => {
+  await withConnection(async (statements) => {
+    const failing = sql<Value[], { x: number }>(text);
+    const bad = { "SELECT CAST(? AS BIGINT) AS x": "no number", "SELECT 1 / CAST(? AS BIGINT) AS x": 0 }[text];
+    const given = bad === undefined ? [] : [bad];
+    const alive = sql<[], { alive: number }>("SELECT 1 AS alive");
+    for (let run = 1; run <= 3; run += 1) {
+      await expect(statements.one(failing, ...given)).rejects.toThrow(/exist|invalid input|division by zero/);
+      expect(await statements.one(alive)).toEqual({ alive: 1 });
+    }
+    if (bad === undefined) return;
+    expect(await statements.one(failing, 1)).toEqual({ x: 1 });
+    await expect(statements.one(failing, ...given)).rejects.toThrow(/invalid input|division by zero/);
+    expect(await statements.one(failing, 1)).toEqual({ x: 1 });
+  });
+});
