@@ -10,6 +10,9 @@ const endMsMax = 10_000;
 /** PostgreSQL 15 is the first that can be told to copy files: a copy through its log takes three times the work. */
 const copiesFilesFrom = 150_000;
 
+/** Of every transaction that does not say so itself, e.g. `serializable`; not given: read committed. */
+const isolation = process.env.SEALPUSH_TEST_POSTGRES_ISOLATION;
+
 /** The databases of a test run, on a server of their own. Those that come back are given out again, emptied. */
 export class Databases implements AsyncDisposable {
   readonly #server: PostgresServer;
@@ -28,7 +31,9 @@ export class Databases implements AsyncDisposable {
   }
 
   static async start(): Promise<Databases> {
-    const server = await startPostgres();
+    const server = await startPostgres(
+      isolation === undefined ? {} : { settings: { default_transaction_isolation: isolation } },
+    );
     const admin = new pg.Pool({ connectionString: server.url(), max: readyMax });
     try {
       const template = await makeTemplate(server, admin);

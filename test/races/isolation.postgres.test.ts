@@ -1,0 +1,126 @@
+import pg from "pg";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { sql } from "../../src/db/statement.ts";
+import { makeDataDir, openTestHouse, signedIn, stranger, type TestHouse } from "../support/house.ts";
+import { makePostgresDatabase } from "../support/postgres/database.ts";
+import { openTestDatabase } from "../support/postgres/open-database.ts";
+
+const isolations = ["read committed", "repeatable read", "serializable"] as const;
+type Isolation = (typeof isolations)[number];
+
+/** A database whose transactions are isolated so unless they ask for something else. */
+async function makeDatabase(isolation: Isolation): Promise<string> {
+  const { url } = await makePostgresDatabase();
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const name = new URL(url).pathname.slice(1);
+  await client.query(`ALTER DATABASE ${name} SET default_transaction_isolation TO '${isolation}'`);
+  await client.end();
+  return url;
+}
+
+async function openTwoHouses(isolation: Isolation): Promise<readonly [TestHouse, TestHouse]> {
+  const environment = { DATABASE_URL: await makeDatabase(isolation) };
+  const dataDir = makeDataDir();
+  const open = async () => {
+    const world = await openTestHouse({ dataDir, environment });
+    onTestFinished(() => world[Symbol.asyncDispose]());
+    return world;
+  };
+  return [await open(), await open()];
+}
+
+const conflictsOf = (worlds: readonly TestHouse[]) =>
+  worlds.reduce((sum, { house }) => sum + house.db.counts.conflicts, 0);
+
+describe.each(isolations)("when the server's transactions are %s", (isolation) => {
+  it("what a unit has read in its turn still holds when it writes", async () => {
+    const url = await makeDatabase(isolation);
+    const dbs = [(await openTestDatabase(url)).db, (await openTestDatabase(url)).db];
+    const read = sql<[], { highest: number | null }>("SELECT max(departed_at) AS highest FROM departed_owners");
+    const write = sql<[id: number, at: number]>("INSERT INTO departed_owners (user_id, departed_at) VALUES (?, ?)");
+    const units = Array.from({ length: 30 }, (_, id) =>
+      dbs[id % 2]?.writeInTurn("accounts", async (unit) => {
+        const next = ((await unit.one(read))?.highest ?? 0) + 1;
+        await unit.run(write, id, next);
+        return next;
+      }),
+    );
+    const numbers = (await Promise.all(units)).map((number) => number ?? 0);
+    expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, at) => at + 1));
+  });
+
+  it("a push is read exactly as often as it may be, and racers that met are served in the end", async () => {
+    const worlds = await openTwoHouses(isolation);
+    for (const [owner, views] of [
+      [stranger, 1],
+      [signedIn(7), 3],
+      [stranger, 5],
+    ] as const) {
+      const { urlToken } = await worlds[0].house.pushes.create({ payload: "x", expireAfterViews: views }, owner);
+      const racers = Array.from({ length: 50 }, (_, at) =>
+        worlds[at % 2 === 0 ? 0 : 1].house.pushes.claimView(urlToken, { counting: "everyone" }, stranger),
+      );
+      const outcomes = (await Promise.all(racers)).map(({ outcome }) => outcome);
+      expect(outcomes.filter((outcome) => outcome === "revealed")).toHaveLength(views);
+      expect(outcomes.filter((outcome) => outcome === "gone")).toHaveLength(50 - views);
+    }
+    const conflicts = conflictsOf(worlds);
+    if (isolation === "read committed") expect(conflicts).toBe(0);
+    else expect(conflicts).toBeGreaterThan(0);
+  });
+
+  it("edits, ends and views of one push do not get lost in each other", async () => {
+    const worlds = await openTwoHouses(isolation);
+    const owner = signedIn(7);
+    const { urlToken } = await worlds[0].house.pushes.create({ payload: "first", expireAfterViews: 20 }, owner);
+    const works = Array.from({ length: 30 }, (_, at) => {
+      const { pushes } = worlds[at % 2 === 0 ? 0 : 1].house;
+      return at % 3 === 0
+        ? pushes.edit(urlToken, { note: `note ${at}` }, owner).then(({ outcome }) => outcome)
+        : pushes.claimView(urlToken, { counting: "everyone" }, stranger).then(({ outcome }) => outcome);
+    });
+    const outcomes = await Promise.all(works);
+    expect(outcomes.filter((outcome) => outcome === "revealed")).toHaveLength(20);
+    const trail = await worlds[1].house.pushes.audit(urlToken, owner, 1);
+    const kinds = trail.map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === "view")).toHaveLength(20);
+    expect(kinds.filter((kind) => kind === "edit")).toHaveLength(outcomes.filter((o) => o === "edited").length);
+  });
+
+  it("accounts that come at once for one address, and administrators that remove each other, come right", async () => {
+    const worlds = await openTwoHouses(isolation);
+    const password = "a long enough password";
+    const made = await Promise.allSettled(
+      Array.from({ length: 6 }, (_, at) =>
+        worlds[at % 2 === 0 ? 0 : 1].house.accounts.createUser({ email: "ada@example.com", password, admin: true }),
+      ),
+    );
+    expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    const other = await worlds[0].house.accounts.createUser({ email: "bob@example.com", password, admin: true });
+    const first = await worlds[0].house.accounts.findUserByEmail("ada@example.com");
+    const removed = await Promise.all([
+      worlds[0].house.deleteAccount(other.id, null),
+      worlds[1].house.deleteAccount(first?.id ?? 0, null),
+    ]);
+    expect(removed.map(({ outcome }) => outcome).sort()).toEqual(["done", "last_admin"]);
+  });
+
+  it("two sweepers end and remove everything once", async () => {
+    const worlds = await openTwoHouses(isolation);
+    const { clock, house } = worlds[0];
+    for (let at = 0; at < 60; at += 1) await house.pushes.create({ payload: "x", expireAfterDays: 1 }, stranger);
+    const now = clock.now() + 2 * 24 * 60 * 60 * 1_000;
+    const ended = await Promise.all(
+      [0, 1, 2, 3].map((at) => worlds[at % 2 === 0 ? 0 : 1].house.store.upkeep.endDue(now, 20, 0)),
+    );
+    expect(ended.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(60);
+    while ((await house.store.upkeep.endDue(now, 20, 0)) > 0);
+    const removed = await Promise.all(
+      [0, 1, 2, 3].map((at) => worlds[at % 2 === 0 ? 0 : 1].house.store.upkeep.removeTombstones(now, 60)),
+    );
+    let sum = removed.reduce((all, count) => all + count, 0);
+    for (let more = 1; more > 0; sum += more) more = await house.store.upkeep.removeTombstones(now, 60);
+    expect(sum).toBe(60);
+  });
+});
