@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { chartProblems } from "./chart.ts";
 import { composeProblems } from "./compose.ts";
 import { dockerfileProblems, imageOf } from "./dockerfile.ts";
@@ -76,6 +76,12 @@ describe("the check of the compose files", () => {
   ])("finds %s", (_what, from, to, problem) => {
     expect(composeProblems(changed(postgres, from, to), facts, image).join("\n")).toMatch(problem);
   });
+});
+
+test("Caddy never sends a GET twice: neither to another process nor over another connection", () => {
+  const caddyfile = read("deploy/compose/Caddyfile");
+  expect(caddyfile).toMatch(/lb_retry_match \{\s+expression false\s+\}/);
+  expect(caddyfile).toMatch(/transport http \{\s+keepalive off\s+\}/);
 });
 
 describe("the check of the chart", () => {
