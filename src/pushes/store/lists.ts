@@ -79,6 +79,7 @@ export function createLists(read: Reading): PushLists {
       return new Map(rows.map(({ id, ...labels }) => [id, labels]));
     },
     async byIds(pushIds) {
+      if (pushIds.length === 0) return [];
       const raws = new Map((await read.all(pushesByIds, JSON.stringify(pushIds))).map((raw) => [raw.id, raw]));
       return pushIds.flatMap((id) => {
         const raw = raws.get(id);

@@ -1,0 +1,117 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { makePostgresDatabase } from "../support/postgres/database.ts";
+import { TcpProxy } from "../support/tcp-proxy.ts";
+
+/** Of the domain; not what the process notes for itself in between, such as requests counted or a look at the branding. */
+const ofRequests = /\b(pushes|data_keys|payloads|files|audit_entries|api_tokens|users)\b/;
+/** The sweeper's and the mailer's own. */
+const ofJobs = /SKIP LOCKED|\boutbox\b|\bdeparted_owners\b/;
+
+interface World {
+  readonly app: TestApp;
+  ask(method: "GET" | "POST", path: string, wish?: Wish): Promise<Asked>;
+  /** @returns the first word of each statement that the work took. */
+  statementsOf(work: () => Promise<void>): Promise<readonly string[]>;
+}
+
+interface Wish {
+  readonly push?: Readonly<Record<string, unknown>>;
+  readonly token?: string;
+}
+
+interface Asked {
+  readonly status: number;
+  readonly urlToken: string;
+  readonly statements: readonly string[];
+}
+
+async function open(): Promise<World> {
+  const { url } = await makePostgresDatabase();
+  const proxy = await TcpProxy.inFrontOf({ port: Number(new URL(url).port) });
+  const app = await startTestApp({ environment: { DATABASE_URL: proxy.url(url) } });
+  onTestFinished(async () => {
+    await app[Symbol.asyncDispose]();
+    await proxy[Symbol.asyncDispose]();
+  });
+  let statements: string[] = [];
+  proxy.judge((statement) => {
+    if (ofRequests.test(statement) && !ofJobs.test(statement))
+      statements.push(statement.trim().split(/\s/, 1)[0] ?? "");
+    return "pass";
+  });
+  const statementsOf = async (work: () => Promise<void>) => {
+    statements = [];
+    await work();
+    return statements;
+  };
+  return {
+    ...{ app, statementsOf },
+    async ask(method, path, { push, token } = {}) {
+      let asked = { status: 0, urlToken: "" };
+      const taken = await statementsOf(async () => {
+        const { statusCode, payload } = await app.server.inject({
+          ...{ method, url: `/api/v2/pushes${path}` },
+          ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
+          ...(push !== undefined && { payload: { push } }),
+        });
+        const { url_token: urlToken = "" } = JSON.parse(payload) as { url_token?: string };
+        asked = { status: statusCode, urlToken };
+      });
+      return { ...asked, statements: taken };
+    },
+  };
+}
+
+const read = "SELECT";
+/** A statement of several parts, which are done together or not at all. */
+const write = "WITH";
+
+describe("over the network to the database", () => {
+  it("a push is made in one round trip, and read in two, the last time as well", async () => {
+    const { ask } = await open();
+    // The first one of a process takes a block of numbers.
+    await ask("POST", "", { push: { payload: "x" } });
+    const { status, urlToken, statements } = await ask("POST", "", { push: { payload: "x", expire_after_views: 2 } });
+    expect([status, statements]).toEqual([201, [write]]);
+    for (let view = 1; view <= 2; view += 1) {
+      expect(await ask("GET", `/${urlToken}`)).toMatchObject({ status: 200, statements: [read, write] });
+    }
+    expect(await ask("GET", `/${urlToken}`)).toMatchObject({ status: 200, statements: [read, read] });
+  });
+
+  it("an owner's push takes one reading more, that of the token", async () => {
+    const { app, ask } = await open();
+    const token = await app.makeToken("ada@example.com");
+    // The use of a token is noted once in a while.
+    await ask("POST", "", { push: { payload: "x" }, token });
+    const made = await ask("POST", "", { push: { payload: "x", expire_after_views: 2, name: "n", note: "n" }, token });
+    expect(made).toMatchObject({ status: 201, statements: [read, write] });
+    for (let view = 1; view <= 2; view += 1) {
+      expect(await ask("GET", `/${made.urlToken}`)).toMatchObject({ status: 200, statements: [read, write] });
+    }
+    for (const list of ["/active", "/expired"]) {
+      expect(await ask("GET", list, { token })).toMatchObject({ status: 200, statements: [read, read] });
+    }
+    expect(await ask("GET", `/${made.urlToken}/audit`, { token })).toMatchObject({ statements: [read, read, read] });
+  });
+
+  it("a search opens the labels of a thousand pushes in a few round trips", async () => {
+    const { app, ask, statementsOf } = await open();
+    const token = await app.makeToken("ada@example.com");
+    for (let at = 0; at < 1_000; at += 100) {
+      const some = Array.from({ length: 100 }, () =>
+        ask("POST", "", { push: { payload: "x", name: "a name" }, token }),
+      );
+      await Promise.all(some);
+    }
+    const { pushes, accounts } = app.app.house;
+    const owner = await accounts.findUserByEmail("ada@example.com");
+    const search = { state: "all", kind: null, text: "nowhere", page: 1 } as const;
+    const statements = await statementsOf(async () => {
+      expect(await pushes.search(owner?.id ?? 0, search)).toMatchObject({ pushes: [], stopped: false });
+    });
+    // Four turns of 250 pushes, each with one reading of its labels, and one that finds no more.
+    expect(statements).toEqual(Array(9).fill(read));
+  });
+});
