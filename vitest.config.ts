@@ -38,6 +38,8 @@ const engines = {
       // The rooms that ask the database something, and all that is tested from outside.
       "src/{accounts,branding,cli,db,jobs,limits,mail,pushes}/**/*.test.ts",
       "test/{flows,faults,races}/**/*.test.ts",
+      // Of the browser's, those that between them touch every room's data: pages speak to no database themselves.
+      "test/browser/{account,admin,dashboard,edit,gone,open,passkeys,tokens}.test.ts",
     ],
     exclude: [...aboutSqlite, ...aboutNoEngine, ...(hasPgbouncer ? [] : ["**/*pgbouncer.test.ts"])],
   },
