@@ -16,9 +16,9 @@ export function sqlOfLockedRows<Parameters extends readonly Value[], Row>(
   return sql({ sqlite: text, postgres: `${text} FOR UPDATE OF ${table}` });
 }
 
-/** `id` 0: the next one. SQLite only ever appends; PostgreSQL gives a key the id of its push. */
-export const insertDataKey = sql<[id: number, sealed: Buffer], { id: number }>(
-  "INSERT INTO data_keys (id, sealed) VALUES (nullif(?, 0), ?) RETURNING id",
+/** SQLite only ever appends; PostgreSQL gives a key the id of its push. */
+export const insertDataKey = sql<[id: number | null, sealed: Buffer]>(
+  "INSERT INTO data_keys (id, sealed) VALUES (?, ?)",
 );
 
 /** SQLite: in place, for the same width on the same row moves nothing (see the schema). */

@@ -31,12 +31,16 @@ type Ended = Pick<RawPush, "dataKeyId" | "ownerId" | "storedBytes">;
 const endViews = endReasons.indexOf("views");
 const endTime = endReasons.indexOf("time");
 
-const insertPush = sql<(number | Buffer | null)[]>(
+const pushWithKey = (dataKeyId: string) =>
   `INSERT INTO pushes (id, token_digest, kind, owner_id, created_at, updated_at, expires_at, expire_after_days,
      expire_after_views, views, refusals, audit_count, deletable_by_viewer, retrieval_step, seal_generation, data_key_id,
      stored_bytes, link_salt, passphrase_salt, token_sealed, name_sealed, note_sealed)
-   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-);
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 1, ?, ?, ?, ${dataKeyId}, ?, ?, ?, ?, ?, ?)`;
+/** On SQLite, the key that was written just before is its own. */
+const insertPush = sql<(number | Buffer | null)[]>({
+  sqlite: pushWithKey("coalesce(?, last_insert_rowid())"),
+  postgres: pushWithKey("?"),
+});
 const insertFile = sql<[id: number, pushId: number, blobKey: string, sizeBytes: number, detailsSealed: Buffer]>(
   "INSERT INTO files (id, push_id, blob_key, size_bytes, details_sealed) VALUES (?, ?, ?, ?, ?)",
 );
@@ -136,9 +140,9 @@ export function createSteps(db: Pick<Database, "engine" | "keyDestroyed">): Step
     record,
     async insert(unit, push, audit) {
       const { row } = push;
-      const key = await unit.one(insertDataKey, engine === "sqlite" ? 0 : row.id, push.dataKeySealed);
-      if (key === undefined) throw new Error("The data key was not written.");
-      await unit.run(insertPush, ...pushValues(push, key.id));
+      const dataKeyId = engine === "sqlite" ? null : row.id;
+      await unit.run(insertDataKey, dataKeyId, push.dataKeySealed);
+      await unit.run(insertPush, ...pushValues(push, dataKeyId));
       if (row.ownerId === null) await addToAnonymous(unit, push.storedBytes);
       await unit.run(insertPayload, row.id, push.payloadSealed);
       for (const file of push.files) {
@@ -182,7 +186,10 @@ function auditedAfterEnd(push: Pick<RawPush, "ownerId" | "endedAt">): boolean {
 }
 
 /** In the order of the columns that a new push's row is written in. */
-export function pushValues({ row, tokenDigest, storedBytes }: NewPush, dataKeyId: number): (number | Buffer | null)[] {
+export function pushValues(
+  { row, tokenDigest, storedBytes }: NewPush,
+  dataKeyId: number | null,
+): (number | Buffer | null)[] {
   return [
     row.id,
     tokenDigest,
