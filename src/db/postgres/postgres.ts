@@ -72,14 +72,14 @@ class Postgres implements Database {
   readonly #named: boolean;
   readonly #retries: Retries;
   readonly #turns = new TurnLines();
-  #closed = false;
+  #closing: Promise<void> | undefined;
   #commits = 0;
 
   constructor(pool: ConnectionPool, options: PostgresOptions) {
     this.#pool = pool;
     this.#options = options;
     this.#named = options.settings.preparedStatements;
-    this.#retries = new Retries({ monotonicMs: options.monotonicMs, isClosed: () => this.#closed });
+    this.#retries = new Retries({ monotonicMs: options.monotonicMs, isClosed: () => this.#closing !== undefined });
     this.read = this.#each((work) => this.#alone(work, again));
     this.hotRead = this.read;
     this.patientRead = this.#each((work) => this.#alone(work, untilHealed));
@@ -124,8 +124,8 @@ class Postgres implements Database {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    await this.#pool.close();
+    this.#closing ??= this.#pool.close();
+    await this.#closing;
   }
 
   #on(connection: Connection): PostgresStatements {
@@ -200,7 +200,7 @@ class Postgres implements Database {
   }
 
   async #connect(): Promise<PoolClient> {
-    if (this.#closed) throw unavailable("The server is shutting down.", retryAfterSeconds);
+    if (this.#closing !== undefined) throw unavailable("The server is shutting down.", retryAfterSeconds);
     if (this.#pool.use().waiting >= this.#options.settings.waitingMax) throw tooManyWait();
     try {
       return await this.#pool.connect();
