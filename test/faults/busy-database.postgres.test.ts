@@ -1,0 +1,56 @@
+import pg from "pg";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createPush, doors, type KnownPush, postJson, read } from "../support/doors.ts";
+import { makePostgresDatabase } from "../support/postgres/database.ts";
+import { newDataDir } from "../support/processes.ts";
+import { startServer } from "../support/server.ts";
+
+async function start(environment: Readonly<Record<string, string>>) {
+  const { url } = await makePostgresDatabase();
+  const { baseUrl } = await startServer({ dataDir: newDataDir(), environment: { DATABASE_URL: url, ...environment } });
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  return { baseUrl, client };
+}
+
+describe("while the database is busy", { timeout: 120_000 }, () => {
+  it("a claim that waits too long for a row is refused for now, and counts nothing", async () => {
+    const { baseUrl, client } = await start({ PWP__DATABASE__LOCK_TIMEOUT: "1" });
+    const push = await createPush(baseUrl, { payload: "worth waiting for", expire_after_views: 1 });
+    await client.query("BEGIN");
+    await client.query("SELECT * FROM pushes FOR UPDATE");
+    const answer = await doors.apiV2(baseUrl, push.urlToken);
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "2"]);
+    expect(await answer.text()).not.toContain(push.payload);
+    // Others are served meanwhile: one row is held, and not the server.
+    const other = await createPush(baseUrl, { payload: "another", expire_after_views: 1 });
+    expect(await read(doors.step, baseUrl, other)).toBe("payload");
+    await client.query("COMMIT");
+    expect((await client.query("SELECT views, ended_at FROM pushes WHERE views = 0")).rowCount).toBe(1);
+    expect(await read(doors.apiV2, baseUrl, push)).toBe("payload");
+    expect(await read(doors.apiV2, baseUrl, push)).toBe("gone");
+  });
+
+  it("five hundred requests at once for two connections are answered, and none is acknowledged and lost", async () => {
+    const { baseUrl } = await start({ PWP__DATABASE__POOL_SIZE: "2" });
+    const made: KnownPush[] = [];
+    const refusals: (string | null)[] = [];
+    const create = async (at: number) => {
+      const push = { payload: `burst ${at}`, expire_after_views: 1 };
+      const answer = await postJson(`${baseUrl}/api/v2/pushes`, { push });
+      const body = (await answer.json()) as { url_token: string };
+      if (answer.status === 201) made.push({ urlToken: body.url_token, payload: push.payload, views: 1 });
+      else if (answer.status === 503) refusals.push(answer.headers.get("retry-after"));
+      else throw new Error(`A creation was answered ${answer.status}.`);
+    };
+    await Promise.all(Array.from({ length: 500 }, (_, at) => create(at)));
+    expect(made.length + refusals.length).toBe(500);
+    expect(refusals.every((seconds) => seconds === "2")).toBe(true);
+    // So many may run and wait.
+    expect(made.length).toBeGreaterThanOrEqual(400);
+    const readings = await Promise.all(made.slice(0, 200).map((push) => read(doors.apiV2, baseUrl, push)));
+    expect(new Set(readings)).toEqual(new Set(["payload"]));
+    expect((await fetch(`${baseUrl}/ready`)).status).toBe(200);
+  });
+});
