@@ -8,6 +8,7 @@ import { LoadProcess } from "./load-process.ts";
 import { describeMachine } from "./machine.ts";
 import { startObjectStore } from "./object-store.ts";
 import { readOptions } from "./options.ts";
+import { measureOnPostgres } from "./postgres.ts";
 import { type Figure, publish } from "./report.ts";
 import { recordAnswers } from "./requests.ts";
 import { type Measured, measureRound, type Phase, phases, type Round } from "./rounds.ts";
@@ -23,6 +24,8 @@ const options = readOptions(process.argv.slice(2));
 const plan = options.short
   ? { connections: 16, durationMs: 300, warmUpRounds: 0, rounds: 1, fileBytes: 16 * 1024 ** 2 }
   : { connections: 64, durationMs: 4_000, warmUpRounds: 1, rounds: 5, fileBytes: 1024 ** 3 };
+/** Connections of one process, as an operator gets them. */
+const pool = 10;
 
 /** A generator nearer to its own limit than this measures itself. */
 const clientShareMax = 0.8;
@@ -33,6 +36,10 @@ const dataDir = mkdtempSync(join(tmpdir(), "sealpush-bench-"));
 const { rounds, counts } = await measureRoutes();
 const file = await measureFileTransfer(cores.server, join(dataDir, "files"), plan.fileBytes);
 const fileElsewhere = await measureInObjectStore();
+const onPostgres = await measureOnPostgres({ processes: cores.server, database: cores.load }, dataDir, {
+  ...plan,
+  pool,
+});
 rmSync(dataDir, { recursive: true });
 
 process.exitCode = publish(
@@ -43,9 +50,10 @@ process.exitCode = publish(
     conditions: [
       `${cores.sentence}; ${plan.connections} connections, closed loop, ${plan.rounds} alternating rounds, medians`,
       "full durability (WAL, synchronous=FULL), throttling off, anonymous text pushes of 40 characters, one view each",
+      onPostgres.condition,
     ],
-    figures: [...routeFigures(rounds, counts), ...file.figures, ...fileElsewhere.figures],
-    broken: [...rounds.flatMap(problemsOf), ...file.broken, ...fileElsewhere.broken],
+    figures: [...routeFigures(rounds, counts), ...file.figures, ...fileElsewhere.figures, ...onPostgres.figures],
+    broken: [...rounds.flatMap(problemsOf), ...file.broken, ...fileElsewhere.broken, ...onPostgres.broken],
   },
   options.json,
 );

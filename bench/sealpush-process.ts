@@ -18,7 +18,9 @@ export interface CommitCounts {
 export interface SealpushProcess {
   readonly pid: number;
   readonly port: number;
+  /** @returns what a single process on SQLite tells at its end. */
   stop(): Promise<CommitCounts>;
+  end(): Promise<void>;
 }
 
 /** The server as it is shipped, on a data folder and a core of its own. */
@@ -34,7 +36,6 @@ export async function startSealpush(
   });
   const closed = once(child, "close");
   const started = logEntry(child, "server_started");
-  const stopped = logEntry(child, "server_stopped");
   const early = closed.then((): never => {
     throw new Error("The server ended. Was it built (npm run -s build)?");
   });
@@ -44,10 +45,15 @@ export async function startSealpush(
     pid: child.pid,
     port,
     async stop() {
+      const stopped = logEntry(child, "server_stopped");
       child.kill("SIGTERM");
       const entry = await Promise.race([stopped, early]);
       await closed;
       return { commits: numberIn(entry, "commits"), units: numberIn(entry, "units") };
+    },
+    async end() {
+      child.kill("SIGTERM");
+      await closed;
     },
   };
 }
@@ -60,13 +66,19 @@ export function runSealpush(dataDir: string, parameters: readonly string[], inpu
   return run.stdout.trim();
 }
 
+/** Waits for an event. Before and after it, lines are not looked at: there is one for each request. */
 function logEntry(child: ChildProcess, event: string): Promise<object> {
   const { stdout } = child;
   if (stdout === null) throw new Error("The server's output is not piped.");
   return new Promise((resolve) => {
-    createInterface(stdout).on("line", (line) => {
+    const lines = createInterface(stdout);
+    lines.on("line", (line) => {
+      if (!line.includes(`"${event}"`)) return;
       const entry: unknown = JSON.parse(line);
-      if (typeof entry === "object" && entry !== null && Reflect.get(entry, "event") === event) resolve(entry);
+      if (typeof entry !== "object" || entry === null || Reflect.get(entry, "event") !== event) return;
+      lines.close();
+      stdout.resume();
+      resolve(entry);
     });
   });
 }

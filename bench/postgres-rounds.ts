@@ -1,0 +1,98 @@
+import type { DatabaseProcess } from "./database-process.ts";
+import type { DatabaseServer } from "./database-server.ts";
+import type { LoadProcess } from "./load-process.ts";
+import { treeCpuMs } from "./process-figures.ts";
+import { claimRequest, createRequest } from "./requests.ts";
+
+export const processCounts = [1, 2] as const;
+export type ProcessCount = (typeof processCounts)[number];
+export const actions = ["create", "claim"] as const;
+export type Action = (typeof actions)[number];
+
+/** One phase, of the product or of the bare statements. CPU is that of whole trees of processes. */
+interface Measured {
+  readonly perSecond: number;
+  readonly processMicros: number;
+  readonly databaseMicros: number;
+  readonly logBytes: number;
+}
+
+export interface Pair {
+  readonly processes: ProcessCount;
+  readonly action: Action;
+  readonly bare: Measured;
+  readonly product: Measured & { readonly p50Micros: number; readonly p99Micros: number; readonly failures: number };
+}
+
+export interface Parties {
+  readonly database: DatabaseServer;
+  readonly databaseName: string;
+  readonly bare: DatabaseProcess;
+  readonly load: LoadProcess;
+  readonly servers: Readonly<Record<ProcessCount, { readonly pid: number; readonly port: number }>>;
+}
+
+export interface RoundPlan {
+  /** Of the load to the server. */
+  readonly connections: number;
+  /** Of each process to the database. */
+  readonly pool: number;
+  readonly durationMs: number;
+}
+
+/** Bare statements and product take turns; each claims what it has just created. */
+export async function measurePairs(parties: Parties, plan: RoundPlan): Promise<readonly Pair[]> {
+  const pairs: Pair[] = [];
+  for (const processes of processCounts) {
+    for (const action of actions) pairs.push(await measurePair(parties, plan, processes, action));
+  }
+  return pairs;
+}
+
+async function measurePair(
+  { database, databaseName, bare, load, servers }: Parties,
+  { connections, pool, durationMs }: RoundPlan,
+  processes: ProcessCount,
+  action: Action,
+): Promise<Pair> {
+  const measure = async <T>(pid: number, run: () => Promise<T>, doneOf: (result: T) => readonly [number, number]) => {
+    const logBefore = await logBytes(database, databaseName);
+    const before = { process: treeCpuMs(pid), database: database.cpuMs() };
+    const result = await run();
+    const [done, elapsedMs] = doneOf(result);
+    const cpu = { process: treeCpuMs(pid) - before.process, database: database.cpuMs() - before.database };
+    const measured: Measured = {
+      perSecond: (done / elapsedMs) * 1_000,
+      processMicros: (cpu.process / done) * 1_000,
+      databaseMicros: (cpu.database / done) * 1_000,
+      logBytes: ((await logBytes(database, databaseName)) - logBefore) / done,
+    };
+    return { ...measured, result };
+  };
+  const { result: _, ...bareMeasured } = await measure(
+    bare.pid,
+    () => bare.run({ what: action, connections: pool * processes, durationMs }),
+    ({ done, elapsedMs }) => [done, elapsedMs],
+  );
+  const server = servers[processes];
+  const creates = action === "create";
+  const { result, ...product } = await measure(
+    server.pid,
+    () =>
+      load.run({
+        ...{ port: server.port, connections, durationMs, madeUpTokens: [], keepTokens: creates },
+        request: creates ? createRequest(server.port) : claimRequest(server.port),
+        each: creates ? "same" : "kept_token",
+      }),
+    ({ requests, elapsedMs }) => [requests, elapsedMs],
+  );
+  const failures = result.requests - (result.statuses[creates ? 201 : 200] ?? 0);
+  const { p50Micros, p99Micros } = result;
+  return { processes, action, bare: bareMeasured, product: { ...product, p50Micros, p99Micros, failures } };
+}
+
+/** Of the write-ahead log since the server was made. */
+async function logBytes(database: DatabaseServer, name: string): Promise<number> {
+  const { written } = await database.row(name, "SELECT pg_current_wal_insert_lsn() - '0/0' AS written");
+  return Number(written);
+}
