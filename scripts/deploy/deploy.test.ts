@@ -57,7 +57,7 @@ describe("the check of the compose files", () => {
   it.each([
     ["a writable system", "  read_only: true\n  cap_drop", "  cap_drop", /root file system is writable/],
     ["capabilities", "  cap_drop:\n    - ALL", "  cap_drop:\n    - CHOWN", /keeps capabilities/],
-    ["a floating image", "caddy:2.10.2-alpine", "caddy:latest", /not pinned/],
+    ["a floating image", "caddy:2.11.7-alpine", "caddy:latest", /not pinned/],
     ["an image of another version", `sealpush:${facts.version}`, "sealpush:9.9.9", /not of/],
     ["too little time to end", "stop_grace_period: 45s", "stop_grace_period: 30s", /killed before/],
     [
