@@ -37,6 +37,8 @@ export interface AppOptions {
   readonly version: string;
   /** Given: this process is one of several, and its primary tells when it may go. */
   readonly worker?: WorkerLink;
+  /** Aborted: a start that waits for its database waits no longer, and throws the reason. */
+  readonly abandoned?: AbortSignal;
 }
 
 export interface App {
@@ -60,8 +62,12 @@ export async function buildApp(config: Config, options: AppOptions): Promise<App
     ...{ clock: effects.clock, destination: logDestination, version, worker: options.worker?.number },
   });
   const { events } = telemetry;
-  await awaitDatabase(config.database, effects, (sentence) => {
-    if (speaksForAll(options.worker)) events.databaseAwaited(sentence);
+  await awaitDatabase(config.database, {
+    ...effects,
+    abandoned: options.abandoned,
+    onWaiting(sentence) {
+      if (speaksForAll(options.worker)) events.databaseAwaited(sentence);
+    },
   });
   const house = await openHouse(config, effects, events);
   try {

@@ -35,18 +35,21 @@ const effects: Effects = {
 
 /**
  * Runs until SIGTERM, SIGINT or SIGHUP; then running requests finish, new connections are refused and the database
- * closes. A signal that comes while the server still starts lets it start, and then stops it. As a worker it obeys its
+ * closes. A signal that comes while the server still starts lets it start, and then stops it, unless it only waits for its
+ * database. As a worker it obeys its
  * primary as well.
  */
 async function serve(config: Config, warnings: readonly string[]): Promise<number> {
   const { startServer } = await import("./serve.ts");
   const ended = Promise.withResolvers<number>();
+  const abandoned = new AbortController();
   let askedBy: string | undefined;
   let times = { graceMs: config.shutdownGraceMs, idleMs };
   const stop = (signal: string, otherTimes = times) => {
     if (askedBy !== undefined) return;
     askedBy = signal;
     times = otherTimes;
+    abandoned.abort();
     ending.close();
   };
   const link = joinPrimary({
@@ -59,12 +62,15 @@ async function serve(config: Config, warnings: readonly string[]): Promise<numbe
     logDestination: process.stdout,
     assetsDir: join(import.meta.dirname, "assets"),
     version: packageJson.version,
+    abandoned: abandoned.signal,
     ...(link !== undefined && { worker: link }),
   });
   const ending = closeWithGrace(
     { delay: config.shutdownGraceMs + drainMsMax, logger: false, skip: [...stopSignals] },
     async ({ signal, err }) => {
-      const app = await starting;
+      const app = await starting.catch(() => undefined);
+      // Why there is none is told below.
+      if (app === undefined) return;
       if (err !== undefined) app.events.jobFailed("process", err);
       if (link === undefined) app.events.serverStopping(askedBy ?? signal ?? "error");
       await app.close(err === undefined ? times : { graceMs: 0, idleMs });
@@ -80,6 +86,7 @@ async function serve(config: Config, warnings: readonly string[]): Promise<numbe
     await starting;
   } catch (error) {
     ending.uninstall();
+    if (error === abandoned.signal.reason) return 0;
     throw error;
   }
   return await ended.promise;

@@ -10,18 +10,23 @@ export interface DatabaseEffects {
   readonly onTruncationFailed: (error: unknown) => void;
 }
 
+export interface AwaitEffects {
+  readonly monotonicMs: () => number;
+  readonly pause: (ms: number) => Promise<void>;
+  /** Told once, when the first try has failed. @param sentence what is the matter, for the operator. */
+  readonly onWaiting: (sentence: string) => void;
+  /** Aborted: nobody wants it any more. */
+  readonly abandoned: AbortSignal | undefined;
+}
+
 /**
  * Waits for a server that is not there yet, for half a minute at most; what is the matter then is for the opening to tell.
- * @param onWaiting told once, with a sentence for the operator.
+ * @throws the reason when it is abandoned.
  */
-export async function awaitDatabase(
-  settings: DatabaseSettings,
-  effects: Pick<DatabaseEffects, "monotonicMs"> & { readonly pause: (ms: number) => Promise<void> },
-  onWaiting: (sentence: string) => void,
-): Promise<void> {
+export async function awaitDatabase(settings: DatabaseSettings, effects: AwaitEffects): Promise<void> {
   if (settings.engine === "sqlite") return;
   const { awaitServer } = await import("./postgres/await-server.ts");
-  await awaitServer({ settings, onWaiting, monotonicMs: effects.monotonicMs, pause: effects.pause });
+  await awaitServer(settings, effects);
 }
 
 /**

@@ -10,7 +10,7 @@ import { createPush, doors, read } from "../support/doors.ts";
 import { makeCluster, writeOwn } from "../support/postgres/cluster.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { type PostgresServer, serve, startPostgres } from "../support/postgres/server.ts";
-import { newDataDir, runProgram } from "../support/processes.ts";
+import { newDataDir, runProgram, runToItsEnd, spawnProgram } from "../support/processes.ts";
 import { startServer } from "../support/server.ts";
 
 const PWPUSH_MASTER_KEY = randomBytes(32).toString("hex");
@@ -97,6 +97,29 @@ describe("starts on one PostgreSQL", { timeout: 180_000 }, () => {
     const waited = logLines.filter((line) => line.includes("database_awaited"));
     expect(waited).toHaveLength(1);
     expect(waited[0]).toContain(`The PostgreSQL server at 127.0.0.1:${server.port} does not answer`);
+  });
+
+  it("that wait end at once, and well, when they are told to", async () => {
+    const asked = Promise.withResolvers<void>();
+    const gate = createServer((socket) => {
+      socket.resetAndDestroy();
+      asked.resolve();
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void gate.close());
+    await once(gate, "listening");
+    const address = gate.address();
+    if (typeof address !== "object" || address === null) throw new Error("The gate listens on no port.");
+    const environment = {
+      ...{ PORT: "0", DATA_DIR: newDataDir(), PWPUSH_MASTER_KEY },
+      DATABASE_URL: `postgres://somebody@127.0.0.1:${address.port}/anything`,
+    };
+    const child = spawnProgram(["serve"], environment);
+    const ended = runToItsEnd(child);
+    await asked.promise;
+    child.kill("SIGTERM");
+    const { exitCode, stdout, stderr } = await ended;
+    expect([exitCode, stderr]).toEqual([0, ""]);
+    expect(stdout.split("\n").filter((line) => line !== "" && !line.includes("database_awaited"))).toEqual([]);
   });
 });
 

@@ -1,14 +1,7 @@
 import type { PostgresSettings } from "../../config/config.ts";
+import type { AwaitEffects } from "../open-database.ts";
 import { openPool } from "./pool.ts";
 import { describeStartFailure, isNotThereYet } from "./start-failures.ts";
-
-export interface AwaitOptions {
-  readonly settings: PostgresSettings;
-  readonly monotonicMs: () => number;
-  readonly pause: (ms: number) => Promise<void>;
-  /** Told once, when the first try has failed. @param sentence what is the matter, for the operator. */
-  readonly onWaiting: (sentence: string) => void;
-}
 
 const waitMsMax = 30_000;
 const retryMs = 500;
@@ -18,7 +11,8 @@ const triesMax = waitMsMax / retryMs;
  * Waits for a server that starts at the same time as this process, as in one compose file. Whatever else is the matter,
  * and whatever still is after half a minute, the opening of the database meets and tells.
  */
-export async function awaitServer({ settings, monotonicMs, pause, onWaiting }: AwaitOptions): Promise<void> {
+export async function awaitServer(settings: PostgresSettings, effects: AwaitEffects): Promise<void> {
+  const { monotonicMs, pause, onWaiting, abandoned } = effects;
   const startedAt = monotonicMs();
   for (let tries = 1; ; tries += 1) {
     const failure = await probe(settings);
@@ -26,6 +20,7 @@ export async function awaitServer({ settings, monotonicMs, pause, onWaiting }: A
     const told = describeStartFailure(failure, settings);
     if (tries === 1) onWaiting(told instanceof Error ? told.message : String(told));
     await pause(retryMs);
+    abandoned?.throwIfAborted();
   }
 }
 

@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { makePostgresDatabase } from "../../../test/support/postgres/database.ts";
+import { postgresSettings } from "../../../test/support/postgres/settings.ts";
+import { TcpProxy } from "../../../test/support/tcp-proxy.ts";
+import { awaitServer } from "./await-server.ts";
+
+const nobody = "postgres://somebody:a-password-of-tests@127.0.0.1:1/anything";
+
+/** Waits under a clock of its own. @returns what was said, and how long it waited. */
+async function wait(
+  url: string,
+  onPause: (waitedMs: number) => void = () => undefined,
+  abandoned: AbortSignal | undefined = undefined,
+) {
+  const said: string[] = [];
+  let waitedMs = 0;
+  await awaitServer(postgresSettings(url), {
+    abandoned,
+    monotonicMs: () => waitedMs,
+    async pause(ms) {
+      waitedMs += ms;
+      onPause(waitedMs);
+    },
+    onWaiting: (sentence) => said.push(sentence),
+  });
+  return { said, waitedMs };
+}
+
+test("a server that is there is not waited for", async () => {
+  const { url } = await makePostgresDatabase();
+  expect(await wait(url)).toEqual({ said: [], waitedMs: 0 });
+});
+
+test("one that never comes is waited for half a minute, and told of once", async () => {
+  const said = ["The PostgreSQL server at 127.0.0.1:1 does not answer (ECONNREFUSED): check DATABASE_URL."];
+  expect(await wait(nobody)).toEqual({ said, waitedMs: 30_000 });
+});
+
+test("one that comes meanwhile is not waited for any longer", async () => {
+  const { url } = await makePostgresDatabase();
+  await using proxy = await TcpProxy.inFrontOf({ port: Number(new URL(url).port) });
+  proxy.cut();
+  const { said, waitedMs } = await wait(proxy.url(url), (ms) => {
+    if (ms >= 5_000) proxy.heal();
+  });
+  expect(said).toHaveLength(1);
+  expect(waitedMs).toBe(5_000);
+});
+
+test("one that refuses us is not waited for: that does not pass", async () => {
+  const { url } = await makePostgresDatabase();
+  const unknown = new URL(url);
+  unknown.pathname = "/nowhere";
+  expect(await wait(unknown.href)).toEqual({ said: [], waitedMs: 0 });
+});
+
+test("nobody waits any longer who was told to stop", async () => {
+  const stop = new AbortController();
+  let waited = 0;
+  const waiting = wait(
+    nobody,
+    (ms) => {
+      waited = ms;
+      if (ms === 5_000) stop.abort(new Error("told to stop"));
+    },
+    stop.signal,
+  );
+  await expect(waiting).rejects.toThrow("told to stop");
+  expect(waited).toBe(5_000);
+});
