@@ -83,7 +83,8 @@ describe("a passkey", () => {
     const given = await Promise.all(
       [1, 2, 3].map(() => accounts.givePasskey({ ...waiting, place }, { answer, party })),
     );
-    expect(given.map(({ outcome }) => outcome).sort()).toEqual(["complete", "over", "over"]);
+    // Who comes to look after the others have signed in finds the answer used, the rest find the sign-in over.
+    expect(given.filter(({ outcome }) => outcome === "complete")).toHaveLength(1);
 
     const alone = authenticator.get(await accounts.offerAnyPasskey(party));
     const signedIn = await Promise.all([1, 2, 3].map(() => accounts.signInByPasskey({ answer: alone, party }, place)));
