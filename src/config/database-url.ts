@@ -19,7 +19,7 @@ export interface PostgresAddress {
 /** As libpq's `sslmode`: `require` encrypts and believes any certificate, `verify-full` also checks the server's name. */
 export interface PostgresTls {
   readonly mode: "disable" | "require" | "verify-ca" | "verify-full";
-  /** A file of certificate authorities to believe instead of the system's. */
+  /** A file of certificate authorities to believe instead of the public ones. */
   readonly rootCertificateFile: string | undefined;
 }
 
