@@ -21,8 +21,12 @@ export class ShiftedClock implements Clock {
 }
 
 /** The domain on a real database at full durability, without HTTP before it. */
-export async function openBenchHouse(dataDir: string, clock: Clock): Promise<House> {
-  const settings = loadConfig({ DATA_DIR: dataDir }, () => {
+export async function openBenchHouse(
+  dataDir: string,
+  clock: Clock,
+  more: Readonly<Record<string, string>> = {},
+): Promise<House> {
+  const settings = loadConfig({ ...more, DATA_DIR: dataDir }, () => {
     throw new Error("A benchmark reads no key files.");
   });
   if (!settings.ok) throw new Error(settings.mistakes.join("\n"));

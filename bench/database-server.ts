@@ -23,6 +23,9 @@ export interface DatabaseServer {
   makeDatabase(name: string): Promise<void>;
   /** CPU of all its processes, those that have ended too. */
   cpuMs(): number;
+  /** Written to the write-ahead log since the server was made. */
+  logBytes(database: string): Promise<number>;
+  run(database: string, statements: string): Promise<void>;
   /** The first row. */
   row(database: string, statement: string): Promise<Readonly<Record<string, unknown>>>;
   stop(): Promise<void>;
@@ -35,22 +38,34 @@ export async function startDatabaseServer(core: number | undefined): Promise<Dat
   if (pid === undefined) throw new Error("The database server has no process id.");
   // What it starts from now on inherits the core.
   if (core !== undefined) for (const each of [pid, ...processesBelow(pid)]) pin(each, core);
-  const row = async (database: string, statement: string) => {
+  const withClient = async <T>(database: string, use: (client: pg.Client) => Promise<T>): Promise<T> => {
     const client = new pg.Client({ connectionString: server.url(database) });
     await client.connect();
     try {
-      const { rows } = await client.query<Readonly<Record<string, unknown>>>(statement);
-      return rows[0] ?? {};
+      return await use(client);
     } finally {
       await client.end();
     }
   };
+  const row = (database: string, statement: string) =>
+    withClient(database, async (client) => {
+      const { rows } = await client.query<Readonly<Record<string, unknown>>>(statement);
+      return rows[0] ?? {};
+    });
   const { server_version: version } = await row("postgres", "SHOW server_version");
   return {
     version: String(version),
     row,
+    run: (database, statements) =>
+      withClient(database, async (client) => {
+        await client.query(statements);
+      }),
     url: (database) => server.url(database),
     cpuMs: () => treeCpuMs(pid),
+    async logBytes(database) {
+      const { written } = await row(database, "SELECT pg_current_wal_insert_lsn() - '0/0' AS written");
+      return Number(written);
+    },
     async makeDatabase(name) {
       await row("postgres", `CREATE DATABASE ${name}`);
     },

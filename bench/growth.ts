@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { measureClaimRates } from "./claim-rates.ts";
 import { describeMachine } from "./machine.ts";
 import { readOptions } from "./options.ts";
+import { measurePostgresGrowth } from "./postgres-growth.ts";
 import { publish } from "./report.ts";
 import { measureSweepLatencies } from "./sweep-latency.ts";
 
@@ -24,6 +25,7 @@ const machine = describeMachine();
 const folder = mkdtempSync(join(tmpdir(), "sealpush-bench-"));
 const { recent, uniform } = await measureClaimRates(folder, plan.rates);
 const sweeping = await measureSweepLatencies(folder, plan.sweep);
+const onPostgres = await measurePostgresGrowth(folder, plan.rates);
 rmSync(folder, { recursive: true });
 
 const { small, large } = plan.rates.sizes;
@@ -38,6 +40,7 @@ process.exitCode = publish(
       "the domain in one process without HTTP, full durability, 64 claims at a time of one-view pushes; two houses whose " +
         `segments take turns, ${plan.rates.segmentClaims} claims and a checkpoint each, ${plan.rates.segments} of a kind, medians`,
       `sweep: ${plan.sweep.expired} expired pushes beside ${plan.sweep.claimsPerSecond} claims a second, timed from when they were due`,
+      "PostgreSQL: the bare statements of claims on 10 connections, fsync and synchronous_commit on, no checkpoint asked for",
     ],
     figures: [
       { name: "recent: claim rate, large against small", value: recent.ratio, unit: "x", wanted: { atLeast: 0.9 } },
@@ -59,6 +62,7 @@ process.exitCode = publish(
       { name: "p99 of claims during the sweep", value: p99.sweeping / 1_000, unit: "ms" },
       { name: "claims during the sweep", value: sweeping.sweeping.count, unit: "" },
       { name: "the sweep took", value: sweeping.sweepMs / 1_000, unit: "s" },
+      ...onPostgres,
     ],
     broken: unswept === 0 ? [] : [`${unswept} expired pushes were not swept`],
   },

@@ -56,7 +56,7 @@ async function measurePair(
   action: Action,
 ): Promise<Pair> {
   const measure = async <T>(pid: number, run: () => Promise<T>, doneOf: (result: T) => readonly [number, number]) => {
-    const logBefore = await logBytes(database, databaseName);
+    const logBefore = await database.logBytes(databaseName);
     const before = { process: treeCpuMs(pid), database: database.cpuMs() };
     const result = await run();
     const [done, elapsedMs] = doneOf(result);
@@ -65,7 +65,7 @@ async function measurePair(
       perSecond: (done / elapsedMs) * 1_000,
       processMicros: (cpu.process / done) * 1_000,
       databaseMicros: (cpu.database / done) * 1_000,
-      logBytes: ((await logBytes(database, databaseName)) - logBefore) / done,
+      logBytes: ((await database.logBytes(databaseName)) - logBefore) / done,
     };
     return { ...measured, result };
   };
@@ -89,10 +89,4 @@ async function measurePair(
   const failures = result.requests - (result.statuses[creates ? 201 : 200] ?? 0);
   const { p50Micros, p99Micros } = result;
   return { processes, action, bare: bareMeasured, product: { ...product, p50Micros, p99Micros, failures } };
-}
-
-/** Of the write-ahead log since the server was made. */
-async function logBytes(database: DatabaseServer, name: string): Promise<number> {
-  const { written } = await database.row(name, "SELECT pg_current_wal_insert_lsn() - '0/0' AS written");
-  return Number(written);
 }

@@ -1,0 +1,60 @@
+import { randomFillSync } from "node:crypto";
+import { dayMs } from "../src/base/clock.ts";
+import type { HotPath } from "../src/pushes/store/hot-path.ts";
+import type { NewPush, PushRow } from "../src/pushes/store.ts";
+import type { RowShape } from "./database-job.ts";
+
+/** What the product would write, but for the seals: random bytes of the same length cost the database the same. */
+
+const digestBytes = 32;
+const saltBytes = 16;
+const claimIdBytes = 6;
+const lifetimeMs = 7 * dayMs;
+const audit = { userId: null, address: "127.0.0.1", userAgent: "", referrer: "" };
+
+/** @returns the digest by which the push is found. */
+export async function createBarePush(hotPath: HotPath, id: number, shape: RowShape): Promise<Buffer> {
+  const push = newPush(id, shape);
+  await hotPath.insert(push, { ...audit, kind: "creation", at: push.row.createdAt });
+  return push.tokenDigest;
+}
+
+/** Reads a push and takes a view of it. */
+export async function claimBarePush(hotPath: HotPath, tokenDigest: Buffer): Promise<void> {
+  const sealed = await hotPath.findSealed(tokenDigest);
+  if (sealed === undefined) throw new Error("A stored push was not found.");
+  const now = Date.now();
+  const claimed = await hotPath.claimView({
+    pushId: sealed.row.id,
+    claimId: randomBytes(claimIdBytes).readUIntBE(0, claimIdBytes),
+    sealGeneration: sealed.row.sealGeneration,
+    now,
+    counted: true,
+    seen: { ...sealed.row, hasFiles: sealed.hasFiles },
+    audit: { ...audit, kind: "view", at: now },
+    blobsDueAt: now + dayMs,
+  });
+  if (claimed === undefined) throw new Error("A living push refused a view.");
+}
+
+function newPush(id: number, shape: RowShape): NewPush {
+  const now = Date.now();
+  const row: PushRow = {
+    ...{ id, kind: "text", ownerId: null, createdAt: now, updatedAt: now, expiresAt: now + lifetimeMs },
+    ...{ endedAt: null, endReason: null, expireAfterDays: 7, expireAfterViews: 1, views: 0, refusals: 0 },
+    ...{ deletableByViewer: true, retrievalStep: true, sealGeneration: 1, linkSalt: randomBytes(saltBytes) },
+    ...{ passphraseSalt: null, tokenSealed: null, nameSealed: null, noteSealed: null },
+  };
+  return {
+    row,
+    tokenDigest: randomBytes(digestBytes),
+    dataKeySealed: randomBytes(shape.dataKeyBytes),
+    payloadSealed: randomBytes(shape.payloadBytes),
+    files: [],
+    storedBytes: shape.payloadBytes,
+  };
+}
+
+function randomBytes(bytes: number): Buffer {
+  return randomFillSync(Buffer.allocUnsafe(bytes));
+}

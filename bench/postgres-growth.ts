@@ -1,0 +1,79 @@
+import { type ClaimPattern, seededRandom } from "./claim-choice.ts";
+import type { RatePlan } from "./claim-rates.ts";
+import { startDatabaseServer } from "./database-server.ts";
+import type { Figure } from "./report.ts";
+import { median } from "./statistics.ts";
+import { type Segment, StoredRows } from "./stored-rows.ts";
+
+type Pair = Readonly<Record<keyof RatePlan["sizes"], Segment>>;
+
+const seed = 20_240_518;
+const patterns = ["recent", "uniform"] as const;
+
+/**
+ * Claims a second on a small and on a large PostgreSQL database, whose segments take turns. The statements are the product's
+ * own, sent without HTTP and seals, which would hide what grows. No checkpoint is asked for but before the last segment: a
+ * page that is touched for the first time after one goes into the log whole.
+ */
+export async function measurePostgresGrowth(folder: string, plan: RatePlan): Promise<readonly Figure[]> {
+  const server = await startDatabaseServer(undefined);
+  try {
+    const stored = {
+      small: await StoredRows.make(server, folder, "small"),
+      large: await StoredRows.make(server, folder, "large"),
+    };
+    const figures = await measure(stored, plan);
+    await stored.small.close();
+    await stored.large.close();
+    return figures;
+  } finally {
+    await server.stop();
+  }
+}
+
+async function measure(
+  { small, large }: Readonly<Record<keyof RatePlan["sizes"], StoredRows>>,
+  { sizes, segmentClaims, segments, warmUpSegments }: RatePlan,
+): Promise<readonly Figure[]> {
+  const extra = Math.ceil(segmentClaims / 2);
+  const random = seededRandom(seed);
+  const figures: Figure[] = [];
+  await large.fillTo(sizes.large + extra);
+  await large.vacuum();
+  for (const [table, bytes] of await large.bytesPerPush()) {
+    figures.push({ name: `PostgreSQL: ${table}, on disk for each push`, value: bytes, unit: "B" });
+  }
+  for (const pattern of patterns) {
+    const pairs: Pair[] = [];
+    for (let at = 0; at < warmUpSegments + segments; at += 1) {
+      await small.fillTo(sizes.small + extra);
+      await large.fillTo(sizes.large + extra);
+      const pair = {
+        small: await small.claim(pattern, segmentClaims, random),
+        large: await large.claim(pattern, segmentClaims, random),
+      };
+      if (at >= warmUpSegments) pairs.push(pair);
+    }
+    figures.push(...figuresOf(pattern, pairs, sizes));
+  }
+  await large.checkpoint();
+  const { logBytes } = await large.claim("uniform", segmentClaims, random);
+  const name = `PostgreSQL, uniform: log written per claim at ${sizes.large} stored, right after a checkpoint`;
+  return [...figures, { name, value: logBytes, unit: "B" }];
+}
+
+function figuresOf(pattern: ClaimPattern, pairs: readonly Pair[], sizes: RatePlan["sizes"]): Figure[] {
+  const name = `PostgreSQL, ${pattern}`;
+  const of = (read: (pair: Pair) => number) => median(pairs.map(read));
+  const goal = pattern === "recent" ? { wanted: { atLeast: 0.9 } } : {};
+  const ratio = of(({ small, large }) => large.perSecond / small.perSecond);
+  const each = (["small", "large"] as const).flatMap((size): Figure[] => {
+    const at = `at ${sizes[size]} stored`;
+    return [
+      { name: `${name}: claims ${at}`, value: of((pair) => pair[size].perSecond), unit: "/s" },
+      { name: `${name}: database CPU per claim ${at}`, value: of((pair) => pair[size].databaseMicros), unit: "us" },
+      { name: `${name}: log written per claim ${at}`, value: of((pair) => pair[size].logBytes), unit: "B" },
+    ];
+  });
+  return [{ name: `${name}: claim rate, large against small`, value: ratio, unit: "x", ...goal }, ...each];
+}

@@ -1,0 +1,153 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { PoolClient } from "pg";
+import { systemClock } from "../src/base/clock.ts";
+import { openPool } from "../src/db/postgres/pool.ts";
+import type { HotPath } from "../src/pushes/store/hot-path.ts";
+import { postgresSettings } from "../test/support/postgres/settings.ts";
+import { bareDatabase, bareHotPath } from "./bare-database.ts";
+import { claimBarePush } from "./bare-push.ts";
+import { inParallel, openBenchHouse, stranger } from "./bench-house.ts";
+import { type ClaimPattern, chooseClaims } from "./claim-choice.ts";
+import { type DatabaseServer, shapeOfRows } from "./database-server.ts";
+
+/** What a segment of claims took. */
+export interface Segment {
+  readonly perSecond: number;
+  readonly databaseMicros: number;
+  readonly logBytes: number;
+}
+
+const connections = 10;
+const tables = ["pushes", "data_keys", "payloads", "audit_entries"] as const;
+/** Beyond those that the product has given out. */
+const firstId = 1_000_000;
+const madeAtOnce = 50_000;
+
+/** Made in the database: a million rows by way of the product would take minutes. What is random there is a digest here. */
+function rowsFrom(first: number, last: number, dataKeyBytes: number, payloadBytes: number): string {
+  const now = Date.now();
+  const bytes = (length: number) =>
+    `substring(decode(repeat(md5(id::text), ${Math.ceil(length / 16)}), 'hex'), 1, ${length})`;
+  const ids = `generate_series(${first}, ${last}) AS id`;
+  return `
+    INSERT INTO pushes (id, token_digest, kind, created_at, updated_at, expires_at, expire_after_days, expire_after_views,
+      views, refusals, audit_count, deletable_by_viewer, retrieval_step, seal_generation, data_key_id, stored_bytes, link_salt)
+    SELECT id, sha256(convert_to(id::text, 'UTF8')), 0, ${now} + id, ${now} + id, ${now + 7 * 86_400_000} + id, 7, 1, 0, 0, 1,
+      1, 1, 1, id, ${payloadBytes}, ${bytes(16)} FROM ${ids};
+    INSERT INTO data_keys (id, sealed) SELECT id, ${bytes(dataKeyBytes)} FROM ${ids};
+    INSERT INTO payloads (push_id, sealed) SELECT id, ${bytes(payloadBytes)} FROM ${ids};
+    INSERT INTO audit_entries (push_id, sequence, kind, address, user_agent, referrer, times, created_at, updated_at)
+    SELECT id, 1, 0, '127.0.0.1', 'bench', '', 1, ${now} + id, ${now} + id FROM ${ids}`;
+}
+
+function digestOf(id: number): Buffer {
+  return createHash("sha256").update(String(id)).digest();
+}
+
+/** A PostgreSQL database of one-view pushes that is kept at about one size while they are claimed. */
+export class StoredRows {
+  readonly #server: DatabaseServer;
+  readonly #name: string;
+  readonly #clients: readonly PoolClient[];
+  readonly #lanes: readonly HotPath[];
+  readonly #endPool: () => Promise<void>;
+  readonly #shape: Awaited<ReturnType<typeof shapeOfRows>>;
+  /** Of those that have not been claimed, in the order of creation. */
+  #ids: number[] = [];
+  #nextId = firstId;
+
+  private constructor(
+    server: DatabaseServer,
+    name: string,
+    shape: Awaited<ReturnType<typeof shapeOfRows>>,
+    clients: readonly PoolClient[],
+    endPool: () => Promise<void>,
+  ) {
+    this.#server = server;
+    this.#name = name;
+    this.#shape = shape;
+    this.#clients = clients;
+    this.#lanes = clients.map((client) => bareHotPath(bareDatabase(client)));
+    this.#endPool = endPool;
+  }
+
+  /** @param folder for what the product keeps beside the database. */
+  static async make(server: DatabaseServer, folder: string, name: string): Promise<StoredRows> {
+    await server.makeDatabase(name);
+    const url = server.url(name);
+    const house = await openBenchHouse(join(folder, name), systemClock, { DATABASE_URL: url });
+    await house.pushes.create({ payload: "correct horse battery staple 4711 $%&/()", expireAfterViews: 1 }, stranger);
+    await house.close();
+    const shape = await shapeOfRows(server, name);
+    const pool = openPool(postgresSettings(url, { poolMax: connections }), (code) => {
+      throw new Error(`A connection broke: ${code}`);
+    });
+    const clients = await Promise.all(Array.from({ length: connections }, () => pool.connect()));
+    return new StoredRows(server, name, shape, clients, () => pool.close());
+  }
+
+  async fillTo(count: number): Promise<void> {
+    const { dataKeyBytes, payloadBytes } = this.#shape;
+    while (this.#ids.length < count) {
+      const first = this.#nextId;
+      const last = first + Math.min(madeAtOnce, count - this.#ids.length) - 1;
+      await this.#server.run(this.#name, rowsFrom(first, last, dataKeyBytes, payloadBytes));
+      for (let id = first; id <= last; id += 1) this.#ids.push(id);
+      this.#nextId = last + 1;
+    }
+  }
+
+  /** As the server does on its own from time to time: statistics, and space of what is gone. */
+  async vacuum(): Promise<void> {
+    await this.#server.run(this.#name, "VACUUM ANALYZE");
+  }
+
+  async checkpoint(): Promise<void> {
+    await this.#server.run(this.#name, "CHECKPOINT");
+  }
+
+  /** On disk, with indexes, for each stored push, by table. */
+  async bytesPerPush(): Promise<ReadonlyMap<(typeof tables)[number], number>> {
+    const sizes = new Map<(typeof tables)[number], number>();
+    for (const table of tables) {
+      const { bytes } = await this.#server.row(this.#name, `SELECT pg_total_relation_size('${table}') AS bytes`);
+      sizes.set(table, Number(bytes) / this.#ids.length);
+    }
+    return sizes;
+  }
+
+  /** Claims on all connections at once. */
+  async claim(pattern: ClaimPattern, claims: number, random: () => number): Promise<Segment> {
+    const chosen = new Set(chooseClaims(pattern, this.#ids.length, claims, random));
+    const digests = [...chosen].map((at) => digestOf(this.#ids[at] ?? 0));
+    this.#ids = this.#ids.filter((_, at) => !chosen.has(at));
+    const free = [...this.#lanes];
+    const logBefore = await this.#logBytes();
+    const cpuBefore = this.#server.cpuMs();
+    const startedAt = performance.now();
+    await inParallel(digests.length, connections, async (at) => {
+      const lane = free.pop();
+      const digest = digests[at];
+      if (lane === undefined || digest === undefined) throw new Error("There is no connection, or nothing to claim.");
+      await claimBarePush(lane, digest);
+      free.push(lane);
+    });
+    const elapsedMs = performance.now() - startedAt;
+    const cpuMs = this.#server.cpuMs() - cpuBefore;
+    return {
+      perSecond: (claims / elapsedMs) * 1_000,
+      databaseMicros: (cpuMs / claims) * 1_000,
+      logBytes: ((await this.#logBytes()) - logBefore) / claims,
+    };
+  }
+
+  async close(): Promise<void> {
+    for (const client of this.#clients) client.release();
+    await this.#endPool();
+  }
+
+  async #logBytes(): Promise<number> {
+    return await this.#server.logBytes(this.#name);
+  }
+}
