@@ -11,6 +11,15 @@ export interface Patience {
   readonly unknown: number | "never";
 }
 
+/** How it has gone so far. */
+interface Course {
+  readonly startedAt: number;
+  conflicts: number;
+  losses: number;
+  /** The first lost answer. */
+  unknown: OutcomeUnknownError | undefined;
+}
+
 /** Each of them means that another transaction has come through. */
 const conflictTriesMax = 40;
 /** However impatient, as long as the tries fail quickly: the server may be back at once, on another connection. */
@@ -37,47 +46,40 @@ export class Retries {
 
   /** @throws AppError unavailable when others are in the way again and again; what `attempt` threw otherwise. */
   async run<T>(attempt: () => Promise<T>, patience: Patience): Promise<T> {
-    return await this.#untilAnswered(() => this.#untilNoConflict(attempt), patience);
-  }
-
-  async #untilAnswered<T>(attempt: () => Promise<T>, patience: Patience): Promise<T> {
-    const startedAt = this.#monotonicMs();
-    let unknown: OutcomeUnknownError | undefined;
-    for (let tries = 1; ; tries += 1) {
+    const course: Course = { startedAt: this.#monotonicMs(), conflicts: 0, losses: 0, unknown: undefined };
+    for (;;) {
       try {
         return await attempt();
       } catch (error) {
-        if (error instanceof OutcomeUnknownError) unknown ??= error;
-        else if (!(error instanceof NotConnectedError)) throw error;
-        const patienceMs = unknown === undefined ? patience.notDone : patience.unknown;
-        const elapsedMs = this.#monotonicMs() - startedAt;
-        const goesOn =
-          patienceMs !== "never" && (elapsedMs < patienceMs || (tries < quickTriesMax && elapsedMs < quickMs));
-        // One lost answer leaves it open, whatever became of the tries after it.
-        if (this.#isClosed() || !goesOn) throw unknown ?? error;
-        await pause(tries, pauseMsMax);
+        await sleep(isConflict(error) ? this.#afterConflict(error, course) : this.#afterLoss(error, course, patience));
       }
     }
   }
 
-  async #untilNoConflict<T>(attempt: () => Promise<T>): Promise<T> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await attempt();
-      } catch (error) {
-        if (!isConflict(error)) throw error;
-        this.#conflicts += 1;
-        if (tries >= conflictTriesMax) {
-          throw unavailable("The database cannot do this now. Try again shortly.", retryAfterSeconds, error);
-        }
-        await pause(tries, conflictPauseMsMax);
-      }
-    }
+  /** @returns after how many milliseconds the next try may come. @throws when there is none. */
+  #afterConflict(error: unknown, course: Course): number {
+    this.#conflicts += 1;
+    course.conflicts += 1;
+    if (course.conflicts < conflictTriesMax) return pauseMs(course.conflicts, conflictPauseMsMax);
+    throw unavailable("The database cannot do this now. Try again shortly.", retryAfterSeconds, error);
+  }
+
+  /** The same. */
+  #afterLoss(error: unknown, course: Course, patience: Patience): number {
+    if (error instanceof OutcomeUnknownError) course.unknown ??= error;
+    else if (!(error instanceof NotConnectedError)) throw error;
+    course.losses += 1;
+    const patienceMs = course.unknown === undefined ? patience.notDone : patience.unknown;
+    const elapsedMs = this.#monotonicMs() - course.startedAt;
+    const isQuick = course.losses < quickTriesMax && elapsedMs < quickMs;
+    const goesOn = patienceMs !== "never" && (elapsedMs < patienceMs || isQuick);
+    // One lost answer leaves it open, whatever became of the tries after it.
+    if (this.#isClosed() || !goesOn) throw course.unknown ?? error;
+    return pauseMs(course.losses, pauseMsMax);
   }
 }
 
 /** Longer each time, and never the same for two who met. */
-async function pause(tries: number, msMax: number): Promise<void> {
-  const ms = Math.min(msMax, pauseMsMin * 2 ** (tries - 1));
-  await sleep(ms * (0.5 + Math.random()));
+function pauseMs(tries: number, msMax: number): number {
+  return Math.min(msMax, pauseMsMin * 2 ** (tries - 1)) * (0.5 + Math.random());
 }
