@@ -31,7 +31,15 @@ function start(bytes: Buffer, file: Partial<Download> = {}, breaksAt = Number.PO
       async openTicket(ticket, actor, startByte) {
         opened.push({ ticket, start: startByte, actor });
         if (ticket !== "good") return undefined;
-        return { filename: "a.txt", contentType: "text/plain", sizeBytes: bytes.length, read, ...file };
+        return {
+          filename: "a.txt",
+          contentType: "text/plain",
+          pushId: 7,
+          fileId: 8,
+          sizeBytes: bytes.length,
+          read,
+          ...file,
+        };
       },
     },
     events: createEvents({

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../base/errors.ts";
+import { BlobMissingError } from "../blobs/blob-store.ts";
 import type { Download, Pushes } from "../pushes/pushes.ts";
 import type { Events } from "../telemetry/events.ts";
 import { type ByteRange, parseRange, type RequestedRange, rangeWithin } from "./byte-range.ts";
@@ -97,13 +98,30 @@ async function verifiedStream(
   events: Events,
 ): Promise<Readable> {
   const bytes = download.read(range)[Symbol.asyncIterator]();
-  const first = await bytes.next();
+  const first = await firstOf(bytes, download, request, events);
   const content = first.done === true ? [] : resumed(first.value, bytes);
   const stream = Readable.from(content, { objectMode: false, highWaterMark: aheadBytes });
   stream.on("error", (error) => {
     if (!request.raw.destroyed) events.downloadBroken(request.id, error);
   });
   return stream;
+}
+
+/** A lost file is answered like one that is gone. Whoever keeps the server has to know which one it was. */
+async function firstOf(
+  bytes: AsyncIterator<Uint8Array>,
+  { pushId, fileId }: Download,
+  { id: requestId }: FastifyRequest,
+  events: Events,
+): Promise<IteratorResult<Uint8Array, unknown>> {
+  try {
+    return await bytes.next();
+  } catch (error) {
+    if (error instanceof AppError && error.cause instanceof BlobMissingError) {
+      events.fileMissing({ requestId, pushId, fileId });
+    }
+    throw error;
+  }
 }
 
 async function* resumed(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {

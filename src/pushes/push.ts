@@ -232,10 +232,15 @@ export interface ExportedPush {
 }
 
 export interface Download {
+  readonly pushId: number;
+  readonly fileId: number;
   readonly filename: string;
   readonly contentType: string;
   readonly sizeBytes: number;
-  /** Plaintext of the bytes `start` to `end`, both included. Throws when the sealed file was changed. */
+  /**
+   * Plaintext of the bytes `start` to `end`, both included. Throws when the sealed file was changed.
+   * @throws AppError unavailable; not_found, by a BlobMissingError, when the store has lost it.
+   */
   read(range: { start: number; end: number }): AsyncIterable<Uint8Array>;
 }
 

@@ -1,5 +1,5 @@
-import { unavailable } from "../base/errors.ts";
-import { BlobStoreError } from "../blobs/blob-store.ts";
+import { AppError, unavailable } from "../base/errors.ts";
+import { BlobMissingError, BlobStoreError } from "../blobs/blob-store.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { openStream, sealedLength } from "../crypto/stream-seal.ts";
 import { auditRecord } from "./audit-trail.ts";
@@ -74,17 +74,23 @@ export async function openTicket(
     reading(deps.blobs.read(file.blobKey, clamp(range, file.sizeBytes)));
   return {
     ...details,
+    pushId: row.id,
+    fileId: file.id,
     sizeBytes: file.sizeBytes,
     read: (range) => openStream(key, sealContexts.fileContent(file.id), file.sizeBytes, range, read),
   };
 }
 
-/** A store out of reach is a state of the installation: whoever comes again may find it back. */
+/**
+ * A store out of reach is a state of the installation: whoever comes again may find it back. A file that the store has
+ * lost is gone, for whoever asks for it.
+ */
 async function* reading(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     yield* chunks;
   } catch (error) {
     if (error instanceof BlobStoreError) throw unavailable("The storage cannot give files now.", 60, error);
+    if (error instanceof BlobMissingError) throw new AppError("not_found", "not-found", { cause: error });
     throw error;
   }
 }

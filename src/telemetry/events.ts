@@ -44,6 +44,8 @@ export interface Events {
   singleSignOnRefused(requestId: string, error: unknown): void;
   /** The sealed bytes of a file did not verify or could not be read while they were being sent. */
   downloadBroken(requestId: string, error: unknown): void;
+  /** A download would have begun, but the store does not hold the sealed file. The numbers are those of the database. */
+  fileMissing(file: { readonly requestId: string; readonly pushId: number; readonly fileId: number }): void;
   /** One of the timetable's jobs threw; it runs again at its next time. */
   jobFailed(job: string, error: unknown): void;
   jobDone(job: string, counts: Readonly<Record<string, number>>): void;
@@ -140,6 +142,7 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     ),
     downloadBroken: (requestId, error) =>
       logger.error({ event: "download_broken", requestId, error: describeError(error) }),
+    fileMissing: (file) => logger.error({ event: "file_missing", ...file }),
     jobFailed: (job, error) => logger.error({ event: "job_failed", job, error: describeError(error) }),
     jobDone: (job, counts) => logger.debug({ event: "job_done", job, ...counts }),
     sweepPaused: (reason) => logger.warn({ event: "sweep_paused", reason }),

@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { countRows } from "../support/engine-database.ts";
@@ -187,4 +189,15 @@ test("no token, ticket or name of a file is in the log", () => {
     /^\{"level":"info","time":"[\dT:.Z-]+","event":"request","requestId":"[0-9a-f]{16}","method":"[A-Z]+","route":"(?:unmatched|[/a-z0-9_:]+)","status":\d{3},"durationMs":[\d.]+\}$/;
   const lines = app.logLines.flatMap((written) => written.trimEnd().split("\n"));
   expect(lines.filter((line) => !ofFirstStart.test(line) && !ofRequest.test(line))).toEqual([]);
+});
+
+test("a file that the disk has lost is gone for who asks, and named to who keeps the server", async () => {
+  const created = await (await push(formWith([["a.bin", some(10)]]))).json();
+  const [file] = await filesOf(created.url_token);
+  rmSync(join(app.dataDir, "blobs"), { recursive: true });
+  const loggedBefore = app.logLines.length;
+  expect((await fetch(file?.url ?? "")).status).toBe(404);
+  const logged = app.logLines.slice(loggedBefore).join("");
+  expect(logged).toMatch(/"level":"error".*"event":"file_missing".*"pushId":\d+,"fileId":\d+\}/);
+  expect(logged).not.toContain("unexpected_error");
 });

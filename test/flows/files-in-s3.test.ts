@@ -142,6 +142,34 @@ describe("when the store is in trouble", () => {
     expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(content)).toBe(true);
   });
 
+  test("a file that the store has lost is gone for who asks, and named to who keeps the server", async () => {
+    await using world = await startWithStore();
+    const [url = ""] = await world.urlsOf(await world.push(some(1_000)));
+    world.store.objects.clear();
+    for (const range of [{}, { range: "bytes=5-" }]) expect((await fetch(url, { headers: range })).status).toBe(404);
+    const logged = world.app.logLines.join("");
+    expect(logged.match(/"level":"error".*"event":"file_missing".*"pushId":\d+,"fileId":\d+\}/g)).toHaveLength(2);
+    expect(logged).not.toContain("unexpected_error");
+    for (const part of new URL(url).pathname.split("/").slice(2)) expect(logged).not.toContain(part);
+  });
+
+  test("a file that is lost while it is sent cuts the connection: its end never looks like a file's end", async () => {
+    await using world = await startWithStore();
+    const [url = ""] = await world.urlsOf(await world.push(some(3_000_000)));
+    let gets = 0;
+    world.store.plan = ({ operation }) => {
+      if (operation !== "GetObject") return undefined;
+      gets += 1;
+      if (gets === 1) return "cut";
+      world.store.objects.clear();
+      return undefined;
+    };
+    const torn = await fetch(url);
+    expect(torn.status).toBe(200);
+    await expect(torn.arrayBuffer()).rejects.toThrow();
+    expect(world.app.logLines.join("")).toContain("download_broken");
+  });
+
   test("bytes that changed in the store never reach anybody", async () => {
     await using world = await startWithStore();
     const [url = ""] = await world.urlsOf(await world.push(some(1_000)));
