@@ -55,7 +55,8 @@ const removeSessionOf = sql<[sessionId: number, userId: number]>("DELETE FROM se
 const idle = "SELECT digest FROM sessions WHERE seen_at <= ? ORDER BY seen_at LIMIT ?";
 const removeIdle = sql<[seenAt: number, sessionsMax: number]>({
   sqlite: `DELETE FROM sessions WHERE digest IN (${idle})`,
-  postgres: `DELETE FROM sessions WHERE digest IN (${idle} FOR UPDATE SKIP LOCKED)`,
+  // As an array, which is read once: a join could run the limited reading anew for each row.
+  postgres: `DELETE FROM sessions WHERE digest = ANY (ARRAY(${idle} FOR UPDATE SKIP LOCKED))`,
 });
 
 export function createSessionStore(db: Database): SessionStore {

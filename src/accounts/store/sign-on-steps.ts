@@ -35,7 +35,8 @@ const insertRow = sql<[digest: Buffer, sealed: Buffer, client: string, createdAt
 const over = "SELECT digest FROM sign_on_steps WHERE created_at <= ? LIMIT ?";
 const removeOver = sql<[createdAt: number, stepsMax: number]>({
   sqlite: `DELETE FROM sign_on_steps WHERE digest IN (${over})`,
-  postgres: `DELETE FROM sign_on_steps WHERE digest IN (${over} FOR UPDATE SKIP LOCKED)`,
+  // As an array, which is read once: a join could run the limited reading anew for each row.
+  postgres: `DELETE FROM sign_on_steps WHERE digest = ANY (ARRAY(${over} FOR UPDATE SKIP LOCKED))`,
 });
 const dropOldestOf = sql<[client: string, keptMax: number]>(
   `DELETE FROM sign_on_steps WHERE digest IN

@@ -35,6 +35,7 @@ export const refundSliding = sql<[at: number, sameAt: number, key: Buffer, still
 );
 
 export const removeOverAttempts = sql<[now: number, rowsMax: number]>(
-  `DELETE FROM limit_attempts WHERE key IN
-     (SELECT key FROM limit_attempts WHERE ends_at <= ? ORDER BY ends_at LIMIT ? FOR UPDATE SKIP LOCKED)`,
+  // As an array, which is read once: a join could run the limited reading anew for each row.
+  `DELETE FROM limit_attempts WHERE key = ANY (ARRAY
+     (SELECT key FROM limit_attempts WHERE ends_at <= ? ORDER BY ends_at LIMIT ? FOR UPDATE SKIP LOCKED))`,
 );

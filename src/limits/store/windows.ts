@@ -40,6 +40,7 @@ export const addToWindows = sql<
 );
 
 export const removeOverWindows = sql<[now: number, rowsMax: number]>(
-  `DELETE FROM limit_windows WHERE key IN
-     (SELECT key FROM limit_windows WHERE ends_at <= ? ORDER BY ends_at LIMIT ? FOR UPDATE SKIP LOCKED)`,
+  // As an array, which is read once: a join could run the limited reading anew for each row.
+  `DELETE FROM limit_windows WHERE key = ANY (ARRAY
+     (SELECT key FROM limit_windows WHERE ends_at <= ? ORDER BY ends_at LIMIT ? FOR UPDATE SKIP LOCKED))`,
 );
