@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { openJoiningRowByRow } from "../../test/support/postgres/joining.ts";
 import { openTestDatabase } from "../../test/support/postgres/open-database.ts";
 import type { Database } from "../db/database.ts";
 import { sql } from "../db/statement.ts";
@@ -54,6 +55,13 @@ test("what is over is forgotten, so much at a time, and nothing that still count
     expect(await db.read.one(sql(`SELECT count(*) AS count FROM ${table}`))).toEqual({ count: 1 });
   }
   for (const kind of kinds) expect(await one[kind](limit).charge("young", now)).toMatchObject({ outcome: "refused" });
+});
+
+test("however the server joins, what is over is forgotten in bounded steps", async () => {
+  const { db } = await openJoiningRowByRow();
+  const limits = createLimits(db, assertAnswered);
+  for (const kind of kinds) for (let at = 0; at < 5; at += 1) await limits[kind](limit).charge(`old ${at}`, start);
+  for (const expected of [6, 4, 0]) expect(await limits.removeOver(start + 200_000, 3)).toBe(expected);
 });
 
 test("nothing in the tables tells an address, and no charge waits for a disk", async () => {

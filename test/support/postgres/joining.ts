@@ -1,0 +1,13 @@
+import { sql } from "../../../src/db/statement.ts";
+import { openTestDatabase, type TestConnections } from "./open-database.ts";
+
+/** What a planner may choose instead of reading one side anew for each row of the other. */
+const otherWays = ["hashjoin", "mergejoin", "hashagg", "sort", "material", "bitmapscan", "indexscan"];
+
+/** A database whose planner joins by reading the second table anew for each row of the first, as any planner may. */
+export async function openJoiningRowByRow(): Promise<TestConnections> {
+  const { db, url } = await openTestDatabase();
+  const name = new URL(url).pathname.slice(1);
+  for (const way of otherWays) await db.autocommit.run(sql(`ALTER DATABASE ${name} SET enable_${way} = off`));
+  return await openTestDatabase(url);
+}
