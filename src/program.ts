@@ -65,6 +65,14 @@ async function serve(config: Config, warnings: readonly string[]): Promise<numbe
     abandoned: abandoned.signal,
     ...(link !== undefined && { worker: link }),
   });
+  let logIsLost = false;
+  onLogLost((code) => {
+    if (link !== undefined) return link.logLost(code);
+    if (askedBy !== undefined) return;
+    logIsLost = true;
+    sayLogIsLost(code);
+    stop("log lost");
+  });
   const ending = closeWithGrace(
     { delay: config.shutdownGraceMs + drainMsMax, logger: false, skip: [...stopSignals] },
     async ({ signal, err }) => {
@@ -77,6 +85,8 @@ async function serve(config: Config, warnings: readonly string[]): Promise<numbe
       const { commits, units } = app.house.db.counts;
       if (link === undefined) app.events.serverStopped({ commits, units });
       else app.events.workerStopped({ commits, units });
+      // What is closed on request ends with 0 otherwise, whatever this returns.
+      if (logIsLost) process.exit(1);
       ended.resolve(err === undefined ? 0 : 1);
     },
   );
@@ -117,6 +127,25 @@ function onStopSignal(
   }
 }
 
+/**
+ * When the log's reader goes away, the next line of the log is an error of the output, and one that nobody listened to
+ * would cut the requests that run. @param lost gets the system's code, once.
+ */
+function onLogLost(lost: (code: string) => void): void {
+  let told = false;
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (told) return;
+    told = true;
+    lost(error.code ?? error.name);
+  });
+  // Both outputs may be one pipe. Then there is nobody left to tell.
+  process.stderr.on("error", () => undefined);
+}
+
+function sayLogIsLost(code: string): void {
+  process.stderr.write(`The log cannot be written any more (${code}), so the server finishes what runs and ends.\n`);
+}
+
 /** What a terminal sends reaches the whole group; what a hangup means is the primary's to say, and so is "at once". */
 function onWorkersSignal(stop: (signal: string) => void): void {
   for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => stop(name));
@@ -144,14 +173,19 @@ async function supervise({
     monotonicMs: effects.monotonicMs,
     pause: effects.pause,
   });
+  const endWithLog = (code: string) => {
+    if (supervisor.stop("log lost", 1)) sayLogIsLost(code);
+  };
+  onLogLost(endWithLog);
+  void workers.logLost.then(endWithLog);
   const endAtOnce = () => {
     supervisor.kill();
     process.exit(1);
   };
   // Started from a terminal, a hangup means that the terminal has gone.
-  if (isatty(0)) onStopSignal(stopSignals, (signal) => supervisor.stop(signal), endAtOnce);
+  if (isatty(0)) onStopSignal(stopSignals, (signal) => void supervisor.stop(signal), endAtOnce);
   else {
-    onStopSignal(["SIGTERM", "SIGINT"], (signal) => supervisor.stop(signal), endAtOnce);
+    onStopSignal(["SIGTERM", "SIGINT"], (signal) => void supervisor.stop(signal), endAtOnce);
     process.on("SIGHUP", () => void supervisor.roll());
   }
   return await supervisor.run();

@@ -26,10 +26,16 @@ export class ClusterWorkers {
   readonly #server: Server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) =>
     this.#distribution.offer(socket),
   );
+  readonly #logLost = Promise.withResolvers<string>();
   #nobodyNew: Promise<void> | undefined;
 
   constructor(program?: WorkerProgram) {
     if (program !== undefined) cluster.setupPrimary({ exec: program.exec, args: [...program.args] });
+  }
+
+  /** Settles when a worker could not write the log, with the system's code. */
+  get logLost(): Promise<string> {
+    return this.#logLost.promise;
   }
 
   /** Connections wait until a worker serves. @returns the port. @throws the system's error. */
@@ -67,6 +73,8 @@ export class ClusterWorkers {
           return this.#distribution.taken(worker.id);
         case "leaves":
           return void this.#letGo(worker.id).then(() => send({ sealpush: "handed_over" }));
+        case "log_lost":
+          return this.#logLost.resolve(message.code);
         case "gather":
           return this.#gathering.begin(worker.id, message.round);
         case "part":

@@ -22,6 +22,8 @@ export type ToPrimary =
   | { readonly sealpush: "taken" }
   /** It wants no more connections. */
   | { readonly sealpush: "leaves" }
+  /** Nobody reads what it says. They all have one log, so the primary ends them together. `code`: the system's. */
+  | { readonly sealpush: "log_lost"; readonly code: string }
   | { readonly sealpush: "gather"; readonly round: number }
   | { readonly sealpush: "part"; readonly round: number; readonly part: unknown };
 
@@ -38,6 +40,7 @@ const kindsToPrimary: ReadonlySet<unknown> = new Set<ToPrimary["sealpush"]>([
   "serves",
   "taken",
   "leaves",
+  "log_lost",
   "gather",
   "part",
 ]);

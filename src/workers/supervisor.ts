@@ -61,10 +61,14 @@ export class Supervisor {
     return await this.#ended.promise;
   }
 
-  /** All workers finish what runs, and end. */
-  stop(signal: string): void {
-    if (this.#stopping) return;
+  /**
+   * All workers finish what runs, and end.
+   * @param exitCode unless a worker has another one than 0. @returns false when they are stopping already.
+   */
+  stop(signal: string, exitCode = 0): boolean {
+    if (this.#stopping) return false;
     this.#stopping = true;
+    this.#exitCode = exitCode;
     this.#deps.events.serverStopping(signal);
     void this.#deps.pause(this.#deps.graceMs).then(this.#deps.stopListening);
     for (const worker of this.#alive.keys()) {
@@ -72,6 +76,7 @@ export class Supervisor {
       void this.#endInTime(worker);
     }
     this.#endIfAlone();
+    return true;
   }
 
   /** One worker after the other is replaced by a new one that serves already. */
@@ -136,8 +141,8 @@ export class Supervisor {
       this.#quickEnds += 1;
       this.#deps.events.workerLost({ worker: worker.number, ...end });
       if (failedStarts >= failedStartsMax && this.#serving.size === 0) {
-        this.#exitCode = codeOf(end);
-        return this.stop("no worker can start");
+        this.stop("no worker can start", codeOf(end));
+        return;
       }
     }
   }

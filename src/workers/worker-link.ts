@@ -21,6 +21,8 @@ export interface WorkerLink {
   serve(server: HttpServer): void;
   /** Resolves when the primary hands over no more, and all it has handed over have arrived. */
   handedOver(): Promise<void>;
+  /** The log cannot be written any more. The primary then tells all of them to stop. @param code the system's. */
+  logLost(code: string): void;
   /** What this worker gives when one of them gathers. @param part makes something that JSON carries. */
   givePart(part: () => Promise<unknown>): void;
   /** Gives it now, unasked: before this worker ends, so that what it counted stays. */
@@ -95,6 +97,7 @@ export function joinPrimary(orders: WorkerOrders): WorkerLink | undefined {
       tell({ sealpush: "leaves" });
       await handedOver.promise;
     },
+    logLost: (code) => tell({ sealpush: "log_lost", code }),
     givePart(part) {
       ownPart = part;
     },

@@ -103,6 +103,35 @@ describe("a server that is told to stop", () => {
     }
   });
 
+  it("because nobody reads its log any more, finishes what runs, says so and fails", async () => {
+    const dataDir = newDataDir();
+    const server = await startServer({ dataDir });
+    const creation = await beginCreation(server);
+    server.closeLog();
+    // Its line is the first one that nobody takes.
+    expect((await fetch(server.baseUrl)).status).toBe(200);
+    await refusesConnections(server.port);
+    const push = await finishCreation(creation);
+    expect(await server.ended).toEqual({ exitCode: 1, signal: null });
+    expect(server.logLines.filter((line) => !line.startsWith("{"))).toEqual([
+      "The log cannot be written any more (EPIPE), so the server finishes what runs and ends.",
+    ]);
+    await expectClosed(dataDir);
+    await expectOpensOnce(dataDir, push);
+  });
+
+  it("whose log's reader went with the same signal ends as it was told", async () => {
+    const dataDir = newDataDir();
+    const server = await startServer({ dataDir });
+    const creation = await beginCreation(server);
+    process.kill(server.pid, "SIGTERM");
+    await server.logged("server_stopping");
+    server.closeLog();
+    await finishCreation(creation);
+    expect(await server.ended).toEqual({ exitCode: 0, signal: null });
+    await expectClosed(dataDir);
+  });
+
   it("by way of npm alone, as a container's stop sends it, drains the same way", async () => {
     const dataDir = newDataDir();
     const server = await startServerByNpm({ dataDir });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { keepAsking } from "../support/keep-asking.ts";
 import { newDataDir } from "../support/processes.ts";
-import { startServerByNpm } from "../support/server.ts";
+import { startServerByNpm, startWorkers } from "../support/server.ts";
 
 it("workers and primary that a terminal interrupts together, npm among them, finish what runs", async () => {
   const server = await startServerByNpm({ dataDir: newDataDir(), environment: { WEB_CONCURRENCY: "2" } });
@@ -15,4 +15,17 @@ it("workers and primary that a terminal interrupts together, npm among them, fin
   for (const [event, times] of Object.entries({ server_stopping: 1, worker_stopped: 2, worker_lost: 0 })) {
     expect(server.logLines.filter((line) => line.includes(`"event":"${event}"`))).toHaveLength(times);
   }
+});
+
+it("workers whose log nobody reads any more finish what runs, and one sentence says why", async () => {
+  const server = await startWorkers(2, { dataDir: newDataDir() });
+  const load = keepAsking({ port: server.port, keptAlive: 4, fresh: 0, expected: ["ECONNREFUSED"] });
+  await load.more(50);
+  server.closeLog();
+  expect(await server.ended).toEqual({ exitCode: 1, signal: null });
+  await load.stop();
+  expect(load.failures).toEqual([]);
+  expect(server.logLines.filter((line) => !line.startsWith("{"))).toEqual([
+    "The log cannot be written any more (EPIPE), so the server finishes what runs and ends.",
+  ]);
 });

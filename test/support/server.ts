@@ -23,6 +23,8 @@ export interface ServerProcess {
   readonly ended: Promise<Ending>;
   /** Settles once a line with this event has been written, so many times. */
   logged(event: string, times?: number): Promise<void>;
+  /** Goes away as the reader of its standard output. */
+  closeLog(): void;
   /** SIGTERM, and waits for the end. */
   stop(): Promise<Ending>;
   /** SIGKILL, and waits for the end. */
@@ -119,6 +121,7 @@ async function watchServer(child: ChildProcess, atTheEnd: AtTheEnd): Promise<Ser
       };
       await log.first(count, ended);
     },
+    closeLog: () => child.stdout?.destroy(),
     stop: () => end("SIGTERM"),
     kill: () => end("SIGKILL"),
   };
