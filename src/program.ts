@@ -233,6 +233,7 @@ async function runCommand(argv: readonly string[]): Promise<number> {
   return await runCli(argv, {
     stdout: (text) => process.stdout.write(text),
     stderr: (text) => process.stderr.write(text),
+    stdoutIsTerminal: isatty(1),
     pipe,
     stdin: process.stdin,
     interruption,

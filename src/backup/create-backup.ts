@@ -1,6 +1,6 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import { BlobMissingError, type BlobStore } from "../blobs/blob-store.ts";
@@ -54,12 +54,12 @@ const roundsMax = 3;
  * Copies database and blobs while servers work on them. The database first: whatever it names was stored before. A blob
  * that is gone by the time it is copied belonged to a push that has ended or was edited since, so the database is copied
  * once more; the manifest names pushes for which that did not help.
- * @param to a folder or a file whose name ends in `.tar`, neither there yet, or `-`.
+ * @param to a folder or a file whose name ends in `.tar`, neither there yet nor in the data folder, or `-`.
  * @throws BackupError; then nothing has the target's name.
  */
 export async function createBackup(deps: BackupDeps, to: string): Promise<BackupReport> {
   const target = to === "-" ? undefined : resolve(to);
-  if (target !== undefined) refuseTaken(target);
+  if (target !== undefined) refuseUnfit(target, deps.dataDir);
   const work = `${target ?? join(deps.dataDir, "backup")}.partial-${deps.random.bytes(6).toString("hex")}`;
   await makeFolder(work);
   try {
@@ -70,10 +70,15 @@ export async function createBackup(deps: BackupDeps, to: string): Promise<Backup
   }
 }
 
-function refuseTaken(target: string): void {
+/** What befalls the data folder, a thief or a full disk, befalls a backup in it, by whatever name it is reached. */
+function refuseUnfit(target: string, dataDir: string): void {
   if (existsSync(target)) throw new BackupError(`${target} is there already; nothing is overwritten.`);
   if (!existsSync(dirname(target)))
     throw new BackupError(`There is no folder ${dirname(target)} for ${basename(target)}.`);
+  const dataFolder = realpathSync(dataDir);
+  if (`${realpathSync(dirname(target))}${sep}`.startsWith(`${dataFolder}${sep}`)) {
+    throw new BackupError(`${target} lies in the data folder ${dataFolder}: a backup belongs in another place.`);
+  }
 }
 
 async function openTarget(deps: BackupDeps, target: string | undefined, work: string): Promise<BackupTarget> {

@@ -11,6 +11,7 @@ import { createKeyring, type Keyring } from "../crypto/keyring.ts";
 import { openBlobs } from "../house.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
 import { getEmbeddedDatabase } from "./embedded-database.ts";
+import { CommandRefused } from "./errors.ts";
 import { findMasterKeys, getMasterKeys } from "./master-keys.ts";
 import { refuseWithoutData } from "./open-store.ts";
 import { getConfig } from "./settings.ts";
@@ -24,7 +25,10 @@ export function addBackup(program: Command, { io }: CommandDeps): void {
   const backup = program
     .command("backup")
     .description("Back up the embedded database and the sealed files, while servers run.")
-    .option("--to <place>", "a folder, a file ending in .tar, neither there yet, or - for a tar on the standard output")
+    .option(
+      "--to <place>",
+      "a folder or a file ending in .tar, not there yet and outside of the data, or - for a tar on the standard output",
+    )
     .addHelpText("after", what + exitCodesHelp)
     .action(async ({ to }: { readonly to?: string }) => {
       if (to === undefined) return backup.error("error: say where to: --to <folder|file.tar|->", usage);
@@ -53,6 +57,9 @@ export function sourceOf(from: string, io: Pick<CliIo, "stdin">): BackupSource {
 }
 
 async function runBackup(io: CliIo, to: string): Promise<void> {
+  if (to === "-" && io.stdoutIsTerminal) {
+    throw new CommandRefused("The standard output is a terminal, which shows no archive: give it a file or a pipe.");
+  }
   const config = getConfig(io);
   const databasePath = getEmbeddedDatabase(config);
   await refuseWithoutData(config, io);

@@ -5,6 +5,8 @@ import type { Effects } from "../house.ts";
 export interface CliIo extends Effects {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
+  /** A person looks at the standard output. */
+  readonly stdoutIsTerminal: boolean;
   /** Bytes into the standard output; resolves when the other side has taken them. @throws when it is gone. */
   readonly pipe: (bytes: Uint8Array) => Promise<void>;
   readonly stdin: AsyncIterable<Uint8Array>;

@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -14,6 +15,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { type BackupWorld, keySettings, makeBackupWorld } from "../support/backups.ts";
+import { makeTestCli } from "../support/cli.ts";
 import { databaseFile, filesIn } from "../support/database-file.ts";
 import { makeFile, pushFiles } from "../support/files.ts";
 import { signedIn, stranger } from "../support/house.ts";
@@ -192,6 +194,22 @@ describe("what is there already", () => {
     expect(await world.refused(["backup"])).toContain("--to");
   });
 
+  test("is no place for a backup of itself, by whatever name the data folder is reached", async () => {
+    const world = await backedUp();
+    const { dataDir } = world.cli;
+    const byLink = join(world.shelf, "link");
+    symlinkSync(dataDir, byLink);
+    const before = readdirSync(dataDir);
+    for (const place of [dataDir, byLink, join(dataDir, "blobs")]) {
+      for (const name of ["c", "c.tar"]) {
+        expect(await world.refused(["backup", "--to", join(place, name)])).toContain("lies in the data folder");
+      }
+    }
+    const linked = { dataDir: byLink };
+    expect(await world.refused(["backup", "--to", join(dataDir, "c")], linked)).toContain("lies in the data folder");
+    expect(readdirSync(dataDir)).toEqual(before);
+  });
+
   test("is never overwritten by a restore, and stays as it is", async () => {
     const world = await backedUp();
     const restore = ["restore", "--from", world.folder, "--keep-open"];
@@ -233,6 +251,15 @@ test("a database elsewhere is put there, and when that fails the files are taken
   expect(readdirSync(dataDir)).toEqual(["blobs"]);
   await world.open(dataDir, at(path).settings);
   expect(await world.refused(restore, at(path))).toContain("is there already");
+});
+
+test("a terminal gets no archive", async () => {
+  const cli = makeTestCli({ stdoutIsTerminal: true });
+  expect(await cli.run(["backup", "--to", "-"])).toEqual({
+    exitCode: 1,
+    stdout: "",
+    stderr: "The standard output is a terminal, which shows no archive: give it a file or a pipe.\n",
+  });
 });
 
 test("a backup of a newer schema is refused with the version that can restore it", async () => {

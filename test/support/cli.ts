@@ -44,6 +44,7 @@ export function makeTestCli(overrides: Partial<CliIo> = {}): TestCli {
         stderr: (text) => {
           said.stderr += text;
         },
+        stdoutIsTerminal: false,
         pipe: async (bytes) => {
           said.stdout += Buffer.from(bytes).toString("latin1");
         },
