@@ -29,6 +29,7 @@ export function chartProblems(files: ChartFiles, facts: Facts, image: Image): re
     ...undescribed(values, schema, []).map((path) => `values.schema.json: ${path} is missing.`),
     ...[...names, ...secretNames.map(([, name = ""]) => name)].flatMap((name) => settingProblems(name, "")),
     ...entriesOf(at(values, "secretSettings")).flatMap(([name]) => settingProblems(`${name}_FILE`, "/run/secret")),
+    ...checkProblems(files.templates.get("_checks.tpl") ?? "", names),
     ...imageProblems(all, image),
   ];
 }
@@ -48,6 +49,20 @@ function templateProblems(text: string, all: string): readonly string[] {
     if (!all.includes(`define "${name}"`)) problems.push(`includes ${name}, which is not defined.`);
   }
   return problems;
+}
+
+/** What Kubernetes would take without a word: of two variables of one name the last, and no address for every one. */
+function checkProblems(checks: string, ownNames: readonly string[]): readonly string[] {
+  const refusesEveryone = checks.includes("and .Values.networkPolicy.enabled (not .Values.networkPolicy.from)");
+  return [
+    ...ownNames
+      .filter((name) => !checks.includes(`"${name}" "`))
+      .map((name) => `_checks.tpl: ${name} may stand in settings too, and then twice.`),
+    ...(checks.includes('hasKey $.Values.settings (printf "%s_FILE" $name)')
+      ? []
+      : ["_checks.tpl: a setting may stand in settings and in secretSettings."]),
+    ...(refusesEveryone ? [] : ["_checks.tpl: a network policy may let everybody in."]),
+  ];
 }
 
 function usedValues(text: string): readonly string[] {

@@ -1,6 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
 import { chartProblems } from "./chart.ts";
 import { composeProblems } from "./compose.ts";
 import { dockerfileProblems, imageOf } from "./dockerfile.ts";
@@ -117,6 +120,25 @@ describe("the check of the chart", () => {
     expect(chartProblems({ ...files, templates: broken }, facts, image).join("\n")).toMatch(problem);
   });
 
+  it.each([
+    [
+      "a setting that could be there twice",
+      ' "PWP__METRICS__ENABLED" "metrics.enabled"',
+      "",
+      /METRICS__ENABLED may stand/,
+    ],
+    [
+      "a secret that could be in the open too",
+      ' (hasKey $.Values.settings (printf "%s_FILE" $name))',
+      "",
+      /secretSettings/,
+    ],
+    ["a network policy for everybody", "(not .Values.networkPolicy.from)", "true", /let everybody in/],
+  ])("finds %s", (_what, from, to, problem) => {
+    const broken = new Map(templates).set("_checks.tpl", changed(templates.get("_checks.tpl") ?? "", from, to));
+    expect(chartProblems({ ...files, templates: broken }, facts, image).join("\n")).toMatch(problem);
+  });
+
   it("finds a value that the schema does not know, which Helm would refuse", () => {
     const values = `${files.values}\nextra: 1\n`;
     expect(chartProblems({ ...files, values }, facts, image)).toEqual(["values.schema.json: extra is missing."]);
@@ -128,6 +150,39 @@ describe("the check of the chart", () => {
       `Chart.yaml: appVersion is not ${facts.version}.`,
     ]);
   });
+});
+
+test("the manual's one container is restarted, limited and ended like that of the compose file", () => {
+  const { restart, mem_limit, memswap_limit, stop_grace_period, cap_drop, security_opt, ulimits } = parse(
+    read("deploy/compose/sqlite.yaml"),
+  ).services.sealpush;
+  const [command = ""] = /docker run --detach (?:.*\\\n)*.*/.exec(read("docs/deployment.md")) ?? [];
+  const options = command.replaceAll(/\\\n\s+/g, "");
+  for (const option of [
+    `--restart ${restart} `,
+    `--memory ${mem_limit} `,
+    `--memory-swap ${memswap_limit} `,
+    `--stop-timeout ${Number.parseInt(stop_grace_period, 10)} `,
+    `--cap-drop ${cap_drop} `,
+    `--security-opt ${String(security_opt).replace(":true", "")} `,
+    `--ulimit core=${ulimits.core} `,
+    "--read-only --tmpfs /tmp ",
+  ]) {
+    expect(options).toContain(option);
+  }
+});
+
+test("arguments of an operator's command reach it as they are: the service manager replaces nothing in them", () => {
+  const folder = mkdtempSync(join(tmpdir(), "sealpush-systemd-run-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "systemd-run"), `#!/bin/sh\nprintf '%s\\0' "$@"\n`, { mode: 0o700 });
+  const given = ["user", "$HOME", "a$\u007bHOME}$$b$", "two  words\n", "", "*", "-n", "\\$x"];
+  const env = { PATH: `${folder}:${process.env.PATH}` };
+  const ran = execFileSync("sh", [join(root, "deploy/systemd/sealpush"), ...given], { env, encoding: "utf8" });
+  const handedOver = ran.split("\0").slice(0, -1).slice(-given.length);
+  // What systemd.service(5) says of a dollar sign, "Command lines".
+  expect(handedOver.map((argument) => argument.replaceAll("$$", () => "$"))).toEqual(given);
+  expect(handedOver.filter((argument) => argument.replaceAll("$$", "").includes("$"))).toEqual([]);
 });
 
 describe("the check of the systemd unit", () => {

@@ -28,4 +28,18 @@
 {{- if and .Values.metrics.enabled (not (hasKey .Values.secretSettings "PWP__METRICS__TOKEN")) -}}
 {{- fail "metrics needs secretSettings.PWP__METRICS__TOKEN: it names the entry of the Secret that holds the token." -}}
 {{- end -}}
+{{- if and .Values.networkPolicy.enabled (not .Values.networkPolicy.from) -}}
+{{- fail "networkPolicy.from is empty, which lets everybody in: name who may connect, or set networkPolicy.enabled to false." -}}
+{{- end -}}
+{{- $own := dict "PWP__OVERRIDE_BASE_URL" "baseUrl" "PWP__TRUSTED_PROXIES" "trustedProxies" "PWP__SHUTDOWN_GRACE_SECONDS" "shutdownGraceSeconds" "PWP__METRICS__ENABLED" "metrics.enabled" -}}
+{{- range $name, $value := $own -}}
+{{- if hasKey $.Values.settings $name -}}
+{{- fail (printf "settings.%s would be there twice: set %s in its place." $name $value) -}}
+{{- end -}}
+{{- end -}}
+{{- range $name, $entry := .Values.secretSettings -}}
+{{- if or (hasKey $.Values.settings $name) (hasKey $.Values.settings (printf "%s_FILE" $name)) -}}
+{{- fail (printf "%s is in secretSettings already: take it out of settings." $name) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
