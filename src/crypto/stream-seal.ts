@@ -1,6 +1,13 @@
 import type { Random } from "../base/random.ts";
 import { aesKey, encrypt } from "./aes-gcm.ts";
-import { associatedData, makeHeader, noncePrefixBytes, segmentBytes, segmentNonce } from "./stream-segments.ts";
+import {
+  associatedData,
+  makeHeader,
+  noncePrefixBytes,
+  sealedSegmentBytes,
+  segmentBytes,
+  segmentNonce,
+} from "./stream-segments.ts";
 
 export { type ByteRange, openStream, SealBrokenError } from "./stream-open.ts";
 export { sealedLength } from "./stream-segments.ts";
@@ -11,7 +18,8 @@ export { sealedLength } from "./stream-segments.ts";
  * @param key 32 bytes, one per stream: prefixes of 56 bits are too short to share a key among many.
  * @param context names the one place where the stream belongs.
  * @param content chunks of any size; each is read in full before the next is asked for, and never kept.
- * @returns `sealedLength` bytes, in chunks that the receiver owns.
+ * @returns `sealedLength` bytes. Each chunk holds until the next is asked for: all lie in the same memory, since
+ *   another buffer for each would pile up until the collector comes by.
  */
 export async function* sealStream(
   key: Buffer,
@@ -23,11 +31,14 @@ export async function* sealStream(
   const prefix = random.bytes(noncePrefixBytes);
   const header = makeHeader(prefix);
   const data = associatedData(header, context);
+  const sealed = Buffer.allocUnsafe(sealedSegmentBytes);
   let index = 0;
   function sealSegment(plaintext: Uint8Array, last: boolean): Buffer {
     const { ciphertext, tag } = encrypt(secret, segmentNonce(prefix, index, last), data, plaintext);
     index += 1;
-    return Buffer.concat([ciphertext, tag]);
+    sealed.set(ciphertext);
+    sealed.set(tag, ciphertext.length);
+    return sealed.subarray(0, ciphertext.length + tag.length);
   }
 
   yield header;

@@ -28,7 +28,7 @@ export async function* inChunks(bytes: Uint8Array, sizes: readonly number[]): As
 
 export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const collected: Uint8Array[] = [];
-  for await (const chunk of chunks) collected.push(chunk);
+  for await (const chunk of chunks) collected.push(Uint8Array.from(chunk));
   return Buffer.concat(collected);
 }
 

@@ -126,3 +126,20 @@ test("the boundary of a content type", () => {
   expect(multipartBoundary("multipart/form-data; boundary=")).toBeUndefined();
   expect(multipartBoundary(`multipart/form-data; boundary=${"a".repeat(71)}`)).toBeUndefined();
 });
+
+test("a file is handed on as it came, without a copy of each chunk, also where a chunk ends like a line", async () => {
+  const head = Buffer.from('--b\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\n');
+  const chunks = ["first", "second\n", "third\r\r", "fourth"].map((text) => Buffer.from(text));
+  async function* pieces(): AsyncGenerator<Buffer> {
+    yield* [head, ...chunks, Buffer.from("\r\n--b--")];
+  }
+  const reader = new MultipartReader(pieces(), "b");
+  await reader.nextPart();
+  const handedOn: Buffer[] = [];
+  for await (const chunk of reader.content()) handedOn.push(chunk);
+  expect(Buffer.concat(handedOn)).toEqual(Buffer.concat(chunks));
+  // All but the one byte that may have begun a delimiter, and what came behind it.
+  expect(handedOn.map(String)).toEqual(["first", "second\n", "third\r", "\rfourth"]);
+  const placeOf = (chunk: Buffer | undefined) => [chunk?.buffer, chunk?.byteOffset];
+  for (const index of [0, 1]) expect(placeOf(handedOn[index])).toEqual(placeOf(chunks[index]));
+});

@@ -5,6 +5,7 @@ const headerBytesMax = 16 * 1024;
 const partsMax = 512;
 const preambleBytesMax = 16 * 1024;
 
+const carriageReturn = 0x0d;
 const headersEnd = Buffer.from("\r\n\r\n");
 
 /**
@@ -50,8 +51,7 @@ export class MultipartReader {
         if (rest.length > 0) yield rest;
         return;
       }
-      // The last bytes may be the beginning of a delimiter.
-      const sure = this.#held.length - this.#delimiter.length + 1;
+      const sure = this.#sureBytes();
       if (sure > 0) {
         const part = this.#held.subarray(0, sure);
         this.#held = this.#held.subarray(sure);
@@ -59,6 +59,19 @@ export class MultipartReader {
       }
       await this.#more();
     }
+  }
+
+  /**
+   * Bytes that no delimiter begins in. Mostly all of them, and then the next chunk is not copied behind what is left. A
+   * delimiter has one carriage return, its first byte.
+   */
+  #sureBytes(): number {
+    const held = this.#held;
+    const mayBegin = Math.max(0, held.length - this.#delimiter.length + 1);
+    for (let at = held.indexOf(carriageReturn, mayBegin); at !== -1; at = held.indexOf(carriageReturn, at + 1)) {
+      if (held.subarray(at).equals(this.#delimiter.subarray(0, held.length - at))) return at;
+    }
+    return held.length;
   }
 
   async #skipPreamble(): Promise<void> {
