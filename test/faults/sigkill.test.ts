@@ -106,7 +106,7 @@ async function download(baseUrl: string, urlToken: string): Promise<Buffer> {
   return Buffer.from(await answer.arrayBuffer());
 }
 
-describe("SIGKILL under load", { timeout: 180_000 }, () => {
+describe("SIGKILL under load", { timeout: 300_000 }, () => {
   it("loses no acknowledged push and opens none beyond its limit, 20 times in a row", async () => {
     const random = seededNumbers(0x5ea1);
     const dataDir = newDataDir();
