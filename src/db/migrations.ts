@@ -290,4 +290,14 @@ export const migrations: readonly string[] = [
     updated_at INTEGER NOT NULL
   ) WITHOUT ROWID;
   `,
+  `
+  -- What was brought in from elsewhere, so that a second run brings nothing twice. source: of the installation it came from.
+  CREATE TABLE imported_rows (
+    source TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    source_id INTEGER NOT NULL,
+    id INTEGER NOT NULL,
+    PRIMARY KEY (source, kind, source_id)
+  ) WITHOUT ROWID;
+  `,
 ];

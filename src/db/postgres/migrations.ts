@@ -279,4 +279,13 @@ export const migrations: readonly string[] = [
   ) WITH (fillfactor = 70);
   CREATE INDEX limit_attempts_end ON limit_attempts(ends_at);
   `,
+  `
+  CREATE TABLE imported_rows (
+    source TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    source_id BIGINT NOT NULL,
+    id BIGINT NOT NULL,
+    PRIMARY KEY (source, kind, source_id)
+  );
+  `,
 ];
