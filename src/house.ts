@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Accounts, type Administrator, type Change, createAccounts } from "./accounts/accounts.ts";
 import type { Provider } from "./accounts/provider.ts";
 import { signOnStepColumn } from "./accounts/sign-on-steps.ts";
-import { sealedTotpSecrets } from "./accounts/store/factors.ts";
+import { sealedImportedCodeKeys, sealedTotpSecrets } from "./accounts/store/factors.ts";
 import type { Clock } from "./base/clock.ts";
 import type { Random } from "./base/random.ts";
 import type { BlobStore } from "./blobs/blob-store.ts";
@@ -36,7 +36,12 @@ import { findSealedIndexKey, openVault, type Vault, WrongMasterKeyError } from "
 import type { Events } from "./telemetry/events.ts";
 
 /** Everything that a master key seals outside of pushes: a rotation of keys must leave none of it behind. */
-export const sealedElsewhere: readonly SealedColumn[] = [sealedTotpSecrets, signOnStepColumn, sealedLetters];
+export const sealedElsewhere: readonly SealedColumn[] = [
+  sealedTotpSecrets,
+  sealedImportedCodeKeys,
+  signOnStepColumn,
+  sealedLetters,
+];
 
 /** What reaches in from outside the program, and what tests put in its place. */
 export interface Effects {
