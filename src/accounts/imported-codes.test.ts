@@ -25,6 +25,9 @@ test("a short key is kept as it is, for it could not be used otherwise", () => {
   expect(keptCodeKey("x".repeat(65))).toHaveLength(32);
 });
 
-test.each(["a1b2c3d4e", "a1b2c3d4e5f", "g1b2c3d4e5", "", "123456"])("%j is no code of another installation", (typed) => {
-  expect(readImportedCode(typed)).toBeUndefined();
-});
+test.each(["a1b2c3d4e", "a1b2c3d4e5f", "g1b2c3d4e5", "", "123456"])(
+  "%j is no code of another installation",
+  (typed) => {
+    expect(readImportedCode(typed)).toBeUndefined();
+  },
+);

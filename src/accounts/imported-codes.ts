@@ -30,7 +30,8 @@ export function writeImportedCodeKey({ key, messagePrefix }: ImportedCodeKey): B
 /** @param opened what `writeImportedCodeKey` gave. */
 export function openImportedCodeKey(opened: Buffer): ImportedCodeKey {
   const [messagePrefix, key]: unknown[] = JSON.parse(opened.toString("utf8"));
-  if (typeof messagePrefix !== "string" || typeof key !== "string") throw new Error("An imported code key is malformed.");
+  if (typeof messagePrefix !== "string" || typeof key !== "string")
+    throw new Error("An imported code key is malformed.");
   return { key: Buffer.from(key, "base64"), messagePrefix };
 }
 
