@@ -66,14 +66,18 @@ async function list(
   deps: ApiDeps,
   state: "active" | "expired",
 ): Promise<FastifyReply> {
-  const { user } = request.actor;
-  if (user === null) throw new AppError("not_authenticated", "This needs an API token.");
-  const pushes = await deps.pushes.list(user.id, state, pageOf(request));
+  const pushes = await deps.pushes.list(userIdOf(request), state, pageOf(request));
   return sendJson(
     reply,
     200,
     pushes.map((push) => presentOwnedPush(push, request.baseUrl)),
   );
+}
+
+/** Of the token's user, on a route that needs one. */
+export function userIdOf({ actor }: FastifyRequest): number {
+  if (actor.user === null) throw new AppError("not_authenticated", "This needs an API token.");
+  return actor.user.id;
 }
 
 type Claimed = Extract<ClaimOutcome, { outcome: "revealed" | "gone" }> | { readonly outcome: "refused" };

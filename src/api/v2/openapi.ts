@@ -95,7 +95,7 @@ const scopeMeanings =
 export function openApiDocument(): OpenApiDocument {
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
   for (const operation of operations) {
-    const path = operation.path.replace(/:([a-z_]+)/g, "{$1}");
+    const path = withBraces(operation.path);
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describeOperation(operation) };
   }
   return {
@@ -120,13 +120,22 @@ export function openApiDocument(): OpenApiDocument {
   };
 }
 
+/** `/p/:url_token` -> `/p/{url_token}`. */
+export function withBraces(path: string): string {
+  return path.replace(/:([a-z_]+)/g, "{$1}");
+}
+
+export function describeParameter(name: ParameterName): OpenApiParameter {
+  return parameters[name];
+}
+
 function describeOperation(operation: Operation): OpenApiOperation {
   return {
     operationId: operation.id,
     summary: operation.summary,
     description: operation.description,
     security: securityOf(operation),
-    parameters: operation.parameters.map((name) => parameters[name]),
+    parameters: operation.parameters.map(describeParameter),
     ...(operation.takesPush ? { requestBody: { required: true, content: createContent() } } : {}),
     responses: Object.fromEntries(
       Object.entries(operation.answers).map(([status, { description, schema }]) => [

@@ -30,18 +30,18 @@ export interface Operation {
   readonly handler: handlers.ApiHandler;
 }
 
-const refused = (description: string): Answer => ({ description, schema: schemas.ErrorAnswer });
+export const refused = (description: string): Answer => ({ description, schema: schemas.ErrorAnswer });
 
-const always = {
+export const always = {
   429: refused("Too many requests; Retry-After says how many seconds to wait."),
   503: refused("Not now; Retry-After says how many seconds to wait."),
 };
-const badToken = { 401: refused("The token given is not valid, or one is needed.") };
-const unknownPush = { 404: refused("No such push.") };
+export const badToken = { 401: refused("The token given is not valid, or one is needed.") };
+export const unknownPush = { 404: refused("No such push.") };
 // Where second factors are required, the token of a user without one is refused wherever a token counts.
-const lacksFactor = { 403: refused("The token's user lacks the second factor that this server requires.") };
-const lacksScope = { 403: refused("The token lacks the scope, or its user a required second factor.") };
-const badPage = { 400: refused("Invalid page parameter.") };
+export const lacksFactor = { 403: refused("The token's user lacks the second factor that this server requires.") };
+export const lacksScope = { 403: refused("The token lacks the scope, or its user a required second factor.") };
+export const badPage = { 400: refused("Invalid page parameter.") };
 
 export const operations: readonly Operation[] = [
   {

@@ -3,12 +3,12 @@ import { downloadUrl } from "../../http/downloads.ts";
 import type { AuditEntry, Push, RevealedFile } from "../../pushes/pushes.ts";
 import type {
   AuditAnswer,
-  EarlierPushAnswer,
-  EarlierRetrievedAnswer,
+  CommonAnswer,
   OwnedPushAnswer,
   PreviewAnswer,
   PushAnswer,
   RetrievedPushAnswer,
+  SecretAnswer,
   VersionAnswer,
 } from "./schemas.ts";
 
@@ -23,7 +23,7 @@ export function htmlUrl(push: Push, baseUrl: string): string {
 }
 
 /** The keys that every version of the API has, in the order its clients know. */
-export function presentEarlierPush(push: Push, baseUrl: string, passphrase: string | null): EarlierPushAnswer {
+export function presentCommon(push: Push, baseUrl: string, passphrase: string | null): CommonAnswer {
   return {
     expire_after_views: push.expireAfterViews,
     expired: push.expired,
@@ -45,7 +45,7 @@ export function presentEarlierPush(push: Push, baseUrl: string, passphrase: stri
 
 export function presentPush(push: Push, baseUrl: string, passphrase: string | null = null): PushAnswer {
   return {
-    ...presentEarlierPush(push, baseUrl, passphrase),
+    ...presentCommon(push, baseUrl, passphrase),
     kind: push.kind,
     expires_at: timestamp(push.expiresAt),
   };
@@ -64,21 +64,8 @@ export function presentGone(push: Push, baseUrl: string): RetrievedPushAnswer {
   return { ...presentPush(push, baseUrl), payload: null, files: [] };
 }
 
-export function presentEarlierRevealed(push: Push, revealed: Revealed, baseUrl: string): EarlierRetrievedAnswer {
-  return { ...presentEarlierRetrieved(push, baseUrl), ...presentSecret(revealed, baseUrl) };
-}
-
-export function presentEarlierGone(push: Push, baseUrl: string): EarlierRetrievedAnswer {
-  return { ...presentEarlierRetrieved(push, baseUrl), payload: null, files: [] };
-}
-
-/** The older API does not know the option for url pushes. */
-function presentEarlierRetrieved(push: Push, baseUrl: string) {
-  const answer = presentEarlierPush(push, baseUrl, null);
-  return push.kind === "url" ? { ...answer, deletable_by_viewer: null } : answer;
-}
-
-function presentSecret({ payload, files }: Revealed, baseUrl: string) {
+/** What only a retrieval answers. */
+export function presentSecret({ payload, files }: Revealed, baseUrl: string): SecretAnswer {
   return {
     payload,
     files: files.map((file) => ({

@@ -5,7 +5,7 @@ import Type, { type Static, type TSchema } from "typebox";
  * same thing. All names are as they stand on the wire.
  */
 
-const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 const timestamp = (description: string) => Type.String({ format: "date-time", description });
 
 export const kindNames = ["text", "file", "url", "qr"] as const;
@@ -71,7 +71,8 @@ export const PushFile = Type.Object({
   url: Type.String({ format: "uri", description: "Download address, good for a bounded time, without a token." }),
 });
 
-const common = {
+/** What every version of the API answers of a push. */
+export const common = {
   expire_after_views: Type.Integer(),
   expired: Type.Boolean(),
   url_token: Type.String(),
@@ -92,18 +93,14 @@ const onlyV2 = {
   kind: Type.Enum([...kindNames], { type: "string" }),
   expires_at: nullable(timestamp("When it ends by time at the latest.")),
 };
-const labels = { name: nullable(Type.String()), note: nullable(Type.String()) };
-const secret = {
+export const labels = { name: nullable(Type.String()), note: nullable(Type.String()) };
+export const secret = {
   payload: nullable(Type.String({ description: "Null when the push has ended." })),
   files: Type.Array(PushFile),
 };
 
-export const EarlierPushAnswer = Type.Object({ ...common });
-export const EarlierRetrievedAnswer = Type.Object({
-  ...common,
-  ...secret,
-  deletable_by_viewer: nullable(Type.Boolean({ description: "Null for a url push." })),
-});
+const CommonAnswer = Type.Object({ ...common });
+const SecretAnswer = Type.Object({ ...secret });
 export const PushAnswer = Type.Object({ ...common, ...onlyV2 });
 export const OwnedPushAnswer = Type.Object({ ...common, ...onlyV2, ...labels });
 export const RetrievedPushAnswer = Type.Object({ ...common, ...onlyV2, ...secret });
@@ -153,8 +150,8 @@ export const WrongPassphraseAnswer = Type.Object({
 });
 export const FieldErrorsAnswer = Type.Record(Type.String(), Type.Array(Type.String()));
 
-export type EarlierPushAnswer = Static<typeof EarlierPushAnswer>;
-export type EarlierRetrievedAnswer = Static<typeof EarlierRetrievedAnswer>;
+export type CommonAnswer = Static<typeof CommonAnswer>;
+export type SecretAnswer = Static<typeof SecretAnswer>;
 export type PushAnswer = Static<typeof PushAnswer>;
 export type OwnedPushAnswer = Static<typeof OwnedPushAnswer>;
 export type RetrievedPushAnswer = Static<typeof RetrievedPushAnswer>;

@@ -25,7 +25,10 @@ export interface CreatedModel {
   readonly deletePath: string | null;
 }
 
-/** The link of a new push with all one needs to hand it over. It opens nothing and counts nothing. */
+/**
+ * The link of a new push with all one needs to hand it over. It opens nothing and counts nothing. The QR code comes before
+ * every other drawing, wherever it is shown: programs fetch this page and take its first.
+ */
 export function createdView(model: CreatedModel, page: PageContext): Page {
   const { words } = page;
   const { created } = words;
@@ -37,18 +40,16 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
         <h1>{created.heading}</h1>
         <p class="lead">{model.passphraseRequired ? created.leadPassphrase : created.lead}</p>
       </div>
-      <div class="columns">
+      <div class="columns handover">
+        <div class="qr-frame">
+          <QrCode text={link} label={created.qr} />
+        </div>
         <div class="card stack">
           <LinkToHandOut link={link} words={words} />
           <Message model={model} link={link} words={words} recipient={recipient ?? words} />
           <RecipientLanguage model={model} page={page} recipient={recipient} />
         </div>
-        <div class="aside stack">
-          <div class="qr-frame">
-            <QrCode text={link} label={created.qr} />
-          </div>
-          <WhatHappens model={model} words={words} />
-        </div>
+        <WhatHappens model={model} words={words} />
       </div>
       <Next model={model} page={page} />
     </Layout>
