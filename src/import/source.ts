@@ -5,8 +5,9 @@
 export interface ImportSource {
   /** Names this installation and no other, the same in every run; it is stored with what was imported. */
   readonly fingerprint: string;
-  /** Things to say of the installation as a whole, one sentence each. */
+  /** Things to say of the installation as a whole, one sentence each. Counts among them grow while rows are read. */
   readonly warnings: readonly string[];
+  /** All rows there are: of users and pushes exactly those that the readings below tell of, whatever their outcome. */
   counts(): Promise<SourceCounts>;
   /** In the order of their ids, in constant memory. */
   users(afterId: number): AsyncIterable<SourceRow<SourceUser>>;
@@ -37,7 +38,7 @@ export type SourceRow<Row> =
 export interface SourceUser {
   readonly id: number;
   readonly email: string;
-  /** bcrypt; "" when there is none. */
+  /** bcrypt; "" when there is none, or when the user may not come in by it alone: a second factor cannot be opened. */
   readonly passwordHash: string;
   readonly admin: boolean;
   readonly language: string | null;
@@ -56,7 +57,7 @@ export interface SourceTotp {
   readonly secret: string;
   /** Unix seconds of the last step that was accepted; null: none. */
   readonly lastStepAt: number | null;
-  /** Hex HMAC-SHA256 digests of codes that are left, with what they are checked by; null: they cannot be checked any more. */
+  /** Hex HMAC-SHA256 digests of codes that are left, with what they are checked by; null: none is left that can be checked. */
   readonly backupCodes: {
     readonly key: string;
     readonly messagePrefix: string;
@@ -132,6 +133,11 @@ export interface SourceNotification {
   readonly successfulSends: string | null;
   readonly errorMessage: string | null;
   readonly proceedAt: number | null;
+}
+
+/** The installation as a whole cannot be read; the message is one sentence for the operator, without any secret. */
+export class SourceError extends Error {
+  override readonly name = "SourceError";
 }
 
 /** A file that is missing, of another size or sum, or in a place that cannot be reached. The message names no path. */
