@@ -1,4 +1,5 @@
 import { type Clock, dayMs, minuteMs } from "../base/clock.ts";
+import { normalizeEmail } from "../base/email.ts";
 import { type FieldProblems, invalidFields } from "../base/errors.ts";
 import { isWithin, networkText, parseAddress, parseNetwork, parseNetworks } from "../base/networks.ts";
 import type { Random } from "../base/random.ts";
@@ -9,7 +10,6 @@ import type { NoticeName, Outbox } from "../mail/outbox.ts";
 import { type ApiToken, allScopes, type Place, type Scope, type User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
 import { hasCharacters } from "./character-count.ts";
-import { normalizeEmail } from "./email.ts";
 import { createLastUse } from "./last-use.ts";
 import type { FoundToken, TokenStore } from "./store/tokens.ts";
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { normalizeEmail } from "../accounts/email.ts";
+import { normalizeEmail } from "../base/email.ts";
 import { composeLetter } from "../mail/compose.ts";
 import { createSmtpMailer } from "../mail/smtp.ts";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";

@@ -97,6 +97,25 @@ export const accountSettings = {
       }),
     },
   },
+  dispatches: {
+    title: "Links by mail",
+    intro:
+      "Whoever has an account can have the link of a push mailed to up to five addresses. Needs the settings of mail.",
+    settings: {
+      enabled: setting({
+        env: "PWP__NOTIFY_BY_EMAIL__ENABLED",
+        doc: "Whether links are mailed at all. When off, the form does not offer it and the API answers 404 or 422.",
+        type: truth,
+        default: "true",
+      }),
+      dailyLimit: setting({
+        env: "PWP__NOTIFY_BY_EMAIL__DAILY_LIMIT",
+        doc: "To how many addresses one account may have links mailed on one day (UTC).",
+        type: wholeNumber(0, 1_000_000),
+        default: "500",
+      }),
+    },
+  },
   singleSignOn: {
     title: "Single sign-on",
     intro:

@@ -147,6 +147,12 @@ export interface Config {
   };
   /** undefined: no mail leaves. */
   readonly mail: MailSettings | undefined;
+  readonly dispatches: {
+    /** Owners may have the links of their pushes mailed. Never true without `mail`. */
+    readonly enabled: boolean;
+    /** To so many addresses one owner on one day. */
+    readonly dailyMax: number;
+  };
   /** undefined: nobody signs in elsewhere. */
   readonly singleSignOn: SingleSignOnSettings | undefined;
   /** Cookie `Secure` and `__Host-`: on, off, or as the request came ("auto"). */

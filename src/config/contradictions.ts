@@ -3,7 +3,7 @@ import type { SettingGroups } from "./settings.ts";
 
 /** Settings that are each allowed but hardly meant together: one warning each. Nothing here stops the start. */
 export function contradictions(readings: Readings<SettingGroups>): readonly string[] {
-  const { access, accounts, mail, singleSignOn, network, uploads } = readings;
+  const { access, accounts, mail, dispatches, singleSignOn, network, uploads } = readings;
   const { overrideBaseUrl, allowedHosts, trustedProxies, secureCookies } = network;
   const warnings: string[] = [];
 
@@ -34,6 +34,9 @@ export function contradictions(readings: Readings<SettingGroups>): readonly stri
   }
   if (accounts.accountEmails.value && !mail.smtpAddress.given) {
     warnings.push(`No mail is sent: ${accounts.accountEmails.env} needs ${mail.smtpAddress.env}.`);
+  }
+  if (dispatches.enabled.given && dispatches.enabled.value && !mail.smtpAddress.given) {
+    warnings.push(`No link is mailed: ${dispatches.enabled.env} needs ${mail.smtpAddress.env}.`);
   }
   if (mail.smtpPassword.given && !mail.smtpUserName.given) {
     warnings.push(`${mail.smtpPassword.env} has no effect without ${mail.smtpUserName.env}.`);

@@ -47,6 +47,7 @@ describe("the configuration", () => {
         sessionTimeoutSeconds: 7200,
       },
       mail: undefined,
+      dispatches: { enabled: false, dailyMax: 500 },
       singleSignOn: undefined,
       secureCookies: "auto",
     });

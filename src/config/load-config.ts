@@ -96,6 +96,7 @@ function configOf(
     access,
     accounts,
     mail,
+    dispatches,
     singleSignOn,
     network,
     protection,
@@ -145,6 +146,10 @@ function configOf(
       sessionTimeoutSeconds: accounts.loginSessionTimeout.value / secondMs,
     },
     mail: mailSettings,
+    dispatches: {
+      enabled: dispatches.enabled.value && mailSettings !== undefined,
+      dailyMax: dispatches.dailyLimit.value,
+    },
     singleSignOn: singleSignOnOf(singleSignOn, network.overrideBaseUrl.value),
     secureCookies: network.secureCookies.value,
   };

@@ -55,6 +55,7 @@ export async function claimView(
       sealGeneration: sealed.row.sealGeneration,
       now: claimedAt,
       counted,
+      byAnother: !isOwner(sealed.row, actor),
       audit: auditRecord(kind, actor, claimedAt),
       blobsDueAt: claimedAt + blobsGraceMs(deps.config),
     });

@@ -46,6 +46,7 @@ export interface Push {
 
 /** As its owner's own pages tell of it. */
 export interface OwnedPush extends Push {
+  readonly notifyOnView: boolean;
   /** Counted views; refusals after the end are none. */
   readonly views: number;
   /** null while active. */
@@ -88,7 +89,16 @@ export interface CreatePush {
   readonly passphrase?: string;
   readonly name?: string;
   readonly note?: string;
+  /** Addresses that the link is mailed to, separated by commas; "": none. For owned pushes. */
+  readonly notifyEmailsTo?: string;
+  /** The language of those mails, and of the page that their link opens; "": none is chosen. */
+  readonly notifyEmailsToLocale?: string;
+  /** Its owner gets a mail of each counted view. */
+  readonly notifyOnView?: boolean;
 }
+
+/** To whom a link is mailed, as they are asked for. */
+export type DispatchRequest = Required<Pick<CreatePush, "notifyEmailsTo">> & Pick<CreatePush, "notifyEmailsToLocale">;
 
 /** What the owner asks to change. Absent: it stays as it is. The kind never changes. */
 export interface EditPush {
@@ -98,6 +108,7 @@ export interface EditPush {
   readonly expireAfterViews?: number;
   readonly deletableByViewer?: boolean;
   readonly retrievalStep?: boolean;
+  readonly notifyOnView?: boolean;
   /** "": it is removed. */
   readonly name?: string;
   readonly note?: string;
@@ -186,6 +197,21 @@ export type AuditKind =
   | "creation_email_send"
   | "download";
 
+export type DispatchStatus = "pending" | "processing" | "completed" | "partially_failed" | "failed";
+
+/** What became of the mails with a push's link. */
+export interface DispatchReport {
+  /** As they were given, separated by commas. */
+  readonly recipients: string;
+  readonly locale: string | null;
+  readonly status: DispatchStatus;
+  /** Addresses, separated by commas; null: none was tried yet. */
+  readonly successfulSends: string | null;
+  /** When the last mail had left or was given up; null: not yet. */
+  readonly proceedAt: number | null;
+  readonly errorMessage: string | null;
+}
+
 export interface AuditEntry {
   readonly kind: AuditKind;
   readonly address: string;
@@ -195,6 +221,8 @@ export interface AuditEntry {
   readonly updatedAt: number;
   /** How many like events this entry stands for; more than 1 only beyond the per-push cap. */
   readonly times: number;
+  /** Of creation_email_send. */
+  readonly dispatch?: DispatchReport;
 }
 
 /** Who caused an entry, as far as it can be told. `holder`: somebody who has the link. */

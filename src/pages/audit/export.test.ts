@@ -15,6 +15,7 @@ const push: OwnedPush = {
   deletableByViewer: true,
   retrievalStep: true,
   passphraseRequired: false,
+  notifyOnView: false,
   expired: true,
   deleted: false,
   expiredOn: made + 2_000,

@@ -29,6 +29,7 @@ type Parameters = readonly [
   createdAt: number,
   updatedAt: number,
   claimId: number,
+  tellsOwner: number,
 ];
 
 /**
@@ -66,6 +67,9 @@ const claimStatement = sql<Parameters, RawPush>(
      ON CONFLICT (push_id, sequence) DO UPDATE SET times = audit_entries.times + 1, user_id = excluded.user_id,
        address = excluded.address, user_agent = excluded.user_agent, referrer = excluded.referrer,
        updated_at = excluded.updated_at, claim_id = excluded.claim_id
+   ), notice AS (
+     INSERT INTO view_notices (push_id, sequence)
+     SELECT id, audit_count FROM claimed WHERE notify_on_view = 1 AND CAST(? AS BIGINT) = 1
    )
    SELECT ${pushColumns} FROM claimed`,
 );
@@ -104,7 +108,8 @@ export async function claimInOneStatement(db: Database, claim: ViewClaim): Promi
   }
 }
 
-function parametersOf({ pushId, claimId, sealGeneration, now, counted, audit, blobsDueAt }: ViewClaim): Parameters {
+function parametersOf(claim: ViewClaim): Parameters {
+  const { pushId, claimId, sealGeneration, now, counted, audit, blobsDueAt } = claim;
   const viewed = counted ? 1 : 0;
   const kind = auditKinds.indexOf(audit.kind);
   const foldedSequence = isFoldable(audit.kind) ? -(kind + 1) : null;
@@ -131,5 +136,6 @@ function parametersOf({ pushId, claimId, sealGeneration, now, counted, audit, bl
     at,
     at,
     claimId,
+    counted && claim.byAnother ? 1 : 0,
   ];
 }
