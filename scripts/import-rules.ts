@@ -24,7 +24,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   jobs: [...foundations, "mail", "pushes", "accounts", "house"],
   backup: [...foundations, "pushes", "accounts", "house"],
   move: ["base", "crypto", "db", "pushes"],
-  import: [...foundations, "pushes", "accounts", "branding", "house"],
+  import: [...foundations, "words", "pushes", "accounts", "branding", "house"],
   cli: [...foundations, "mail", "pushes", "accounts", "http", "house", "backup", "move", "import"],
   workers: ["base", "telemetry"],
   app: [...foundations, "mail", "branding", "pushes", "accounts", "http", "api", "pages", "jobs", "house", "workers"],

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { isVerifiableBcrypt } from "../crypto/bcrypt.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Database, Unit } from "../db/database.ts";
@@ -35,7 +36,7 @@ export type NoteAdoption = (unit: Unit, userId: number) => Promise<boolean>;
 
 export type Adoption =
   /** `tokenTaken`: another user here has that very API token, so it was left out. */
-  | { readonly outcome: "adopted"; readonly tokenTaken: boolean }
+  | { readonly outcome: "adopted"; readonly userId: number; readonly tokenTaken: boolean }
   | { readonly outcome: "known" }
   /** Nothing was written: an account with this e-mail is here, and was not to be used. */
   | { readonly outcome: "email_taken" };
@@ -49,6 +50,17 @@ export interface UserAdoption {
 }
 
 export const adoptedTokenName = "Password Pusher";
+
+const argon2idShape = /^\$argon2id\$v=19\$m=(\d{1,6}),t=(\d{1,2}),p=\d\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/;
+/** A hash that costs more is not taken: whoever knows its e-mail could keep the server busy. */
+const argon2Max = { kibibytes: 131_072, passes: 10 };
+
+/** Whether somebody can sign in here by the password that a hash from elsewhere is of. */
+export function isAdoptableHash(hash: string): boolean {
+  if (isVerifiableBcrypt(hash)) return true;
+  const [, kibibytes = "", passes = ""] = argon2idShape.exec(hash) ?? [];
+  return kibibytes !== "" && Number(kibibytes) <= argon2Max.kibibytes && Number(passes) <= argon2Max.passes;
+}
 
 export function createUserAdoption(deps: {
   readonly db: Database;
@@ -74,18 +86,18 @@ export function createUserAdoption(deps: {
 
   return {
     adopt: (user, merge, note) =>
-      db.writeInTurn("accounts", async (unit) => {
+      db.writeInTurn("accounts", async (unit): Promise<Adoption> => {
         const present = await store.findId(unit, user.email);
         if (present !== undefined) {
           if (!merge) return { outcome: "email_taken" };
           if (!(await note(unit, present))) return { outcome: "known" };
-          return { outcome: "adopted", ...(await putToken(unit, present, user.apiToken)) };
+          return { outcome: "adopted", userId: present, ...(await putToken(unit, present, user.apiToken)) };
         }
         const userId = await store.nextUserId(unit);
         if (!(await note(unit, userId))) return { outcome: "known" };
         await store.insertUser(unit, userId, user);
         if (user.totp !== null) await putFactors(unit, userId, user.totp);
-        return { outcome: "adopted", ...(await putToken(unit, userId, user.apiToken)) };
+        return { outcome: "adopted", userId, ...(await putToken(unit, userId, user.apiToken)) };
       }),
   };
 }

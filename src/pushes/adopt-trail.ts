@@ -36,17 +36,9 @@ export function adoptedTrail(events: readonly AdoptedEvent[]): readonly AdoptedE
 function cleanEvent(event: AdoptedEvent): AdoptedEvent {
   return {
     ...event,
-    address: cleanText(event.address),
-    userAgent: cleanText(event.userAgent),
-    referrer: cutText(cleanReferrer(withoutNul(event.referrer), "")),
+    address: cutText(event.address),
+    userAgent: cutText(event.userAgent),
+    // Links are told by their shape: which address the other installation had, nobody says.
+    referrer: cutText(cleanReferrer(event.referrer, "")),
   };
-}
-
-/** PostgreSQL's texts hold no NUL. */
-function withoutNul(text: string): string {
-  return text.replaceAll("\0", "");
-}
-
-function cleanText(text: string): string {
-  return cutText(withoutNul(text).toWellFormed());
 }

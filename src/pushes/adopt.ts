@@ -1,6 +1,7 @@
 import { dayMs } from "../base/clock.ts";
 import type { KindName } from "../config/config.ts";
-import { type Database, OutcomeUnknownError, type Unit } from "../db/database.ts";
+import type { Database, Unit } from "../db/database.ts";
+import { writeUntilKnown } from "../db/write-until-known.ts";
 import { type AdoptedEvent, adoptedTrail } from "./adopt-trail.ts";
 import type { PushDeps } from "./deps.ts";
 import type { EndReason, IncomingFile } from "./push.ts";
@@ -57,7 +58,6 @@ export type AdoptionDeps = Pick<
 
 /** Limits of days are kept whatever they are; the moment itself is one that can be written down (the year 9999). */
 const latestExpiry = Date.UTC(9999, 11, 31);
-const triesMax = 5;
 /** Place in the Argon2 queue: not a network address, so no client can share it. */
 const client = "import";
 
@@ -151,18 +151,14 @@ function rowOf(deps: AdoptionDeps, id: number, push: AdoptedPush, passphraseSalt
   };
 }
 
-/** Written again when it is unknown whether it was: a second time it finds itself noted. */
 async function writeRows(db: Database, rows: AdoptedRows, note: NotePush): Promise<boolean> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      const written = await db.write(async (unit) => {
-        if (!(await note(unit, rows.row.id))) return false;
-        await adoptRows(unit, db.engine, rows);
-        return true;
-      });
-      return written || tries > 1;
-    } catch (error) {
-      if (!(error instanceof OutcomeUnknownError) || tries === triesMax) throw error;
-    }
-  }
+  const { value, tries } = await writeUntilKnown(() =>
+    db.write(async (unit) => {
+      if (!(await note(unit, rows.row.id))) return false;
+      await adoptRows(unit, db.engine, rows);
+      return true;
+    }),
+  );
+  // The second try finds what the first one noted.
+  return value || tries > 1;
 }

@@ -63,8 +63,8 @@ async function migrateOn(client: PoolClient, migrations: readonly string[]): Pro
   }
 }
 
-/** undefined: a new database. */
-async function findVersion(client: PoolClient, newest: number): Promise<number | undefined> {
+/** undefined: a new database. @throws NewerSchemaError */
+export async function findVersion(client: PoolClient, newest: number): Promise<number | undefined> {
   const { rows } = await client.query<{ found: string | null }>("SELECT to_regclass('schema_version')::text AS found");
   if ((rows[0]?.found ?? null) === null) return undefined;
   const versions = await client.query<{ version: string }>("SELECT version FROM schema_version WHERE id = 1");
