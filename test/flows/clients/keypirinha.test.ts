@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { replayServer, wire } from "../../support/replay.ts";
+import { formEnd, formPart, replayServer, wire } from "../../support/replay.ts";
 
 /** A launcher in Python that builds its links with a locale, and one letter for each kind. */
 const replay = replayServer();
@@ -20,6 +20,30 @@ async function make(): Promise<string> {
   expect(made.status).toBe(201);
   return String(made.object().url_token);
 }
+
+test("a file comes alone, without a payload, and under its own letter", async () => {
+  const boundary = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
+  const lines = [
+    "POST /f.json HTTP/1.1",
+    `Host: ${replay.host}`,
+    "User-Agent: python-requests/2.28.1",
+    "Accept-Encoding: gzip, deflate",
+    "Accept: */*",
+    "Connection: keep-alive",
+    `X-User-Email: ${replay.email}`,
+    `X-User-Token: ${replay.token}`,
+    `Content-Type: multipart/form-data; boundary=${boundary}`,
+  ];
+  const file = ['Content-Disposition: form-data; name="file_push[files][]"; filename="plan.txt"'];
+  const made = await replay.send(wire(lines, `${formPart(boundary, file, "hello")}${formEnd(boundary)}`));
+  expect(made.status).toBe(201);
+  const { url_token } = made.object();
+  expect((await get(`/en/f/${url_token}`)).header("location")).toBe(`/p/${url_token}`);
+  expect((await get(`/f/${url_token}.json`)).object()).toMatchObject({
+    payload: "",
+    files: [{ filename: "plan.txt" }],
+  });
+});
 
 describe("its links lead to the push, and opening them on the way counts nothing", () => {
   test.each(["/en/p/T", "/en/f/T", "/de/r/T", "/pt-BR/p/T/r", "/zh-CN/p/T/preview", "/f/T", "/r/T", "/f/T/r"])(

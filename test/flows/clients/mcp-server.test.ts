@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { replayServer, wire } from "../../support/replay.ts";
+import { formEnd, formPart, replayServer, wire } from "../../support/replay.ts";
 
 /** Python with httpx. */
 const replay = replayServer();
@@ -10,10 +10,21 @@ const request = (line: string, more: readonly string[] = []) => [
   "Accept: application/json",
   "Accept-Encoding: gzip, deflate",
   "Connection: keep-alive",
-  "User-Agent: python-httpx/0.28.1",
+  "User-Agent: pwpush-mcp/1.4.0",
   ...more,
 ];
 const json = "Content-Type: application/json";
+
+const boundary = "4d9c1b7e3f5a4b6c8d0e2f4a6b8c0d1e";
+const multipart = `Content-Type: multipart/form-data; boundary=${boundary}`;
+/** A file beside form fields, as it sends them to either version of the API. */
+const fileForm = (wrapper: string, fields: Readonly<Record<string, string>>) => {
+  const field = ([name, value]: readonly [string, string]) =>
+    formPart(boundary, [`Content-Disposition: form-data; name="${wrapper}[${name}]"`], value);
+  const disposition = `Content-Disposition: form-data; name="${wrapper}[files][]"; filename="a.csv"`;
+  const file = formPart(boundary, [disposition, "Content-Type: text/csv"], "1,2\n");
+  return [...Object.entries(fields).map(field), file, formEnd(boundary)].join("");
+};
 
 describe("API v2, every path with .json", () => {
   const bearer = () => [`Authorization: Bearer ${replay.token}`];
@@ -44,6 +55,13 @@ describe("API v2, every path with .json", () => {
   });
 });
 
+test("files for API v2 come with their kind", async () => {
+  const body = fileForm("push", { expire_after_duration: "12", expire_after_views: "5", kind: "file" });
+  const lines = request("POST /api/v2/pushes.json", [`Authorization: Bearer ${replay.token}`, multipart]);
+  const made = await replay.send(wire(lines, body));
+  expect([made.status, made.object()]).toMatchObject([201, { kind: "file", expire_after_days: 7 }]);
+});
+
 describe("API v1, with the older headers only", () => {
   const pair = () => [`X-User-Email: ${replay.email}`, `X-User-Token: ${replay.token}`];
   const get = (path: string) => replay.send(wire(request(`GET ${path}`, pair())));
@@ -54,6 +72,14 @@ describe("API v1, with the older headers only", () => {
     expect([made.status, made.object().deletable_by_viewer]).toEqual([201, null]);
     const opened = await get(`/r/${made.object().url_token}.json`);
     expect(opened.object()).toMatchObject({ payload: "https://example.com/a?b=c", files: [] });
+  });
+
+  test("files come in a wrapper of their own", async () => {
+    const body = fileForm("file", { expire_after_views: "2", deletable_by_viewer: "false", payload: "see attached" });
+    const made = await replay.send(wire(request("POST /f.json", [...pair(), multipart]), body));
+    expect([made.status, made.object()]).toMatchObject([201, { expire_after_views: 2, deletable_by_viewer: false }]);
+    const opened = await get(`/f/${made.object().url_token}.json`);
+    expect(opened.object()).toMatchObject({ payload: "see attached", files: [{ filename: "a.csv" }] });
   });
 
   test("an empty wrapper is told what is missing", async () => {

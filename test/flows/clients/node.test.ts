@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { replayServer, wire } from "../../support/replay.ts";
 
-/** Node with axios, on API v1: a form whose checkboxes are "on". Limits that are falsy are an error to it. */
+/** Node with axios, on API v1: a form with "on", by a program that says it wants HTML. Falsy limits are an error to it. */
 const replay = replayServer();
 
 test("a form with checkboxes makes a push with limits that count", async () => {
@@ -12,7 +12,7 @@ test("a form with checkboxes makes a push with limits that count", async () => {
     wire(
       [
         "POST /p.json HTTP/1.1",
-        "Accept: application/json, text/plain, */*",
+        "Accept: text/html,application/xhtml+xml,application/xml",
         "Content-Type: application/x-www-form-urlencoded",
         "User-Agent: axios/1.7.9",
         "Accept-Encoding: gzip, compress, deflate, br",

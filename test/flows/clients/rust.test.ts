@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { replayServer, wire } from "../../support/replay.ts";
 
-/** Rust, on API v1: a form body, and no Content-Type that says so. */
+/** Rust with reqwest, on API v1: a form whose values are not percent-encoded, and no Content-Type that says so. */
 const replay = replayServer();
 
 test("a form body without a type makes a push", async () => {
-  const body = "password[payload]=correct+horse%21&password[expire_after_views]=1&password[expire_after_days]=1";
+  const body =
+    "password[payload]=correct horse!&password[note]=für Ada&password[expire_after_views]=1&password[expire_after_days]=1";
   const lines = ["POST /p.json HTTP/1.1", "accept: */*", `host: ${replay.host}`];
   const made = await replay.send(wire(lines, body));
   expect(made.status).toBe(201);

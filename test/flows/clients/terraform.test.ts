@@ -77,6 +77,13 @@ describe("the one that sends JSON and reads every body", () => {
     expect((await replay.send(wire(request(`GET /p/${made.object().url_token}.json`)))).object().payload).toBe("x");
   });
 
+  test("without its wrapper it is refused in JSON, as its own server refuses it", async () => {
+    const fields = { payload: "x", passphrase: null, deletable_by_viewer: false, retrieval_step: false, kind: "text" };
+    const lines = request("POST /p.json", ["Content-Type: application/json"]);
+    const answer = await replay.send(wire(lines, JSON.stringify(fields)));
+    expect([answer.status, answer.object()]).toEqual([400, { error: expect.stringContaining('"password"') }]);
+  });
+
   test("refusals are JSON as well", async () => {
     expect((await make({ payload: "x", expire_after_views: -1 })).object()).toHaveProperty("expire_after_views");
     expect(
