@@ -137,7 +137,7 @@ export interface SourceNotification {
 
 /** The installation as a whole cannot be read; the message is one sentence for the operator, without any secret. */
 export class SourceError extends Error {
-  override readonly name = "SourceError";
+  override readonly name: string = "SourceError";
 }
 
 /** A file that is missing, of another size or sum, or in a place that cannot be reached. The message names no path. */

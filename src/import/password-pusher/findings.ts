@@ -38,6 +38,10 @@ const sentences = {
     "audit entry is left out, for its kind or its time is not known",
     "audit entries are left out, for their kind or their time is not known",
   ],
+  trailUnreadable: [
+    "push comes without its audit trail, which the database cannot read",
+    "pushes come without their audit trails, which the database cannot read",
+  ],
   notificationUnreadable: [
     "mail in an audit trail comes without what no key opens",
     "mails in audit trails come without what no key opens",

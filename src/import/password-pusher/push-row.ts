@@ -7,7 +7,7 @@ import type { SourceQueries } from "./store/queries.ts";
 import type { Cell, SourceRecord } from "./store/source-rows.ts";
 
 export interface PushReading {
-  readonly queries: Pick<SourceQueries, "pushSizes" | "pushes" | "tallies" | "files" | "countedViewAt">;
+  readonly queries: Pick<SourceQueries, "pushIds" | "pushSizes" | "pushes" | "tallies" | "files" | "countedViewAt">;
   readonly lockbox: Lockbox;
   readonly findings: Findings;
   /** Decides what has ended: the same for all pushes of a reading. */

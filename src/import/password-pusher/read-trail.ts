@@ -3,7 +3,7 @@ import { textOf, timeOf, wholeNumberOf } from "./cells.ts";
 import type { Findings } from "./findings.ts";
 import type { Lockbox } from "./lockbox.ts";
 import type { SourceQueries } from "./store/queries.ts";
-import type { SourceRecord } from "./store/source-rows.ts";
+import { SourceReadError, type SourceRecord } from "./store/source-rows.ts";
 
 export interface TrailReading {
   readonly queries: Pick<SourceQueries, "auditEntries" | "notifications">;
@@ -21,6 +21,16 @@ const statuses: readonly SourceNotification["status"][] = [
 
 /** The trail of one push, whole: the source stops at 2000 entries. Texts stay as they are, words of 1.x included. */
 export async function readTrail(reading: TrailReading, pushId: number): Promise<readonly SourceAuditEntry[]> {
+  try {
+    return await entriesOf(reading, pushId);
+  } catch (error) {
+    if (!(error instanceof SourceReadError)) throw error;
+    reading.findings.note("trailUnreadable", pushId);
+    return [];
+  }
+}
+
+async function entriesOf(reading: TrailReading, pushId: number): Promise<readonly SourceAuditEntry[]> {
   const records = await reading.queries.auditEntries(pushId);
   const notifications = await notificationsOf(reading, records);
   const entries: SourceAuditEntry[] = [];

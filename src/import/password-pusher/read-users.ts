@@ -1,9 +1,10 @@
 import type { SourceRow, SourceTotp, SourceUser } from "../source.ts";
 import { textOf, timeOf, truthOf, wholeNumberOf } from "./cells.ts";
 import type { Findings } from "./findings.ts";
+import { readInGroups } from "./in-groups.ts";
 import type { Lockbox } from "./lockbox.ts";
 import type { SourceQueries } from "./store/queries.ts";
-import { SourceReadError, type SourceRecord } from "./store/source-rows.ts";
+import type { SourceRecord } from "./store/source-rows.ts";
 
 export interface UserReading {
   readonly queries: SourceQueries;
@@ -13,24 +14,20 @@ export interface UserReading {
   readonly secretKeyBase: string | undefined;
 }
 
-const pageRows = 200;
 const noWayIn =
   "so it comes without its password, which alone must not let in: set one with `sealpush user set-password`";
 
-export async function* readUsers(reading: UserReading, afterId: number): AsyncGenerator<SourceRow<SourceUser>> {
-  for (let last = afterId; ; ) {
-    const page = await reading.queries.users(last, pageRows);
-    for (const record of page) {
-      const id = wholeNumberOf(record.id);
-      if (id === undefined) throw new SourceReadError("a user without a number", undefined);
-      last = id;
-      yield userOf(reading, id, record);
-    }
-    if (page.length < pageRows) return;
-  }
+export function readUsers(reading: UserReading, afterId: number): AsyncIterable<SourceRow<SourceUser>> {
+  const { userIds: ids, userSizes: sizes, users } = reading.queries;
+  const fetch = async (group: readonly number[]) => {
+    const records = new Map((await users(group)).map((record) => [wholeNumberOf(record.id), record]));
+    return group.map((id) => userOf(reading, id, records.get(id)));
+  };
+  return readInGroups<SourceUser>({ ids, sizes, fetch }, afterId);
 }
 
-function userOf(reading: UserReading, id: number, record: SourceRecord): SourceRow<SourceUser> {
+function userOf(reading: UserReading, id: number, record: SourceRecord | undefined): SourceRow<SourceUser> {
+  if (record === undefined) return { outcome: "unreadable", id, reason: "The database lists it and does not have it." };
   const email = textOf(record.email)?.trim() ?? "";
   if (email === "") return { outcome: "skipped", id, reason: "It has no e-mail address." };
   const problems: string[] = [];

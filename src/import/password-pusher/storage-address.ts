@@ -29,7 +29,9 @@ export function storagePlacesOf(storage: readonly string[], environment: SourceE
   const folders = storage.filter((place) => !/^s3:/i.test(place));
   if (folders.length > 1) throw new SourceError("--storage names two folders: put the files into one.");
   const buckets = new Map<string, BucketSettings>();
-  if (environmentOf(environment, "ACCESS_KEY_ID") !== undefined) {
+  // Keys that are there although nothing lies in a bucket any more must not stop anybody.
+  const keyNames = ["ACCESS_KEY_ID", "SECRET_ACCESS_KEY"];
+  if (keyNames.every((name) => environmentOf(environment, name) !== undefined)) {
     buckets.set("", settingsOf(environmentOf(environment, "BUCKET") ?? bucketDefault, {}, environment));
   }
   for (const place of storage) {

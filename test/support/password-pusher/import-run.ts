@@ -1,13 +1,16 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { onTestFinished } from "vitest";
 import type { PasswordPusherPlace } from "../../../src/import/password-pusher/password-pusher.ts";
-import type { TestClock } from "../house.ts";
+import { startTestApp, type TestApp } from "../app.ts";
+import { makeTestCli, type TestCli } from "../cli.ts";
+import { TestClock } from "../house.ts";
+import { referenceTime } from "./expected.ts";
+
+type Place = PasswordPusherPlace & { readonly folder: string };
 
 /** What an operator types, without the program's name. Writes the env file of the installation beside it. */
-export function importOf(
-  installation: PasswordPusherPlace & { readonly folder: string },
-  ...more: readonly string[]
-): readonly string[] {
+export function importOf(installation: Place, ...more: readonly string[]): readonly string[] {
   const envFile = join(installation.folder, "env");
   const lines = Object.entries(installation.environment).map(([name, value]) => `${name}=${value ?? ""}\n`);
   writeFileSync(envFile, lines.join(""));
@@ -15,5 +18,25 @@ export function importOf(
   return ["import", "password-pusher", "--database", installation.database, ...storage, "--env-file", envFile, ...more];
 }
 
-/** The least that the harness of commands takes for a clock. */
-export const clockOf = (clock: TestClock) => ({ clock, monotonicMs: () => clock.now() });
+export interface Move {
+  readonly cli: TestCli;
+  readonly clock: TestClock;
+  run(installation: Place, ...more: readonly string[]): ReturnType<TestCli["run"]>;
+  /** The server on what was brought in; it ends with the test. */
+  serve(environment?: Readonly<Record<string, string>>): Promise<TestApp>;
+}
+
+/** A new installation of ours, at the reference time of the fixture. */
+export function startMove(): Move {
+  const clock = new TestClock(referenceTime);
+  const cli = makeTestCli({ clock, monotonicMs: () => clock.now() });
+  return {
+    ...{ cli, clock },
+    run: (installation, ...more) => cli.run(importOf(installation, ...more)),
+    async serve(environment = {}) {
+      const app = await startTestApp({ dataDir: cli.dataDir, clock, environment });
+      onTestFinished(() => app[Symbol.asyncDispose]());
+      return app;
+    },
+  };
+}

@@ -3,9 +3,13 @@ import type { SourceTable, SourceTables } from "./source-tables.ts";
 
 /** How the rows of the source are asked for. Pages go by id, so that memory does not grow with the installation. */
 export interface SourceQueries {
-  users(afterId: number, limit: number): Promise<readonly SourceRecord[]>;
-  /** Ids and how large their sealed columns are, in bytes: `id`, `bytes`. */
-  pushSizes(afterId: number, limit: number): Promise<readonly SourceRecord[]>;
+  /** `id`, in order. */
+  userIds(afterId: number, limit: number): Promise<readonly SourceRecord[]>;
+  /** `id` and how large the columns are that may be so, in `bytes`. */
+  userSizes(ids: readonly number[]): Promise<readonly SourceRecord[]>;
+  users(ids: readonly number[]): Promise<readonly SourceRecord[]>;
+  pushIds(afterId: number, limit: number): Promise<readonly SourceRecord[]>;
+  pushSizes(ids: readonly number[]): Promise<readonly SourceRecord[]>;
   pushes(ids: readonly number[]): Promise<readonly SourceRecord[]>;
   /** Of views, refused views and expiries: `push_id`, `kind`, `entries`, `first_at`. */
   tallies(pushIds: readonly number[]): Promise<readonly SourceRecord[]>;
@@ -36,10 +40,6 @@ export function createSourceQueries(tables: SourceTables): SourceQueries {
     .map((blobColumn) => `${asText(column(blobColumn, "b"))} AS ${column(blobColumn)}`)
     .join(", ");
   const joined = `FROM ${from("active_storage_attachments", "a")} LEFT JOIN ${from("active_storage_blobs", "b")} ON b.${column("id")} = a.${column("blob_id")} WHERE ${ofPushes}`;
-  const bytesOf = ["payload_ciphertext", "note_ciphertext", "passphrase_ciphertext"]
-    .map((sealed) => `COALESCE(OCTET_LENGTH(${column(sealed)}), 0)`)
-    .join(" + ");
-
   async function inBatches(
     ids: readonly number[],
     statement: (list: string) => string,
@@ -52,19 +52,34 @@ export function createSourceQueries(tables: SourceTables): SourceQueries {
     return found;
   }
 
+  const idsAfter = (table: SourceTable, afterId: number, limit: number) =>
+    rows.all(
+      `SELECT ${asText("id")} AS id FROM ${name(table)} WHERE id > ? ORDER BY ${name(table)}.id LIMIT ${limit}`,
+      [afterId],
+    );
+
+  async function sizes(table: SourceTable, columns: readonly string[], ids: readonly number[]) {
+    const bytes = columns
+      .filter((large) => tables.hasColumn(table, large))
+      .map((large) => `COALESCE(OCTET_LENGTH(${column(large)}), 0)`);
+    return await inBatches(
+      ids,
+      (list) =>
+        `SELECT ${asText("id")} AS id, ${asText(bytes.join(" + "))} AS bytes FROM ${name(table)} WHERE id IN ${list}`,
+    );
+  }
+
   async function first(statement: string, parameters: readonly (string | number)[] = []): Promise<SourceRecord> {
     return (await rows.all(statement, parameters))[0] ?? {};
   }
 
   const hasFiles = tables.has("active_storage_attachments") && tables.has("active_storage_blobs");
   return {
-    users: (afterId, limit) =>
-      rows.all(`${selection("users")} WHERE id > ? ORDER BY ${name("users")}.id LIMIT ${limit}`, [afterId]),
-    pushSizes: (afterId, limit) =>
-      rows.all(
-        `SELECT ${asText("id")} AS id, ${asText(bytesOf)} AS bytes FROM ${name("pushes")} WHERE id > ? ORDER BY ${name("pushes")}.id LIMIT ${limit}`,
-        [afterId],
-      ),
+    userIds: (afterId, limit) => idsAfter("users", afterId, limit),
+    userSizes: (ids) => sizes("users", ["otp_backup_code_digests", "encrypted_password"], ids),
+    users: (ids) => inBatches(ids, (list) => `${selection("users")} WHERE id IN ${list}`),
+    pushIds: (afterId, limit) => idsAfter("pushes", afterId, limit),
+    pushSizes: (ids) => sizes("pushes", ["payload_ciphertext", "note_ciphertext", "passphrase_ciphertext"], ids),
     pushes: (ids) => inBatches(ids, (list) => `${selection("pushes")} WHERE id IN ${list}`),
     tallies: (ids) =>
       inBatches(

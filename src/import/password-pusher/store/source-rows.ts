@@ -1,3 +1,5 @@
+import { SourceError } from "../../source.ts";
+
 /** What a column holds: numbers and texts as the engine gives them, bytes decoded as UTF-8. Read it by `cells.ts`. */
 export type Cell = string | number | null;
 export type SourceRecord = Readonly<Record<string, Cell>>;
@@ -26,13 +28,12 @@ export interface SourceDialect {
 }
 
 /** The database refuses to give some rows: damaged, or in an encoding that is none. */
-export class SourceReadError extends Error {
-  override readonly name = "SourceReadError";
+export class SourceReadError extends SourceError {
   /** SQLSTATE, or SQLite's name of the error. */
   readonly code: string;
 
   constructor(code: string, cause: unknown) {
-    super(`The database cannot read it (${code}).`, { cause });
+    super(`The source database cannot read a part of itself (${code}): it is damaged.`, { cause });
     this.code = code;
   }
 }

@@ -44,6 +44,7 @@ export interface SourceTables {
   readonly rows: SourceRows;
   readonly warnings: readonly string[];
   has(table: SourceTable): boolean;
+  hasColumn(table: SourceTable, column: string): boolean;
   /** A table by the name that the engine takes for one. */
   name(table: SourceTable): string;
   column(column: string, alias?: string): string;
@@ -65,6 +66,7 @@ export async function openSourceTables(rows: SourceRows): Promise<SourceTables> 
   const tables = {
     rows,
     has: (table: SourceTable) => (present.get(table)?.size ?? 0) > 0,
+    hasColumn: (table: SourceTable, column: string) => present.get(table)?.has(column) === true,
     name: quoted,
     column: (column: string, alias?: string) => (alias === undefined ? quoted(column) : `${alias}.${quoted(column)}`),
     selection(table: SourceTable) {

@@ -1,4 +1,4 @@
-import { constants, copyFileSync, mkdirSync, mkdtempSync, rmSync, type Stats, statSync } from "node:fs";
+import { chmodSync, constants, copyFileSync, mkdirSync, mkdtempSync, rmSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import SqliteDriver, { type Database as Connection, SqliteError } from "better-sqlite3";
 import { systemErrorCode } from "../../../config/system-error.ts";
@@ -87,6 +87,8 @@ function copyAtRest(from: string, to: string): void {
 function copyPart(from: string, to: string): void {
   try {
     copyFileSync(from, to, constants.COPYFILE_FICLONE);
+    // A copy has the mode of the original, which may allow no writing, or reading by others.
+    chmodSync(to, 0o600);
   } catch (error) {
     const code = systemErrorCode(error);
     // A log that was folded in just now: the comparison afterwards tells.
