@@ -49,6 +49,7 @@ function adoptionDeps(
   return {
     ...{ config, db, vault, store, blobs, clock, random },
     ids: createIds(db, "pushes"),
+    dispatchIds: createIds(db, "dispatches"),
     argon2: createArgon2Queue(argon2Limits),
     // What nobody owns there nobody owns here: what such pushes may hold in all is asked of new ones.
     capacity: createCapacity({

@@ -82,7 +82,11 @@ function viewsOf(push: SourcePush, entries: readonly SourceAuditEntry[]): { view
 
 function eventOf(entry: SourceAuditEntry, owners: Owners): AdoptedEvent {
   const { kind, address, userAgent, referrer, createdAt: at, updatedAt } = entry;
-  return { ...{ kind, address, userAgent, referrer, at, updatedAt }, userId: owners.find(entry.userId) };
+  return {
+    ...{ kind, address, userAgent, referrer, at, updatedAt },
+    userId: owners.find(entry.userId),
+    dispatch: entry.notification && { ...entry.notification, recipients: entry.notification.recipients.join(", ") },
+  };
 }
 
 function incoming(file: SourceFile, source: Pick<ImportSource, "readFile">): IncomingFile {

@@ -2,8 +2,9 @@ import { dayMs } from "../base/clock.ts";
 import type { KindName } from "../config/config.ts";
 import type { Database, Unit } from "../db/database.ts";
 import { writeUntilKnown } from "../db/write-until-known.ts";
-import { type AdoptedEvent, adoptedTrail } from "./adopt-trail.ts";
+import { type AdoptedEntry, type AdoptedEvent, adoptedTrail } from "./adopt-trail.ts";
 import type { PushDeps } from "./deps.ts";
+import { type DispatchRow, pastDispatch } from "./dispatches.ts";
 import type { EndReason, IncomingFile } from "./push.ts";
 import { firstGeneration, saltBytes, sealContexts, sealDataKey, sealLabel, sealPayload } from "./seals.ts";
 import { type AdoptedRows, adoptRows, LinkTakenError } from "./store/adopting.ts";
@@ -53,7 +54,7 @@ export type PushAdoption =
 
 export type AdoptionDeps = Pick<
   PushDeps,
-  "config" | "clock" | "random" | "vault" | "store" | "ids" | "blobs" | "argon2" | "capacity"
+  "config" | "clock" | "random" | "vault" | "store" | "ids" | "dispatchIds" | "blobs" | "argon2" | "capacity"
 > & { readonly db: Database };
 
 /** Limits of days are kept whatever they are; the moment itself is one that can be written down (the year 9999). */
@@ -107,8 +108,11 @@ async function sealRows(
   const row = rowOf(deps, await deps.ids.next(), push, passphraseSalt);
   const isTombstone = push.ownerId === null && open === null;
   const events = isTombstone ? [] : push.trail;
-  const trail = { trail: adoptedTrail(events), eventCount: events.length };
-  const common = { row, tokenDigest: vault.tokenDigest(urlToken), ...trail };
+  const trail = adoptedTrail(events);
+  const common = {
+    ...{ row, tokenDigest: vault.tokenDigest(urlToken), trail, eventCount: events.length },
+    dispatches: await sealDispatches(deps, row, trail),
+  };
   if (open === null || upload === undefined) return { ...common, sealed: null, files: [], storedBytes: 0 };
   const { dataKey, files } = upload;
   const payloadPlace = { ...row, fileIds: files.map((file) => file.id) };
@@ -121,6 +125,20 @@ async function sealRows(
     files,
     storedBytes: Buffer.byteLength(open.payload) + upload.storedBytes,
   };
+}
+
+/** Of what its owner had mailed there. Nothing of it is sent from here. */
+async function sealDispatches(
+  { vault, dispatchIds }: AdoptionDeps,
+  { id: pushId, ownerId }: PushRow,
+  trail: readonly AdoptedEntry[],
+): Promise<readonly DispatchRow[]> {
+  const rows: DispatchRow[] = [];
+  for (const { sequence, dispatch } of trail) {
+    if (dispatch === null || ownerId === null) continue;
+    rows.push(pastDispatch(vault.keyring, { id: await dispatchIds.next(), pushId, sequence }, dispatch));
+  }
+  return rows;
 }
 
 function rowOf(deps: AdoptionDeps, id: number, push: AdoptedPush, passphraseSalt: Buffer | null): PushRow {

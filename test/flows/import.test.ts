@@ -1,18 +1,16 @@
 import { createHash } from "node:crypto";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { startTestApp, type TestApp } from "../support/app.ts";
-import { makeTestCli, type TestCli } from "../support/cli.ts";
+import { describe, expect, it } from "vitest";
+import type { TestApp } from "../support/app.ts";
 import { appFor } from "../support/factors.ts";
-import { TestClock } from "../support/house.ts";
+import type { TestClock } from "../support/house.ts";
 import {
   type ExpectedInstallation,
   type ExpectedPush,
   type ExpectedUser,
   expected,
 } from "../support/password-pusher/expected.ts";
-import { clockOf, importOf } from "../support/password-pusher/import-run.ts";
+import { type Move, startMove } from "../support/password-pusher/import-run.ts";
 import {
-  type Installation,
   installDefaultKey,
   installProduction,
   installProductionOnPostgres,
@@ -24,29 +22,20 @@ const { production, default_key: defaultKey } = expected;
 
 interface World {
   readonly app: TestApp;
-  readonly cli: TestCli;
   readonly clock: TestClock;
   /** API tokens by e-mail address. */
   readonly tokens: ReadonlyMap<string, string>;
 }
 
-/** What a run says and leaves; the server is not there yet. */
-async function runImport(installation: Installation, ...more: readonly string[]) {
-  const clock = new TestClock(reference);
-  const cli = makeTestCli(clockOf(clock));
-  return { cli, clock, ...(await cli.run(importOf(installation, ...more))) };
-}
-
-async function serve(cli: TestCli, clock: TestClock, users: readonly ExpectedUser[]): Promise<World> {
-  const app = await startTestApp({ dataDir: cli.dataDir, clock });
-  onTestFinished(() => app[Symbol.asyncDispose]());
+async function serve(move: Move, users: readonly ExpectedUser[]): Promise<World> {
+  const app = await move.serve();
   const tokens = new Map<string, string>();
   for (const { email, api_token: apiToken } of users) {
     const user = await app.app.house.accounts.findUserByEmail(email);
     const made = apiToken ?? (user && (await app.app.house.accounts.createToken(user.id, "test")).token);
     if (made !== undefined) tokens.set(email, made);
   }
-  return { app, cli, clock, tokens };
+  return { app, clock: move.clock, tokens };
 }
 
 const bearer = (token: string | undefined) => ({ authorization: `Bearer ${token}` });
@@ -70,9 +59,10 @@ describe.each([
   ["SQLite, without a key", defaultKey, () => installDefaultKey(), 0],
 ] as const)("an installation on %s", (_name, there, install, exitCode) => {
   it("comes along whole: accounts, pushes, passphrases, files, limits, lists and trails", async () => {
-    const run = await runImport(await install());
+    const move = startMove();
+    const run = await move.run(await install());
     expect(run.exitCode, run.stderr + run.stdout).toBe(exitCode);
-    const world = await serve(run.cli, run.clock, there.users);
+    const world = await serve(move, there.users);
     await expectAccounts(world, there);
     await expectLists(world, there);
     await expectTrails(world, there);
@@ -174,12 +164,29 @@ async function expectTrails(world: World, there: ExpectedInstallation): Promise<
       const path = `/api/v2/pushes/${push.url_token}/audit?page=${page}`;
       const { body } = await getJson(world, path, bearer(world.tokens.get(push.owner ?? "")));
       for (const { kind } of body.logs) counts[kind] = (counts[kind] ?? 0) + 1;
+      expectDispatches(push, body.logs, there);
       if (page === 1) expect(body.logs[0], push.tag).toMatchObject(entryView(push.audit_newest));
       if (body.logs.length < 50) break;
     }
     const wanted = Object.entries(push.audit_counts).filter(([, count]) => count > 0);
     expect(counts, push.tag).toEqual(Object.fromEntries(wanted));
   }
+}
+
+/** What was mailed there is told as it was, newest first. */
+function expectDispatches(
+  push: ExpectedPush,
+  logs: readonly { kind: string; notify_by_email?: object }[],
+  there: ExpectedInstallation,
+): void {
+  const wanted = there.notify_by_emails.filter(({ push_id: pushId }) => pushId === push.id).toReversed();
+  const told = logs.filter(({ kind }) => kind === "creation_email_send").map((entry) => entry.notify_by_email);
+  expect(told).toMatchObject(
+    wanted.map(({ recipients, locale, status, successful_sends: sends, error_message: error }) => ({
+      ...{ recipients, locale, status, successful_sends: sends },
+      ...(error !== undefined && { error_message: error }),
+    })),
+  );
 }
 
 function entryView({ kind, ip, created_at: createdAt }: ExpectedPush["audit_newest"]): object {

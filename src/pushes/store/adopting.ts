@@ -2,7 +2,9 @@ import type { Database, Unit } from "../../db/database.ts";
 import { type Statement, sql, type Value } from "../../db/statement.ts";
 import type { AdoptedEntry } from "../adopt-trail.ts";
 import { auditKinds } from "../audit-trail.ts";
+import type { DispatchRow } from "../dispatches.ts";
 import type { FileRow, PushRow } from "../store.ts";
+import { insertDispatch } from "./dispatches.ts";
 import { endReasons, kindNames } from "./rows.ts";
 import { insertDataKey, insertPayload, takeUpload } from "./statements.ts";
 import { addToTotal, insertFile, UploadSweptError } from "./steps.ts";
@@ -16,6 +18,8 @@ export interface AdoptedRows {
   readonly files: readonly FileRow[];
   readonly storedBytes: number;
   readonly trail: readonly AdoptedEntry[];
+  /** Beside their entries of the trail. */
+  readonly dispatches: readonly DispatchRow[];
   /** Events that the entries of the trail stand for. */
   readonly eventCount: number;
 }
@@ -60,6 +64,7 @@ export async function adoptRows(unit: Unit, engine: Database["engine"], rows: Ad
     await unit.run(insertFile, file.id, row.id, file.blobKey, file.sizeBytes, file.detailsSealed);
   }
   await writeTrail(unit, row.id, rows.trail);
+  for (const dispatch of rows.dispatches) await insertDispatch(unit, dispatch);
 }
 
 async function writeDataKey(unit: Unit, engine: Database["engine"], pushId: number, sealed: Buffer): Promise<number> {

@@ -1,0 +1,323 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import type { TestApp } from "../support/app.ts";
+import { Canaries } from "../support/canaries.ts";
+import { expected } from "../support/password-pusher/expected.ts";
+import { type Move, startMove } from "../support/password-pusher/import-run.ts";
+import {
+  type Installation,
+  installDefaultKey,
+  installProduction,
+  keysOfFixture,
+} from "../support/password-pusher/installations.ts";
+
+const { production } = expected;
+
+const pushTagged = (tag: string) => {
+  const push = production.pushes.find((each) => each.tag === tag);
+  if (push === undefined) throw new Error(`No push is tagged ${tag}.`);
+  return push;
+};
+
+const retrieve = async (app: TestApp, tag: string) => {
+  const answer = await app.server.inject({ url: `/api/v2/pushes/${pushTagged(tag).url_token}` });
+  return { status: answer.statusCode, body: answer.json() };
+};
+
+/** The report of a run, which lies where it was asked to. */
+function withReport(move: Move) {
+  const path = join(dirname(move.cli.dataDir), "report.json");
+  return {
+    options: ["--report", path],
+    path,
+    read: () => JSON.parse(readFileSync(path, "utf8")),
+    text: () => readFileSync(path.replace(".json", ".txt"), "utf8"),
+  };
+}
+
+const problemsOf = (report: ReturnType<typeof withReport>) =>
+  report.read().problems.map(({ table, id, effect }: Record<string, unknown>) => `${table} ${id} ${effect}`);
+
+const lostKey = `pushes ${pushTagged("sealed-lost-key").id} left_out`;
+
+test("a dry run counts, opens and checks everything, and writes nothing at all", async () => {
+  const move = startMove();
+  const installation = installProduction();
+  const report = withReport(move);
+  const run = await move.run(installation, "--dry-run", ...report.options);
+  expect(run.exitCode).toBe(3);
+  expect(existsSync(move.cli.dataDir)).toBe(false);
+  const told = report.read();
+  expect(told).toMatchObject({ dry_run: true, outcome: "with_problems" });
+  expect(told.users).toEqual({ brought: 4, known: 0, left_out: 0, skipped: 0 });
+  expect(told.pushes).toMatchObject({ known: 0, left_out: 1 });
+  expect(problemsOf(report)).toEqual([lostKey]);
+  const real = await move.run(installation, ...report.options);
+  expect(real.exitCode).toBe(3);
+  const {
+    pushes,
+    pushes_by_kind_and_state: kinds,
+    files,
+    file_bytes: fileBytes,
+    audit_entries: entries,
+  } = report.read();
+  expect({ pushes, kinds, files, fileBytes, entries }).toEqual({
+    pushes: told.pushes,
+    kinds: told.pushes_by_kind_and_state,
+    files: told.files,
+    fileBytes: told.file_bytes,
+    entries: told.audit_entries,
+  });
+  const again = await move.run(installation, "--dry-run", ...report.options);
+  expect(again.exitCode).toBe(3);
+  expect(report.read().pushes).toMatchObject({ brought: 0, known: pushes.brought });
+});
+
+test("a second run brings nothing twice", async () => {
+  const move = startMove();
+  const installation = installProduction();
+  const report = withReport(move);
+  await move.run(installation, ...report.options);
+  const first = report.read();
+  expect((await move.run(installation, ...report.options)).exitCode).toBe(3);
+  expect(report.read()).toMatchObject({
+    users: { brought: 0, known: 4 },
+    pushes: { brought: 0, known: first.pushes.brought, skipped: first.pushes.skipped },
+    style_sheet: { brought: 0, known: 1 },
+    files: 0,
+    differences: [],
+  });
+  const { house } = (await move.serve()).app;
+  expect(await house.pushes.totals()).toMatchObject({ files: first.files, uploads: 0, filesToDelete: 0 });
+});
+
+test("a user whose account was deleted here does not come back, nor do new pushes of his", async () => {
+  const move = startMove();
+  const installation = installProduction();
+  await move.run(installation);
+  const deleted = await move.cli.run(["user", "delete", "--email", "bob@example.org", "--yes"]);
+  expect(deleted.exitCode, deleted.stderr).toBe(0);
+  const report = withReport(move);
+  await move.run(installation, ...report.options);
+  expect(report.read()).toMatchObject({ users: { brought: 0, known: 4 }, pushes: { brought: 0 } });
+  expect((await move.cli.run(["user", "list"])).stdout).not.toContain("bob@example.org");
+});
+
+test("a missing file leaves its push out until it is there, and everything else comes along", async () => {
+  const move = startMove();
+  const installation = installProduction();
+  const report = withReport(move);
+  const [file] = pushTagged("file-one").files;
+  const { key = "" } = file ?? {};
+  const blob = join(installation.storageFolder, key.slice(0, 2), key.slice(2, 4), key);
+  renameSync(blob, `${blob}.away`);
+  expect((await move.run(installation, "--dry-run", ...report.options)).exitCode).toBe(3);
+  const lostFile = `pushes ${pushTagged("file-one").id} left_out`;
+  expect(problemsOf(report).sort()).toEqual([lostKey, lostFile].sort());
+  expect((await move.run(installation, ...report.options)).exitCode).toBe(3);
+  expect(problemsOf(report).sort()).toEqual([lostKey, lostFile].sort());
+  renameSync(`${blob}.away`, blob);
+  await move.run(installation, ...report.options);
+  expect(report.read()).toMatchObject({ pushes: { brought: 1 }, files: 1 });
+  const app = await move.serve();
+  expect((await retrieve(app, "file-one")).body.files).toHaveLength(1);
+});
+
+test("a file whose bytes are not those on record is not passed off as whole", async () => {
+  const move = startMove();
+  const installation = installProduction();
+  const report = withReport(move);
+  const { key = "" } = pushTagged("file-three-unicode").files[1] ?? {};
+  const blob = join(installation.storageFolder, key.slice(0, 2), key.slice(2, 4), key);
+  const bytes = readFileSync(blob);
+  bytes[0] = (bytes[0] ?? 0) ^ 1;
+  writeFileSync(blob, bytes);
+  await move.run(installation, ...report.options);
+  const changed = `pushes ${pushTagged("file-three-unicode").id} left_out`;
+  expect(problemsOf(report).sort()).toEqual([lostKey, changed].sort());
+  await move.run(installation, "--without-lost-files", ...report.options);
+  expect(report.read()).toMatchObject({ pushes: { brought: 1 }, files: 2 });
+  const app = await move.serve();
+  const { body } = await retrieve(app, "file-three-unicode");
+  expect(body.files.map(({ filename }: { filename: string }) => filename)).toEqual([
+    "Überweisung – März.pdf",
+    "🔑 keys (final).png",
+  ]);
+});
+
+test("with a wrong key nothing that it should open comes along, and with the right one it does later", async () => {
+  const move = startMove();
+  const installation = installProduction();
+  const report = withReport(move);
+  const wrong = {
+    ...installation,
+    environment: { SECRET_KEY_BASE: keysOfFixture.SECRET_KEY_BASE, PWPUSH_MASTER_KEY: "ab".repeat(32) },
+  };
+  expect((await move.run(wrong, ...report.options)).exitCode).toBe(3);
+  const open = production.pushes.filter((push) => !push.at_reference.expired);
+  const leftOut = report
+    .read()
+    .problems.filter(({ effect, table }: Record<string, unknown>) => effect === "left_out" && table === "pushes");
+  expect(leftOut.map(({ id }: { id: number }) => id).sort()).toEqual(
+    open
+      .filter((push) => push.payload !== "")
+      .map(({ id }) => id)
+      .sort(),
+  );
+  await move.run(installation, ...report.options);
+  expect(problemsOf(report)).toEqual([lostKey]);
+  const app = await move.serve();
+  expect((await retrieve(app, "text-plain")).body.payload).toBe(pushTagged("text-plain").payload);
+});
+
+test("a damaged row is told by its number, and the rest goes on", async () => {
+  const move = startMove();
+  const damaged = pushTagged("text-plain").id;
+  const installation = installProduction((connection) => {
+    connection.prepare("UPDATE pushes SET payload_ciphertext = 'AAAA' || payload_ciphertext WHERE id = ?").run(damaged);
+    connection.prepare("UPDATE users SET encrypted_password = 'plain' WHERE email = 'carol@example.net'").run();
+  });
+  const report = withReport(move);
+  expect((await move.run(installation, ...report.options)).exitCode).toBe(3);
+  expect(problemsOf(report).sort()).toEqual([lostKey, `pushes ${damaged} left_out`, "users 6 partly"].sort());
+  expect(report.read().pushes.brought).toBeGreaterThan(30);
+});
+
+test("an account that is here already is touched only when it is said to be the same", async () => {
+  const move = startMove();
+  const installation = installProduction();
+  const report = withReport(move);
+  const create = ["user", "create", "--email", "alice@example.com", "--password-stdin"];
+  await move.cli.run(create, { stdin: "another password of hers" });
+  const ofAlice = production.pushes.filter((push) => push.owner === "alice@example.com");
+  expect((await move.run(installation, "--dry-run", ...report.options)).exitCode).toBe(3);
+  const wanted = [lostKey, "users 3 left_out", ...ofAlice.map(({ id }) => `pushes ${id} left_out`)].sort();
+  expect(problemsOf(report).sort()).toEqual(wanted);
+  await move.run(installation, ...report.options);
+  expect(problemsOf(report).sort()).toEqual(wanted);
+  await move.run(installation, "--merge-users", ...report.options);
+  expect(problemsOf(report)).toEqual([lostKey]);
+  const app = await move.serve();
+  const { accounts } = app.app.house;
+  const place = { client: "192.0.2.1", address: "192.0.2.1", userAgent: "test" };
+  const signIn = (password: string) => accounts.signIn({ email: "alice@example.com", password, place });
+  expect(await signIn("another password of hers")).toMatchObject({ waitsForFactor: false });
+  expect(await signIn("correct horse battery")).toBeUndefined();
+  const token = production.users.find(({ id }) => id === 3)?.api_token;
+  const answer = await app.server.inject({
+    url: "/api/v2/pushes/active",
+    headers: { authorization: `Bearer ${token}` },
+  });
+  expect(answer.json()).toHaveLength(ofAlice.filter((push) => !push.at_reference.expired).length);
+});
+
+test("people whose address nobody ever had to confirm can sign in, also with mails of accounts", async () => {
+  const move = startMove();
+  await move.run(installProduction());
+  const mails = {
+    PWP__ENABLE_USER_ACCOUNT_EMAILS: "true",
+    PWP__MAIL__SMTP_ADDRESS: "127.0.0.1",
+    PWP__MAIL__MAILER_SENDER: "a@example.com",
+  };
+  const { house } = (await move.serve(mails)).app;
+  const { password = "" } = production.users.find(({ confirmed }) => !confirmed) ?? {};
+  const place = { client: "192.0.2.1", address: "192.0.2.1", userAgent: "test" };
+  expect(await house.accounts.signIn({ email: "bob@example.org", password, place })).toBeDefined();
+});
+
+test("where the other installation asked for confirmations, an unconfirmed address stays unconfirmed", async () => {
+  const move = startMove();
+  const installation = installProduction();
+  const environment = { ...installation.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" };
+  await move.run({ ...installation, environment });
+  const { house } = (await move.serve()).app;
+  expect(await house.accounts.findUserByEmail("bob@example.org")).toMatchObject({ confirmedAt: null });
+  expect(await house.accounts.findUserByEmail("alice@example.com")).toMatchObject({ confirmedAt: expect.any(Number) });
+});
+
+test("an installation without a key of its own is brought in with a loud warning", async () => {
+  const run = await startMove().run(installDefaultKey());
+  expect(run.exitCode).toBe(0);
+  expect(run.stderr).toMatch(/WARNING: .*key that anybody can read/);
+});
+
+test("this server's own style sheet stays, and the other one is told of", async () => {
+  const move = startMove();
+  {
+    const app = await move.serve();
+    expect(await app.app.house.branding.setStyle("body { color: red }")).toBeUndefined();
+  }
+  const report = withReport(move);
+  await move.run(installProduction(), ...report.options);
+  expect(problemsOf(report)).toContain("site_settings 0 left_out");
+});
+
+test("neither the screen nor the report holds a secret, a token, a name or an address of a person", async () => {
+  const move = startMove();
+  const installation = installProduction((connection) => {
+    connection.prepare("UPDATE pushes SET payload_ciphertext = 'broken' WHERE id IN (11, 17, 56)").run();
+  });
+  const report = withReport(move);
+  const dry = await move.run(installation, "--dry-run", ...report.options);
+  const dryReport = Buffer.concat([readFileSync(report.path), Buffer.from(report.text())]);
+  const run = await move.run(installation, ...report.options);
+  const canaries = secretsOf(installation);
+  const said = [dry.stdout, dry.stderr, run.stdout, run.stderr, dryReport.toString(), report.text()].join("\n");
+  const everything = Buffer.concat([Buffer.from(said), readFileSync(report.path)]);
+  expect(canaries.findingsIn(everything)).toEqual([]);
+  for (const push of production.pushes) expect(said).not.toContain(push.url_token);
+  for (const user of production.users) expect(said).not.toContain(user.email);
+  for (const path of [report.path, report.path.replace(".json", ".txt")])
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+function secretsOf(installation: Installation): Canaries {
+  const canaries = new Canaries();
+  const add = (name: string, value: string | null | undefined) => {
+    if (value !== null && value !== undefined && value.length >= 16) canaries.add(name, value);
+  };
+  for (const [name, value] of Object.entries(installation.environment)) add(name, value);
+  for (const push of production.pushes) {
+    add(`payload of ${push.tag}`, push.payload);
+    add(`passphrase of ${push.tag}`, push.passphrase);
+    add(`note of ${push.tag}`, push.note);
+  }
+  for (const user of production.users) {
+    add(`password of ${user.email}`, user.password);
+    add(`token of ${user.email}`, user.api_token);
+    add(`factor of ${user.email}`, user.otp?.secret);
+  }
+  return canaries;
+}
+
+test("without --report, the report lies in the data folder, and a dry run leaves none there", async () => {
+  const move = startMove();
+  const run = await move.run(installDefaultKey());
+  expect(run.exitCode).toBe(0);
+  const names = readdirSync(move.cli.dataDir).filter((name) => name.startsWith("import-"));
+  expect(names.sort()).toEqual(["import-20261120T120000Z.json", "import-20261120T120000Z.txt"]);
+  for (const name of names) rmSync(join(move.cli.dataDir, name));
+  await move.run(installDefaultKey(), "--dry-run");
+  expect(readdirSync(move.cli.dataDir).filter((name) => name.startsWith("import-"))).toEqual([]);
+});
+
+test("an env file or a database that is not there is one sentence", async () => {
+  const move = startMove();
+  const installation = installDefaultKey();
+  const folder = join(installation.folder, "nothing");
+  mkdirSync(folder);
+  const missing = await move.run({ ...installation, database: `sqlite:${join(folder, "none.sqlite3")}` });
+  expect(missing).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(missing.stderr.trim().split("\n")).toHaveLength(1);
+  const noEnv = await move.cli.run([
+    "import",
+    "password-pusher",
+    "--database",
+    installation.database,
+    "--env-file",
+    join(folder, "env"),
+  ]);
+  expect(noEnv.exitCode).toBe(1);
+  expect(noEnv.stderr.trim().split("\n")).toHaveLength(1);
+});
