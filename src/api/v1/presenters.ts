@@ -23,7 +23,7 @@ export function presentGone(push: Push, baseUrl: string): RetrievedPushAnswer {
 }
 
 export function presentAudit(entries: readonly AuditEntry[]): AuditAnswer {
-  return { views: presentLogs(entries).logs };
+  return { views: presentLogs(entries).logs.map(({ notify_by_email: _, ...view }) => view) };
 }
 
 export function presentVersion(version: string): VersionAnswer {

@@ -12,7 +12,9 @@ export const PushAnswer = Type.Object({ ...push });
 export const OwnedPushAnswer = Type.Object({ ...push, ...v2.labels });
 export const RetrievedPushAnswer = Type.Object({ ...push, ...v2.secret });
 export const PushListAnswer = Type.Array(OwnedPushAnswer, { maxItems: 50 });
-export const AuditAnswer = Type.Object({ views: v2.AuditAnswer.properties.logs });
+export const AuditAnswer = Type.Object({
+  views: Type.Array(Type.Omit(v2.AuditLogAnswer, ["notify_by_email"]), { maxItems: 50 }),
+});
 export const VersionAnswer = Type.Object({
   application_version: Type.String(),
   api_version: Type.Literal("1.5"),
