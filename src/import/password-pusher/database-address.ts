@@ -80,7 +80,6 @@ function mysqlAddress(address: string): SourceAddress {
   if (database === undefined || database === "" || database.includes("/")) {
     throw refusal("it names no database after the host");
   }
-  if (host === "" && socketPath === undefined) throw refusal("it names no host");
   return {
     engine: "mysql",
     host,

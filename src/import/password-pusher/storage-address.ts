@@ -64,7 +64,7 @@ function settingsOf(
   }
   const region = checked("region", regionName, given.region ?? environmentOf(environment, "REGION") ?? regionDefault);
   const endpoint = given.endpoint ?? environmentOf(environment, "ENDPOINT") ?? `https://s3.${region}.amazonaws.com`;
-  const withScheme = /^https?:/i.test(endpoint) ? endpoint : `https://${endpoint}`;
+  const withScheme = endpoint.includes("://") ? endpoint : `https://${endpoint}`;
   return {
     endpoint: checked("endpoint", storeAddress, withScheme),
     bucket: checked("bucket", bucketName, bucket),
