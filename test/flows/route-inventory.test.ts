@@ -3,7 +3,9 @@ import { startTestApp, type TestApp } from "../support/app.ts";
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp();
+  // Some are there only where mails leave.
+  const mails = { PWP__MAIL__SMTP_ADDRESS: "127.0.0.1", PWP__OVERRIDE_BASE_URL: "http://127.0.0.1:5100" };
+  app = await startTestApp({ environment: mails });
 });
 afterAll(() => app[Symbol.asyncDispose]());
 
@@ -54,6 +56,7 @@ POST   /api/v2/pushes                         api           changes scope:create
 GET    /api/v2/pushes/:url_token              api           changes retrieval
 DELETE /api/v2/pushes/:url_token              api           changes scope:expire
 GET    /api/v2/pushes/:url_token/audit        api_token scope:read
+POST   /api/v2/pushes/:url_token/notify_emails api_token changes scope:create
 GET    /api/v2/pushes/:url_token/preview      api
 GET    /api/v2/pushes/active                  api_token scope:read
 GET    /api/v2/pushes/expired                 api_token scope:read

@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox";
 import { describeParameter, openApiDocument, withBraces } from "./openapi.ts";
 import { type Operation, operations } from "./operations.ts";
-import { CreatePushFields } from "./schemas.ts";
+import { CreatePushFields, NotifyEmailsRequest } from "./schemas.ts";
 
 export interface ReferenceField {
   readonly name: string;
@@ -22,7 +22,7 @@ export interface ReferenceEndpoint {
   readonly scope: string | null;
   /** `type`: path, query or header. */
   readonly parameters: readonly ReferenceField[];
-  /** The object in the body that holds the fields; null: there is none. */
+  /** The object in the body that holds the fields; null: the body itself does. */
   readonly wrapper: string | null;
   readonly fields: readonly ReferenceField[];
   readonly answers: readonly { readonly status: string; readonly description: string; readonly keys: string }[];
@@ -55,11 +55,16 @@ export function describeEndpoint(
     parameters: parameters.map(describeParameter).map(({ name, in: place, description: meaning }) => ({
       ...{ name, type: place, description: meaning },
     })),
-    fields: wrapper === null ? [] : fieldsOf(CreatePushFields),
+    fields: fieldsTaken(operation, wrapper),
     answers: Object.entries(answers).map(([status, { description: meaning, schema }]) => ({
       ...{ status, description: meaning, keys: keysOf(schema as Described) },
     })),
   };
+}
+
+function fieldsTaken({ takesRecipients = false }: Operation, wrapper: string | null): ReferenceField[] {
+  if (takesRecipients) return fieldsOf(NotifyEmailsRequest);
+  return wrapper === null ? [] : fieldsOf(CreatePushFields);
 }
 
 function tokenNeed(access: Operation["access"]): ReferenceEndpoint["token"] {

@@ -13,8 +13,9 @@ import {
   presentVersion,
 } from "./presenters.ts";
 import { type ReceiveDeps, receiveCreatePush } from "./receive-create-push.ts";
+import { receiveNotifyEmails } from "./receive-notify-emails.ts";
 import { pageOf, passphraseOf, urlTokenOf } from "./request-parts.ts";
-import type { WrongPassphraseAnswer } from "./schemas.ts";
+import type { MessageAnswer, WrongPassphraseAnswer } from "./schemas.ts";
 
 export interface ApiDeps extends ReceiveDeps {
   readonly config: Config;
@@ -50,6 +51,11 @@ export const preview: ApiHandler = async (request, reply, deps) => {
 export const audit: ApiHandler = async (request, reply, deps) => {
   const page = pageOf(request);
   return sendJson(reply, 200, presentAudit(await deps.pushes.audit(urlTokenOf(request), request.actor, page)));
+};
+
+export const notifyEmails: ApiHandler = async (request, reply, deps) => {
+  await deps.pushes.dispatchLink(urlTokenOf(request), await receiveNotifyEmails(request, deps), request.actor);
+  return sendJson(reply, 201, { message: "The link is on its way to the recipients." } satisfies MessageAnswer);
 };
 
 export const expire: ApiHandler = async (request, reply, deps) => {

@@ -50,6 +50,8 @@ const named: readonly (readonly [name: string, schema: TSchema])[] = [
   ["PushList", schemas.PushListAnswer],
   ["Preview", schemas.PreviewAnswer],
   ["Audit", schemas.AuditAnswer],
+  ["NotifyEmailsRequest", schemas.NotifyEmailsRequest],
+  ["Message", schemas.MessageAnswer],
   ["Error", schemas.ErrorAnswer],
   ["WrongPassphrase", schemas.WrongPassphraseAnswer],
   ["FieldErrors", schemas.FieldErrorsAnswer],
@@ -137,6 +139,7 @@ function describeOperation(operation: Operation): OpenApiOperation {
     security: securityOf(operation),
     parameters: operation.parameters.map(describeParameter),
     ...(operation.takesPush ? { requestBody: { required: true, content: createContent() } } : {}),
+    ...(operation.takesRecipients ? { requestBody: { required: true, content: recipientsContent() } } : {}),
     responses: Object.fromEntries(
       Object.entries(operation.answers).map(([status, { description, schema }]) => [
         status,
@@ -160,6 +163,11 @@ function createContent(): Readonly<Record<string, MediaType>> {
     "multipart/form-data": { schema: formSchema(true) },
     "application/x-www-form-urlencoded": { schema: formSchema(false) },
   };
+}
+
+function recipientsContent(): Readonly<Record<string, MediaType>> {
+  const content = { schema: reference(schemas.NotifyEmailsRequest) };
+  return { "application/json": content, "application/x-www-form-urlencoded": content };
 }
 
 /** The same fields under the names that forms give them. */

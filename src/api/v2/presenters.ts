@@ -1,9 +1,10 @@
 import type { Config } from "../../config/config.ts";
 import { downloadUrl } from "../../http/downloads.ts";
-import type { AuditEntry, Push, RevealedFile } from "../../pushes/pushes.ts";
+import type { AuditEntry, DispatchReport, Push, RevealedFile } from "../../pushes/pushes.ts";
 import type {
   AuditAnswer,
   CommonAnswer,
+  NotifyByEmail,
   OwnedPushAnswer,
   PreviewAnswer,
   PushAnswer,
@@ -87,9 +88,20 @@ export function presentAudit(entries: readonly AuditEntry[]): AuditAnswer {
       user_agent: entry.userAgent,
       referrer: entry.referrer,
       kind: entry.kind,
+      ...(entry.dispatch === undefined ? {} : { notify_by_email: presentDispatch(entry.dispatch) }),
       created_at: timestamp(entry.createdAt),
       updated_at: timestamp(entry.updatedAt),
     })),
+  };
+}
+
+export function presentDispatch(dispatch: DispatchReport): NotifyByEmail {
+  const { recipients, locale, status, successfulSends, proceedAt, errorMessage } = dispatch;
+  return {
+    ...{ recipients, locale, status },
+    successful_sends: successfulSends,
+    proceed_at: proceedAt === null ? null : timestamp(proceedAt),
+    ...(errorMessage === null ? {} : { error_message: errorMessage }),
   };
 }
 
@@ -105,7 +117,7 @@ export function presentVersion(config: Config, version: string): VersionAnswer {
       accounts: { enabled: false },
       pushes: {
         enabled: true,
-        email_auto_dispatch: false,
+        email_auto_dispatch: config.dispatches.enabled,
         file_attachments: {
           enabled: kinds.file.enabled,
           requires_authentication: !(config.allowAnonymous && files.allowAnonymous),

@@ -149,7 +149,9 @@ function Endpoint({ endpoint }: { readonly endpoint: ReferenceEndpoint }) {
         .
       </p>
       {parameters.length > 0 && <Fields id={`${id}-parameters`} heading="Parameters" fields={parameters} />}
-      {fields.length > 0 && <Fields id={`${id}-fields`} heading={`Fields of ${wrapper}`} fields={fields} />}
+      {fields.length > 0 && (
+        <Fields id={`${id}-fields`} heading={`Fields of ${wrapper ?? "the body"}`} fields={fields} />
+      )}
       <h3 id={`${id}-answers`}>Answers</h3>
       <dl class="api-list">
         {answers.map(({ status, description: meaning, keys }) => (

@@ -62,7 +62,7 @@ const countDay = sql<[ownerId: number, day: number, recipients: number, dailyMax
    ON CONFLICT (owner_id) DO UPDATE SET day = excluded.day,
      recipient_count = excluded.recipient_count + CASE WHEN known.day = excluded.day THEN known.recipient_count ELSE 0 END
    WHERE known.day <> excluded.day OR known.recipient_count + excluded.recipient_count <= ?
-   RETURNING known.recipient_count AS recipients`,
+   RETURNING recipient_count AS recipients`,
 );
 const columns = `id, push_id AS pushId, sequence, recipient_count AS recipientCount, details_sealed AS detailsSealed,
   sent, given_up AS givenUp, put_off AS putOff, settled_at AS settledAt`;
