@@ -84,6 +84,7 @@ POST   /p/:token                              page          changes retrieval
 GET    /p/:token/audit                        page_session
 GET    /p/:token/audit/download               page_session
 GET    /p/:token/edit                         page_session
+POST   /p/:token/notify_emails                page_session  changes
 POST   /p/:token/edit                         page_session  changes
 POST   /p/:token/expire                       page          changes
 GET    /p/:token/preview                      page

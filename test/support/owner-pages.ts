@@ -2,7 +2,7 @@ import { auditView } from "../../src/pages/audit/view.tsx";
 import { dashboardView } from "../../src/pages/dashboard/view.tsx";
 import type { PageContext } from "../../src/pages/page-context.ts";
 import type { Page } from "../../src/pages/render.ts";
-import type { AuditKind, EndReason, OwnedPush, PushSearch, TrailEvent } from "../../src/pushes/pushes.ts";
+import type { AuditEntry, AuditKind, EndReason, OwnedPush, PushSearch, TrailEvent } from "../../src/pushes/pushes.ts";
 
 const nowMs = Date.UTC(2027, 2, 3, 14, 5);
 const endReasons: readonly (EndReason | null)[] = [null, "views", "time", "viewer", "owner"];
@@ -21,13 +21,26 @@ function pushesNamed(text: string): readonly OwnedPush[] {
   }));
 }
 
+function mailed(kind: AuditKind, text: string): Pick<AuditEntry, "dispatch"> {
+  if (kind !== "creation_email_send") return {};
+  const report = { status: "partially_failed", proceedAt: nowMs, errorMessage: text } as const;
+  return { dispatch: { recipients: `${text},${text}`, locale: text, successfulSends: text, ...report } };
+}
+
 function eventsWith(text: string): readonly TrailEvent[] {
   const times = { createdAt: nowMs - 7_200_000, updatedAt: nowMs - 3_600_000 };
   const from = { address: text, userAgent: text, referrer: `https://example.com/${text}` };
   return [
     ...(["views", "time"] as const).map((reason) => ({ kind: "limit" as const, reason, ...times })),
     ...auditKinds.flatMap((kind) =>
-      (["owner", "holder", "administrator"] as const).map((by, at) => ({ kind, by, times: at + 1, ...from, ...times })),
+      (["owner", "holder", "administrator"] as const).map((by, at) => ({
+        kind,
+        by,
+        times: at + 1,
+        ...from,
+        ...times,
+        ...mailed(kind, text),
+      })),
     ),
   ];
 }

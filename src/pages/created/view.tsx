@@ -7,6 +7,7 @@ import { Icon, type IconName } from "../parts/icon.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { QrCode } from "../parts/qr-code.tsx";
 import type { Page } from "../render.ts";
+import { type MailForm, MailSection } from "./mail-form.tsx";
 
 export interface CreatedModel {
   /** Absolute address to hand out, without a language. */
@@ -23,6 +24,8 @@ export interface CreatedModel {
   readonly deletableByViewer: boolean;
   /** Where deleting is posted to; null when this reader may not delete. */
   readonly deletePath: string | null;
+  /** null: this reader may not have the link mailed, or nobody may. */
+  readonly mailForm: MailForm | null;
 }
 
 /**
@@ -51,6 +54,7 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
         </div>
         <WhatHappens model={model} words={words} />
       </div>
+      {model.mailForm !== null && <MailSection form={model.mailForm} page={page} />}
       <Next model={model} page={page} />
     </Layout>
   );

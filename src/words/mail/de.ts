@@ -84,7 +84,7 @@ export const mail = {
     subject: "Ihr Push wurde geöffnet",
     text: "Jemand, der den Link hat, hat Ihren Push geöffnet.",
     textLast:
-      "Jemand, der den Link hat, hat Ihren Push geöffnet. Es war der letzte Abruf: Das Geheimnis ist vernichtet.",
+      "Jemand, der den Link hat, hat Ihren Push geöffnet. Seine Abrufe sind verbraucht: Das Geheimnis ist vernichtet.",
     made: "Erstellt",
     views: "Verbrauchte Abrufe",
     viewsOf: "{used} von {allowed}",

@@ -80,7 +80,7 @@ export const mail = {
   pushView: {
     subject: "Your push was opened",
     text: "Somebody who has the link has opened your push.",
-    textLast: "Somebody who has the link has opened your push. It was the last view: the secret is destroyed.",
+    textLast: "Somebody who has the link has opened your push. Its views are used up: the secret is destroyed.",
     made: "Made",
     views: "Views used",
     viewsOf: "{used} of {allowed}",

@@ -80,7 +80,7 @@ export const mail = {
   pushView: {
     subject: "Se ha abierto su envío",
     text: "Alguien que tiene el enlace ha abierto su envío.",
-    textLast: "Alguien que tiene el enlace ha abierto su envío. Era la última vista: el secreto está destruido.",
+    textLast: "Alguien que tiene el enlace ha abierto su envío. Sus vistas están agotadas: el secreto está destruido.",
     made: "Creado",
     views: "Vistas usadas",
     viewsOf: "{used} de {allowed}",

@@ -82,7 +82,7 @@ export const mail = {
   pushView: {
     subject: "Votre envoi a été ouvert",
     text: "Quelqu’un qui a le lien a ouvert votre envoi.",
-    textLast: "Quelqu’un qui a le lien a ouvert votre envoi. C’était la dernière consultation : le secret est détruit.",
+    textLast: "Quelqu’un qui a le lien a ouvert votre envoi. Ses consultations sont épuisées : le secret est détruit.",
     made: "Créé",
     views: "Consultations utilisées",
     viewsOf: "{used} sur {allowed}",

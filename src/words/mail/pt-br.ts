@@ -80,7 +80,7 @@ export const mail = {
   pushView: {
     subject: "Seu envio foi aberto",
     text: "Alguém que tem o link abriu o seu envio.",
-    textLast: "Alguém que tem o link abriu o seu envio. Era a última visualização: o segredo foi destruído.",
+    textLast: "Alguém que tem o link abriu o seu envio. As visualizações acabaram: o segredo foi destruído.",
     made: "Criado",
     views: "Visualizações usadas",
     viewsOf: "{used} de {allowed}",
