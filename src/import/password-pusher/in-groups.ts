@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { SourceRow } from "../source.ts";
 import { wholeNumberOf } from "./cells.ts";
 import { SourceReadError, type SourceRecord } from "./store/source-rows.ts";
@@ -31,7 +32,11 @@ export async function* readInGroups<Row>(
 ): AsyncGenerator<SourceRow<Row>, void, undefined> {
   for (let last = afterId; ; ) {
     const ids = (await reading.ids(last, pageIds)).map(idOf);
-    for (const group of groupsOf(await sizesOf(reading, ids))) yield* readGroup(reading, group);
+    for (const group of groupsOf(await sizesOf(reading, ids))) {
+      yield* readGroup(reading, group);
+      // Reading from a file waits for nothing, and what OpenSSL was lent comes back between turns of the loop alone.
+      await nextTurn();
+    }
     if (ids.length < pageIds) return;
     last = ids.at(-1) ?? last;
   }

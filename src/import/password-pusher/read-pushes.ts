@@ -43,8 +43,9 @@ function tallyOf(records: readonly SourceRecord[]): Tally {
   let countedViews = 0;
   let deletedAt: SourceRecord[string] = null;
   for (const record of records) {
-    if (wholeNumberOf(record.kind) === 3) deletedAt = record.first_at ?? null;
-    else countedViews += wholeNumberOf(record.entries) ?? 0;
+    const kind = wholeNumberOf(record.kind);
+    if (kind === 3) deletedAt = record.first_at ?? null;
+    if (kind === 1 || kind === 2) countedViews += wholeNumberOf(record.entries) ?? 0;
   }
   return { countedViews, deletedAt };
 }

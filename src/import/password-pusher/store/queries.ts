@@ -11,7 +11,10 @@ export interface SourceQueries {
   pushIds(afterId: number, limit: number): Promise<readonly SourceRecord[]>;
   pushSizes(ids: readonly number[]): Promise<readonly SourceRecord[]>;
   pushes(ids: readonly number[]): Promise<readonly SourceRecord[]>;
-  /** Of views, refused views and expiries: `push_id`, `kind`, `entries`, `first_at`. */
+  /**
+   * Of the audit entries: `push_id`, `kind`, `entries`, `first_at`. Of all kinds: asked for a few of them, SQLite walks
+   * the index of kinds, which is the whole table.
+   */
   tallies(pushIds: readonly number[]): Promise<readonly SourceRecord[]>;
   /** When the counted view with this number happened, the first being 1. */
   countedViewAt(pushId: number, number: number): Promise<Cell>;
@@ -85,7 +88,7 @@ export function createSourceQueries(tables: SourceTables): SourceQueries {
       inBatches(
         ids,
         (list) =>
-          `SELECT ${asText("push_id")} AS push_id, ${asText("kind")} AS kind, ${asText("COUNT(*)")} AS entries, ${asText("MIN(created_at)")} AS first_at FROM ${name("audit_logs")} WHERE kind IN (1, 2, 3) AND push_id IN ${list} GROUP BY push_id, kind`,
+          `SELECT ${asText("push_id")} AS push_id, ${asText("kind")} AS kind, ${asText("COUNT(*)")} AS entries, ${asText("MIN(created_at)")} AS first_at FROM ${name("audit_logs")} WHERE push_id IN ${list} GROUP BY push_id, kind`,
       ),
     async countedViewAt(pushId, number) {
       const { at = null } = await first(

@@ -1,6 +1,6 @@
 import { chmodSync, constants, copyFileSync, mkdirSync, mkdtempSync, rmSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
-import SqliteDriver, { type Database as Connection, SqliteError } from "better-sqlite3";
+import SqliteDriver, { type Database as Connection, SqliteError, type Statement } from "better-sqlite3";
 import { systemErrorCode } from "../../../config/system-error.ts";
 import { SourceError } from "../../source.ts";
 import { type Cell, type SourceDialect, SourceReadError, type SourceRecord, type SourceRows } from "./source-rows.ts";
@@ -18,6 +18,7 @@ const dialect: SourceDialect = {
 };
 
 const copiesMax = 3;
+const statementsMax = 100;
 /**
  * The log holds the newest rows; the journal undoes a transaction that was cut short. The index of the log (`-shm`) is
  * made anew by whoever opens the copy.
@@ -33,6 +34,14 @@ const damageCodes = /^SQLITE_(CORRUPT|IOERR|TOOBIG)/;
  */
 export function openSqliteRows(place: SqlitePlace): SourceRows {
   const connection = openCopy(place);
+  const prepared = new Map<string, Statement<unknown[], Record<string, unknown>>>();
+  const statementOf = (text: string) => {
+    const known = prepared.get(text) ?? connection.prepare<unknown[], Record<string, unknown>>(text);
+    // Lists of ids have many lengths; what is asked for most is soon back.
+    if (prepared.size === statementsMax) prepared.clear();
+    prepared.set(text, known);
+    return known;
+  };
   return {
     dialect,
     async columns(table) {
@@ -41,8 +50,7 @@ export function openSqliteRows(place: SqlitePlace): SourceRows {
     },
     async all(statement, parameters = []) {
       try {
-        return connection
-          .prepare<unknown[], Record<string, unknown>>(statement)
+        return statementOf(statement)
           .all(...parameters)
           .map(recordOf);
       } catch (error) {
