@@ -116,13 +116,13 @@ function Dispatch({ dispatch, words: { notices } }: { readonly dispatch: Dispatc
   const { recipients, status, successfulSends } = dispatch;
   return (
     <>
-      <Fact label={notices.recipients} ltr long>
-        {spaced(recipients)}
+      <Fact label={notices.recipients} long>
+        <bdi dir="ltr">{spaced(recipients)}</bdi>
       </Fact>
       <Fact label={notices.status}>{notices.statuses[status]}</Fact>
       {status !== "completed" && successfulSends !== null && successfulSends !== "" && (
-        <Fact label={notices.arrived} ltr long>
-          {spaced(successfulSends)}
+        <Fact label={notices.arrived} long>
+          <bdi dir="ltr">{spaced(successfulSends)}</bdi>
         </Fact>
       )}
     </>

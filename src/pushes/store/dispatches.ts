@@ -1,4 +1,4 @@
-import type { Database, Unit } from "../../db/database.ts";
+import { type Database, OutcomeUnknownError, type Unit } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
 import { type AuditRecord, auditKinds } from "../audit-trail.ts";
 import { type DispatchRow, recipientsMax } from "../dispatches.ts";
@@ -69,6 +69,7 @@ const columns = `id, push_id AS pushId, sequence, recipient_count AS recipientCo
 const ofPush = sql<[pushId: number], Omit<DispatchRow, "putOff"> & { readonly putOff: number }>(
   `SELECT ${columns} FROM dispatches WHERE push_id = ? ORDER BY sequence`,
 );
+const byId = sql<[id: number], { id: number }>("SELECT id FROM dispatches WHERE id = ?");
 const settle = sql<[sent: number, givenUp: number, settledAt: number, id: number]>(
   "UPDATE dispatches SET sent = sent | ?, given_up = given_up | ?, settled_at = ? WHERE id = ?",
 );
@@ -119,7 +120,11 @@ export function createDispatches(db: Database): PushDispatches {
         return "put";
       } catch (error) {
         if (error instanceof DispatchRefusedError) return error.reason;
-        throw error;
+        // Ids are used once: a row of this id is this dispatch.
+        const isThere =
+          error instanceof OutcomeUnknownError && (await db.patientRead.one(byId, dispatch.id)) !== undefined;
+        if (!isThere) throw error;
+        return "put";
       }
     },
     ofPush: async (pushId) => (await db.read.all(ofPush, pushId)).map((row) => ({ ...row, putOff: row.putOff === 1 })),

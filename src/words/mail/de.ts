@@ -84,9 +84,9 @@ export const mail = {
     subject: "Ihr Push wurde geöffnet",
     text: "Jemand, der den Link hat, hat Ihren Push geöffnet.",
     textLast:
-      "Jemand, der den Link hat, hat Ihren Push geöffnet. Seine Abrufe sind verbraucht: Das Geheimnis ist vernichtet.",
+      "Jemand, der den Link hat, hat Ihren Push geöffnet. Seine Aufrufe sind verbraucht: Das Geheimnis ist vernichtet.",
     made: "Erstellt",
-    views: "Verbrauchte Abrufe",
+    views: "Verbrauchte Aufrufe",
     viewsOf: "{used} von {allowed}",
     why: "Sie erhalten diese Nachricht, weil Sie erfahren wollten, wann dieser Push geöffnet wird. Auf seiner Seite können Sie das ändern, solange er besteht.",
   },

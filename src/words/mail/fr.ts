@@ -81,10 +81,10 @@ export const mail = {
   },
   pushView: {
     subject: "Votre envoi a été ouvert",
-    text: "Quelqu’un qui a le lien a ouvert votre envoi.",
-    textLast: "Quelqu’un qui a le lien a ouvert votre envoi. Ses consultations sont épuisées : le secret est détruit.",
+    text: "Quelqu’un qui détient le lien a ouvert votre envoi.",
+    textLast: "Quelqu’un qui détient le lien a ouvert votre envoi. Ses vues sont épuisées : le secret est détruit.",
     made: "Créé",
-    views: "Consultations utilisées",
+    views: "Vues utilisées",
     viewsOf: "{used} sur {allowed}",
     why: "Vous recevez ce message parce que vous vouliez savoir quand cet envoi est ouvert. Vous pouvez changer cela sur sa page tant qu’il existe.",
   },

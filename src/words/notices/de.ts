@@ -4,7 +4,7 @@ export const notices = {
   toHint: "Bis zu {count} Adressen, durch Kommas getrennt. Sie erhalten den Link, nie das Geheimnis.",
   locale: "Sprache der E-Mail",
   onView: "Mir sagen, wenn er geöffnet wird",
-  onViewHint: "Eine E-Mail an {email} für jeden Abruf, der zählt.",
+  onViewHint: "Eine E-Mail an {email} für jeden Aufruf, der zählt.",
   toProblem:
     "Geben Sie bis zu {count} verschiedene E-Mail-Adressen ein, durch Kommas getrennt. Ein Push geht an insgesamt {count}, und ein Konto schreibt {daily} am Tag an.",
   onViewProblem: "Dazu braucht es ein Konto mit bestätigter E-Mail-Adresse.",
