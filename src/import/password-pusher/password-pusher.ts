@@ -41,7 +41,7 @@ export async function openPasswordPusher(place: PasswordPusherPlace, deps: Passw
   const address = parseSourceAddress(place.database);
   const keys = sourceKeysOf(place.environment, deps.readFile);
   const files = openSourceFiles(storagePlacesOf(place.storage, place.environment), deps);
-  const rows = await openRows(address, deps.scratchFolder);
+  const rows = await openRows(address, deps);
   try {
     const tables = await openSourceTables(rows);
     const queries = createSourceQueries(tables);
@@ -79,10 +79,10 @@ export async function openPasswordPusher(place: PasswordPusherPlace, deps: Passw
 }
 
 /** Drivers are loaded where they are needed. */
-async function openRows(address: SourceAddress, scratchFolder: string): Promise<SourceRows> {
+async function openRows(address: SourceAddress, { scratchFolder, clock }: PasswordPusherDeps): Promise<SourceRows> {
   switch (address.engine) {
     case "sqlite":
-      return openSqliteRows({ path: address.path, scratchFolder });
+      return openSqliteRows({ path: address.path, scratchFolder, now: clock.now() });
     case "postgres":
       return await (await import("./store/postgres-rows.ts")).openPostgresRows(address);
     case "mysql":

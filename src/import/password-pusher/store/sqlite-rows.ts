@@ -1,6 +1,17 @@
-import { chmodSync, constants, copyFileSync, mkdirSync, mkdtempSync, rmSync, type Stats, statSync } from "node:fs";
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
 import SqliteDriver, { type Database as Connection, SqliteError, type Statement } from "better-sqlite3";
+import { dayMs } from "../../../base/clock.ts";
 import { systemErrorCode } from "../../../config/system-error.ts";
 import { SourceError } from "../../source.ts";
 import { type Cell, type SourceDialect, SourceReadError, type SourceRecord, type SourceRows } from "./source-rows.ts";
@@ -9,6 +20,8 @@ export interface SqlitePlace {
   readonly path: string;
   /** Gets a folder for the copy, which nobody else can look into and which is gone when this returns. */
   readonly scratchFolder: string;
+  /** Milliseconds: what was left behind a day ago by a process that was killed while it copied is removed. */
+  readonly now: number;
 }
 
 const dialect: SourceDialect = {
@@ -17,6 +30,7 @@ const dialect: SourceDialect = {
   asText: (expression) => expression,
 };
 
+const scratchPrefix = ".sealpush-import-";
 const copiesMax = 3;
 const statementsMax = 100;
 /**
@@ -64,9 +78,10 @@ export function openSqliteRows(place: SqlitePlace): SourceRows {
   };
 }
 
-function openCopy({ path, scratchFolder }: SqlitePlace): Connection {
+function openCopy({ path, scratchFolder, now }: SqlitePlace): Connection {
   mkdirSync(scratchFolder, { recursive: true, mode: 0o700 });
-  const folder = mkdtempSync(join(scratchFolder, ".import-"));
+  removeLeftovers(scratchFolder, now);
+  const folder = mkdtempSync(join(scratchFolder, scratchPrefix));
   try {
     const copy = join(folder, "source.sqlite3");
     copyAtRest(path, copy);
@@ -74,6 +89,14 @@ function openCopy({ path, scratchFolder }: SqlitePlace): Connection {
     return new SqliteDriver(copy, { readonly: true, fileMustExist: true });
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function removeLeftovers(scratchFolder: string, now: number): void {
+  for (const name of readdirSync(scratchFolder).filter((entry) => entry.startsWith(scratchPrefix))) {
+    const path = join(scratchFolder, name);
+    const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
+    if (changedAt < now - dayMs) rmSync(path, { recursive: true, force: true });
   }
 }
 
