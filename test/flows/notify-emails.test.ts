@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../src/base/clock.ts";
 import { startTestApp } from "../support/app.ts";
+import { Canaries } from "../support/canaries.ts";
+import { filesIn } from "../support/database-file.ts";
+import { readRows, tablesOf } from "../support/engine-database.ts";
 import { linkIn } from "../support/mail-sink.ts";
 import { owner, startMailing } from "../support/mailing.ts";
 
@@ -258,4 +261,49 @@ describe("what becomes of the mails", () => {
     const late = await mailing.notify(urlToken, { notify_emails_to: "bob@example.com" });
     expect([late.status, late.body]).toEqual([422, { notify_emails_to: [expect.stringContaining("ended")] }]);
   });
+});
+
+test("neither log nor database tells to whom a link was sent, nor the link, while it waits, is refused and has left", async () => {
+  await using mailing = await startMailing({ PWP__LOG_LEVEL: "debug" });
+  const { sink, world } = mailing;
+  const canaries = new Canaries();
+  const to = `${canaries.makeCore("recipient").slice(0, 40)}@example.com`;
+  const name = canaries.makeCore("name");
+  sink.refuseNext(1, { at: "recipient", code: 451, text: `4.7.1 <${to}> come back later` });
+  const urlToken = await mailing.push({ notify_emails_to: to, notify_on_view: true, name });
+  canaries.add("token", urlToken);
+  const expectNothing = async () => {
+    expect(canaries.namesIn(Buffer.from(world.logLines.join("")))).toEqual([]);
+    for (const [path, bytes] of filesIn(world.dataDir)) expect(canaries.namesIn(bytes), path).toEqual([]);
+    const { db } = world.app.house;
+    for (const table of await tablesOf(db)) {
+      const cells = (await readRows(db, `SELECT * FROM ${table}`)).flatMap((row) => Object.values(row));
+      const texts = cells.map((cell) => (Buffer.isBuffer(cell) ? cell.toString("latin1") : String(cell)));
+      expect(canaries.namesIn(Buffer.from(texts.join("\n"), "latin1")), table).toEqual([]);
+    }
+  };
+  await expect.poll(() => world.logLines.join(""), eventually).toContain("mail_put_off");
+  await expectNothing();
+  await world.server.inject(`/api/v2/pushes/${urlToken}`);
+  await expect.poll(() => sink.letters().length, eventually).toBe(1);
+  world.clock.advance(2 * minuteMs);
+  await expect.poll(() => sink.letters().length, eventually).toBe(2);
+  await expectNothing();
+});
+
+test("what an account has had mailed goes with it", async () => {
+  await using mailing = await startMailing();
+  const { world } = mailing;
+  await mailing.push({ notify_emails_to: "bob@example.com", notify_on_view: true });
+  await mailing.sink.next("bob@example.com");
+  const user = await world.app.house.accounts.findUserByEmail(owner);
+  await world.app.house.accounts.createUser({
+    email: "root@example.com",
+    password: "a long enough password",
+    admin: true,
+  });
+  expect((await world.app.house.deleteAccount(user?.id ?? 0, null)).outcome).toBe("done");
+  for (const table of ["dispatches", "dispatch_days", "view_notices"]) {
+    expect(await readRows(world.app.house.db, `SELECT * FROM ${table}`), table).toEqual([]);
+  }
 });

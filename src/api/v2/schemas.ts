@@ -36,8 +36,8 @@ const recipients = Type.String({
 });
 const recipientsLocale = Type.String({
   description:
-    "The language of those mails and of the page that their link opens, such as de or pt-BR. English where the server " +
-    "does not speak it.",
+    "The language of those mails and of the page that their link opens, such as de or pt-BR. One that the server does " +
+    "not speak gives mails in its default language.",
 });
 
 export const CreatePushFields = Type.Object({
