@@ -145,7 +145,7 @@ export async function openHouse(config: Config, effects: Effects, events: Events
       if (change.outcome === "done") await pushes.removeOwner(userId);
       return change;
     };
-    const branding = await openBranding({ db, clock, random });
+    const branding = await openBranding({ db, clock, random, settledName: config.brandTitle });
     const canServe = () => db.answers();
     const health = createHealth({ db, config, clock, canServe });
     return {

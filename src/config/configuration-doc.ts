@@ -1,3 +1,4 @@
+import { unusedSettings } from "./password-pusher-settings.ts";
 import { allSettings } from "./read-settings.ts";
 import { fileNameOf, settingsByFile } from "./secret-files.ts";
 import type { Setting } from "./setting.ts";
@@ -18,6 +19,10 @@ What may be a secret can stand in a file instead, for containers and service man
 end names the file. That is so for
 ${settingsByFile(allSettings(settingGroups)).map(byFile).join(",\n")}.`;
 
+const unusedIntro = `An env file of Password Pusher can be used as it is. What it documents and is not in the tables above has no effect
+here; the server names each such setting that is given at its start, and
+\`npm run -s sealpush -- config check --env-file FILE\` names them all. A name that ends in \`*\` stands for all that begin so.`;
+
 /** docs/configuration.md, in Markdown. */
 export function configurationDoc(): string {
   const sections = Object.values(settingGroups).flatMap(({ title, intro, settings }) => {
@@ -27,7 +32,20 @@ export function configurationDoc(): string {
     const table = ["| Name | Meaning | Allowed | Default |", "|---|---|---|---|", ...rows].join("\n");
     return [`## ${title}`, ...(intro === "" ? [] : [intro]), table];
   });
-  return `${[preamble, ...sections].join("\n\n")}\n`;
+  return `${[preamble, ...sections, ...unusedPart()].join("\n\n")}\n`;
+}
+
+/** Reasons in the order of the table, each with its names. */
+function unusedPart(): readonly string[] {
+  const namesByReason = Map.groupBy(unusedSettings, ({ because }) => because);
+  const rows = [...namesByReason].map(
+    ([because, settings]) => `| ${settings.map(({ name }) => `\`${name}\``).join(", ")} | ${cell(because)} |`,
+  );
+  return [
+    "## Settings of Password Pusher that are not used here",
+    unusedIntro,
+    ["| Names | Not used here, because |", "|---|---|", ...rows].join("\n"),
+  ];
 }
 
 function byFile(row: Setting<unknown>): string {

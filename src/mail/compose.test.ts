@@ -32,7 +32,7 @@ const contents: readonly LetterContent[] = [
 ];
 
 const compose = (content: LetterContent, language: string | null = null) =>
-  composeLetter({ to: "ada@example.com", language, content }, baseUrl);
+  composeLetter({ to: "ada@example.com", language, content }, { baseUrl });
 
 describe("links", () => {
   it.each([

@@ -36,10 +36,20 @@ const noticeWords = {
   single_sign_on_unlinked: "singleSignOnUnlinked",
 } as const satisfies Record<NoticeName, keyof Words["mail"]["notices"]>;
 
-/** @param baseUrl from the settings: a link in a mail never comes from a request. */
-export function composeLetter(letter: Letter, baseUrl: string): { subject: string; text: string; html: string } {
+/** What every mail of an installation has from its settings. */
+export interface LetterHead {
+  /** A link in a mail never comes from a request. */
+  readonly baseUrl: string;
+  /** Of readers whose language is not known; undefined: English. */
+  readonly defaultLocale?: string | undefined;
+}
+
+export function composeLetter(
+  letter: Letter,
+  { baseUrl, defaultLocale }: LetterHead,
+): { subject: string; text: string; html: string } {
   const spoken = findWords(letter.language ?? undefined);
-  const words = spoken ?? en;
+  const words = spoken ?? findWords(defaultLocale) ?? en;
   const { host } = new URL(baseUrl);
   const composition = {
     words,

@@ -4,7 +4,7 @@ import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Events } from "../telemetry/events.ts";
-import { composeLetter } from "./compose.ts";
+import { composeLetter, type LetterHead } from "./compose.ts";
 import { type Letter, type LetterContent, linkLifeOf } from "./letter.ts";
 import type { LinkLetters } from "./link-letters.ts";
 import type { Mailer, MailFailure, Message } from "./mailer.ts";
@@ -25,11 +25,10 @@ const restMsMax = minuteMs;
 const batchMax = 50;
 export const failedMax = 1_000;
 
-interface Deps {
+interface Deps extends LetterHead {
   readonly store: LetterStore;
   readonly keyring: Keyring;
   readonly mailer: Mailer;
-  readonly baseUrl: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly events: Pick<Events, "mailSent" | "mailPutOff" | "mailGivenUp">;
@@ -100,7 +99,7 @@ export function createDelivery(deps: Deps): Delivery {
     if (ends !== undefined && clock.now() >= ends) return await giveUp(stored, letter, failures.linkOver);
     if (content.kind === "push_link" && !(await deps.linkLetters.isOfUse(content))) return await drop(stored, letter);
 
-    const sending = await deps.mailer.send(messageOf(stored, letter, deps.baseUrl), stop);
+    const sending = await deps.mailer.send(messageOf(stored, letter, deps), stop);
     switch (sending.outcome) {
       case "accepted":
         restMs = 0;
@@ -163,12 +162,12 @@ function uselessFrom(stored: StoredLetter, letter: Letter): number {
 }
 
 /** The envelope is new for each letter, so its digest names the letter to nobody and never names two. */
-function messageOf(stored: StoredLetter, letter: Letter, baseUrl: string): Message {
+function messageOf(stored: StoredLetter, letter: Letter, head: LetterHead): Message {
   const id = digest(stored.letterSealed.toString("base64")).toString("hex").slice(0, 32);
   return {
     to: letter.to,
-    ...composeLetter(letter, baseUrl),
-    messageId: `${id}@${new URL(baseUrl).hostname}`,
+    ...composeLetter(letter, head),
+    messageId: `${id}@${new URL(head.baseUrl).hostname}`,
     date: stored.createdAt,
   };
 }

@@ -61,7 +61,10 @@ export function createMail(deps: {
   const delivery =
     config.mail === undefined
       ? undefined
-      : createDelivery({ ...deps, store, mailer: createSmtpMailer(config.mail), baseUrl: config.mail.baseUrl });
+      : createDelivery({
+          ...{ ...deps, store, mailer: createSmtpMailer(config.mail) },
+          ...{ baseUrl: config.mail.baseUrl, defaultLocale: config.mail.defaultLocale },
+        });
   return {
     outbox: createOutbox({ db, keyring: () => keyring, open: config.accounts.emails }),
     pushOutbox: createOutbox({ db, keyring: () => keyring, open: config.mail !== undefined }),

@@ -14,7 +14,7 @@ test.each([
   server = startBareServer();
   registerApiHelpPage(server.fastify, {
     assetUrl: (name) => `/assets/${name}`,
-    config: { accounts: { loginsDisabled: false } },
+    config: { accounts: { loginsDisabled: false }, defaultLocale: undefined },
     branding: { look: () => ({ name: undefined, logo: undefined, style: undefined }) },
   });
   const answer = await server.fastify.inject({ url: `${url}?locale=ar`, headers: { host: "push.example" } });
