@@ -1,6 +1,8 @@
 import type { KindName } from "../config/config.ts";
+import type { AuditEntry } from "./audit-entry.ts";
 
 export type { KindName } from "../config/config.ts";
+export type * from "./audit-entry.ts";
 
 /** Who is at the door. Every operation on a push is told; nothing is taken from globals. */
 export interface Actor {
@@ -184,46 +186,6 @@ export type ClaimOutcome =
   | { readonly outcome: "too_many_attempts"; readonly retryAfterSeconds: number }
   | { readonly outcome: "gone"; readonly push: Push }
   | { readonly outcome: "unknown" };
-
-export type AuditKind =
-  | "creation"
-  | "view"
-  | "failed_view"
-  | "expire"
-  | "failed_passphrase"
-  | "admin_view"
-  | "owner_view"
-  | "edit"
-  | "creation_email_send"
-  | "download";
-
-export type DispatchStatus = "pending" | "processing" | "completed" | "partially_failed" | "failed";
-
-/** What became of the mails with a push's link. */
-export interface DispatchReport {
-  /** As they were given, separated by commas. */
-  readonly recipients: string;
-  readonly locale: string | null;
-  readonly status: DispatchStatus;
-  /** Addresses, separated by commas; null: none was tried yet. */
-  readonly successfulSends: string | null;
-  /** When the last mail had left or was given up; null: not yet. */
-  readonly proceedAt: number | null;
-  readonly errorMessage: string | null;
-}
-
-export interface AuditEntry {
-  readonly kind: AuditKind;
-  readonly address: string;
-  readonly userAgent: string;
-  readonly referrer: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  /** How many like events this entry stands for; more than 1 only beyond the per-push cap. */
-  readonly times: number;
-  /** Of creation_email_send. */
-  readonly dispatch?: DispatchReport;
-}
 
 /** Who caused an entry, as far as it can be told. `holder`: somebody who has the link. */
 export type TrailActor = "owner" | "administrator" | "holder";
