@@ -12,6 +12,7 @@ Settings are environment variables. None is required: the server starts without 
 before anything is opened; \`npm run -s sealpush -- config check\` does the same without starting. An empty value counts as
 not given, and one pair of quotes around a value is dropped. A name that begins with \`PWP__\` or \`PWPUSH_\` and is not
 listed here has no effect; the server warns of it at the start.
+[What is not used](#settings-of-password-pusher-that-are-not-used-here) stands at the end.
 
 Sizes: kB, MB, GB and TB are powers of 1000; KiB, MiB, GiB and TiB are powers of 1024.
 

@@ -6,6 +6,8 @@ export interface SettingOrigin {
   readonly name: string;
   readonly from: "environment" | "default";
   readonly shown: string;
+  /** What was given cannot be used; then nothing starts. */
+  readonly refused?: true;
 }
 
 /** One line for each setting, in the order of the table. */
@@ -36,7 +38,8 @@ function fateOf(name: string, origins: ReadonlyMap<string, SettingOrigin>): stri
   const because = reasonAgainst(name);
   if (because !== undefined) return `not used here, because ${because}`;
   const origin = origins.get(name);
-  if (origin !== undefined) return origin.from === "default" ? "empty, so not given" : `honoured: ${origin.shown}`;
+  if (origin?.from === "environment") return `${origin.refused === true ? "refused" : "honoured"}: ${origin.shown}`;
+  if (origin !== undefined) return "empty, so not given";
   // NAME_FILE, of a setting that a file can give.
   const byFile = name.endsWith("_FILE") ? origins.get(name.slice(0, -"_FILE".length)) : undefined;
   if (byFile !== undefined) return byFile.from === "default" ? "empty, so not given" : "honoured";

@@ -78,10 +78,11 @@ export function loadConfig(variables: Environment, readFile: ReadFile): LoadResu
   ];
   const moved: Readonly<Record<string, string>> = Object.assign({}, ...kindResults.map((kind) => kind.moved));
   const given = all.map(
-    ({ env, given, shown }): SettingOrigin => ({
+    ({ env, given, shown, mistake }): SettingOrigin => ({
       name: env,
       from: given ? "environment" : "default",
       shown: moved[env] ?? shown,
+      ...(mistake !== undefined && { refused: true }),
     }),
   );
   if (mistakes.length > 0) return { ok: false, mistakes, warnings, given, unused };

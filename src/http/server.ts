@@ -143,7 +143,7 @@ function welcomeRequests(server: FastifyInstance, deps: ServerDeps): void {
       request.baseUrl = baseUrlOf(client);
       const address = config.forceHttps ? httpsAddressFor(request.raw, client, request.baseUrl) : undefined;
       if (address === undefined) return true;
-      discardRest(request.raw, reply.raw);
+      if (request.raw.method === "POST") discardRest(request.raw, reply.raw);
       reply.redirect(address, isRead(request.method) ? 301 : 308);
       return false;
     };
