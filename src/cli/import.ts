@@ -167,9 +167,9 @@ function finish(
   report?.finish({ ...rest, finishedAt: io.clock.now() });
 }
 
-function outcomeOf({ interrupted, tally, differences }: ImportSummary): ReportOutcome {
+function outcomeOf({ interrupted, tally, losses, differences }: ImportSummary): ReportOutcome {
   if (interrupted) return "interrupted";
-  return tally.problems > 0 || differences.length > 0 ? "with_problems" : "complete";
+  return tally.problems + losses.length + differences.length > 0 ? "with_problems" : "complete";
 }
 
 function exitCodeOf(outcome: ReportOutcome): number {

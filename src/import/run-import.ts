@@ -36,6 +36,8 @@ export interface ImportRun extends Omit<ImportDeps, "onProgress" | "onProblem"> 
 export interface ImportSummary {
   readonly interrupted: boolean;
   readonly warnings: readonly string[];
+  /** Those among them that tell of something lost. */
+  readonly losses: readonly string[];
   readonly there: SourceCounts;
   readonly tally: Tally;
   /** Where both sides, counted at the end, do not agree; one sentence each. */
@@ -64,7 +66,8 @@ export async function runImport(deps: ImportDeps): Promise<ImportSummary> {
   if (!signal.aborted) await importStyle(run);
   const interrupted = signal.aborted;
   const differences = interrupted ? [] : await compare(destination, tally, there);
-  return { interrupted, warnings: source.warnings, there, tally, differences };
+  const { warnings, losses } = source;
+  return { interrupted, warnings, losses, there, tally, differences };
 }
 
 async function importStyle({ source, destination, tally }: ImportRun): Promise<void> {

@@ -7,6 +7,8 @@ export interface ImportSource {
   readonly fingerprint: string;
   /** Things to say of the installation as a whole, one sentence each. Counts among them grow while rows are read. */
   readonly warnings: readonly string[];
+  /** Those among the warnings that tell of something lost in rows that came along otherwise. */
+  readonly losses: readonly string[];
   /** All rows there are: of users and pushes exactly those that the readings below tell of, whatever their outcome. */
   counts(): Promise<SourceCounts>;
   /** In the order of their ids, in constant memory. */

@@ -321,3 +321,55 @@ test("an env file or a database that is not there is one sentence", async () => 
   expect(noEnv.exitCode).toBe(1);
   expect(noEnv.stderr.trim().split("\n")).toHaveLength(1);
 });
+
+test("a run that drops backup codes, for lack of the key that they hang on, does not say that all came along", async () => {
+  const move = startMove();
+  const report = withReport(move);
+  const run = await move.run({ ...installDefaultKey(), environment: {} }, ...report.options);
+  expect(run.exitCode).toBe(3);
+  expect(run.stdout).toMatch(/backup codes cannot be checked any more/);
+  expect(report.read()).toMatchObject({ outcome: "with_problems", users: { brought: 1 } });
+});
+
+test("links of one letter, with capitals, and limits that nobody may set today go on working", async () => {
+  const move = startMove();
+  const changed = { a: pushTagged("text-plain").id, MiXeD: pushTagged("text-edge-whitespace").id };
+  const installation = installProduction((connection) => {
+    const change = connection.prepare(
+      "UPDATE pushes SET url_token = ?, expire_after_days = 2000000000, expire_after_views = 2000000000 WHERE id = ?",
+    );
+    for (const [urlToken, id] of Object.entries(changed)) change.run(urlToken, id);
+  });
+  await move.run(installation);
+  const app = await move.serve();
+  for (const urlToken of Object.keys(changed)) {
+    expect((await app.server.inject({ url: `/p/${urlToken}` })).statusCode).toBe(200);
+    const { body } = await app.server.inject({ url: `/p/${urlToken}.json` });
+    expect(JSON.parse(body)).toMatchObject({
+      ...{ expire_after_days: 2_000_000_000, expire_after_views: 2_000_000_000, expired: false },
+      payload: expect.any(String),
+    });
+  }
+  expect((await app.server.inject({ url: "/api/v2/pushes/mixed" })).statusCode).toBe(404);
+});
+
+test("links that pushes here have, or addresses of ours, are told and left out", async () => {
+  const move = startMove();
+  await move.run(installProduction());
+  const another = installProduction((connection) => {
+    connection.prepare("UPDATE pushes SET url_token = 'active' WHERE id = ?").run(pushTagged("text-plain").id);
+    connection.prepare("UPDATE pushes SET url_token = 'with a blank' WHERE id = ?").run(pushTagged("qr-wifi").id);
+    connection.prepare("UPDATE ar_internal_metadata SET created_at = '2020-01-01 00:00:00'").run();
+  });
+  const report = withReport(move);
+  for (const dryRun of [["--dry-run"], []]) {
+    await move.run(another, "--merge-users", ...dryRun, ...report.options);
+    expect(report.read()).toMatchObject({ users: { brought: 4 }, pushes: { brought: 0, known: 0 } });
+    expect(Object.keys(report.read().problems_because).sort()).toEqual([
+      "Another push here has the same link.",
+      "Its link has characters, or a length, that no link here has.",
+      "Its link is a word that an address of this server's API has.",
+      "No key opens its payload.",
+    ]);
+  }
+});

@@ -11,7 +11,7 @@ export interface AdoptingStore {
   insertUser(unit: Unit, userId: number, user: AdoptedUser): Promise<void>;
   insertTotp(unit: Unit, userId: number, secretSealed: Buffer, lastStep: number, now: number): Promise<void>;
   insertCodes(unit: Unit, userId: number, keySealed: Buffer, digests: readonly Buffer[]): Promise<void>;
-  /** @returns false when somebody has a token of this digest. */
+  /** @returns false when somebody else has a token of this digest. */
   insertToken(unit: Unit, userId: number, digest: Buffer, now: number): Promise<boolean>;
 }
 
@@ -48,6 +48,8 @@ const insertApiToken = sql<
    ON CONFLICT (digest) DO NOTHING`,
 );
 
+const holderOf = sql<[digest: Buffer], { userId: number }>("SELECT user_id AS userId FROM api_tokens WHERE digest = ?");
+
 export function createAdoptingStore(tokenName: string): AdoptingStore {
   return {
     findId: async (unit, email) => (await unit.one(idByEmail, email))?.id,
@@ -69,7 +71,8 @@ export function createAdoptingStore(tokenName: string): AdoptingStore {
     },
     async insertToken(unit, userId, digest, now) {
       const id = await nextId(unit, "api_tokens");
-      return (await unit.run(insertApiToken, id, userId, tokenName, digest, allScopes.join(" "), now)) === 1;
+      await unit.run(insertApiToken, id, userId, tokenName, digest, allScopes.join(" "), now);
+      return (await unit.one(holderOf, digest))?.userId === userId;
     },
   };
 }

@@ -11,10 +11,21 @@ export class Findings {
   }
 
   sentences(): readonly string[] {
-    return [...this.#ids].map(([finding, { count, first }]) => {
-      const more = count > first.length ? ", …" : "";
-      return `${count} ${count === 1 ? sentences[finding][0] : sentences[finding][1]} (${first.join(", ")}${more}).`;
-    });
+    return this.#told(() => true);
+  }
+
+  /** Those of something that does not come along. */
+  losses(): readonly string[] {
+    return this.#told((finding) => !warningsOnly.has(finding));
+  }
+
+  #told(which: (finding: Finding) => boolean): readonly string[] {
+    return [...this.#ids]
+      .filter(([finding]) => which(finding))
+      .map(([finding, { count, first }]) => {
+        const more = count > first.length ? ", …" : "";
+        return `${count} ${count === 1 ? sentences[finding][0] : sentences[finding][1]} (${first.join(", ")}${more}).`;
+      });
   }
 }
 
@@ -49,3 +60,5 @@ const sentences = {
 } as const;
 
 export type Finding = keyof typeof sentences;
+
+const warningsOnly: ReadonlySet<Finding> = new Set(["pushUnderDefaultKey", "userUnderDefaultKey"]);

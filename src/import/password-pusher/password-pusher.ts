@@ -57,6 +57,9 @@ export async function openPasswordPusher(place: PasswordPusherPlace, deps: Passw
       get warnings() {
         return [...warnings, ...findings.sentences()];
       },
+      get losses() {
+        return findings.losses();
+      },
       async counts() {
         return {
           users: await queries.count("users"),
