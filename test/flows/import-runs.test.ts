@@ -373,3 +373,23 @@ test("links that pushes here have, or addresses of ours, are told and left out",
     ]);
   }
 });
+
+test("a server that runs meanwhile answers, and has what comes in as soon as it is in", async () => {
+  const move = startMove();
+  const app = await move.serve();
+  const create = () =>
+    app.server.inject({ method: "POST", url: "/api/v2/pushes", payload: { push: { payload: "made meanwhile" } } });
+  const running = move.run(installProduction());
+  const made: number[] = [];
+  let isOver = false;
+  const over = running.then(() => {
+    isOver = true;
+  });
+  while (!isOver) made.push((await create()).statusCode);
+  await over;
+  expect((await running).exitCode).toBe(3);
+  expect(made.length).toBeGreaterThan(0);
+  expect(made.every((status) => status === 201)).toBe(true);
+  expect((await retrieve(app, "text-plain")).body.payload).toBe(pushTagged("text-plain").payload);
+  expect((await app.server.inject({ url: "/first_run" })).statusCode).not.toBe(200);
+});
