@@ -1,11 +1,11 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { PasswordPusherPlace } from "../../../src/import/password-pusher/password-pusher.ts";
 import { startTestApp, type TestApp } from "../app.ts";
 import { makeTestCli, type TestCli } from "../cli.ts";
 import { TestClock } from "../house.ts";
-import { referenceTime } from "./expected.ts";
+import { expected, referenceTime } from "./expected.ts";
 
 type Place = PasswordPusherPlace & { readonly folder: string };
 
@@ -40,3 +40,30 @@ export function startMove(): Move {
     },
   };
 }
+
+export const pushTagged = (tag: string) => {
+  const push = expected.production.pushes.find((each) => each.tag === tag);
+  if (push === undefined) throw new Error(`No push is tagged ${tag}.`);
+  return push;
+};
+
+export const retrieve = async (app: TestApp, tag: string) => {
+  const answer = await app.server.inject({ url: `/api/v2/pushes/${pushTagged(tag).url_token}` });
+  return { status: answer.statusCode, body: answer.json() };
+};
+
+/** The report of a run, which lies where it was asked to. */
+export function withReport(move: Move) {
+  const path = join(dirname(move.cli.dataDir), "report.json");
+  return {
+    options: ["--report", path],
+    path,
+    read: () => JSON.parse(readFileSync(path, "utf8")),
+    text: () => readFileSync(path.replace(".json", ".txt"), "utf8"),
+  };
+}
+
+export const problemsOf = (report: ReturnType<typeof withReport>) =>
+  report.read().problems.map(({ table, id, effect }: Record<string, unknown>) => `${table} ${id} ${effect}`);
+
+export const lostKey = `pushes ${pushTagged("sealed-lost-key").id} left_out`;
