@@ -1,11 +1,8 @@
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { describeGiven, describeSettings } from "../config/describe-settings.ts";
-import { parseEnvFile } from "../config/env-file.ts";
-import { systemErrorCode } from "../config/system-error.ts";
 import { unusedSentence } from "../config/unknown-names.ts";
-import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
-import { CommandRefused } from "./errors.ts";
+import { type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
+import { readEnvFile } from "./read-env-file.ts";
 import { loadSettings } from "./settings.ts";
 
 const what = `
@@ -33,14 +30,4 @@ export function addConfigCheck(config: Command, { io, setExitCode }: CommandDeps
       for (const mistake of loaded.mistakes) io.stderr(`mistake: ${mistake}\n`);
       setExitCode(exitCodes.usage);
     });
-}
-
-function readEnvFile(path: string): CliIo["environment"] {
-  try {
-    return parseEnvFile(readFileSync(path, "utf8"));
-  } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === undefined) throw error;
-    throw new CommandRefused(`${path} cannot be read (${code}).`);
-  }
 }

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { createBootCodeFile } from "../config/boot-code-file.ts";
 import type { Config } from "../config/config.ts";
-import { parseEnvFile } from "../config/env-file.ts";
 import { createKeyring } from "../crypto/keyring.ts";
 import { lookAtDatabase } from "../db/look.ts";
 import type { Destination } from "../import/destination.ts";
@@ -26,6 +25,7 @@ import { CommandRefused, sentenceOf } from "./errors.ts";
 import { importHelp } from "./import-help.ts";
 import { findMasterKeys } from "./master-keys.ts";
 import { withHouse } from "./open-store.ts";
+import { readEnvFile } from "./read-env-file.ts";
 import { getConfig } from "./settings.ts";
 
 /** Beside the codes of all commands: the run came to its end, and something did not come along whole. */
@@ -62,7 +62,7 @@ function collect(value: string, before: readonly string[] = []): readonly string
 
 async function runCommand(io: CliIo, options: Options): Promise<number> {
   const config = getConfig(io);
-  const environment = readEnvironment(options.envFile);
+  const environment = readEnvFile(options.envFile);
   const database = options.database ?? environment.DATABASE_URL;
   if (database === undefined) throw new CommandRefused("Give --database: the env file has no DATABASE_URL.");
   const source = await openPasswordPusher(
@@ -228,9 +228,4 @@ function createProblemLines(io: CliIo, path: string | undefined) {
       );
     },
   };
-}
-
-/** @throws CommandRefused */
-function readEnvironment(path: string): Readonly<Record<string, string>> {
-  return parseEnvFile(readFileSync(path, "utf8"));
 }
