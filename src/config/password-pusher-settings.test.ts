@@ -95,7 +95,7 @@ describe("values as env files of Password Pusher give them", () => {
     expect(good({ ...mail, ...environment }).config.mail?.startTls).toBe(startTls);
   });
 
-  it("files at Amazon, where the region says the endpoint", () => {
+  it("files at Amazon, where the region says the endpoint, and at its kin", () => {
     const amazon = {
       ...{ PWP__FILES__STORAGE: "amazon", PWP__FILES__S3__BUCKET: "pushes", PWP__FILES__S3__REGION: "eu-central-1" },
       ...{ PWP__FILES__S3__ACCESS_KEY_ID: "id", PWP__FILES__S3__SECRET_ACCESS_KEY: "key" },
@@ -103,6 +103,13 @@ describe("values as env files of Password Pusher give them", () => {
     expect(good(amazon).config.files.s3?.endpoint).toBe("https://s3.eu-central-1.amazonaws.com");
     const other = { ...amazon, PWP__FILES__S3__ENDPOINT: "https://s3.example.com" };
     expect(good(other).config.files.s3?.endpoint).toBe("https://s3.example.com");
+    const kin = ["minio", "backblaze_b2", "cloudflare_r2", "digitalocean_spaces", "linode_object_storage", "wasabi"];
+    for (const place of kin) {
+      const given = { ...other, PWP__FILES__STORAGE: place };
+      expect(good(given)).toMatchObject({ warnings: [], config: { files: { s3: { bucket: "pushes" } } } });
+      const { PWP__FILES__S3__ENDPOINT: _, ...withoutEndpoint } = given;
+      expect(bad(withoutEndpoint)).toEqual([expect.stringContaining("PWP__FILES__S3__ENDPOINT must be given too")]);
+    }
     for (const place of ["google", "microsoft"]) {
       expect(bad({ PWP__FILES__STORAGE: place })[0]).toMatch(/S3-compatible store only/);
     }

@@ -11,7 +11,7 @@ export const storageSettings = {
     settings: {
       kind: setting({
         env: "PWP__FILES__STORAGE",
-        doc: "The place of sealed files: `local` is `blobs` in `DATA_DIR`, `s3` a bucket of an S3-compatible object store. `amazon` is `s3` at Amazon, where the region says the endpoint.",
+        doc: "The place of sealed files: `local` is `blobs` in `DATA_DIR`, `s3` a bucket of an S3-compatible object store. `amazon` is `s3` at Amazon, where the region says the endpoint. The names of other stores are `s3` too.",
         type: storePlace,
         default: "local",
       }),

@@ -1,6 +1,11 @@
 import { accepted, oneWordOf, refused, type ValueType } from "./value-type.ts";
 
-const places = oneWordOf({ local: "local", s3: "s3", amazon: "amazon" });
+/** Password Pusher names the stores that it has been tried with; all of them speak S3, under the same settings. */
+const places = oneWordOf({
+  ...{ local: "local", s3: "s3", amazon: "amazon" },
+  ...{ minio: "s3", backblaze_b2: "s3", cloudflare_r2: "s3", digitalocean_spaces: "s3" },
+  ...{ linode_object_storage: "s3", wasabi: "s3" },
+});
 
 /** Other servers of this kind know stores that this one does not speak to. */
 export const storePlace: ValueType<"local" | "s3" | "amazon"> = {
