@@ -30,6 +30,7 @@ export async function claimBarePush(hotPath: HotPath, tokenDigest: Buffer): Prom
     sealGeneration: sealed.row.sealGeneration,
     now,
     counted: true,
+    byAnother: true,
     seen: { ...sealed.row, hasFiles: sealed.hasFiles },
     audit: { ...audit, kind: "view", at: now },
     blobsDueAt: now + dayMs,
@@ -42,7 +43,13 @@ function newPush(id: number, shape: RowShape): NewPush {
   const row: PushRow = {
     ...{ id, kind: "text", ownerId: null, createdAt: now, updatedAt: now, expiresAt: now + lifetimeMs },
     ...{ endedAt: null, endReason: null, expireAfterDays: 7, expireAfterViews: 1, views: 0, refusals: 0 },
-    ...{ deletableByViewer: true, retrievalStep: true, sealGeneration: 1, linkSalt: randomBytes(saltBytes) },
+    ...{
+      deletableByViewer: true,
+      retrievalStep: true,
+      notifyOnView: false,
+      sealGeneration: 1,
+      linkSalt: randomBytes(saltBytes),
+    },
     ...{ passphraseSalt: null, tokenSealed: null, nameSealed: null, noteSealed: null },
   };
   return {

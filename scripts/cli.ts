@@ -27,7 +27,8 @@ async function isBuilt(): Promise<boolean> {
 // A server may be running from the same folder: what it serves stays.
 if (!(await isBuilt())) await Promise.all([buildServer({ removeOthers: false }), buildAssets({ removeOthers: false })]);
 
-const command = spawn(process.execPath, [serverFile, ...process.argv.slice(2)], { stdio: "inherit" });
+// Behind "--": Node would take an --env-file of ours for its own, and read it first.
+const command = spawn(process.execPath, ["--", serverFile, ...process.argv.slice(2)], { stdio: "inherit" });
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 for (const signal of signals) process.on(signal, () => command.kill(signal));
 command.on("exit", (code, signal) => {

@@ -24,7 +24,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   jobs: [...foundations, "mail", "pushes", "accounts", "house"],
   backup: [...foundations, "pushes", "accounts", "house"],
   move: ["base", "crypto", "db", "pushes"],
-  cli: [...foundations, "mail", "pushes", "accounts", "http", "house", "backup", "move"],
+  import: [...foundations, "words", "pushes", "accounts", "branding", "house"],
+  cli: [...foundations, "mail", "pushes", "accounts", "http", "house", "backup", "move", "import"],
   workers: ["base", "telemetry"],
   app: [...foundations, "mail", "branding", "pushes", "accounts", "http", "api", "pages", "jobs", "house", "workers"],
   serve: ["config", "app"],
@@ -40,7 +41,7 @@ const doors: Readonly<Record<string, string>> = {
   branding: "branding/branding.ts",
 };
 /** Rooms that may reach behind a door: where the house is put together, and what works on its machinery. */
-const insiders = new Set(["house", "jobs", "backup", "cli", "move"]);
+const insiders = new Set(["house", "jobs", "backup", "cli", "move", "import"]);
 
 const source = resolve(import.meta.dirname, "../src");
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
-import { registerApiV1 } from "./api/v1/retrieve.ts";
+import { registerApiV1 } from "./api/v1/routes.ts";
 import { registerApiV2 } from "./api/v2/routes.ts";
 import type { Clock } from "./base/clock.ts";
 import { bootCodePath } from "./config/boot-code-file.ts";
@@ -129,8 +129,9 @@ async function composeServer(
     if (options.worker !== undefined) metrics.join(options.worker);
     registerMetrics(fastify, { gate: metricsGate, read: metrics.read });
   }
-  registerApiV2(fastify, { config, pushes, bodyBudget, version: options.version });
-  registerApiV1(fastify, { pushes });
+  const api = { config, pushes, bodyBudget, version: options.version };
+  registerApiV2(fastify, api);
+  registerApiV1(fastify, api);
   registerDownloads(fastify, { pushes, events });
   await registerPages(fastify, {
     config,

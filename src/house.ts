@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { type Accounts, type Administrator, type Change, createAccounts } from "./accounts/accounts.ts";
 import type { Provider } from "./accounts/provider.ts";
 import { signOnStepColumn } from "./accounts/sign-on-steps.ts";
-import { sealedTotpSecrets } from "./accounts/store/factors.ts";
+import { sealedImportedCodeKeys, sealedTotpSecrets } from "./accounts/store/factors.ts";
 import type { Clock } from "./base/clock.ts";
+import { unavailable } from "./base/errors.ts";
 import type { Random } from "./base/random.ts";
 import type { BlobStore } from "./blobs/blob-store.ts";
 import { diskSpaceOf } from "./blobs/disk.ts";
@@ -29,14 +30,25 @@ import { createMail, type Mail } from "./mail/mail.ts";
 import { sealedLetters } from "./mail/sealed-letter.ts";
 import { createAttempts } from "./pushes/attempts.ts";
 import { createCapacity } from "./pushes/capacity.ts";
+import { createDispatchCounter } from "./pushes/dispatch.ts";
+import { sealedDispatches } from "./pushes/dispatches.ts";
+import type { PushLetters } from "./pushes/letters.ts";
+import { watchLinkLetters } from "./pushes/link-letters.ts";
 import { createPushes, type Pushes } from "./pushes/pushes.ts";
 import { createPushStore } from "./pushes/store/push-store.ts";
 import type { PushStore } from "./pushes/store.ts";
 import { findSealedIndexKey, openVault, type Vault, WrongMasterKeyError } from "./pushes/vault.ts";
+import { tellOfViews } from "./pushes/view-notices.ts";
 import type { Events } from "./telemetry/events.ts";
 
 /** Everything that a master key seals outside of pushes: a rotation of keys must leave none of it behind. */
-export const sealedElsewhere: readonly SealedColumn[] = [sealedTotpSecrets, signOnStepColumn, sealedLetters];
+export const sealedElsewhere: readonly SealedColumn[] = [
+  sealedTotpSecrets,
+  sealedImportedCodeKeys,
+  signOnStepColumn,
+  sealedLetters,
+  sealedDispatches,
+];
 
 /** What reaches in from outside the program, and what tests put in its place. */
 export interface Effects {
@@ -67,6 +79,8 @@ export interface House {
    * the sweeper finishes what a crash left. @param by null: the user himself, which is no act of administration.
    */
   deleteAccount(userId: number, by: Administrator | null): Promise<Change>;
+  /** Puts the mails of counted views that owners wait for. */
+  tellOfViews(stop: AbortSignal): Promise<void>;
   health(): Promise<Health>;
   /** Whether the database answers. */
   canServe(): Promise<boolean>;
@@ -106,12 +120,8 @@ export async function openHouse(config: Config, effects: Effects, events: Events
       diskSpace: diskSpaceOf(config.dataDir),
       anonymousBytes: () => store.upkeep.anonymousBytes(),
     });
-    const pushes = createPushes({
-      ...{ config, clock, random, vault, store, blobs, argon2, capacity },
-      ids: createIds(db, "pushes"),
-      attempts: createAttempts(limits),
-    });
-    const mail = createMail({ config, db, keyring, clock, random, events });
+    const linkLetters = watchLinkLetters({ store, clock });
+    const mail = createMail({ config, db, keyring, clock, random, events, linkLetters });
     const accounts = createAccounts({
       ...{ db, clock, random, argon2, limits, outbox: mail.outbox },
       settings: config.accounts,
@@ -120,13 +130,22 @@ export async function openHouse(config: Config, effects: Effects, events: Events
       provider: config.singleSignOn && (await openProvider(config.singleSignOn, clock)),
       onUseNotRecorded: events.usageNotRecorded,
     });
+    const letters = pushLetters(config, mail, accounts);
+    const pushes = createPushes({
+      ...{ config, clock, random, vault, store, blobs, argon2, capacity },
+      ids: createIds(db, "pushes"),
+      attempts: createAttempts(limits),
+      letters,
+      dispatchIds: createIds(db, "dispatches"),
+      dispatchCounter: createDispatchCounter(limits),
+    });
     const deleteAccount: House["deleteAccount"] = async (userId, by) => {
       // In this order: the guard of the last administrator stands in the account, and nobody makes pushes after it.
       const change = await accounts.deleteUser(userId, by);
       if (change.outcome === "done") await pushes.removeOwner(userId);
       return change;
     };
-    const branding = await openBranding({ db, clock, random });
+    const branding = await openBranding({ db, clock, random, settledName: config.brandTitle });
     const canServe = () => db.answers();
     const health = createHealth({ db, config, clock, canServe });
     return {
@@ -143,6 +162,7 @@ export async function openHouse(config: Config, effects: Effects, events: Events
       limits,
       argon2,
       deleteAccount,
+      tellOfViews: (stop) => tellOfViews({ store, letters, vault, clock }, stop),
       health,
       canServe,
       close,
@@ -197,6 +217,29 @@ function refuseToMakeMasterKey(config: Config, what: string): void {
     `${what} is there, but the master.key that belongs to it is not: restore it to the data folder, ` +
       "or give the key in PWPUSH_MASTER_KEY.",
   );
+}
+
+/** Mails about pushes: of people the accounts know, by the outbox. */
+function pushLetters(config: Config, { pushOutbox }: Mail, accounts: Pick<Accounts, "findUser">): PushLetters {
+  const { enabled, dailyMax } = config.dispatches;
+  return {
+    ...{ mailsLinks: enabled, tellsOfViews: pushOutbox.open, dailyMax },
+    async findOwner(ownerId) {
+      const user = await accounts.findUser(ownerId);
+      return user && { email: user.email, isConfirmed: user.confirmedAt !== null, language: user.language };
+    },
+    async assertRoom() {
+      if (await pushOutbox.isFull()) throw unavailable("Too many mails wait to be sent. Try again later.", 60);
+    },
+    async putLink(unit, { to, locale, urlToken, retrievalStep, ...letter }, now) {
+      const path = `/p/${urlToken}${retrievalStep ? "/r" : ""}`;
+      await pushOutbox.put(unit, { to, language: locale, content: { kind: "push_link", path, ...letter } }, now);
+    },
+    async putViewNotice(unit, { to, language, kind, viewedAt, ...letter }, now) {
+      const content = { kind: "push_view", pushKind: kind, at: viewedAt, ...letter } as const;
+      await pushOutbox.put(unit, { to, language, content }, now);
+    },
+  };
 }
 
 /** Loaded where it is set: a server without single sign-on goes without the library's memory. */

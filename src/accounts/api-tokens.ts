@@ -1,4 +1,5 @@
 import { type Clock, dayMs, minuteMs } from "../base/clock.ts";
+import { normalizeEmail } from "../base/email.ts";
 import { type FieldProblems, invalidFields } from "../base/errors.ts";
 import { isWithin, networkText, parseAddress, parseNetwork, parseNetworks } from "../base/networks.ts";
 import type { Random } from "../base/random.ts";
@@ -9,7 +10,6 @@ import type { NoticeName, Outbox } from "../mail/outbox.ts";
 import { type ApiToken, allScopes, type Place, type Scope, type User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
 import { hasCharacters } from "./character-count.ts";
-import { normalizeEmail } from "./email.ts";
 import { createLastUse } from "./last-use.ts";
 import type { FoundToken, TokenStore } from "./store/tokens.ts";
 
@@ -17,6 +17,12 @@ import type { FoundToken, TokenStore } from "./store/tokens.ts";
 const prefix = "sp_";
 /** Imported tokens have another shape than ours. What cannot be either is not looked up. */
 const tokenShape = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Whether a text can be an API token at all. */
+export function isApiToken(text: string): boolean {
+  return tokenShape.test(text);
+}
+
 export const tokenLimits = { nameCharactersMax: 255, daysMax: 3_650, networksMax: 50, inUseMax: 1_000 } as const;
 const endedKeptMax = 200;
 const perPage = 50;
@@ -134,7 +140,7 @@ export function createApiTokens({ store, clock, random, outbox, onUseNotRecorded
     },
 
     async authenticateToken({ token, email, address }) {
-      if (!tokenShape.test(token)) return undefined;
+      if (!isApiToken(token)) return undefined;
       const now = clock.now();
       const found = await store.findToken(digest(token));
       if (found === undefined || !mayBeUsed(found, now, address)) return undefined;

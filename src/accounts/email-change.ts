@@ -1,4 +1,5 @@
 import { type Clock, hourMs } from "../base/clock.ts";
+import { normalizeEmail } from "../base/email.ts";
 import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
@@ -7,7 +8,6 @@ import { linkLifeMs } from "../mail/letter.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { Place, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
-import { normalizeEmail } from "./email.ts";
 import type { Profile } from "./profile.ts";
 import type { EmailChangeStore } from "./store/email-change.ts";
 

@@ -2,7 +2,8 @@ import type { Keyring } from "../crypto/keyring.ts";
 import type { Unit } from "../db/database.ts";
 import { backupCodeDigest, readBackupCode } from "./backup-codes.ts";
 import { currentFailures, factorWaitSeconds } from "./factor-throttle.ts";
-import { type FactorUnit, totpContext } from "./store/factors.ts";
+import { importedCodeDigest, openImportedCodeKey, readImportedCode } from "./imported-codes.ts";
+import { type FactorUnit, importedCodeContext, totpContext } from "./store/factors.ts";
 import { matchingTotpStep, readTotpCode } from "./totp.ts";
 
 export type FactorRefusal =
@@ -25,7 +26,7 @@ export interface FactorCodes {
 
 /** Whether a text can be a code at all: what cannot is a password. */
 export function looksLikeCode(typed: string): boolean {
-  return readTotpCode(typed) !== undefined || readBackupCode(typed) !== undefined;
+  return [readTotpCode, readBackupCode, readImportedCode].some((read) => read(typed) !== undefined);
 }
 
 export function createFactorCodes(store: FactorUnit, keyring: () => Keyring): FactorCodes {
@@ -50,8 +51,20 @@ export function createFactorCodes(store: FactorUnit, keyring: () => Keyring): Fa
       const step = secret === undefined ? undefined : matchingTotpStep(secret, code, now);
       return step !== undefined && (await store.claimTotpStep(unit, userId, step));
     }
+    const digest = await backupDigest(unit, userId, typed);
+    return digest !== undefined && (await store.claimBackupCode(unit, userId, digest, now));
+  }
+
+  /** undefined: it cannot be a backup code of this user's. */
+  async function backupDigest(unit: Unit, userId: number, typed: string): Promise<Buffer | undefined> {
     const backupCode = readBackupCode(typed);
-    return backupCode !== undefined && (await store.claimBackupCode(unit, userId, backupCodeDigest(backupCode), now));
+    if (backupCode !== undefined) return backupCodeDigest(backupCode);
+    const importedCode = readImportedCode(typed);
+    const sealed = importedCode === undefined ? undefined : await store.findImportedCodeKey(unit, userId);
+    if (importedCode === undefined || sealed === undefined) return undefined;
+    const key = keyring().open(importedCodeContext(userId), sealed);
+    if (key === undefined) throw new Error("The key of imported backup codes does not open.");
+    return importedCodeDigest(openImportedCodeKey(key), importedCode);
   }
 
   async function openSecret(unit: Unit, userId: number): Promise<Buffer | undefined> {

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { hourMs } from "../base/clock.ts";
+import { normalizeEmail } from "../base/email.ts";
 import { AppError } from "../base/errors.ts";
 import { digest, equalDigests } from "../crypto/digests.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
@@ -8,7 +9,6 @@ import type { Database } from "../db/database.ts";
 import { type Limits, tooManyAttempts } from "../limits/limits.ts";
 import type { Place, User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
-import { normalizeEmail } from "./email.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
 import type { SessionStarts } from "./sessions.ts";
 import type { UserStore } from "./store/users.ts";

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { normalizeEmail } from "../base/email.ts";
 import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
@@ -8,7 +9,6 @@ import type { Limits } from "../limits/limits.ts";
 import { linkLifeMs } from "../mail/letter.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { Place } from "./account.ts";
-import { normalizeEmail } from "./email.ts";
 import type { KnownPlaces } from "./known-places.ts";
 import { createMailThrottle } from "./mail-throttle.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";

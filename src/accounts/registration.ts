@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { normalizeEmail } from "../base/email.ts";
 import { AppError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
@@ -10,7 +11,6 @@ import { linkLifeMs } from "../mail/letter.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { Place, User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
-import { normalizeEmail } from "./email.ts";
 import { createMailThrottle } from "./mail-throttle.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
 import type { SessionStarts } from "./sessions.ts";

@@ -1,10 +1,10 @@
 import type { Clock } from "../base/clock.ts";
+import { normalizeEmail } from "../base/email.ts";
 import { bcryptBytesMax, isBcryptHash } from "../crypto/bcrypt.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { Unit } from "../db/database.ts";
 import type { Place, User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
-import { normalizeEmail } from "./email.ts";
 import type { PasswordCheck } from "./password-check.ts";
 import type { SessionStarts } from "./sessions.ts";
 import type { PasswordStore } from "./store/passwords.ts";

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { normalizeEmail } from "../base/email.ts";
 import { AppError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import { digest, equalDigests } from "../crypto/digests.ts";
@@ -6,7 +7,6 @@ import { makeOpaqueToken } from "../crypto/tokens.ts";
 import type { Database } from "../db/database.ts";
 import type { Place, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
-import { normalizeEmail } from "./email.ts";
 import type { Provider, ProviderClaims } from "./provider.ts";
 import type { Guard, SessionStarts } from "./sessions.ts";
 import type { SignOnSteps, StepOnTheWay } from "./sign-on-steps.ts";

@@ -1,8 +1,8 @@
 import type { Clock } from "../base/clock.ts";
+import { normalizeEmail } from "../base/email.ts";
 import { invalidFields } from "../base/errors.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { User } from "./account.ts";
-import { normalizeEmail } from "./email.ts";
 import type { BootCodeFile } from "./first-administrator.ts";
 import { passwordProblem, passwordSentences } from "./password-rules.ts";
 import type { UserStore } from "./store/users.ts";

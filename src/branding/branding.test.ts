@@ -7,7 +7,7 @@ import { openBranding } from "./branding.ts";
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
 
 async function makeBranding() {
-  const deps = { db: openEngineDatabase(), clock: new TestClock(), random: systemRandom };
+  const deps = { db: openEngineDatabase(), clock: new TestClock(), random: systemRandom, settledName: undefined };
   return { branding: await openBranding(deps), other: await openBranding(deps) };
 }
 

@@ -52,11 +52,15 @@ export interface Branding {
 const markBytes = 16;
 const styleType = "text/css; charset=utf-8";
 
-/** Opened with the look as it is now. */
+/**
+ * Opened with the look as it is now.
+ * @param deps `settledName` holds until somebody gives another one; undefined: ours.
+ */
 export async function openBranding(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly random: Random;
+  readonly settledName: string | undefined;
 }): Promise<Branding> {
   const store = createBrandingStore(deps.db);
   let known = await readAll();
@@ -67,7 +71,7 @@ export async function openBranding(deps: {
   /** The mark first: parts that change in between are read again next time. */
   async function readAll() {
     const mark = await store.readMark();
-    return { mark, look: lookOf(await store.readParts()) };
+    return { mark, look: lookOf(await store.readParts(), deps.settledName) };
   }
 
   async function refresh(): Promise<void> {
@@ -130,13 +134,13 @@ function isSameMark(one: Buffer | undefined, other: Buffer | undefined): boolean
   return one === undefined || other === undefined ? one === other : one.equals(other);
 }
 
-function lookOf(parts: readonly StoredPart[]): Look {
+function lookOf(parts: readonly StoredPart[], settledName: string | undefined): Look {
   const part = (name: BrandingPart) => parts.find((stored) => stored.name === name)?.content;
   const logo = part("logo");
   const logoType = logo === undefined ? undefined : logoTypeOf(logo);
   const style = part("style");
   return {
-    name: part("name")?.toString("utf8"),
+    name: part("name")?.toString("utf8") ?? settledName,
     logo: logo && logoType && fileOf("logo", endingOf(logoType), logoType, logo),
     style: style && fileOf("style", "css", styleType, style),
   };

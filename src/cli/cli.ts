@@ -4,6 +4,7 @@ import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io
 import { addConfigCheck } from "./config-check.ts";
 import { addDoctor } from "./doctor.ts";
 import { reportError } from "./errors.ts";
+import { addImport } from "./import.ts";
 import { addKeysGenerate } from "./keys-generate.ts";
 import { addKeysRotate } from "./keys-rotate.ts";
 import { addMailTest } from "./mail-test.ts";
@@ -69,6 +70,7 @@ function makeProgram(deps: CommandDeps): Command {
   addBackup(program, deps);
   addRestore(program, deps);
   addMove(program, deps);
+  addImport(program.command("import").description("Move in from another server."), deps);
   addDoctor(program, deps);
   return program;
 }

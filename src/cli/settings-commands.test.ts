@@ -73,4 +73,69 @@ describe("config check", () => {
     const missing = await cli.run(["config", "check", "--env-file", `${file}.none`]);
     expect(missing).toEqual({ exitCode: 1, stdout: "", stderr: `${file}.none cannot be read (ENOENT).\n` });
   });
+
+  it("tells of every name in a file what becomes of it, and no value that is a secret", async () => {
+    const cli = makeTestCli();
+    mkdirSync(cli.dataDir);
+    const file = join(cli.dataDir, "password-pusher.env");
+    const lines = [
+      `export PWPUSH_MASTER_KEY='${masterKey}'`,
+      "SECRET_KEY_BASE=s3cret-1 # for Rails",
+      "PWP__BRAND__TITLE=Before",
+      'PWP__BRAND__TITLE="Acme Corp"',
+      'PWP__MAIL__MAILER_SENDER="Acme" <push@example.com>',
+      "PWP__MAIL__SMTP_PASSWORD=s3cret-2",
+      "PWP__MAIL__SMTP_USER_NAME=acme",
+      "PWP__THEME=quartz",
+      "PWP__BRAND__TAGLINE=",
+      "PWP__PURGE_AFTER=",
+      "PWP__DISABLE_SIGNUP=true",
+      "TZ=Europe/Berlin",
+      "s3cret3=",
+    ];
+    writeFileSync(file, `${lines.join("\n")}\n`);
+    const run = await cli.run(["config", "check", "--env-file", file]);
+    expect(run.exitCode).toBe(0);
+    expect(run.stdout.split("\nGiven, and what becomes of it:\n")[1]?.split("\n")).toEqual([
+      "PWPUSH_MASTER_KEY             honoured: (hidden)",
+      expect.stringMatching(/^SECRET_KEY_BASE {15}not used here, because sessions lie in the database/),
+      "PWP__BRAND__TITLE             honoured: Acme Corp",
+      'PWP__MAIL__MAILER_SENDER      honoured: "Acme" <push@example.com>',
+      "PWP__MAIL__SMTP_PASSWORD      honoured: (hidden)",
+      "PWP__MAIL__SMTP_USER_NAME     honoured: acme",
+      expect.stringMatching(/^PWP__THEME {20}not used here, because pages have one design/),
+      expect.stringMatching(/^PWP__BRAND__TAGLINE {11}not used here, because /),
+      "PWP__PURGE_AFTER              empty, so not given",
+      "PWP__DISABLE_SIGNUP           not a setting of this version",
+      "TZ                            not a setting of this version",
+      "(a name that no setting has)  not a setting of this version",
+      "",
+    ]);
+    expect(run.stderr).toMatch(
+      /^warning: PWP__DISABLE_SIGNUP is not a setting .*did you mean PWP__DISABLE_SIGNUPS\?\n$/,
+    );
+    expect(run.stdout + run.stderr).not.toMatch(/s3cret|abab/);
+  });
+
+  it("reads the env file of another server, and ends with 2 when a value cannot be used here", async () => {
+    const file = join(import.meta.dirname, "../../test/fixtures/password-pusher/env");
+    const run = await makeTestCli().run(["config", "check", "--env-file", file]);
+    expect(run).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(run.stdout).toMatch(/^PWP__FILES__STORAGE +honoured: local$/m);
+    const cli = makeTestCli();
+    mkdirSync(cli.dataDir);
+    const other = join(cli.dataDir, "other.env");
+    writeFileSync(other, "PWP__FILES__STORAGE=google\nDATABASE_URL=mysql2://a:s3cret@db/pwpush\n");
+    const refused = await cli.run(["config", "check", "--env-file", other]);
+    expect(refused.exitCode).toBe(2);
+    expect(refused.stdout).toMatch(/^PWP__FILES__STORAGE +refused: google$/m);
+    expect(refused.stdout).toMatch(/^DATABASE_URL +refused: \(hidden\)$/m);
+    expect(refused.stdout + refused.stderr).not.toContain("s3cret");
+  });
+
+  it("tells of settings in the environment that have no effect", async () => {
+    const run = await makeTestCli().run(["config", "check"], { environment: { PWP__SHOW_VERSION: "false" } });
+    expect(run).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(run.stdout).toMatch(/\nPWP__SHOW_VERSION {2}not used here, because .*\n$/);
+  });
 });

@@ -56,7 +56,7 @@ export const accountSettings = {
   mail: {
     title: "Mail",
     intro:
-      "Mails leave by SMTP. They are sent only when the SMTP address and `PWP__OVERRIDE_BASE_URL` are both set: links in mails never come from a request.",
+      "Mails leave by SMTP. They are sent only when the SMTP address and `PWP__OVERRIDE_BASE_URL` (or `PWP__HOST_DOMAIN`) are both set: links in mails never come from a request.",
     settings: {
       smtpAddress: optionalSetting({
         env: "PWP__MAIL__SMTP_ADDRESS",
@@ -72,9 +72,21 @@ export const accountSettings = {
       }),
       smtpStartTls: setting({
         env: "PWP__MAIL__SMTP_STARTTLS",
-        doc: "Whether the connection is encrypted: `required`; `auto` when the server offers it, and always when a password goes to another machine; or `off`. The server's certificate must hold.",
-        type: oneWordOf({ required: "required", auto: "auto", off: "off", true: "required", false: "off" }),
+        doc: "Whether the connection is encrypted: `required`; `auto` when the server offers it, and always when a password goes to another machine; or `off`. The server's certificate must hold. `true` is read as required, `false` as auto.",
+        type: oneWordOf({ required: "required", auto: "auto", off: "off", true: "required", false: "auto" }),
         default: "auto",
+      }),
+      smtpStartTlsAuto: setting({
+        env: "PWP__MAIL__SMTP_ENABLE_STARTTLS_AUTO",
+        doc: "When off, `auto` above means `off`.",
+        type: truth,
+        default: "true",
+      }),
+      smtpDomain: optionalSetting({
+        env: "PWP__MAIL__SMTP_DOMAIN",
+        doc: "The name by which this server greets the SMTP server.",
+        type: hostName,
+        unset: "the machine's",
       }),
       smtpUserName: optionalSetting({
         env: "PWP__MAIL__SMTP_USER_NAME",
@@ -97,10 +109,29 @@ export const accountSettings = {
       }),
     },
   },
+  dispatches: {
+    title: "Links by mail",
+    intro:
+      "Whoever has an account can have the link of a push mailed to up to five addresses. Needs the settings of mail.",
+    settings: {
+      enabled: setting({
+        env: "PWP__NOTIFY_BY_EMAIL__ENABLED",
+        doc: "Whether links are mailed at all. When off, the form does not offer it and the API answers 404 or 422.",
+        type: truth,
+        default: "true",
+      }),
+      dailyLimit: setting({
+        env: "PWP__NOTIFY_BY_EMAIL__DAILY_LIMIT",
+        doc: "To how many addresses one account may have links mailed on one day (UTC).",
+        type: wholeNumber(0, 1_000_000),
+        default: "500",
+      }),
+    },
+  },
   singleSignOn: {
     title: "Single sign-on",
     intro:
-      "Any provider of OpenID Connect. The address to give to it is `<base URL>/users/auth/oidc/callback`; `PWP__OVERRIDE_BASE_URL` must be set.",
+      "Any provider of OpenID Connect. The address to give to it is `<base URL>/users/auth/oidc/callback`; `PWP__OVERRIDE_BASE_URL` or `PWP__HOST_DOMAIN` must be set.",
     settings: {
       issuer: optionalSetting({
         env: "PWP__OIDC__ISSUER",

@@ -27,11 +27,15 @@ export interface MailSettings {
   readonly host: string;
   readonly port: number;
   readonly startTls: "required" | "auto" | "off";
+  /** What the server is greeted by; undefined: the machine's name. */
+  readonly greetingName: string | undefined;
   readonly signIn: { readonly userName: string; readonly password: string } | undefined;
   /** `Name <address>` or an address. */
   readonly sender: string;
   /** What links in mails begin with: never taken from a request. */
   readonly baseUrl: string;
+  /** Of readers whose language is not known; undefined: English. */
+  readonly defaultLocale: string | undefined;
 }
 
 export interface S3Settings {
@@ -147,8 +151,20 @@ export interface Config {
   };
   /** undefined: no mail leaves. */
   readonly mail: MailSettings | undefined;
+  readonly dispatches: {
+    /** Owners may have the links of their pushes mailed. Never true without `mail`. */
+    readonly enabled: boolean;
+    /** To so many addresses one owner on one day. */
+    readonly dailyMax: number;
+  };
   /** undefined: nobody signs in elsewhere. */
   readonly singleSignOn: SingleSignOnSettings | undefined;
+  /** Plain HTTP is redirected to HTTPS. */
+  readonly forceHttps: boolean;
+  /** What pages call the installation, until an administrator calls it otherwise; undefined: as the product. */
+  readonly brandTitle: string | undefined;
+  /** A language tag, perhaps of a language that is not spoken here; undefined: English. */
+  readonly defaultLocale: string | undefined;
   /** Cookie `Secure` and `__Host-`: on, off, or as the request came ("auto"). */
   readonly secureCookies: boolean | "auto";
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { configurationDoc } from "./configuration-doc.ts";
 import { describeSettings } from "./describe-settings.ts";
 import { loadConfig } from "./load-config.ts";
+import { unusedSettings } from "./password-pusher-settings.ts";
 import { allSettings } from "./read-settings.ts";
 import { settingGroups } from "./settings.ts";
 
@@ -23,6 +24,7 @@ describe("the settings table", () => {
       "DATA_DIR",
       "DATABASE_URL",
       "WEB_CONCURRENCY",
+      "FORCE_SSL",
     ]);
   });
 
@@ -33,11 +35,20 @@ describe("the settings table", () => {
 
 describe("the configuration document", () => {
   const lines = configurationDoc().split("\n");
+  const unusedHeading = "## Settings of Password Pusher that are not used here";
 
   it("has one row of four columns for each setting", () => {
-    const rows = lines.filter((line) => line.startsWith("| `"));
+    const rows = lines.slice(0, lines.indexOf(unusedHeading)).filter((line) => line.startsWith("| `"));
     expect(rows).toHaveLength(settings.length);
     for (const row of rows) expect(row.split(/(?<!\\)\|/), row).toHaveLength(6);
+  });
+
+  it("names every setting of Password Pusher that is not used, with the reason", () => {
+    const part = lines.slice(lines.indexOf(unusedHeading)).join("\n");
+    for (const { name, because } of unusedSettings) {
+      expect(part).toContain(`\`${name}\``);
+      expect(part).toContain(because);
+    }
   });
 
   it("has one blank line between its parts, and ends with one line end", () => {

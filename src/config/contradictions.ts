@@ -1,10 +1,13 @@
+import { isSpoken } from "./look-types.ts";
+import { settledBaseUrl } from "./network-settings.ts";
 import type { Readings } from "./read-settings.ts";
 import type { SettingGroups } from "./settings.ts";
 
 /** Settings that are each allowed but hardly meant together: one warning each. Nothing here stops the start. */
 export function contradictions(readings: Readings<SettingGroups>): readonly string[] {
-  const { access, accounts, mail, singleSignOn, network, uploads } = readings;
+  const { access, accounts, mail, dispatches, singleSignOn, network, uploads, look } = readings;
   const { overrideBaseUrl, allowedHosts, trustedProxies, secureCookies } = network;
+  const baseUrl = settledBaseUrl(network);
   const warnings: string[] = [];
 
   if (uploads.anonymous.value && !access.anonymous.value) {
@@ -27,7 +30,7 @@ export function contradictions(readings: Readings<SettingGroups>): readonly stri
       warnings.push(`${secureCookies.env} is off, but ${overrideBaseUrl.env} is HTTPS: leave it on auto.`);
     }
   }
-  if (mail.smtpAddress.given && overrideBaseUrl.value === undefined) {
+  if (mail.smtpAddress.given && baseUrl === undefined) {
     warnings.push(
       `No mail is sent: ${mail.smtpAddress.env} needs ${overrideBaseUrl.env}, which links in mails begin with.`,
     );
@@ -35,13 +38,23 @@ export function contradictions(readings: Readings<SettingGroups>): readonly stri
   if (accounts.accountEmails.value && !mail.smtpAddress.given) {
     warnings.push(`No mail is sent: ${accounts.accountEmails.env} needs ${mail.smtpAddress.env}.`);
   }
+  if (dispatches.enabled.given && dispatches.enabled.value && !mail.smtpAddress.given) {
+    warnings.push(`No link is mailed: ${dispatches.enabled.env} needs ${mail.smtpAddress.env}.`);
+  }
   if (mail.smtpPassword.given && !mail.smtpUserName.given) {
     warnings.push(`${mail.smtpPassword.env} has no effect without ${mail.smtpUserName.env}.`);
   }
-  for (const missing of [singleSignOn.clientId, overrideBaseUrl]) {
-    if (singleSignOn.issuer.given && !missing.given) {
-      warnings.push(`Single sign-on is off: ${singleSignOn.issuer.env} needs ${missing.env}.`);
+  const signOnNeeds = [
+    { env: singleSignOn.clientId.env, given: singleSignOn.clientId.given },
+    { env: overrideBaseUrl.env, given: baseUrl !== undefined },
+  ];
+  for (const { env, given } of signOnNeeds) {
+    if (singleSignOn.issuer.given && !given) {
+      warnings.push(`Single sign-on is off: ${singleSignOn.issuer.env} needs ${env}.`);
     }
+  }
+  if (look.defaultLocale.value !== undefined && !isSpoken(look.defaultLocale.value)) {
+    warnings.push(`${look.defaultLocale.env} names a language that is not spoken here: English takes its place.`);
   }
   return warnings;
 }

@@ -6,6 +6,8 @@ import { databaseOf, databaseWarnings } from "./database-settings.ts";
 import type { SettingOrigin } from "./describe-settings.ts";
 import { givenMasterKeys } from "./given-master-keys.ts";
 import { kindSettings } from "./kind-settings.ts";
+import { networkOf, settledBaseUrl } from "./network-settings.ts";
+import { givenUnusedSettings, type UnusedSetting } from "./password-pusher-settings.ts";
 import { processesOf, processWarnings } from "./process-settings.ts";
 import { allSettings, type Environment, type Readings, readSettings } from "./read-settings.ts";
 import { fileNameOf, type ReadFile, settingsByFile, withSecretsFromFiles } from "./secret-files.ts";
@@ -13,7 +15,7 @@ import type { Reading } from "./setting.ts";
 import { type SettingGroups, settingGroups } from "./settings.ts";
 import { s3SettingsOf } from "./storage-config.ts";
 import { metricsMistakes, telemetryOf, telemetryWarnings } from "./telemetry-config.ts";
-import { unknownNameWarnings } from "./unknown-names.ts";
+import { unknownNameWarnings, unusedSentence } from "./unknown-names.ts";
 
 export type { SettingOrigin } from "./describe-settings.ts";
 
@@ -24,12 +26,15 @@ export type LoadResult =
       readonly warnings: readonly string[];
       /** Every setting, in the order of the table. */
       readonly given: readonly SettingOrigin[];
+      /** Settings of Password Pusher that are given and have no effect; `warnings` has a sentence on each. */
+      readonly unused: readonly UnusedSetting[];
     }
   | {
       readonly ok: false;
       readonly mistakes: readonly string[];
       readonly warnings: readonly string[];
       readonly given: readonly SettingOrigin[];
+      readonly unused: readonly UnusedSetting[];
     };
 
 /**
@@ -60,7 +65,9 @@ export function loadConfig(variables: Environment, readFile: ReadFile): LoadResu
     ...kindResults.flatMap((kind) => kind.mistakes),
     ...storage.mistakes,
   ];
+  const unused = givenUnusedSettings(variables);
   const warnings = [
+    ...unused.map(unusedSentence),
     ...unknownNameWarnings(environment, [...rows.map((row) => row.env), ...settingsByFile(rows).map(fileNameOf)]),
     ...kindResults.flatMap((kind) => kind.warnings),
     ...contradictions(readings),
@@ -71,13 +78,14 @@ export function loadConfig(variables: Environment, readFile: ReadFile): LoadResu
   ];
   const moved: Readonly<Record<string, string>> = Object.assign({}, ...kindResults.map((kind) => kind.moved));
   const given = all.map(
-    ({ env, given, shown }): SettingOrigin => ({
+    ({ env, given, shown, mistake }): SettingOrigin => ({
       name: env,
       from: given ? "environment" : "default",
       shown: moved[env] ?? shown,
+      ...(mistake !== undefined && { refused: true }),
     }),
   );
-  if (mistakes.length > 0) return { ok: false, mistakes, warnings, given };
+  if (mistakes.length > 0) return { ok: false, mistakes, warnings, given, unused };
 
   const config = configOf(readings, given, masterKeys.keys, {
     text: kinds.text.settings,
@@ -85,7 +93,7 @@ export function loadConfig(variables: Environment, readFile: ReadFile): LoadResu
     url: kinds.url.settings,
     qr: kinds.qr.settings,
   });
-  return { ok: true, config, warnings, given };
+  return { ok: true, config, warnings, given, unused };
 }
 
 function configOf(
@@ -96,6 +104,7 @@ function configOf(
     access,
     accounts,
     mail,
+    dispatches,
     singleSignOn,
     network,
     protection,
@@ -103,13 +112,15 @@ function configOf(
     storage,
     watching,
     tracing,
+    look,
   }: Readings<SettingGroups>,
   origins: readonly SettingOrigin[],
   masterKeys: readonly Buffer[],
   kinds: Config["kinds"],
 ): Config {
   const dataDir = resolve(server.dataDir.value);
-  const mailSettings = mailSettingsOf(mail, network.overrideBaseUrl.value);
+  const baseUrl = settledBaseUrl(network);
+  const mailSettings = mailSettingsOf(mail, baseUrl, look.defaultLocale.value);
   return {
     origins,
     host: server.host.value,
@@ -127,9 +138,7 @@ function configOf(
       ticketTtlSeconds: uploads.ticketMinutes.value * 60,
       s3: s3SettingsOf(storage).s3,
     },
-    overrideBaseUrl: network.overrideBaseUrl.value,
-    allowedHosts: network.allowedHosts.value ?? [],
-    trustedProxies: network.trustedProxies.value,
+    ...networkOf(network),
     throttling: { minute: protection.throttlingMinute.value, second: protection.throttlingSecond.value },
     logLevel: protection.logLevel.value,
     ...telemetryOf(watching, tracing),
@@ -145,22 +154,33 @@ function configOf(
       sessionTimeoutSeconds: accounts.loginSessionTimeout.value / secondMs,
     },
     mail: mailSettings,
-    singleSignOn: singleSignOnOf(singleSignOn, network.overrideBaseUrl.value),
-    secureCookies: network.secureCookies.value,
+    dispatches: {
+      enabled: dispatches.enabled.value && mailSettings !== undefined,
+      dailyMax: dispatches.dailyLimit.value,
+    },
+    singleSignOn: singleSignOnOf(singleSignOn, baseUrl),
+    brandTitle: look.title.value,
+    defaultLocale: look.defaultLocale.value,
   };
 }
 
-function mailSettingsOf(mail: Readings<SettingGroups>["mail"], baseUrl: string | undefined): Config["mail"] {
+function mailSettingsOf(
+  mail: Readings<SettingGroups>["mail"],
+  baseUrl: string | undefined,
+  defaultLocale: string | undefined,
+): Config["mail"] {
   const host = mail.smtpAddress.value;
   if (host === undefined || baseUrl === undefined) return undefined;
   const userName = mail.smtpUserName.value;
   return {
     host,
     port: mail.smtpPort.value,
-    startTls: mail.smtpStartTls.value,
+    startTls: mail.smtpStartTls.value === "auto" && !mail.smtpStartTlsAuto.value ? "off" : mail.smtpStartTls.value,
+    greetingName: mail.smtpDomain.value,
     signIn: userName === undefined ? undefined : { userName, password: mail.smtpPassword.value ?? "" },
     sender: mail.sender.value ?? `sealpush@${new URL(baseUrl).hostname}`,
     baseUrl,
+    defaultLocale,
   };
 }
 

@@ -66,6 +66,16 @@ export const networks: ValueType<readonly string[]> = {
   },
 };
 
+/** A host as links name it, with its port where it is not the scheme's own. */
+export const hostAndPort: ValueType<string> = {
+  allowed: "a host name or an IP address, with a port if need be, such as push.example.com",
+  parse(text) {
+    const [, name = "", port = ""] = /^(\[.*\]|[^:]*)(:[1-9]\d{0,4})?$/.exec(text) ?? [];
+    const host = hostOf(name);
+    return host === undefined || Number(port.slice(1)) > 65_535 ? refused : accepted(`${host}${port}`);
+  },
+};
+
 /** RFC 6454: the scheme, the host, and the port unless it is the scheme's own. */
 export const webOrigin: ValueType<string> = {
   allowed: "an address of the form https://push.example.com or http://host:port, with nothing after the host and port",
@@ -93,13 +103,15 @@ export const issuerUrl: ValueType<string> = {
   },
 };
 
-/** One sender. A line end here would be a header of its own. */
+/** One sender. A line end here would be a header of its own. The value has no quotes around the name. */
 export const mailbox: ValueType<string> = {
   allowed: "an e-mail address, or a name with an address: Sealpush <push@example.com>",
-  parse: (text) =>
-    /^(?:[^\p{C}<>"]{1,100} <[^\s\p{C}@<>,;"]{1,64}@[^\s\p{C}@<>,;"]{1,253}>|[^\s\p{C}@<>,;"]{1,64}@[^\s\p{C}@<>,;"]{1,253})$/u.test(
-      text,
+  parse(text) {
+    const bare = text.replace(/^"([^"]*)" *(?=<)/, "$1 ");
+    return /^(?:[^\p{C}<>"]{1,100} <[^\s\p{C}@<>,;"]{1,64}@[^\s\p{C}@<>,;"]{1,253}>|[^\s\p{C}@<>,;"]{1,64}@[^\s\p{C}@<>,;"]{1,253})$/u.test(
+      bare,
     )
-      ? accepted(text)
-      : refused,
+      ? accepted(bare)
+      : refused;
+  },
 };

@@ -3,7 +3,9 @@ import { accountSettings } from "./account-settings.ts";
 import { databaseSettings } from "./database-settings.ts";
 import { databaseUrl } from "./database-url.ts";
 import { kindRows } from "./kind-rows.ts";
-import { hostNames, listenAddress, networks, webOrigin } from "./network-types.ts";
+import { lookSettings } from "./look-settings.ts";
+import { networkSettings } from "./network-settings.ts";
+import { listenAddress } from "./network-types.ts";
 import { processSettings } from "./process-settings.ts";
 import { byteSize, duration } from "./quantity-types.ts";
 import { optionalSetting, setting } from "./setting.ts";
@@ -117,37 +119,7 @@ export const settingGroups = {
     },
   },
   ...accountSettings,
-  network: {
-    title: "Addresses and proxies",
-    intro:
-      "Behind a reverse proxy, set at least the base URL; when the proxy is on another machine, name it as trusted.",
-    settings: {
-      overrideBaseUrl: optionalSetting({
-        env: "PWP__OVERRIDE_BASE_URL",
-        doc: "What the links begin with.",
-        type: webOrigin,
-        unset: "as the request came",
-      }),
-      allowedHosts: optionalSetting({
-        env: "PWP__ALLOWED_HOSTS",
-        doc: "The host names under which the server answers; requests for any other are refused.",
-        type: hostNames,
-        unset: "any",
-      }),
-      trustedProxies: setting({
-        env: "PWP__TRUSTED_PROXIES",
-        doc: "The proxies whose X-Forwarded headers are believed. A given value replaces the default, which is this machine.",
-        type: wordOr("none", [], networks),
-        default: "127.0.0.0/8, ::1/128",
-      }),
-      secureCookies: setting({
-        env: "PWP__SECURE_COOKIES",
-        doc: "Whether cookies are for HTTPS only. `auto` decides by how the request came.",
-        type: wordOr("auto", "auto", truth),
-        default: "auto",
-      }),
-    },
-  },
+  ...networkSettings,
   protection: {
     title: "Limits and retention",
     intro: "What keeps one client from using up the server, and how long what has ended stays.",
@@ -209,6 +181,7 @@ export const settingGroups = {
     },
   },
   ...telemetrySettings,
+  ...lookSettings,
   uploads: {
     title: "Files of a push",
     intro: "",

@@ -9,7 +9,8 @@ export function s3SettingsOf(storage: Readings<SettingGroups>["storage"]): {
   readonly warnings: readonly string[];
 } {
   const { kind, endpoint, bucket, region, accessKeyId, secretAccessKey, pathStyle } = storage;
-  const needed = [endpoint, bucket, accessKeyId, secretAccessKey];
+  const address = endpoint.value ?? (kind.value === "amazon" ? `https://s3.${region.value}.amazonaws.com` : undefined);
+  const needed = [...(kind.value === "amazon" ? [] : [endpoint]), bucket, accessKeyId, secretAccessKey];
   if (kind.value === "local") {
     const idle = needed.filter(({ given }) => given).map(({ env }) => env);
     const warning = `${listed(idle)} ${idle.length === 1 ? "has" : "have"} no effect while ${kind.env} is local.`;
@@ -17,17 +18,17 @@ export function s3SettingsOf(storage: Readings<SettingGroups>["storage"]): {
   }
   const missing = needed.filter(({ given }) => !given).map(({ env }) => env);
   if (missing.length > 0) {
-    const mistake = `${kind.env} is s3, so ${listed(missing)} must be given too.`;
+    const mistake = `${kind.env} is ${kind.value}, so ${listed(missing)} must be given too.`;
     return { s3: undefined, mistakes: [mistake], warnings: [] };
   }
   const s3 =
-    endpoint.value === undefined ||
+    address === undefined ||
     bucket.value === undefined ||
     accessKeyId.value === undefined ||
     secretAccessKey.value === undefined
       ? undefined
       : {
-          endpoint: endpoint.value,
+          endpoint: address,
           bucket: bucket.value,
           region: region.value,
           accessKeyId: accessKeyId.value,

@@ -1,6 +1,6 @@
 import { optionalSetting, setting } from "./setting.ts";
-import { storeAddress, storeName, storeSecret } from "./storage-types.ts";
-import { oneWordOf, truth } from "./value-type.ts";
+import { storeAddress, storeName, storePlace, storeSecret } from "./storage-types.ts";
+import { truth } from "./value-type.ts";
 
 /** The part of the settings table about where sealed files lie. */
 export const storageSettings = {
@@ -11,8 +11,8 @@ export const storageSettings = {
     settings: {
       kind: setting({
         env: "PWP__FILES__STORAGE",
-        doc: "The place of sealed files: `local` is `blobs` in `DATA_DIR`, `s3` a bucket of an S3-compatible object store.",
-        type: oneWordOf({ local: "local", s3: "s3" }),
+        doc: "The place of sealed files: `local` is `blobs` in `DATA_DIR`, `s3` a bucket of an S3-compatible object store. `amazon` is `s3` at Amazon, where the region says the endpoint. The names of other stores are `s3` too.",
+        type: storePlace,
         default: "local",
       }),
       endpoint: optionalSetting({

@@ -1,4 +1,23 @@
-import { accepted, refused, type ValueType } from "./value-type.ts";
+import { accepted, oneWordOf, refused, type ValueType } from "./value-type.ts";
+
+/** Password Pusher names the stores that it has been tried with; all of them speak S3, under the same settings. */
+const places = oneWordOf({
+  ...{ local: "local", s3: "s3", amazon: "amazon" },
+  ...{ minio: "s3", backblaze_b2: "s3", cloudflare_r2: "s3", digitalocean_spaces: "s3" },
+  ...{ linode_object_storage: "s3", wasabi: "s3" },
+});
+
+/** Other servers of this kind know stores that this one does not speak to. */
+export const storePlace: ValueType<"local" | "s3" | "amazon"> = {
+  allowed: places.allowed,
+  parse(text) {
+    if (!/^(?:google|microsoft)$/i.test(text)) return places.parse(text);
+    return {
+      ok: false,
+      reason: "files lie in a local folder or an S3-compatible store only: it must be local, s3 or amazon",
+    };
+  },
+};
 
 /** The value has no slash at its end. */
 export const storeAddress: ValueType<string> = {

@@ -45,6 +45,19 @@ test("nobody but the server's own user can read the files", async () => {
   ]);
 });
 
+test("the database of a Password Pusher is refused by a sentence, and no table is made in it", () => {
+  const path = join(makeFolder(), "production.sqlite3");
+  const other = new SqliteDriver(path);
+  onTestFinished(() => {
+    other.close();
+  });
+  other.exec("CREATE TABLE schema_migrations (version TEXT PRIMARY KEY)");
+  expect(() => reopen(path)).toThrow(/holds the tables of another program/);
+  expect(other.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all()).toEqual([
+    { name: "schema_migrations" },
+  ]);
+});
+
 test("a database of a newer program is refused, and left as it is", async () => {
   const path = join(makeFolder(), "newer.sqlite3");
   await reopen(path).close();

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import SqliteDriver, { type Database as Connection } from "better-sqlite3";
 import { type Database, NewerSchemaError, type Unit, type Writing } from "./database.ts";
+import { foreignDatabase, tableOfOthers } from "./foreign-database.ts";
 import { GroupCommit, type GroupCommitLimits } from "./group-commit.ts";
 import { HotReads } from "./hot-reads.ts";
 import { LogTruncation } from "./log-truncation.ts";
@@ -167,8 +168,13 @@ function migrate(writer: Connection): void {
       }
       // Writing the same version again would still change the file, also for a start that is refused afterwards.
       if (version === migrations.length) return;
+      if (hasTable(writer, tableOfOthers)) throw new Error(foreignDatabase);
       for (const statements of migrations.slice(version)) writer.exec(statements);
       writer.pragma(`user_version = ${migrations.length}`);
     })
     .immediate();
+}
+
+function hasTable(connection: Connection, name: string): boolean {
+  return connection.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(name) !== undefined;
 }

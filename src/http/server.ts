@@ -16,6 +16,7 @@ import { answerClientError, answerExpectation } from "./client-errors.ts";
 import { discardRest } from "./discard-rest.ts";
 import { createDrain, type Drain } from "./drain.ts";
 import { answerError, answerRefusal, type RenderError, refusalOf } from "./errors.ts";
+import { httpsAddressFor } from "./force-https.ts";
 import { baseHeaders, secureHeaders } from "./headers.ts";
 import type { MetricsGate } from "./metrics-gate.ts";
 import { guardRoutes, type RouteEntry } from "./route-access.ts";
@@ -136,18 +137,28 @@ function welcomeRequests(server: FastifyInstance, deps: ServerDeps): void {
       done();
       return;
     }
-    const admit = (waitSeconds: number) => {
+    /** @returns whether the request goes on: it does not when it has been answered. */
+    const admit = (waitSeconds: number): boolean => {
       if (waitSeconds > 0) throw tooManyRequests(waitSeconds);
       request.baseUrl = baseUrlOf(client);
+      const address = config.forceHttps ? httpsAddressFor(request.raw, client, request.baseUrl) : undefined;
+      if (address === undefined) return true;
+      if (request.raw.method === "POST") discardRest(request.raw, reply.raw);
+      reply.redirect(address, isRead(request.method) ? 301 : 308);
+      return false;
     };
     const charged = charge(client.key);
     if (typeof charged === "number") {
-      admit(charged);
-      done();
+      if (admit(charged)) done();
     } else {
-      charged.then(admit).then(() => done(), done);
+      charged.then(admit).then((goesOn) => goesOn && done(), done);
     }
   });
+}
+
+/** 301 is what the oldest clients know; for all else the method and the body must stay what they are. */
+function isRead(method: string): boolean {
+  return method === "GET" || method === "HEAD";
 }
 
 function tooManyRequests(retryAfterSeconds: number): AppError {

@@ -17,6 +17,7 @@ const sweepEveryMs = 30 * secondMs;
  * would tell whoever measures its answers which e-mail address has an account.
  */
 const mailEveryMs = secondMs;
+const viewNoticesEveryMs = secondMs;
 /** How the instance looks may have been changed through another process. */
 const lookEveryMs = secondMs;
 const expiredSessionsMax = 500;
@@ -61,6 +62,7 @@ export async function startTimetable(house: House, effects: Effects, events: Eve
     repeat("heartbeat", heartbeatMs, beat, events),
     repeat("sweep", sweepEveryMs, sweepOnce, events),
     repeat("mail", mailEveryMs, () => house.mail.deliverDue(abort.signal), events),
+    repeat("view notices", viewNoticesEveryMs, () => house.tellOfViews(abort.signal), events),
     repeat("look", lookEveryMs, () => house.branding.refresh(), events),
     repeat("failed mails", hourMs, removeOldFailures, events),
     repeat("unused links", hourMs, removeUnusedLinks, events),

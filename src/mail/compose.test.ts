@@ -9,6 +9,14 @@ const notice = {
   ...{ kind: "notice", notice: "token_made", subject: "deploy", at: Date.UTC(2030, 0, 2, 3, 4) },
   ...{ address: "192.0.2.7", userAgent: firefox },
 } as const satisfies LetterContent;
+const link = {
+  ...{ kind: "push_link", pushId: 1, dispatchId: 2, place: 0, path: "/p/thetoken/r", from: "bob@example.com" },
+  ...{ passphraseRequired: true, viewsRemaining: 3, expiresAt: Date.UTC(2030, 0, 9) },
+} as const satisfies LetterContent;
+const view = {
+  ...{ kind: "push_view", name: "VPN", pushKind: "qr", createdAt: Date.UTC(2030, 0, 1), at: Date.UTC(2030, 0, 2) },
+  ...{ address: "192.0.2.7", userAgent: firefox, views: 2, expireAfterViews: 5 },
+} as const satisfies LetterContent;
 const contents: readonly LetterContent[] = [
   { kind: "confirm_account", token: "t" },
   { kind: "confirm_new_email", token: "t" },
@@ -17,10 +25,14 @@ const contents: readonly LetterContent[] = [
   { kind: "test" },
   notice,
   { ...notice, notice: "email_changed" },
+  link,
+  { ...link, from: null, passphraseRequired: false, viewsRemaining: 1 },
+  view,
+  { ...view, name: "", views: 5 },
 ];
 
 const compose = (content: LetterContent, language: string | null = null) =>
-  composeLetter({ to: "ada@example.com", language, content }, baseUrl);
+  composeLetter({ to: "ada@example.com", language, content }, { baseUrl });
 
 describe("links", () => {
   it.each([
@@ -31,6 +43,13 @@ describe("links", () => {
     const { text, html } = compose({ kind, token: "a+b&c" });
     expect(text).toContain(`\n${url}\n`);
     expect(html).toContain(`href="${url.replaceAll("&", "&amp;")}"`);
+  });
+
+  it("of a push asks for the reader's language where one was chosen", () => {
+    const linkFor = (language: string | null) => compose(link, language).text.match(/https:\S+/)?.[0];
+    expect(linkFor(null)).toBe(`${baseUrl}/p/thetoken/r`);
+    expect(linkFor("tlh")).toBe(`${baseUrl}/p/thetoken/r`);
+    expect(linkFor("pt-BR")).toBe(`${baseUrl}/p/thetoken/r?locale=pt-BR`);
   });
 
   it("lead nowhere but to the base URL of the settings, and nothing is fetched", () => {
@@ -79,6 +98,16 @@ it("take no line, no markup and no direction from what somebody typed or sent", 
   const evil = `</td><a href="https://evil.example/">x</a>\r\nBcc: eve@example.com\u2028\u202etxt`;
   const { subject, text, html } = compose({ ...notice, subject: evil, address: evil, userAgent: evil });
   expect(subject).toBe("A new API token (push.example.com)");
+  for (const content of [
+    { ...link, from: evil },
+    { ...view, name: evil, address: evil },
+  ]) {
+    const mail = compose(content);
+    expect(mail.subject).not.toMatch(/evil|\n/);
+    expect(mail.html).not.toContain('<a href="https://evil');
+    expect(mail.text.split("\n").filter((line) => line.startsWith("Bcc:"))).toEqual([]);
+    expect(`${mail.text}${mail.html}`).not.toMatch(/[\u2028\u202e\r]/);
+  }
   expect(html).not.toContain('<a href="https://evil');
   expect(html).not.toContain("\u202e");
   expect(text.split("\n").filter((line) => line.startsWith("Bcc:"))).toEqual([]);

@@ -3,7 +3,7 @@ import { unreachable } from "../base/errors.ts";
 import { browserOf } from "../base/user-agent.ts";
 import { en } from "../words/en.ts";
 import { findWords, type Words } from "../words/words.ts";
-import { type Letter, type LetterContent, linkLifeMs, type NoticeName } from "./letter.ts";
+import { type Letter, type LetterContent, type LinkContent, linkLifeMs, type NoticeName } from "./letter.ts";
 import { renderHtml, renderText } from "./render.ts";
 
 /** What stands in a mail, in order, before it becomes text or HTML. Nothing in it is markup. */
@@ -36,9 +36,20 @@ const noticeWords = {
   single_sign_on_unlinked: "singleSignOnUnlinked",
 } as const satisfies Record<NoticeName, keyof Words["mail"]["notices"]>;
 
-/** @param baseUrl from the settings: a link in a mail never comes from a request. */
-export function composeLetter(letter: Letter, baseUrl: string): { subject: string; text: string; html: string } {
-  const words = findWords(letter.language ?? undefined) ?? en;
+/** What every mail of an installation has from its settings. */
+export interface LetterHead {
+  /** A link in a mail never comes from a request. */
+  readonly baseUrl: string;
+  /** Of readers whose language is not known; undefined: English. */
+  readonly defaultLocale?: string | undefined;
+}
+
+export function composeLetter(
+  letter: Letter,
+  { baseUrl, defaultLocale }: LetterHead,
+): { subject: string; text: string; html: string } {
+  const spoken = findWords(letter.language ?? undefined);
+  const words = spoken ?? findWords(defaultLocale) ?? en;
   const { host } = new URL(baseUrl);
   const composition = {
     words,
@@ -46,7 +57,7 @@ export function composeLetter(letter: Letter, baseUrl: string): { subject: strin
     action: undefined,
     afterAction: [],
     footer: words.mail.footer({ host }),
-    ...partsOf(letter.content, words, baseUrl),
+    ...partsOf(letter.content, words, baseUrl, spoken === undefined ? {} : { locale: spoken.locale.tag }),
   };
   return {
     subject: `${composition.heading} (${host})`,
@@ -58,7 +69,13 @@ export function composeLetter(letter: Letter, baseUrl: string): { subject: strin
 type Parts = Pick<Composition, "heading" | "paragraphs"> &
   Partial<Pick<Composition, "facts" | "action" | "afterAction">>;
 
-function partsOf(content: LetterContent, words: Words, baseUrl: string): Parts {
+/** @param pageLocale the query by which a page speaks the reader's language, where that is known. */
+function partsOf(
+  content: LetterContent,
+  words: Words,
+  baseUrl: string,
+  pageLocale: Readonly<Record<string, string>>,
+): Parts {
   const { mail } = words;
   switch (content.kind) {
     case "confirm_account":
@@ -82,6 +99,10 @@ function partsOf(content: LetterContent, words: Words, baseUrl: string): Parts {
       return { heading: mail.test.subject, paragraphs: [mail.test.text] };
     case "notice":
       return noticeParts(content, words, baseUrl);
+    case "push_link":
+      return pushLinkParts(content, words, linkTo(baseUrl, content.path, pageLocale));
+    case "push_view":
+      return pushViewParts(content, words);
     default:
       return unreachable(content);
   }
@@ -106,13 +127,11 @@ function linkParts(
 function noticeParts(content: Notice, words: Words, baseUrl: string): Parts {
   const { mail, formats } = words;
   const { subject, text } = mail.notices[noticeWords[content.notice]];
-  const { browser, system } = browserOf(content.userAgent);
-  const known = [browser, system].filter((name) => name !== "").join(", ");
   const facts: [string, string][] = [
     ...(content.subject === "" ? [] : ([[mail.facts.about, content.subject]] satisfies [string, string][])),
     [mail.facts.when, formats.dateTime(content.at)],
     [mail.facts.address, content.address || mail.facts.unknown],
-    [mail.facts.browser, known || mail.facts.unknown],
+    [mail.facts.browser, browserFact(content.userAgent) || mail.facts.unknown],
   ];
   const parts = {
     heading: subject,
@@ -126,6 +145,50 @@ function noticeParts(content: Notice, words: Words, baseUrl: string): Parts {
     action: { label: mail.account, url: linkTo(baseUrl, "/users/edit"), note: undefined },
     afterAction: [mail.yours, mail.notYours],
   };
+}
+
+/** What is said of the link is what held when it was asked for; that it holds still is seen to when it is sent. */
+function pushLinkParts(content: LinkContent, { mail, created, formats }: Words, url: string): Parts {
+  const { from, viewsRemaining, expiresAt, passphraseRequired } = content;
+  const { pushLink } = mail;
+  const sender = from === null ? undefined : oneLine(from);
+  return {
+    heading: pushLink.subject,
+    paragraphs: [
+      sender === undefined ? pushLink.text : pushLink.textFrom({ from: sender }),
+      `${created.messageViews({ count: viewsRemaining })} ${created.messageUntil({ date: formats.dateTime(expiresAt) })}`,
+      ...(passphraseRequired ? [pushLink.passphrase] : []),
+    ],
+    action: { label: pushLink.action, url, note: undefined },
+    afterAction: [pushLink.notExpected],
+  };
+}
+
+/** Nothing in it leads to the push: a mail that is passed on must not open it. */
+function pushViewParts(content: Extract<LetterContent, { kind: "push_view" }>, words: Words): Parts {
+  const { mail, formats, kinds } = words;
+  const { pushView, facts } = mail;
+  const { name, pushKind, createdAt, at, address, userAgent, views, expireAfterViews } = content;
+  const about: [string, string][] = [
+    ...(name === "" ? [] : ([[facts.about, name]] satisfies [string, string][])),
+    [kinds.label, kinds[pushKind]],
+    [pushView.made, formats.dateTime(createdAt)],
+    [facts.when, formats.dateTime(at)],
+    [facts.address, address || facts.unknown],
+    [facts.browser, browserFact(userAgent) || facts.unknown],
+    [pushView.views, pushView.viewsOf({ used: views, allowed: expireAfterViews })],
+  ];
+  return {
+    heading: pushView.subject,
+    paragraphs: [views < expireAfterViews ? pushView.text : pushView.textLast],
+    facts: about.map(([label, value]) => [label, oneLine(value)] as const),
+    afterAction: [pushView.why],
+  };
+}
+
+function browserFact(userAgent: string): string {
+  const { browser, system } = browserOf(userAgent);
+  return [browser, system].filter((name) => name !== "").join(", ");
 }
 
 /** Without line ends, and without the marks that turn the direction of what follows. */

@@ -4,8 +4,9 @@ import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Events } from "../telemetry/events.ts";
-import { composeLetter } from "./compose.ts";
-import { type Letter, linkLifeOf } from "./letter.ts";
+import { composeLetter, type LetterHead } from "./compose.ts";
+import { type Letter, type LetterContent, linkLifeOf } from "./letter.ts";
+import type { LinkLetters } from "./link-letters.ts";
 import type { Mailer, MailFailure, Message } from "./mailer.ts";
 import { openLetter } from "./sealed-letter.ts";
 import type { LetterStore, StoredLetter } from "./store/letters.ts";
@@ -24,14 +25,14 @@ const restMsMax = minuteMs;
 const batchMax = 50;
 export const failedMax = 1_000;
 
-interface Deps {
+interface Deps extends LetterHead {
   readonly store: LetterStore;
   readonly keyring: Keyring;
   readonly mailer: Mailer;
-  readonly baseUrl: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly events: Pick<Events, "mailSent" | "mailPutOff" | "mailGivenUp">;
+  readonly linkLetters: LinkLetters;
 }
 
 export interface Delivery {
@@ -44,6 +45,7 @@ export interface Delivery {
 
 const failures = {
   unreadable: { code: "unreadable", sentence: "The letter cannot be opened: the master key that sealed it is gone." },
+  pushEnded: { code: "push_ended", sentence: "The push had ended before its link could be sent." },
   linkOver: { code: "link_over", sentence: "The link in it had run out before it could be sent." },
 } as const satisfies Record<string, MailFailure>;
 
@@ -53,16 +55,35 @@ export function createDelivery(deps: Deps): Delivery {
   let restsUntil = Number.NEGATIVE_INFINITY;
   let restMs = 0;
 
-  async function giveUp(stored: StoredLetter, kind: string, failure: MailFailure): Promise<"done"> {
+  /** Told before the letter's own row is changed: told twice when the process dies in between, never not at all. */
+  async function settle(content: LetterContent, fate: "sent" | "given_up"): Promise<void> {
+    if (content.kind === "push_link") await deps.linkLetters.settle(content, fate);
+  }
+
+  async function giveUp(stored: StoredLetter, letter: Letter | undefined, failure: MailFailure): Promise<"done"> {
+    if (letter !== undefined) await settle(letter.content, "given_up");
     await store.giveUp(stored, failure.sentence, failedMax);
-    events.mailGivenUp({ id: stored.id, kind, attempts: stored.attempts, code: failure.code });
+    tellGivenUp(stored, letter?.content.kind ?? "unknown", failure);
+    return "done";
+  }
+
+  function tellGivenUp({ id, attempts }: StoredLetter, kind: string, { code }: MailFailure): void {
+    events.mailGivenUp({ id, kind, attempts, code });
+  }
+
+  /** The link leads nowhere any more: not sent, and nothing that an administrator should look into. */
+  async function drop(stored: StoredLetter, { content }: Letter): Promise<"done"> {
+    await settle(content, "given_up");
+    await store.remove(stored.id);
+    tellGivenUp(stored, content.kind, failures.pushEnded);
     return "done";
   }
 
   async function putOff(stored: StoredLetter, letter: Letter, failure: MailFailure, maxMs: number): Promise<"done"> {
     const { kind } = letter.content;
     const dueAt = clock.now() + retryAfterMs(stored.attempts, maxMs, deps.random);
-    if (dueAt >= uselessFrom(stored, letter)) return await giveUp(stored, kind, failure);
+    if (dueAt >= uselessFrom(stored, letter)) return await giveUp(stored, letter, failure);
+    if (letter.content.kind === "push_link") await deps.linkLetters.putOff(letter.content);
     await store.postpone(stored, dueAt, failure.sentence);
     events.mailPutOff({ id: stored.id, kind, attempts: stored.attempts, code: failure.code });
     return "done";
@@ -71,15 +92,18 @@ export function createDelivery(deps: Deps): Delivery {
   /** @returns "rest" when the server is not to be asked again at once. */
   async function deliver(stored: StoredLetter, stop: AbortSignal): Promise<"done" | "rest"> {
     const letter = openLetter(deps.keyring, stored.id, stored.letterSealed);
-    if (letter === undefined) return await giveUp(stored, "unknown", failures.unreadable);
-    const { kind } = letter.content;
+    if (letter === undefined) return await giveUp(stored, undefined, failures.unreadable);
+    const { content } = letter;
+    const { kind } = content;
     const ends = linkEnd(stored, letter);
-    if (ends !== undefined && clock.now() >= ends) return await giveUp(stored, kind, failures.linkOver);
+    if (ends !== undefined && clock.now() >= ends) return await giveUp(stored, letter, failures.linkOver);
+    if (content.kind === "push_link" && !(await deps.linkLetters.isOfUse(content))) return await drop(stored, letter);
 
-    const sending = await deps.mailer.send(messageOf(stored, letter, deps.baseUrl), stop);
+    const sending = await deps.mailer.send(messageOf(stored, letter, deps), stop);
     switch (sending.outcome) {
       case "accepted":
         restMs = 0;
+        await settle(content, "sent");
         await store.remove(stored.id);
         events.mailSent({ id: stored.id, kind, attempts: stored.attempts });
         return "done";
@@ -88,7 +112,7 @@ export function createDelivery(deps: Deps): Delivery {
         if (!sending.permanent || stored.attempts < permanentRefusalsMax) {
           return await putOff(stored, letter, sending.failure, refusedRetryMsMax);
         }
-        return await giveUp(stored, kind, sending.failure);
+        return await giveUp(stored, letter, sending.failure);
       case "unavailable":
         await putOff(stored, letter, sending.failure, unavailableRetryMsMax);
         return "rest";
@@ -138,12 +162,12 @@ function uselessFrom(stored: StoredLetter, letter: Letter): number {
 }
 
 /** The envelope is new for each letter, so its digest names the letter to nobody and never names two. */
-function messageOf(stored: StoredLetter, letter: Letter, baseUrl: string): Message {
+function messageOf(stored: StoredLetter, letter: Letter, head: LetterHead): Message {
   const id = digest(stored.letterSealed.toString("base64")).toString("hex").slice(0, 32);
   return {
     to: letter.to,
-    ...composeLetter(letter, baseUrl),
-    messageId: `${id}@${new URL(baseUrl).hostname}`,
+    ...composeLetter(letter, head),
+    messageId: `${id}@${new URL(head.baseUrl).hostname}`,
     date: stored.createdAt,
   };
 }

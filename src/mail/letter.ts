@@ -37,7 +37,44 @@ export type LetterContent =
       readonly at: number;
       readonly address: string;
       readonly userAgent: string;
+    }
+  | LinkContent
+  | {
+      /** Somebody has opened a push, and its owner wanted to know. */
+      readonly kind: "push_view";
+      /** "": it has none. */
+      readonly name: string;
+      readonly pushKind: PushKind;
+      readonly createdAt: number;
+      readonly at: number;
+      readonly address: string;
+      readonly userAgent: string;
+      readonly views: number;
+      readonly expireAfterViews: number;
     };
+
+/** The link of a push, from its owner to somebody. */
+export interface LinkContent {
+  readonly kind: "push_link";
+  readonly pushId: number;
+  readonly dispatchId: number;
+  /** Of the recipient in the dispatch. */
+  readonly place: number;
+  /** The link without its origin. */
+  readonly path: string;
+  readonly passphraseRequired: boolean;
+  readonly viewsRemaining: number;
+  readonly expiresAt: number;
+  /** The sender's address; null: it is not known to be theirs. */
+  readonly from: string | null;
+}
+
+const pushKinds = ["text", "file", "url", "qr"] as const;
+export type PushKind = (typeof pushKinds)[number];
+
+export function isPushKind(value: unknown): value is PushKind {
+  return pushKinds.some((kind) => kind === value);
+}
 
 export type LetterKind = LetterContent["kind"];
 

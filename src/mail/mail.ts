@@ -6,7 +6,8 @@ import type { Database } from "../db/database.ts";
 import type { Events } from "../telemetry/events.ts";
 import { createDelivery, type Delivery } from "./delivery.ts";
 import { type LetterKind, linkLifeOf, type NoticeName } from "./letter.ts";
-import { createOutbox, type Outbox } from "./outbox.ts";
+import type { LinkLetters } from "./link-letters.ts";
+import { type BoundedOutbox, createOutbox, type Outbox } from "./outbox.ts";
 import { openLetter } from "./sealed-letter.ts";
 import { createSmtpMailer } from "./smtp.ts";
 import { createLetterStore, type LetterCounts, type StoredFailure } from "./store/letters.ts";
@@ -35,7 +36,10 @@ export interface FailedLetters {
 }
 
 export interface Mail extends FailedLetters, Delivery {
+  /** For mails about accounts. */
   readonly outbox: Outbox;
+  /** For mails about pushes. */
+  readonly pushOutbox: BoundedOutbox;
   /** Removes what was given up, 30 days after it was written. @returns how many. */
   removeOldFailures(): Promise<number>;
 }
@@ -50,15 +54,20 @@ export function createMail(deps: {
   readonly clock: Clock;
   readonly random: Random;
   readonly events: Pick<Events, "mailSent" | "mailPutOff" | "mailGivenUp">;
+  readonly linkLetters: LinkLetters;
 }): Mail {
   const { config, db, keyring, clock } = deps;
   const store = createLetterStore(db);
   const delivery =
     config.mail === undefined
       ? undefined
-      : createDelivery({ ...deps, store, mailer: createSmtpMailer(config.mail), baseUrl: config.mail.baseUrl });
+      : createDelivery({
+          ...{ ...deps, store, mailer: createSmtpMailer(config.mail) },
+          ...{ baseUrl: config.mail.baseUrl, defaultLocale: config.mail.defaultLocale },
+        });
   return {
     outbox: createOutbox({ db, keyring: () => keyring, open: config.accounts.emails }),
+    pushOutbox: createOutbox({ db, keyring: () => keyring, open: config.mail !== undefined }),
     async deliverDue(stop) {
       await delivery?.deliverDue(stop);
     },

@@ -1,6 +1,6 @@
 import type { Keyring } from "../crypto/keyring.ts";
 import type { SealedColumn } from "../db/sealed-column.ts";
-import { isNoticeName, type Letter, type LetterContent } from "./letter.ts";
+import { isNoticeName, isPushKind, type Letter, type LetterContent } from "./letter.ts";
 
 const letterContext = (id: number) => `outbox:${id}:letter`;
 
@@ -44,9 +44,34 @@ function contentOf(value: Readonly<Record<string, unknown>>): LetterContent | un
       if (typeof subject !== "string" || typeof address !== "string" || typeof userAgent !== "string") return undefined;
       return { kind: "notice", notice, subject, at, address, userAgent };
     }
+    case "push_link":
+      return linkContentOf(value);
+    case "push_view":
+      return viewContentOf(value);
     default:
       return undefined;
   }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function linkContentOf(value: Fields): LetterContent | undefined {
+  const { pushId, dispatchId, place, path, passphraseRequired, viewsRemaining, expiresAt, from } = value;
+  if (typeof pushId !== "number" || typeof dispatchId !== "number" || typeof place !== "number") return undefined;
+  if (typeof path !== "string" || typeof passphraseRequired !== "boolean") return undefined;
+  if (typeof viewsRemaining !== "number" || typeof expiresAt !== "number") return undefined;
+  const sender = typeof from === "string" ? from : null;
+  const limits = { passphraseRequired, viewsRemaining, expiresAt };
+  return { kind: "push_link", pushId, dispatchId, place, path, ...limits, from: sender };
+}
+
+function viewContentOf(value: Fields): LetterContent | undefined {
+  const { name, pushKind, createdAt, at, address, userAgent, views, expireAfterViews } = value;
+  if (typeof name !== "string" || !isPushKind(pushKind)) return undefined;
+  if (typeof createdAt !== "number" || typeof at !== "number") return undefined;
+  if (typeof address !== "string" || typeof userAgent !== "string") return undefined;
+  if (typeof views !== "number" || typeof expireAfterViews !== "number") return undefined;
+  return { kind: "push_view", name, pushKind, createdAt, at, address, userAgent, views, expireAfterViews };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -50,6 +50,7 @@ async function makeTransport(settings: MailSettings) {
     host: settings.host,
     port: settings.port,
     secure: settings.port === implicitTlsPort,
+    ...(settings.greetingName !== undefined && { name: settings.greetingName }),
     requireTLS: mustEncrypt(settings),
     ignoreTLS: settings.startTls === "off",
     ...(settings.signIn !== undefined && {

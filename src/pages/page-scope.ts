@@ -35,7 +35,7 @@ export interface PageDeps {
 /** What every page needs, refusals included. */
 export interface FrameDeps extends Pick<PageDeps, "assetUrl"> {
   readonly branding: Pick<Branding, "look">;
-  readonly config: { readonly accounts: Pick<Config["accounts"], "loginsDisabled"> };
+  readonly config: Pick<Config, "defaultLocale"> & { readonly accounts: Pick<Config["accounts"], "loginsDisabled"> };
 }
 
 /** @param selfPath see PageContext: null where following a link back to this address would lose or cost something. */
@@ -44,6 +44,7 @@ export function pageContext(request: FastifyRequest, deps: FrameDeps, selfPath: 
     query: queryOf(request, "locale"),
     account: request.session?.user.language ?? undefined,
     acceptLanguage: request.headers["accept-language"],
+    settled: deps.config.defaultLocale,
   });
   const user = request.user === null ? null : { email: request.user.email, admin: request.user.admin };
   const signIns = !deps.config.accounts.loginsDisabled;

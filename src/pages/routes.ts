@@ -10,6 +10,7 @@ import { registerConfirmationPages } from "./confirmation/handler.ts";
 import { registerCreatedPage } from "./created/handler.ts";
 import { registerDashboardPage } from "./dashboard/handler.ts";
 import { registerDeletedPage } from "./deleted/handler.ts";
+import { registerEarlierLinks } from "./earlier-links.ts";
 import { registerEditPages } from "./edit-push/handler.ts";
 import { registerEmailConfirmationPages } from "./email-confirmation/handler.ts";
 import { registerFactorPages } from "./factors/handler.ts";
@@ -35,6 +36,7 @@ export async function registerPages(
   registerNewPushPages(server, deps);
   registerCreatedPage(server, deps);
   registerSecretPages(server, deps);
+  registerEarlierLinks(server);
   registerDeletedPage(server, deps);
   registerEditPages(server, deps);
   registerDashboardPage(server, deps);

@@ -56,16 +56,19 @@ function newPush(kind: KindName, more: Partial<NewPushModel> = {}): NewPushModel
     noteCharactersMax: 65_536,
     maxFileUploads: 10,
     pushBytesMax: 2 ** 30,
+    recipientsMax: 5,
+    recipientsDailyMax: 500,
   };
   return {
     kind,
     kinds,
     settings,
     limits,
-    values: initialValues(settings),
+    values: initialValues(settings, "en"),
     problems: {},
     unavailable: false,
     mayAttachFiles: true,
+    mails: { links: true, viewsTo: hostile },
     ...more,
   };
 }
@@ -79,6 +82,9 @@ const hostileValues = {
   deletableByViewer: true,
   name: hostile,
   note: hostile,
+  notifyEmailsTo: hostile,
+  notifyEmailsToLocale: hostile,
+  notifyOnView: true,
 };
 
 const created: CreatedModel = {
@@ -91,6 +97,10 @@ const created: CreatedModel = {
   retrievalStep: true,
   deletableByViewer: true,
   deletePath: `/p/${hostile}/expire`,
+  mailForm: {
+    ...{ path: `/p/${hostile}/notify_emails`, auditPath: `/p/${hostile}/audit`, limits: { recipientsMax: 5 } },
+    ...{ recipients: hostile, locale: hostile, problem: hostile, isSent: true },
+  },
 };
 
 const step: StepModel = {
@@ -262,7 +272,7 @@ describe("the form", () => {
   });
 
   it("keeps a first line end that a parser would drop", () => {
-    const values = { ...initialValues(settings), payload: "\nkey" };
+    const values = { ...initialValues(settings, "en"), payload: "\nkey" };
     expect(renderPage(newPushView(newPush("text", { values }), contextOf(en)))).toContain(">\n\nkey</textarea>");
   });
 

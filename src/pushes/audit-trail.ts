@@ -42,8 +42,8 @@ export function auditRecord(kind: AuditKind, actor: Actor, at: number): AuditRec
     kind,
     userId: actor.user?.id ?? null,
     address: actor.address,
-    userAgent: cut(actor.userAgent),
-    referrer: cut(cleanReferrer(actor.referrer, actor.ownOrigin)),
+    userAgent: cutText(actor.userAgent),
+    referrer: cutText(cleanReferrer(actor.referrer, actor.ownOrigin)),
     at,
   };
 }
@@ -57,7 +57,13 @@ export function folds(kind: AuditKind, count: number): boolean {
   return count > auditEntriesMax && isFoldable(kind);
 }
 
-function cut(text: string): string {
+/** Where the folded entry of a kind stands: before all others, whose sequence counts from 1. */
+export function foldedSequence(kind: AuditKind): number {
+  return -(auditKinds.indexOf(kind) + 1);
+}
+
+/** To what one entry keeps of a text. */
+export function cutText(text: string): string {
   return text.length <= textCharactersMax
     ? text
     : [...text.slice(0, textCharactersMax * 2)].slice(0, textCharactersMax).join("");

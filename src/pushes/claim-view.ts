@@ -56,6 +56,7 @@ export async function claimView(
       now: claimedAt,
       counted,
       seen: { ...sealed.row, hasFiles: sealed.hasFiles },
+      byAnother: !isOwner(sealed.row, actor),
       audit: auditRecord(kind, actor, claimedAt),
       blobsDueAt: claimedAt + blobsGraceMs(deps.config),
     });

@@ -3,6 +3,7 @@ import type { KindName } from "../config/config.ts";
 import { makeUrlToken } from "../crypto/tokens.ts";
 import { auditRecord } from "./audit-trail.ts";
 import type { PushDeps } from "./deps.ts";
+import { dispatchRefused, findLetterProblems, prepareDispatch } from "./dispatch.ts";
 import { findProblems, lifetimeOf } from "./limits.ts";
 import { toOwnersPush } from "./present-push.ts";
 import type { Actor, CreatePush, Push } from "./push.ts";
@@ -46,7 +47,10 @@ async function create(
 ): Promise<Push> {
   const kind = request.kind ?? ((upload?.fileCount ?? 0) > 0 ? "file" : "text");
   assertMayCreate(deps, kind === "file" || upload !== undefined || request.mentionsFiles === true, actor);
-  const problems = findProblems(request, kind, deps.config);
+  const problems = {
+    ...findProblems(request, kind, deps.config),
+    ...(await findLetterProblems(deps, request, actor)),
+  };
   if (Object.keys(problems).length > 0) throw invalidFields(problems);
   const storedBytes = Buffer.byteLength(request.payload ?? "") + (upload?.storedBytes ?? 0);
   await deps.capacity.assertRoomFor(actor, storedBytes - (upload?.storedBytes ?? 0));
@@ -72,9 +76,10 @@ async function create(
     files,
     storedBytes,
   };
-  if (!(await deps.store.insert(push, auditRecord("creation", actor, now)))) {
-    throw gaveUp();
-  }
+  const dispatch = await prepareDispatch(deps, request, { row, urlToken }, actor);
+  const outcome = await deps.store.insert(push, auditRecord("creation", actor, now), dispatch);
+  if (outcome === "upload_swept") throw gaveUp();
+  if (outcome !== "inserted") throw dispatchRefused(outcome, deps.letters);
   upload?.handOver();
   return toOwnersPush(row, urlToken, now, keyring);
 }
@@ -105,6 +110,7 @@ function newRow(
     refusals: 0,
     deletableByViewer: deletableByViewer.offered && (request.deletableByViewer ?? deletableByViewer.default),
     retrievalStep: retrievalStep.offered && (request.retrievalStep ?? retrievalStep.default),
+    notifyOnView: owned && request.notifyOnView === true,
     sealGeneration: firstGeneration,
     linkSalt: deps.random.bytes(saltBytes),
     passphraseSalt: made.passphraseSalt,

@@ -4,8 +4,10 @@ import type { BlobStore } from "../blobs/blob-store.ts";
 import type { Config } from "../config/config.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { Ids } from "../db/ids.ts";
+import type { Counter } from "../limits/limits.ts";
 import type { Attempts } from "./attempts.ts";
 import type { Capacity } from "./capacity.ts";
+import type { PushLetters } from "./letters.ts";
 import type { PushStore } from "./store.ts";
 import type { Vault } from "./vault.ts";
 
@@ -21,6 +23,10 @@ export interface PushDeps {
   readonly argon2: Argon2Queue;
   readonly attempts: Attempts;
   readonly capacity: Capacity;
+  readonly letters: PushLetters;
+  readonly dispatchIds: Ids;
+  /** How often an owner asks for a link to be mailed. */
+  readonly dispatchCounter: Counter;
 }
 
 export function ticketTtlMs(config: Config): number {

@@ -1,7 +1,8 @@
 import { dayMs } from "../base/clock.ts";
-import { invalidFields } from "../base/errors.ts";
+import { type FieldProblems, invalidFields } from "../base/errors.ts";
 import { auditRecord } from "./audit-trail.ts";
 import type { PushDeps } from "./deps.ts";
+import { viewNoticeProblem } from "./dispatch.ts";
 import { changesContent, sealContent } from "./edit-content.ts";
 import { editBounds, findEditProblems, findLimitProblems } from "./edit-rules.ts";
 import { hasEnded, isOwner, openLabel, toOwnedPush } from "./present-push.ts";
@@ -54,7 +55,10 @@ async function edit(
   const request = withoutNonChanges(asked, row);
   const files = await editedFiles(deps, sealed, request, upload);
   if (files === undefined) return { outcome: "changed_meanwhile" };
-  const problems = findEditProblems(request, row, files, deps.config, now);
+  const problems = {
+    ...findEditProblems(request, row, files, deps.config, now),
+    ...(await findNoticeProblems(deps, request, row, actor)),
+  };
   if (Object.keys(problems).length > 0) throw invalidFields(problems);
 
   let content: ContentChange | undefined;
@@ -80,6 +84,18 @@ async function edit(
     case "upload_swept":
       throw gaveUp();
   }
+}
+
+/** Off it can be switched by everybody. */
+async function findNoticeProblems(
+  { letters }: PushDeps,
+  { notifyOnView }: EditPush,
+  row: PushRow,
+  actor: Actor,
+): Promise<FieldProblems> {
+  if (notifyOnView !== true || row.notifyOnView) return {};
+  const problem = await viewNoticeProblem(letters, actor);
+  return problem === undefined ? {} : { notifyOnView: [problem] };
 }
 
 /** What an old form or an empty field sends is no change. */
@@ -127,6 +143,7 @@ function changeOf(
     expireAfterViews: changed(true, request.expireAfterViews, row.expireAfterViews),
     deletableByViewer: changed(deletableByViewer.offered, request.deletableByViewer, row.deletableByViewer),
     retrievalStep: changed(retrievalStep.offered, request.retrievalStep, row.retrievalStep),
+    notifyOnView: changed(true, request.notifyOnView, row.notifyOnView),
     name: label(sealContexts.name(row.id), request.name, row.nameSealed),
     note: label(sealContexts.note(row.id), request.note, row.noteSealed),
     content,

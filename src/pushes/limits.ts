@@ -1,6 +1,7 @@
 import { dayMs } from "../base/clock.ts";
 import type { FieldProblems } from "../base/errors.ts";
 import type { Config, KindName, Range } from "../config/config.ts";
+import { recipientsMax } from "./dispatches.ts";
 import type { CreatePush } from "./push.ts";
 
 /** Characters are Unicode code points. */
@@ -19,7 +20,7 @@ export const pushLimits = {
     url: urlCharactersMax,
     qr: qrCharactersMax,
   } satisfies Record<KindName, number>,
-  ...{ nameCharactersMax, noteCharactersMax, passphraseCharactersMax },
+  ...{ nameCharactersMax, noteCharactersMax, passphraseCharactersMax, recipientsMax },
 } as const;
 
 export interface Lifetime {

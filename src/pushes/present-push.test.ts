@@ -23,6 +23,7 @@ function row(changes: Partial<PushRow> = {}): PushRow {
     refusals: 0,
     deletableByViewer: true,
     retrievalStep: true,
+    notifyOnView: false,
     sealGeneration: 1,
     linkSalt: salt,
     passphraseSalt: null,

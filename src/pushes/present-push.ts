@@ -61,7 +61,8 @@ export function toOwnedPush(row: PushRow, now: number, keyring: Keyring): OwnedP
   const urlToken = openLabel(keyring, sealContexts.token(row.id), row.tokenSealed);
   if (urlToken === null) throw new Error(`The owned push ${row.id} has no sealed url_token.`);
   const endReason = row.endReason ?? (hasEnded(row, now) ? "time" : null);
-  return { ...toOwnersPush(row, urlToken, now, keyring), views: row.views, endReason };
+  const { views, notifyOnView } = row;
+  return { ...toOwnersPush(row, urlToken, now, keyring), views, notifyOnView, endReason };
 }
 
 export function openLabel(keyring: Keyring, context: string, sealed: Buffer | null): string | null {

@@ -1,6 +1,8 @@
 import type { KindName } from "../config/config.ts";
+import type { AuditEntry } from "./audit-entry.ts";
 
 export type { KindName } from "../config/config.ts";
+export type * from "./audit-entry.ts";
 
 /** Who is at the door. Every operation on a push is told; nothing is taken from globals. */
 export interface Actor {
@@ -46,6 +48,7 @@ export interface Push {
 
 /** As its owner's own pages tell of it. */
 export interface OwnedPush extends Push {
+  readonly notifyOnView: boolean;
   /** Counted views; refusals after the end are none. */
   readonly views: number;
   /** null while active. */
@@ -88,7 +91,16 @@ export interface CreatePush {
   readonly passphrase?: string;
   readonly name?: string;
   readonly note?: string;
+  /** Addresses that the link is mailed to, separated by commas; "": none. For owned pushes. */
+  readonly notifyEmailsTo?: string;
+  /** The language of those mails, and of the page that their link opens; "": none is chosen. */
+  readonly notifyEmailsToLocale?: string;
+  /** Its owner gets a mail of each counted view. */
+  readonly notifyOnView?: boolean;
 }
+
+/** To whom a link is mailed, as they are asked for. */
+export type DispatchRequest = Required<Pick<CreatePush, "notifyEmailsTo">> & Pick<CreatePush, "notifyEmailsToLocale">;
 
 /** What the owner asks to change. Absent: it stays as it is. The kind never changes. */
 export interface EditPush {
@@ -98,6 +110,7 @@ export interface EditPush {
   readonly expireAfterViews?: number;
   readonly deletableByViewer?: boolean;
   readonly retrievalStep?: boolean;
+  readonly notifyOnView?: boolean;
   /** "": it is removed. */
   readonly name?: string;
   readonly note?: string;
@@ -173,29 +186,6 @@ export type ClaimOutcome =
   | { readonly outcome: "too_many_attempts"; readonly retryAfterSeconds: number }
   | { readonly outcome: "gone"; readonly push: Push }
   | { readonly outcome: "unknown" };
-
-export type AuditKind =
-  | "creation"
-  | "view"
-  | "failed_view"
-  | "expire"
-  | "failed_passphrase"
-  | "admin_view"
-  | "owner_view"
-  | "edit"
-  | "creation_email_send"
-  | "download";
-
-export interface AuditEntry {
-  readonly kind: AuditKind;
-  readonly address: string;
-  readonly userAgent: string;
-  readonly referrer: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  /** How many like events this entry stands for; more than 1 only beyond the per-push cap. */
-  readonly times: number;
-}
 
 /** Who caused an entry, as far as it can be told. `holder`: somebody who has the link. */
 export type TrailActor = "owner" | "administrator" | "holder";

@@ -2,6 +2,7 @@ import { invalidFields } from "../base/errors.ts";
 import { claimView } from "./claim-view.ts";
 import { assertMayCreate, createPush } from "./create.ts";
 import type { PushDeps } from "./deps.ts";
+import { dispatchLink } from "./dispatch.ts";
 import { editPush, findEditable } from "./edit.ts";
 import { expirePush } from "./expire.ts";
 import { createExport } from "./export-owned.ts";
@@ -11,6 +12,7 @@ import type {
   AuditEntry,
   ClaimOutcome,
   CreatePush,
+  DispatchRequest,
   Download,
   EditablePush,
   EditOutcome,
@@ -80,6 +82,14 @@ export interface Pushes {
   edit(urlToken: string, request: EditPush, actor: Actor): Promise<EditOutcome>;
 
   /**
+   * Mails the link of a living push of the actor's to up to five addresses, counted over all times. The audit trail tells
+   * to whom and what became of it.
+   * @throws AppError not_found (unknown, or no links are mailed here), not_authenticated, forbidden, invalid_fields,
+   * too_many_requests (5 a minute), unavailable.
+   */
+  dispatchLink(urlToken: string, request: DispatchRequest, actor: Actor): Promise<void>;
+
+  /**
    * Ends a push for good. One that has ended already is returned as it is.
    * @throws AppError not_found; not_authenticated or forbidden when it is neither the actor's nor deletable by viewers.
    */
@@ -137,6 +147,7 @@ export function createPushes(deps: PushDeps): Pushes {
     claimView: (urlToken, request, actor) => claimView(deps, urlToken, request, actor),
     findEditable: (urlToken, actor) => findEditable(deps, urlToken, actor),
     edit: (urlToken, request, actor) => editPush(deps, urlToken, request, actor),
+    dispatchLink: (urlToken, request, actor) => dispatchLink(deps, urlToken, request, actor),
     expire: (urlToken, actor) => expirePush(deps, urlToken, actor),
     search: createSearch(deps, searchLimits),
     trail: (urlToken, actor, page) => readTrail(deps, urlToken, actor, page),

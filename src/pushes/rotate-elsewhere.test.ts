@@ -15,9 +15,13 @@ async function sealElsewhere({ house: { db, keyring } }: TestHouse): Promise<voi
     return keyring.seal(column.contextOf(id), Buffer.from(table));
   };
   await changeRows(db, "INSERT INTO totp_factors VALUES (7, ?, 0, 0)", sealFor("totp_factors", 7));
+  await changeRows(db, "INSERT INTO imported_code_keys VALUES (7, ?)", sealFor("imported_code_keys", 7));
   const step = Buffer.alloc(32, 9);
   const insertStep = "INSERT INTO sign_on_steps (digest, step_sealed, client, created_at) VALUES (?, ?, '', 0)";
   await changeRows(db, insertStep, step, sealFor("sign_on_steps", step));
+  const insertDispatch = `INSERT INTO dispatches (id, push_id, sequence, recipient_count, details_sealed, sent, given_up, put_off)
+    VALUES (3, 1, 2, 1, ?, 0, 0, 0)`;
+  await changeRows(db, insertDispatch, sealFor("dispatches", 3));
   const insertLetter = "INSERT INTO outbox (id, letter_sealed, created_at, attempts) VALUES (?, ?, 0, 0)";
   for (let id = 1; id <= 250; id += 1) await changeRows(db, insertLetter, id, sealFor("outbox", id));
 }
@@ -30,7 +34,7 @@ test("what other rooms keep sealed is sealed under the new key as well, and open
   }
   {
     await using world = await open(dataDir, "second", "first");
-    expect((await rotate(world)).resealed).toBe(1 + 1 + 1 + 250);
+    expect((await rotate(world)).resealed).toBe(1 + 1 + 1 + 1 + 1 + 250);
     expect((await rotate(world)).resealed).toBe(0);
   }
   await using world = await open(dataDir, "second");

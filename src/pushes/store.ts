@@ -1,4 +1,5 @@
 import type { AuditRecord } from "./audit-trail.ts";
+import type { DispatchRefusal, NewDispatch, PushDispatches, ViewNotices } from "./notice-store.ts";
 import type { AuditEntry, EndReason, KindName, PushTotals, SurveyedPush } from "./push.ts";
 
 /** A push as it lies in the store: nothing in it is readable without a key. Times in ms since the epoch. */
@@ -18,6 +19,8 @@ export interface PushRow {
   readonly refusals: number;
   readonly deletableByViewer: boolean;
   readonly retrievalStep: boolean;
+  /** Its owner is told of each counted view. */
+  readonly notifyOnView: boolean;
   readonly sealGeneration: number;
   readonly linkSalt: Buffer;
   readonly passphraseSalt: Buffer | null;
@@ -69,7 +72,10 @@ export interface ViewClaim {
   /** An owner's look on a page is logged but not counted. */
   readonly counted: boolean;
   /** What the push was when it was opened. It decides nothing, but tells which way of writing is the likely one. */
-  readonly seen: Pick<PushRow, "views" | "expireAfterViews" | "ownerId"> & Pick<SealedPush, "hasFiles">;
+  readonly seen: Pick<PushRow, "views" | "expireAfterViews" | "ownerId" | "notifyOnView"> &
+    Pick<SealedPush, "hasFiles">;
+  /** It is another's view, which the owner is told of if that is wanted. */
+  readonly byAnother: boolean;
   readonly audit: AuditRecord;
   /** When the blobs of a push that ends here may go. */
   readonly blobsDueAt: number;
@@ -86,6 +92,7 @@ export interface PushChange {
   readonly expireAfterViews?: number | undefined;
   readonly deletableByViewer?: boolean | undefined;
   readonly retrievalStep?: boolean | undefined;
+  readonly notifyOnView?: boolean | undefined;
   readonly name?: SealedLabel | undefined;
   readonly note?: SealedLabel | undefined;
   readonly content?: ContentChange | undefined;
@@ -125,13 +132,15 @@ export interface EndRequest {
   readonly audit: AuditRecord | null;
 }
 
+export type InsertOutcome = "inserted" | "upload_swept" | DispatchRefusal;
+
 /**
  * Where pushes lie. Every method is one atomic step; one that writes returns only when what it wrote is durable.
  * The guards are inside the writes: what was read before decides nothing.
  */
 export interface PushStore {
-  /** @returns false when one of the files' uploads is no longer on record (it was swept as an orphan). */
-  insert(push: NewPush, audit: AuditRecord): Promise<boolean>;
+  /** All of it happens, or nothing. `upload_swept`: one of the files' uploads is no longer on record, as an orphan. */
+  insert(push: NewPush, audit: AuditRecord, dispatch?: NewDispatch): Promise<InsertOutcome>;
   find(tokenDigest: Buffer): Promise<PushRow | undefined>;
   findById(pushId: number): Promise<PushRow | undefined>;
   findSealed(tokenDigest: Buffer): Promise<SealedPush | undefined>;
@@ -157,7 +166,6 @@ export interface PushStore {
     limit: number,
     offset: number,
   ): Promise<readonly PushRow[]>;
-  audit(pushId: number, limit: number, offset: number): Promise<readonly AuditEntry[]>;
 
   addUpload(blobKey: string, now: number): Promise<void>;
   /** @returns false when one of them is no longer on record (it was swept as an orphan). */
@@ -165,6 +173,8 @@ export interface PushStore {
   /** Their blobs go into the deletion queue, due at once. */
   abandonUploads(blobKeys: readonly string[]): Promise<void>;
 
+  readonly dispatches: PushDispatches;
+  readonly viewNotices: ViewNotices;
   readonly lists: PushLists;
   readonly surveys: PushSurveys;
   readonly upkeep: PushUpkeep;

@@ -1,4 +1,5 @@
 import type { PushDeps } from "./deps.ts";
+import { createDispatchReports, type DispatchReports } from "./dispatch-reports.ts";
 import { isForgotten, isOwner, toOwnedPush } from "./present-push.ts";
 import type { Actor, OwnedPush, TrailActor, TrailEvent, TrailPage, WholeTrail } from "./push.ts";
 import { pageSize } from "./read.ts";
@@ -34,7 +35,9 @@ export async function readTrail(
   // The end stands among the entries as if it were one: those after it are one place further on.
   const place = limit === undefined ? Number.POSITIVE_INFINITY : await lists.countAfterEnd(id, limit.createdAt);
   const rows = await lists.trail(id, pageSize + 1, place < first ? first - 1 : first);
-  const events = rows.map((row): TrailEvent => toEvent(row, push));
+  const reports = createDispatchReports(deps, id);
+  const events: TrailEvent[] = [];
+  for (const row of rows) events.push(await toEvent(row, push, reports));
   if (limit !== undefined && place >= first && place <= first + pageSize) events.splice(place - first, 0, limit);
   return { push, events: events.slice(0, pageSize), hasMore: events.length > pageSize };
 }
@@ -46,13 +49,14 @@ export async function readWholeTrail(deps: PushDeps, urlToken: string, actor: Ac
 }
 
 export async function* eventsOf(deps: PushDeps, { id, push }: Owned): AsyncIterable<TrailEvent> {
+  const reports = createDispatchReports(deps, id);
   let limit = limitEvent(push);
   for await (const row of rowsOf(deps, id)) {
     if (limit !== undefined && isAfter(limit.createdAt, row)) {
       yield limit;
       limit = undefined;
     }
-    yield toEvent(row, push);
+    yield await toEvent(row, push, reports);
   }
   if (limit !== undefined) yield limit;
 }
@@ -81,8 +85,12 @@ function limitEvent(push: OwnedPush): Extract<TrailEvent, { kind: "limit" }> | u
   return { kind: "limit", reason, createdAt: at, updatedAt: at };
 }
 
-function toEvent({ sequence: _, userId, ...entry }: TrailRow, push: OwnedPush): TrailEvent {
-  return { ...entry, by: actorOf(entry.kind, userId, push) };
+async function toEvent(
+  { sequence, userId, ...entry }: TrailRow,
+  push: OwnedPush,
+  reports: DispatchReports,
+): Promise<Exclude<TrailEvent, { kind: "limit" }>> {
+  return { ...entry, ...(await reports.of(entry.kind, sequence)), by: actorOf(entry.kind, userId, push) };
 }
 
 function actorOf(kind: TrailRow["kind"], userId: number | null, push: OwnedPush): TrailActor {

@@ -5,6 +5,7 @@ import { entry } from "./entry/ar.ts";
 import { factors } from "./factors/ar.ts";
 import { language } from "./language.ts";
 import { mail } from "./mail/ar.ts";
+import { notices } from "./notices/ar.ts";
 import { profile } from "./profile/ar.ts";
 import { singleSignOn } from "./single-sign-on/ar.ts";
 import { tokens } from "./tokens/ar.ts";
@@ -296,5 +297,6 @@ export const ar = language(
     edit,
     admin,
     mail,
+    notices,
   },
 );

@@ -5,6 +5,7 @@ import { entry } from "./entry/de.ts";
 import { factors } from "./factors/de.ts";
 import { language } from "./language.ts";
 import { mail } from "./mail/de.ts";
+import { notices } from "./notices/de.ts";
 import { profile } from "./profile/de.ts";
 import { singleSignOn } from "./single-sign-on/de.ts";
 import { tokens } from "./tokens/de.ts";
@@ -251,5 +252,6 @@ export const de = language(
     edit,
     admin,
     mail,
+    notices,
   },
 );

@@ -5,6 +5,7 @@ import { entry } from "./entry/en.ts";
 import { factors } from "./factors/en.ts";
 import { language } from "./language.ts";
 import { mail } from "./mail/en.ts";
+import { notices } from "./notices/en.ts";
 import { profile } from "./profile/en.ts";
 import { singleSignOn } from "./single-sign-on/en.ts";
 import { tokens } from "./tokens/en.ts";
@@ -239,6 +240,7 @@ const messages = {
   edit,
   admin,
   mail,
+  notices,
 } as const;
 
 export type English = typeof messages;

@@ -5,6 +5,7 @@ import { entry } from "./entry/es.ts";
 import { factors } from "./factors/es.ts";
 import { language } from "./language.ts";
 import { mail } from "./mail/es.ts";
+import { notices } from "./notices/es.ts";
 import { profile } from "./profile/es.ts";
 import { singleSignOn } from "./single-sign-on/es.ts";
 import { tokens } from "./tokens/es.ts";
@@ -270,5 +271,6 @@ export const es = language(
     edit,
     admin,
     mail,
+    notices,
   },
 );

@@ -5,6 +5,7 @@ import { entry } from "./entry/fr.ts";
 import { factors } from "./factors/fr.ts";
 import { language } from "./language.ts";
 import { mail } from "./mail/fr.ts";
+import { notices } from "./notices/fr.ts";
 import { profile } from "./profile/fr.ts";
 import { singleSignOn } from "./single-sign-on/fr.ts";
 import { tokens } from "./tokens/fr.ts";
@@ -272,5 +273,6 @@ export const fr = language(
     edit,
     admin,
     mail,
+    notices,
   },
 );

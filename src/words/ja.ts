@@ -5,6 +5,7 @@ import { entry } from "./entry/ja.ts";
 import { factors } from "./factors/ja.ts";
 import { language } from "./language.ts";
 import { mail } from "./mail/ja.ts";
+import { notices } from "./notices/ja.ts";
 import { profile } from "./profile/ja.ts";
 import { singleSignOn } from "./single-sign-on/ja.ts";
 import { tokens } from "./tokens/ja.ts";
@@ -227,5 +228,6 @@ export const ja = language(
     edit,
     admin,
     mail,
+    notices,
   },
 );

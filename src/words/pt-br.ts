@@ -5,6 +5,7 @@ import { entry } from "./entry/pt-br.ts";
 import { factors } from "./factors/pt-br.ts";
 import { language } from "./language.ts";
 import { mail } from "./mail/pt-br.ts";
+import { notices } from "./notices/pt-br.ts";
 import { profile } from "./profile/pt-br.ts";
 import { singleSignOn } from "./single-sign-on/pt-br.ts";
 import { tokens } from "./tokens/pt-br.ts";
@@ -270,5 +271,6 @@ export const ptBr = language(
     edit,
     admin,
     mail,
+    notices,
   },
 );

@@ -34,13 +34,15 @@ export interface LocaleWishes {
   /** What somebody signed in has chosen for the account. */
   readonly account: string | undefined;
   readonly acceptLanguage: string | undefined;
+  /** Of the installation, for people who wish for nothing that we speak; undefined: English. */
+  readonly settled?: string | undefined;
 }
 
 /**
  * The language of an answer: the one asked for by `?locale=`, else the account's, else the best of Accept-Language
- * (RFC 9110, section 12.5.4), else English. `asked` says that the query decided, so that links on the page go on asking.
+ * (RFC 9110, section 12.5.4), else the installation's, else English. `asked` says that the query decided, so that links on the page go on asking.
  */
-export function chooseLocale({ query, account, acceptLanguage }: LocaleWishes): {
+export function chooseLocale({ query, account, acceptLanguage, settled }: LocaleWishes): {
   readonly words: Words;
   readonly asked: boolean;
 } {
@@ -52,7 +54,7 @@ export function chooseLocale({ query, account, acceptLanguage }: LocaleWishes): 
     const words = findWords(tag);
     if (words !== undefined) return { words, asked: false };
   }
-  return { words: en, asked: false };
+  return { words: findWords(settled) ?? en, asked: false };
 }
 
 function preferredTags(header: string): readonly string[] {

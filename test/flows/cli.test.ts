@@ -1,5 +1,8 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { newDataDir, runProgram } from "../support/processes.ts";
+import { newDataDir, runProgram, runToItsEnd } from "../support/processes.ts";
 import { startServer } from "../support/server.ts";
 
 const email = "ada@example.com";
@@ -92,5 +95,25 @@ describe("operator commands beside a running server", () => {
     expect(wrong).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringMatching(/^PORT .*\.\n$/) });
     expect(await runProgram(["--help"], environment)).toMatchObject({ exitCode: 0, stderr: "" });
     expect(await runProgram(["no-such-command"], environment)).toMatchObject({ exitCode: 2, stdout: "" });
+  });
+
+  it("take an env file for themselves: Node neither reads it first nor obeys it", async () => {
+    const folder = newDataDir();
+    mkdirSync(folder);
+    const file = join(folder, "settings.env");
+    writeFileSync(file, "NODE_OPTIONS=--no-such-option-of-node\nPWP__LOG_LEVEL=warn\n");
+    const run = (path: string) => {
+      const argv = ["run", "-s", "sealpush", "--", "config", "check", "--env-file", path];
+      const cwd = resolve(import.meta.dirname, "../..");
+      return runToItsEnd(spawn("npm", argv, { cwd, env: { PATH: process.env.PATH, DATA_DIR: folder } }));
+    };
+    expect(await run(file)).toMatchObject({
+      ...{ exitCode: 0, stderr: "" },
+      stdout: expect.stringMatching(/^PWP__LOG_LEVEL +honoured: warn$/m),
+    });
+    expect(await run(`${file}.none`)).toEqual({
+      ...{ exitCode: 1, stdout: "" },
+      stderr: `${file}.none cannot be read (ENOENT).\n`,
+    });
   });
 });

@@ -3,7 +3,9 @@ import { startTestApp, type TestApp } from "../support/app.ts";
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp();
+  // Some are there only where mails leave.
+  const mails = { PWP__MAIL__SMTP_ADDRESS: "127.0.0.1", PWP__OVERRIDE_BASE_URL: "http://127.0.0.1:5100" };
+  app = await startTestApp({ environment: mails });
 });
 afterAll(() => app[Symbol.asyncDispose]());
 
@@ -33,17 +35,44 @@ POST   /admin/users/:id/promote               page_admin    changes
 POST   /admin/users/:id/reset_factors         page_admin    changes
 GET    /branding/:filename                    public
 GET    /                                      page_creator
+GET    /:locale/f/:token                      public
+GET    /:locale/f/:token/preview              public
+GET    /:locale/f/:token/r                    public
+GET    /:locale/f/:token/r/preview            public
+GET    /:locale/p/:token                      public
+GET    /:locale/p/:token/preview              public
+GET    /:locale/p/:token/r                    public
+GET    /:locale/p/:token/r/preview            public
+GET    /:locale/r/:token                      public
+GET    /:locale/r/:token/preview              public
+GET    /:locale/r/:token/r                    public
+GET    /:locale/r/:token/r/preview            public
+GET    /api                                   public
+GET    /api/v1/version                        public
+GET    /api/v1/version.json                   public
 GET    /api/v2/openapi.json                   api
 GET    /api_tokens                            page
 POST   /api/v2/pushes                         api           changes scope:create
 GET    /api/v2/pushes/:url_token              api           changes retrieval
 DELETE /api/v2/pushes/:url_token              api           changes scope:expire
 GET    /api/v2/pushes/:url_token/audit        api_token scope:read
+POST   /api/v2/pushes/:url_token/notify_emails api_token changes scope:create
 GET    /api/v2/pushes/:url_token/preview      api
 GET    /api/v2/pushes/active                  api_token scope:read
 GET    /api/v2/pushes/expired                 api_token scope:read
 GET    /api/v2/version                        public
 GET    /assets/:name                          public
+POST   /f.json                                api           changes scope:create
+GET    /f/:token                              public
+GET    /f/:token/preview                      public
+GET    /f/:token/r                            public
+GET    /f/:token/r/preview                    public
+GET    /f/:url_token.json                     api           changes retrieval
+DELETE /f/:url_token.json                     api           changes scope:expire
+GET    /f/:url_token/audit.json               api_token scope:read
+GET    /f/:url_token/preview.json             api
+GET    /f/active.json                         api_token scope:read
+GET    /f/expired.json                        api_token scope:read
 GET    /files/:ticket                         public
 GET    /first_run                             page
 POST   /first_run                             page          changes
@@ -55,14 +84,33 @@ POST   /p/:token                              page          changes retrieval
 GET    /p/:token/audit                        page_session
 GET    /p/:token/audit/download               page_session
 GET    /p/:token/edit                         page_session
+POST   /p/:token/notify_emails                page_session  changes
 POST   /p/:token/edit                         page_session  changes
 POST   /p/:token/expire                       page          changes
 GET    /p/:token/preview                      page
 GET    /p/:token/r                            page          retrieval
 POST   /p/:token/r                            page          changes retrieval
 GET    /p/:token/r/preview                    page
+OPTIONS /p.json                               public
+POST   /p.json                                api           changes scope:create
 GET    /p/:url_token.json                     api           changes retrieval
+DELETE /p/:url_token.json                     api           changes scope:expire
+GET    /p/:url_token/audit.json               api_token scope:read
+GET    /p/:url_token/preview.json             api
+GET    /p/active.json                         api_token scope:read
+GET    /p/expired.json                        api_token scope:read
 GET    /p/new                                 page_creator
+POST   /r.json                                api           changes scope:create
+GET    /r/:token                              public
+GET    /r/:token/preview                      public
+GET    /r/:token/r                            public
+GET    /r/:token/r/preview                    public
+GET    /r/:url_token.json                     api           changes retrieval
+DELETE /r/:url_token.json                     api           changes scope:expire
+GET    /r/:url_token/audit.json               api_token scope:read
+GET    /r/:url_token/preview.json             api
+GET    /r/active.json                         api_token scope:read
+GET    /r/expired.json                        api_token scope:read
 GET    /ready                                 public
 GET    /robots.txt                            public
 GET    /up                                    public
@@ -176,7 +224,7 @@ test("no page changes state for another site, whoever is signed in", async () =>
 
 test("only POST and DELETE, and the retrievals of the API, change state", () => {
   for (const { method, pattern, access, changesState, retrieval } of app.app.routes) {
-    const reads = method === "GET" || method === "HEAD";
+    const reads = ["GET", "HEAD", "OPTIONS"].includes(method);
     if (reads && changesState) expect([pattern, access, retrieval]).toEqual([pattern, "api", true]);
     if (!reads) expect([pattern, changesState]).toEqual([pattern, true]);
   }

@@ -2,7 +2,7 @@ import { auditView } from "../../src/pages/audit/view.tsx";
 import { dashboardView } from "../../src/pages/dashboard/view.tsx";
 import type { PageContext } from "../../src/pages/page-context.ts";
 import type { Page } from "../../src/pages/render.ts";
-import type { AuditKind, EndReason, OwnedPush, PushSearch, TrailEvent } from "../../src/pushes/pushes.ts";
+import type { AuditEntry, AuditKind, EndReason, OwnedPush, PushSearch, TrailEvent } from "../../src/pushes/pushes.ts";
 
 const nowMs = Date.UTC(2027, 2, 3, 14, 5);
 const endReasons: readonly (EndReason | null)[] = [null, "views", "time", "viewer", "owner"];
@@ -15,10 +15,16 @@ function pushesNamed(text: string): readonly OwnedPush[] {
   return endReasons.map((endReason, at) => ({
     ...{ urlToken: `token-${at}`, kind: "url", ownerId: 7, name: at === 0 ? null : text, note: text },
     ...{ expireAfterDays: 7, expireAfterViews: 5, daysRemaining: 3, viewsRemaining: 2, views: 3 },
-    ...{ deletableByViewer: true, retrievalStep: true, passphraseRequired: true },
+    ...{ deletableByViewer: true, retrievalStep: true, passphraseRequired: true, notifyOnView: true },
     ...{ expired: endReason !== null, deleted: false, endReason, expiredOn: endReason === null ? null : nowMs - 1_000 },
     ...{ createdAt: nowMs - 90_000_000, updatedAt: nowMs, expiresAt: nowMs + 90_000_000 },
   }));
+}
+
+function mailed(kind: AuditKind, text: string): Pick<AuditEntry, "dispatch"> {
+  if (kind !== "creation_email_send") return {};
+  const report = { status: "partially_failed", proceedAt: nowMs, errorMessage: text } as const;
+  return { dispatch: { recipients: `${text},${text}`, locale: text, successfulSends: text, ...report } };
 }
 
 function eventsWith(text: string): readonly TrailEvent[] {
@@ -27,7 +33,14 @@ function eventsWith(text: string): readonly TrailEvent[] {
   return [
     ...(["views", "time"] as const).map((reason) => ({ kind: "limit" as const, reason, ...times })),
     ...auditKinds.flatMap((kind) =>
-      (["owner", "holder", "administrator"] as const).map((by, at) => ({ kind, by, times: at + 1, ...from, ...times })),
+      (["owner", "holder", "administrator"] as const).map((by, at) => ({
+        kind,
+        by,
+        times: at + 1,
+        ...from,
+        ...times,
+        ...mailed(kind, text),
+      })),
     ),
   ];
 }

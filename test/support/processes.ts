@@ -32,7 +32,7 @@ export function spawnProgram(
   environment: Environment,
   launcher: readonly string[] = [],
 ): ChildProcess {
-  const [command = process.execPath, ...rest] = [...launcher, process.execPath, program, ...argv];
+  const [command = process.execPath, ...rest] = [...launcher, process.execPath, "--", program, ...argv];
   return spawn(command, rest, { env: { PATH: process.env.PATH, ...environment } });
 }
 

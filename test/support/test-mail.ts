@@ -3,6 +3,7 @@ import { createKeyring, type Keyring } from "../../src/crypto/keyring.ts";
 import type { Database } from "../../src/db/database.ts";
 import { createDelivery, type Delivery } from "../../src/mail/delivery.ts";
 import type { LetterContent } from "../../src/mail/letter.ts";
+import type { LinkLetters } from "../../src/mail/link-letters.ts";
 import type { Mailer, Message, Sending } from "../../src/mail/mailer.ts";
 import { createOutbox, type Outbox } from "../../src/mail/outbox.ts";
 import { createLetterStore, type LetterStore } from "../../src/mail/store/letters.ts";
@@ -48,6 +49,13 @@ export const noticeLetter: LetterContent = {
 };
 export const testKeyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
 
+/** Every link is of use, and nobody is told what becomes of its letter. */
+const anyLink: LinkLetters = {
+  isOfUse: async () => true,
+  settle: async () => undefined,
+  putOff: async () => undefined,
+};
+
 /** An outbox with its delivery on the database of the folder, and a mailer that answers as the test says. */
 export function openTestMail(options: {
   readonly folder?: string;
@@ -55,6 +63,7 @@ export function openTestMail(options: {
   readonly clock?: TestClock;
   readonly keyring?: Keyring;
   readonly open?: boolean;
+  readonly linkLetters?: LinkLetters;
 }): TestMail & AsyncDisposable {
   const { clock = new TestClock(), keyring = testKeyring } = options;
   const db = openEngineDatabase(options.folder);
@@ -75,6 +84,7 @@ export function openTestMail(options: {
   });
   const delivery = createDelivery({
     ...{ store, keyring, mailer, clock, events },
+    linkLetters: options.linkLetters ?? anyLink,
     baseUrl: "https://push.example.com",
     random: systemRandom,
   });

@@ -28,6 +28,8 @@ export interface FactorUnit {
   removeTotp(unit: Unit, userId: number): Promise<boolean>;
   /** false: no such code, or it was used. */
   claimBackupCode(unit: Unit, userId: number, digest: Buffer, now: number): Promise<boolean>;
+  /** What the user's codes from another installation are checked by; undefined: there are none. */
+  findImportedCodeKey(unit: Unit, userId: number): Promise<Buffer | undefined>;
   hasBackupCodes(unit: Unit, userId: number): Promise<boolean>;
   /** In place of all before; an empty list removes them. */
   replaceBackupCodes(unit: Unit, userId: number, digests: readonly Buffer[]): Promise<void>;
@@ -38,6 +40,17 @@ export interface FactorUnit {
 export function totpContext(userId: number): string {
   return `user:${userId}:totp-secret`;
 }
+
+export function importedCodeContext(userId: number): string {
+  return `user:${userId}:imported-code-key`;
+}
+
+export const sealedImportedCodeKeys: SealedColumn = {
+  table: "imported_code_keys",
+  idColumn: "user_id",
+  sealedColumn: "key_sealed",
+  contextOf: (id) => importedCodeContext(Number(id)),
+};
 
 export const sealedTotpSecrets: SealedColumn = {
   table: "totp_factors",
@@ -78,6 +91,10 @@ const claimCode = sql<[usedAt: number, userId: number, digest: Buffer]>(
 const anyCode = sql<[userId: number], { userId: number }>(
   "SELECT user_id AS userId FROM backup_codes WHERE user_id = ? LIMIT 1",
 );
+const importedCodeKey = sql<[userId: number], { keySealed: Buffer }>(
+  "SELECT key_sealed AS keySealed FROM imported_code_keys WHERE user_id = ?",
+);
+const removeImportedCodeKey = sql<[userId: number]>("DELETE FROM imported_code_keys WHERE user_id = ?");
 const removeCodes = sql<[userId: number]>("DELETE FROM backup_codes WHERE user_id = ?");
 const insertCode = sql<[userId: number, digest: Buffer]>("INSERT INTO backup_codes (user_id, digest) VALUES (?, ?)");
 
@@ -110,11 +127,16 @@ const totp: Pick<FactorUnit, "findTotpSecret" | "putTotp" | "claimTotpStep" | "r
   removeTotp: async (unit, userId) => (await unit.run(removeTotpSecret, userId)) === 1,
 };
 
-const backupCodes: Pick<FactorUnit, "claimBackupCode" | "hasBackupCodes" | "replaceBackupCodes"> = {
+const backupCodes: Pick<
+  FactorUnit,
+  "claimBackupCode" | "findImportedCodeKey" | "hasBackupCodes" | "replaceBackupCodes"
+> = {
   claimBackupCode: async (unit, userId, digest, now) => (await unit.run(claimCode, now, userId, digest)) === 1,
+  findImportedCodeKey: async (unit, userId) => (await unit.one(importedCodeKey, userId))?.keySealed,
   hasBackupCodes: async (unit, userId) => (await unit.one(anyCode, userId)) !== undefined,
   async replaceBackupCodes(unit, userId, digests) {
     await unit.run(removeCodes, userId);
+    await unit.run(removeImportedCodeKey, userId);
     for (const digest of digests) await unit.run(insertCode, userId, digest);
   },
 };

@@ -1,6 +1,7 @@
 import type { TSchema } from "typebox";
-import { type OpenApiOperation, openApiDocument } from "./openapi.ts";
-import { CreatePushFields } from "./schemas.ts";
+import { describeParameter, openApiDocument, withBraces } from "./openapi.ts";
+import { type Operation, operations } from "./operations.ts";
+import { CreatePushFields, NotifyEmailsRequest } from "./schemas.ts";
 
 export interface ReferenceField {
   readonly name: string;
@@ -12,6 +13,8 @@ export interface ReferenceEndpoint {
   readonly id: string;
   readonly method: string;
   readonly path: string;
+  /** Other paths of the same. */
+  readonly alsoAt: readonly string[];
   readonly summary: string;
   readonly description: string;
   readonly token: "not looked at" | "optional" | "required";
@@ -19,7 +22,8 @@ export interface ReferenceEndpoint {
   readonly scope: string | null;
   /** `type`: path, query or header. */
   readonly parameters: readonly ReferenceField[];
-  /** Of the object `push` in the body. */
+  /** The object in the body that holds the fields; null: the body itself does. */
+  readonly wrapper: string | null;
   readonly fields: readonly ReferenceField[];
   readonly answers: readonly { readonly status: string; readonly description: string; readonly keys: string }[];
 }
@@ -32,50 +36,43 @@ export interface ApiReference {
 
 /** What the OpenAPI document says, arranged for a reader. */
 export function apiReference(): ApiReference {
-  const document = openApiDocument();
-  const { schemas } = document.components;
-  const endpoints = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => describeEndpoint(path, method, operation, schemas)),
-  );
-  return { title: document.info.title, description: document.info.description, endpoints };
+  const { title, description } = openApiDocument().info;
+  const endpoints = operations.map((operation) => describeEndpoint(operation, operation.takesPush ? "push" : null, []));
+  return { title, description, endpoints };
 }
 
-function describeEndpoint(
-  path: string,
-  method: string,
-  operation: OpenApiOperation,
-  schemas: Readonly<Record<string, TSchema>>,
+export function describeEndpoint(
+  operation: Operation,
+  wrapper: string | null,
+  alsoAt: readonly string[],
 ): ReferenceEndpoint {
+  const { id, method, summary, description, access, scope, parameters, answers } = operation;
   return {
-    id: operation.operationId,
-    method: method.toUpperCase(),
-    path,
-    summary: operation.summary,
-    description: operation.description,
-    token: tokenNeed(operation),
-    scope: operation.security.flatMap(({ bearer = [] }) => bearer)[0] ?? null,
-    parameters: operation.parameters.map(({ name, in: place, description }) => ({ name, type: place, description })),
-    fields: operation.requestBody === undefined ? [] : fieldsOf(CreatePushFields),
-    answers: Object.entries(operation.responses).map(([status, { description, content }]) => ({
-      status,
-      description,
-      keys: keysOf(resolve(content["application/json"]?.schema, schemas)),
+    ...{ id, method, summary, description, scope, wrapper },
+    path: withBraces(operation.path),
+    alsoAt: alsoAt.map(withBraces),
+    token: tokenNeed(access),
+    parameters: parameters.map(describeParameter).map(({ name, in: place, description: meaning }) => ({
+      ...{ name, type: place, description: meaning },
+    })),
+    fields: fieldsTaken(operation, wrapper),
+    answers: Object.entries(answers).map(([status, { description: meaning, schema }]) => ({
+      ...{ status, description: meaning, keys: keysOf(schema as Described) },
     })),
   };
 }
 
-function tokenNeed({ security }: OpenApiOperation): ReferenceEndpoint["token"] {
-  if (security.length === 0) return "not looked at";
-  return security.some((requirement) => Object.keys(requirement).length === 0) ? "optional" : "required";
+function fieldsTaken({ takesRecipients = false }: Operation, wrapper: string | null): ReferenceField[] {
+  if (takesRecipients) return fieldsOf(NotifyEmailsRequest);
+  return wrapper === null ? [] : fieldsOf(CreatePushFields);
+}
+
+function tokenNeed(access: Operation["access"]): ReferenceEndpoint["token"] {
+  if (access === "public") return "not looked at";
+  return access === "api" ? "optional" : "required";
 }
 
 type Described = { readonly [key: string]: unknown };
-
-function resolve(schema: object | undefined, schemas: Readonly<Record<string, TSchema>>): Described {
-  const reference: unknown = schema === undefined ? undefined : Reflect.get(schema, "$ref");
-  const name = typeof reference === "string" ? reference.slice(reference.lastIndexOf("/") + 1) : "";
-  return (schemas[name] ?? {}) as Described;
-}
 
 function fieldsOf(schema: { readonly properties: Readonly<Record<string, TSchema>> }): ReferenceField[] {
   return Object.entries(schema.properties).map(([name, property]) => {

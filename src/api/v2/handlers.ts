@@ -13,8 +13,9 @@ import {
   presentVersion,
 } from "./presenters.ts";
 import { type ReceiveDeps, receiveCreatePush } from "./receive-create-push.ts";
+import { receiveNotifyEmails } from "./receive-notify-emails.ts";
 import { pageOf, passphraseOf, urlTokenOf } from "./request-parts.ts";
-import type { WrongPassphraseAnswer } from "./schemas.ts";
+import type { MessageAnswer, WrongPassphraseAnswer } from "./schemas.ts";
 
 export interface ApiDeps extends ReceiveDeps {
   readonly config: Config;
@@ -52,6 +53,11 @@ export const audit: ApiHandler = async (request, reply, deps) => {
   return sendJson(reply, 200, presentAudit(await deps.pushes.audit(urlTokenOf(request), request.actor, page)));
 };
 
+export const notifyEmails: ApiHandler = async (request, reply, deps) => {
+  await deps.pushes.dispatchLink(urlTokenOf(request), await receiveNotifyEmails(request, deps), request.actor);
+  return sendJson(reply, 201, { message: "The link is on its way to the recipients." } satisfies MessageAnswer);
+};
+
 export const expire: ApiHandler = async (request, reply, deps) => {
   const push = await deps.pushes.expire(urlTokenOf(request), request.actor);
   return sendJson(reply, 200, presentPush(push, request.baseUrl));
@@ -66,14 +72,18 @@ async function list(
   deps: ApiDeps,
   state: "active" | "expired",
 ): Promise<FastifyReply> {
-  const { user } = request.actor;
-  if (user === null) throw new AppError("not_authenticated", "This needs an API token.");
-  const pushes = await deps.pushes.list(user.id, state, pageOf(request));
+  const pushes = await deps.pushes.list(userIdOf(request), state, pageOf(request));
   return sendJson(
     reply,
     200,
     pushes.map((push) => presentOwnedPush(push, request.baseUrl)),
   );
+}
+
+/** Of the token's user, on a route that needs one. */
+export function userIdOf({ actor }: FastifyRequest): number {
+  if (actor.user === null) throw new AppError("not_authenticated", "This needs an API token.");
+  return actor.user.id;
 }
 
 type Claimed = Extract<ClaimOutcome, { outcome: "revealed" | "gone" }> | { readonly outcome: "refused" };

@@ -36,6 +36,7 @@ test("the reader's reference has every endpoint with its fields", () => {
     "DELETE /api/v2/pushes/{url_token}",
     "GET /api/v2/pushes/{url_token}/preview",
     "GET /api/v2/pushes/{url_token}/audit",
+    "POST /api/v2/pushes/{url_token}/notify_emails",
   ]);
   const create = endpoints.find(({ id }) => id === "createPush");
   expect(create?.fields.map(({ name }) => name)).toContain("expire_after_duration");

@@ -50,6 +50,8 @@ const named: readonly (readonly [name: string, schema: TSchema])[] = [
   ["PushList", schemas.PushListAnswer],
   ["Preview", schemas.PreviewAnswer],
   ["Audit", schemas.AuditAnswer],
+  ["NotifyEmailsRequest", schemas.NotifyEmailsRequest],
+  ["Message", schemas.MessageAnswer],
   ["Error", schemas.ErrorAnswer],
   ["WrongPassphrase", schemas.WrongPassphraseAnswer],
   ["FieldErrors", schemas.FieldErrorsAnswer],
@@ -95,7 +97,7 @@ const scopeMeanings =
 export function openApiDocument(): OpenApiDocument {
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
   for (const operation of operations) {
-    const path = operation.path.replace(/:([a-z_]+)/g, "{$1}");
+    const path = withBraces(operation.path);
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describeOperation(operation) };
   }
   return {
@@ -120,14 +122,24 @@ export function openApiDocument(): OpenApiDocument {
   };
 }
 
+/** `/p/:url_token` -> `/p/{url_token}`. */
+export function withBraces(path: string): string {
+  return path.replace(/:([a-z_]+)/g, "{$1}");
+}
+
+export function describeParameter(name: ParameterName): OpenApiParameter {
+  return parameters[name];
+}
+
 function describeOperation(operation: Operation): OpenApiOperation {
   return {
     operationId: operation.id,
     summary: operation.summary,
     description: operation.description,
     security: securityOf(operation),
-    parameters: operation.parameters.map((name) => parameters[name]),
+    parameters: operation.parameters.map(describeParameter),
     ...(operation.takesPush ? { requestBody: { required: true, content: createContent() } } : {}),
+    ...(operation.takesRecipients ? { requestBody: { required: true, content: recipientsContent() } } : {}),
     responses: Object.fromEntries(
       Object.entries(operation.answers).map(([status, { description, schema }]) => [
         status,
@@ -151,6 +163,11 @@ function createContent(): Readonly<Record<string, MediaType>> {
     "multipart/form-data": { schema: formSchema(true) },
     "application/x-www-form-urlencoded": { schema: formSchema(false) },
   };
+}
+
+function recipientsContent(): Readonly<Record<string, MediaType>> {
+  const content = { schema: reference(schemas.NotifyEmailsRequest) };
+  return { "application/json": content, "application/x-www-form-urlencoded": content };
 }
 
 /** The same fields under the names that forms give them. */

@@ -1,5 +1,6 @@
 import type { TSchema } from "typebox";
 import type { Scope } from "../../accounts/accounts.ts";
+import type { Config } from "../../config/config.ts";
 import type { RouteAccess } from "../../http/request.ts";
 import * as handlers from "./handlers.ts";
 import * as schemas from "./schemas.ts";
@@ -26,22 +27,26 @@ export interface Operation {
   readonly description: string;
   readonly parameters: readonly ParameterName[];
   readonly takesPush: boolean;
+  /** The body names to whom a link shall be mailed. */
+  readonly takesRecipients?: boolean;
+  /** Absent: everywhere. Where it is not served, its address is one at which there is nothing. */
+  readonly isServed?: (config: Config) => boolean;
   readonly answers: Readonly<Record<number, Answer>>;
   readonly handler: handlers.ApiHandler;
 }
 
-const refused = (description: string): Answer => ({ description, schema: schemas.ErrorAnswer });
+export const refused = (description: string): Answer => ({ description, schema: schemas.ErrorAnswer });
 
-const always = {
+export const always = {
   429: refused("Too many requests; Retry-After says how many seconds to wait."),
   503: refused("Not now; Retry-After says how many seconds to wait."),
 };
-const badToken = { 401: refused("The token given is not valid, or one is needed.") };
-const unknownPush = { 404: refused("No such push.") };
+export const badToken = { 401: refused("The token given is not valid, or one is needed.") };
+export const unknownPush = { 404: refused("No such push.") };
 // Where second factors are required, the token of a user without one is refused wherever a token counts.
-const lacksFactor = { 403: refused("The token's user lacks the second factor that this server requires.") };
-const lacksScope = { 403: refused("The token lacks the scope, or its user a required second factor.") };
-const badPage = { 400: refused("Invalid page parameter.") };
+export const lacksFactor = { 403: refused("The token's user lacks the second factor that this server requires.") };
+export const lacksScope = { 403: refused("The token lacks the scope, or its user a required second factor.") };
+export const badPage = { 400: refused("Invalid page parameter.") };
 
 export const operations: readonly Operation[] = [
   {
@@ -215,5 +220,34 @@ export const operations: readonly Operation[] = [
       ...always,
     },
     handler: handlers.audit,
+  },
+  {
+    id: "notifyEmails",
+    method: "POST",
+    path: "/api/v2/pushes/:url_token/notify_emails",
+    access: "api_token",
+    scope: "create",
+    changesState: true,
+    retrieval: false,
+    summary: "Mail the link of your push",
+    description:
+      "To up to 5 addresses over all times of a push; 5 requests a minute. The audit log tells what becomes of the " +
+      "mails. Not served (404) where version says that email_auto_dispatch is false.",
+    parameters: ["url_token"],
+    takesPush: false,
+    takesRecipients: true,
+    isServed: (config) => config.dispatches.enabled,
+    answers: {
+      201: { description: "The mails wait to be sent.", schema: schemas.MessageAnswer },
+      400: refused("Not JSON or not a form."),
+      ...badToken,
+      403: refused("It is not your push, the token lacks the scope, or its user a required second factor."),
+      404: refused("No such push, or no links are mailed here."),
+      413: refused("The body is too large."),
+      415: refused("Another media type."),
+      422: { description: "What is wrong with each field.", schema: schemas.FieldErrorsAnswer },
+      ...always,
+    },
+    handler: handlers.notifyEmails,
   },
 ];

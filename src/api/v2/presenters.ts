@@ -1,14 +1,15 @@
 import type { Config } from "../../config/config.ts";
 import { downloadUrl } from "../../http/downloads.ts";
-import type { AuditEntry, Push, RevealedFile } from "../../pushes/pushes.ts";
+import type { AuditEntry, DispatchReport, Push, RevealedFile } from "../../pushes/pushes.ts";
 import type {
   AuditAnswer,
-  EarlierPushAnswer,
-  EarlierRetrievedAnswer,
+  CommonAnswer,
+  NotifyByEmail,
   OwnedPushAnswer,
   PreviewAnswer,
   PushAnswer,
   RetrievedPushAnswer,
+  SecretAnswer,
   VersionAnswer,
 } from "./schemas.ts";
 
@@ -23,7 +24,7 @@ export function htmlUrl(push: Push, baseUrl: string): string {
 }
 
 /** The keys that every version of the API has, in the order its clients know. */
-export function presentEarlierPush(push: Push, baseUrl: string, passphrase: string | null): EarlierPushAnswer {
+export function presentCommon(push: Push, baseUrl: string, passphrase: string | null): CommonAnswer {
   return {
     expire_after_views: push.expireAfterViews,
     expired: push.expired,
@@ -45,7 +46,7 @@ export function presentEarlierPush(push: Push, baseUrl: string, passphrase: stri
 
 export function presentPush(push: Push, baseUrl: string, passphrase: string | null = null): PushAnswer {
   return {
-    ...presentEarlierPush(push, baseUrl, passphrase),
+    ...presentCommon(push, baseUrl, passphrase),
     kind: push.kind,
     expires_at: timestamp(push.expiresAt),
   };
@@ -64,21 +65,8 @@ export function presentGone(push: Push, baseUrl: string): RetrievedPushAnswer {
   return { ...presentPush(push, baseUrl), payload: null, files: [] };
 }
 
-export function presentEarlierRevealed(push: Push, revealed: Revealed, baseUrl: string): EarlierRetrievedAnswer {
-  return { ...presentEarlierRetrieved(push, baseUrl), ...presentSecret(revealed, baseUrl) };
-}
-
-export function presentEarlierGone(push: Push, baseUrl: string): EarlierRetrievedAnswer {
-  return { ...presentEarlierRetrieved(push, baseUrl), payload: null, files: [] };
-}
-
-/** The older API does not know the option for url pushes. */
-function presentEarlierRetrieved(push: Push, baseUrl: string) {
-  const answer = presentEarlierPush(push, baseUrl, null);
-  return push.kind === "url" ? { ...answer, deletable_by_viewer: null } : answer;
-}
-
-function presentSecret({ payload, files }: Revealed, baseUrl: string) {
+/** What only a retrieval answers. */
+export function presentSecret({ payload, files }: Revealed, baseUrl: string): SecretAnswer {
   return {
     payload,
     files: files.map((file) => ({
@@ -100,9 +88,20 @@ export function presentAudit(entries: readonly AuditEntry[]): AuditAnswer {
       user_agent: entry.userAgent,
       referrer: entry.referrer,
       kind: entry.kind,
+      ...(entry.dispatch === undefined ? {} : { notify_by_email: presentDispatch(entry.dispatch) }),
       created_at: timestamp(entry.createdAt),
       updated_at: timestamp(entry.updatedAt),
     })),
+  };
+}
+
+export function presentDispatch(dispatch: DispatchReport): NotifyByEmail {
+  const { recipients, locale, status, successfulSends, proceedAt, errorMessage } = dispatch;
+  return {
+    ...{ recipients, locale, status },
+    successful_sends: successfulSends,
+    proceed_at: proceedAt === null ? null : timestamp(proceedAt),
+    ...(errorMessage === null ? {} : { error_message: errorMessage }),
   };
 }
 
@@ -118,7 +117,7 @@ export function presentVersion(config: Config, version: string): VersionAnswer {
       accounts: { enabled: false },
       pushes: {
         enabled: true,
-        email_auto_dispatch: false,
+        email_auto_dispatch: config.dispatches.enabled,
         file_attachments: {
           enabled: kinds.file.enabled,
           requires_authentication: !(config.allowAnonymous && files.allowAnonymous),

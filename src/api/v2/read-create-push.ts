@@ -26,9 +26,7 @@ export function readCreatePush(fields: object): ReadPush {
   const problems = new Map<string, string>();
   const given = reader.read(fields, problems);
   const files = (given.files ?? []).map((file) => decodeFile(file, problems));
-  if (problems.size > 0) {
-    throw invalidFields(Object.fromEntries([...problems].map(([name, problem]) => [domainName(name), [problem]])));
-  }
+  refuseProblems(problems);
   assertSize(given.payload ?? "", files);
   const duration = given.expire_after_duration;
   const minutes = duration === undefined ? undefined : durationMinutes[duration];
@@ -44,8 +42,17 @@ export function readCreatePush(fields: object): ReadPush {
     passphrase: given.passphrase === "" ? undefined : given.passphrase,
     name: given.name,
     note: given.note,
+    notifyEmailsTo: given.notify_emails_to,
+    notifyEmailsToLocale: given.notify_emails_to_locale,
+    notifyOnView: given.notify_on_view,
   });
   return { request, files };
+}
+
+/** @throws AppError invalid_fields (by domain name). */
+export function refuseProblems(problems: ReadonlyMap<string, string>): void {
+  if (problems.size === 0) return;
+  throw invalidFields(Object.fromEntries([...problems].map(([name, problem]) => [domainName(name), [problem]])));
 }
 
 /** `expire_after_days` -> `expireAfterDays`. */

@@ -12,24 +12,30 @@ export interface ReceiveDeps {
   readonly bodyBudget: BodyBudget;
 }
 
-/** `push[files][]`; some clients send it without brackets or numbered. */
-const filesField = /^push\[files\](?:\[\d{0,3}\])?$/;
-const textFields: ReadonlySet<string> = new Set(
-  Object.keys(CreatePushFields.properties)
-    .filter((name) => name !== "files")
-    .map((name) => `push[${name}]`),
-);
+/** How the fields of a push come at an address of the API. */
+export interface Envelope {
+  /** Names that the object with the fields may have; the first that holds one counts. The first of all is the address's own. */
+  readonly wrappers: readonly [string, ...string[]];
+  /** What the address itself says of the push, put over what was sent. */
+  settle(fields: object): object;
+}
+
+const pushEnvelope: Envelope = { wrappers: ["push"], settle: (fields) => fields };
 
 /**
- * Reads `{"push": {...}}` from JSON or a form. Files of a multipart form are sealed and stored as they arrive; the
+ * Reads `{"push": {...}}`, or what another envelope has instead, from JSON or a form. Files of a multipart form are sealed and stored as they arrive; the
  * upload in the result must go to `pushes.create` or be abandoned.
  * @throws AppError as `receiveBody`, `readCreatePush`, `pushes.assertMayCreate` and `pushes.beginUpload` do; nothing is left behind then.
  */
-export async function receiveCreatePush(request: FastifyRequest, deps: ReceiveDeps): Promise<CreatePush> {
+export async function receiveCreatePush(
+  request: FastifyRequest,
+  deps: ReceiveDeps,
+  envelope: Envelope = pushEnvelope,
+): Promise<CreatePush> {
   const files = new LazyUpload(deps.pushes, request.actor);
   try {
-    const body = await receiveBody(request, deps.bodyBudget, (file) => takeFile(file, files));
-    const fields = pushFields(body, files.begun !== undefined);
+    const body = await receiveBody(request, deps.bodyBudget, (file) => takeFile(file, envelope, files));
+    const fields = envelope.settle(pushFields(body, envelope, files.begun !== undefined));
     deps.pushes.assertMayCreate(asksForFiles(fields), request.actor);
     const read = readCreatePush(fields);
     for (const file of read.files) await files.add({ ...file, content: once(file.bytes) });
@@ -61,16 +67,24 @@ class LazyUpload {
   }
 }
 
-async function takeFile(file: FormFile, files: LazyUpload): Promise<void> {
-  if (textFields.has(file.field)) throw new AppError("invalid_request", `${file.field} must be text, not a file.`);
-  if (filesField.test(file.field)) await files.add(file);
+/** The field's name in its wrapper; some clients send files without the last brackets, or numbered. */
+const fieldPattern = /^([a-z_]{1,20})\[([a-z_]{1,64})\](\[\d{0,3}\])?$/;
+
+async function takeFile(file: FormFile, { wrappers }: Envelope, files: LazyUpload): Promise<void> {
+  const [, wrapper = "", name = "", numbering] = fieldPattern.exec(file.field) ?? [];
+  if (!wrappers.includes(wrapper)) return;
+  if (name === "files") await files.add(file);
+  else if (numbering === undefined && Object.hasOwn(CreatePushFields.properties, name)) {
+    throw new AppError("invalid_request", `${file.field} must be text, not a file.`);
+  }
 }
 
-function pushFields({ encoding, value }: ReceivedBody, hasUpload: boolean): object {
-  const push: unknown = isObject(value) && Object.hasOwn(value, "push") ? Reflect.get(value, "push") : undefined;
-  if (isObject(push)) return encoding === "form" ? withoutEmptyFiles(push) : push;
-  if (push === undefined && hasUpload) return {};
-  throw new AppError("invalid_request", 'The body must have an object named "push".');
+function pushFields({ encoding, value }: ReceivedBody, { wrappers }: Envelope, hasUpload: boolean): object {
+  const given = isObject(value) ? wrappers.filter((name) => Object.hasOwn(value, name)) : [];
+  const push = given.map((name): unknown => Reflect.get(Object(value), name)).find(isObject);
+  if (push !== undefined) return encoding === "form" ? withoutEmptyFiles(push) : push;
+  if (given.length === 0 && hasUpload) return {};
+  throw new AppError("invalid_request", `The body must have an object named "${wrappers[0]}".`);
 }
 
 /** By name alone, whatever stands there: a misshapen list of files still asks for a token. */

@@ -6,7 +6,8 @@ import { operations } from "./operations.ts";
 
 /** API v2: each operation at its path and at the path with `.json`. */
 export function registerApiV2(server: FastifyInstance, deps: ApiDeps): void {
-  for (const { method, path, access, scope, changesState, retrieval, handler } of operations) {
+  for (const operation of operations.filter(({ isServed }) => isServed?.(deps.config) ?? true)) {
+    const { method, path, access, scope, changesState, retrieval, handler } = operation;
     for (const url of [path, `${path}.json`]) {
       server.route({
         method,

@@ -5,7 +5,7 @@ import Type, { type Static, type TSchema } from "typebox";
  * same thing. All names are as they stand on the wire.
  */
 
-const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 const timestamp = (description: string) => Type.String({ format: "date-time", description });
 
 export const kindNames = ["text", "file", "url", "qr"] as const;
@@ -28,6 +28,17 @@ export const JsonFile = Type.Object(
   },
   { description: "A small file. All files of one request: 8 MiB decoded. Send larger ones as multipart/form-data." },
 );
+
+const recipients = Type.String({
+  description:
+    "Up to 5 e-mail addresses, separated by commas, to which the server mails the link. Needs a token, and a server " +
+    "whose version says that email_auto_dispatch is true.",
+});
+const recipientsLocale = Type.String({
+  description:
+    "The language of those mails and of the page that their link opens, such as de or pt-BR. One that the server does " +
+    "not speak gives mails in its default language.",
+});
 
 export const CreatePushFields = Type.Object({
   payload: Type.Optional(
@@ -61,6 +72,20 @@ export const CreatePushFields = Type.Object({
   passphrase: Type.Optional(Type.String({ description: "Null or empty: none. It is not stored." })),
   name: Type.Optional(Type.String({ description: "A label only the owner sees. At most 255 characters." })),
   note: Type.Optional(Type.String({ description: "A remark only the owner sees. At most 65,536 characters." })),
+  notify_emails_to: Type.Optional(recipients),
+  notify_emails_to_locale: Type.Optional(recipientsLocale),
+  notify_on_view: Type.Optional(
+    Type.Boolean({
+      description:
+        "An extension of Sealpush: the owner gets a mail of each counted view by somebody else. Needs a token whose " +
+        "user has a confirmed e-mail address, and a server that sends mails. Default: false.",
+    }),
+  ),
+});
+
+export const NotifyEmailsRequest = Type.Object({
+  notify_emails_to: recipients,
+  notify_emails_to_locale: Type.Optional(recipientsLocale),
 });
 
 export const CreatePushRequest = Type.Object({ push: CreatePushFields });
@@ -71,7 +96,8 @@ export const PushFile = Type.Object({
   url: Type.String({ format: "uri", description: "Download address, good for a bounded time, without a token." }),
 });
 
-const common = {
+/** What every version of the API answers of a push. */
+export const common = {
   expire_after_views: Type.Integer(),
   expired: Type.Boolean(),
   url_token: Type.String(),
@@ -92,18 +118,14 @@ const onlyV2 = {
   kind: Type.Enum([...kindNames], { type: "string" }),
   expires_at: nullable(timestamp("When it ends by time at the latest.")),
 };
-const labels = { name: nullable(Type.String()), note: nullable(Type.String()) };
-const secret = {
+export const labels = { name: nullable(Type.String()), note: nullable(Type.String()) };
+export const secret = {
   payload: nullable(Type.String({ description: "Null when the push has ended." })),
   files: Type.Array(PushFile),
 };
 
-export const EarlierPushAnswer = Type.Object({ ...common });
-export const EarlierRetrievedAnswer = Type.Object({
-  ...common,
-  ...secret,
-  deletable_by_viewer: nullable(Type.Boolean({ description: "Null for a url push." })),
-});
+const CommonAnswer = Type.Object({ ...common });
+const SecretAnswer = Type.Object({ ...secret });
 export const PushAnswer = Type.Object({ ...common, ...onlyV2 });
 export const OwnedPushAnswer = Type.Object({ ...common, ...onlyV2, ...labels });
 export const RetrievedPushAnswer = Type.Object({ ...common, ...onlyV2, ...secret });
@@ -116,11 +138,25 @@ export const auditKinds = [
   ...["admin_view", "owner_view", "edit", "creation_email_send", "download"],
 ] as const;
 
+export const dispatchStatuses = ["pending", "processing", "completed", "partially_failed", "failed"] as const;
+
+const NotifyByEmail = Type.Object({
+  recipients: Type.String({ description: "Addresses, separated by commas." }),
+  locale: nullable(Type.String()),
+  status: Type.Enum([...dispatchStatuses], { type: "string" }),
+  successful_sends: nullable(
+    Type.String({ description: "Addresses, separated by commas; null before the first try." }),
+  ),
+  proceed_at: nullable(timestamp("When the last mail had left or was given up; null before that.")),
+  error_message: Type.Optional(Type.String({ description: "Where something failed." })),
+});
+
 export const AuditLogAnswer = Type.Object({
   ip: Type.String(),
   user_agent: Type.String(),
   referrer: Type.String(),
   kind: Type.Enum([...auditKinds], { type: "string" }),
+  notify_by_email: Type.Optional(NotifyByEmail),
   created_at: timestamp("ISO 8601, UTC, milliseconds."),
   updated_at: timestamp("ISO 8601, UTC, milliseconds."),
 });
@@ -145,6 +181,7 @@ export const VersionAnswer = Type.Object({
   }),
 });
 
+export const MessageAnswer = Type.Object({ message: Type.String() });
 export const ErrorAnswer = Type.Object({ error: Type.String() });
 export const WrongPassphraseAnswer = Type.Object({
   error: Type.Literal("That passphrase is incorrect."),
@@ -153,12 +190,14 @@ export const WrongPassphraseAnswer = Type.Object({
 });
 export const FieldErrorsAnswer = Type.Record(Type.String(), Type.Array(Type.String()));
 
-export type EarlierPushAnswer = Static<typeof EarlierPushAnswer>;
-export type EarlierRetrievedAnswer = Static<typeof EarlierRetrievedAnswer>;
+export type CommonAnswer = Static<typeof CommonAnswer>;
+export type SecretAnswer = Static<typeof SecretAnswer>;
 export type PushAnswer = Static<typeof PushAnswer>;
 export type OwnedPushAnswer = Static<typeof OwnedPushAnswer>;
 export type RetrievedPushAnswer = Static<typeof RetrievedPushAnswer>;
 export type PreviewAnswer = Static<typeof PreviewAnswer>;
 export type AuditAnswer = Static<typeof AuditAnswer>;
+export type NotifyByEmail = Static<typeof NotifyByEmail>;
+export type MessageAnswer = Static<typeof MessageAnswer>;
 export type VersionAnswer = Static<typeof VersionAnswer>;
 export type WrongPassphraseAnswer = Static<typeof WrongPassphraseAnswer>;

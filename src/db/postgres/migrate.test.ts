@@ -90,6 +90,17 @@ test("a migration that must wait for a table lets requests through meanwhile, an
   expect(await columnsOf(pool, "pushes")).toContain("invented");
 });
 
+test("the database of a Password Pusher is refused at once by a sentence, and no table is made in it", async () => {
+  const { url } = await makeEmptyPostgresDatabase();
+  const pool = connect(url);
+  const other = await beginElsewhere(url);
+  await other.query("CREATE TABLE schema_migrations (version TEXT PRIMARY KEY)");
+  await other.query("COMMIT");
+  await expect(migrate(pool, migrations)).rejects.toThrow(/holds the tables of another program/);
+  const tables = await other.query("SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'");
+  expect(tables.rows).toEqual([{ name: "schema_migrations" }]);
+});
+
 test("a program that is older than the schema says so, and changes nothing", async () => {
   const { url } = await makePostgresDatabase();
   const pool = connect(url);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PoolClient } from "pg";
 import { NewerSchemaError } from "../database.ts";
+import { foreignDatabase, tableOfOthers } from "../foreign-database.ts";
 import { isUniqueViolation, sqlState } from "./failures.ts";
 import type { ConnectionPool } from "./pool.ts";
 
@@ -45,6 +46,7 @@ async function assertServer(client: PoolClient): Promise<void> {
 async function migrateOn(client: PoolClient, migrations: readonly string[]): Promise<void> {
   // Without a write, so that a start beside running servers waits for nobody.
   if ((await findVersion(client, migrations.length)) === migrations.length) return;
+  await assertOurs(client);
   await client.query("CREATE TABLE IF NOT EXISTS schema_version (id BIGINT PRIMARY KEY, version BIGINT NOT NULL)");
   await client.query("INSERT INTO schema_version (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING");
   await client.query("BEGIN");
@@ -63,8 +65,16 @@ async function migrateOn(client: PoolClient, migrations: readonly string[]): Pro
   }
 }
 
-/** undefined: a new database. */
-async function findVersion(client: PoolClient, newest: number): Promise<number | undefined> {
+/** Env files of other servers name their own database, which nothing may be written to. @throws Error for the operator. */
+async function assertOurs(client: PoolClient): Promise<void> {
+  const { rows } = await client.query<{ found: string | null }>(
+    `SELECT to_regclass(quote_ident(current_schema()) || '.${tableOfOthers}')::text AS found`,
+  );
+  if ((rows[0]?.found ?? null) !== null) throw new Error(foreignDatabase);
+}
+
+/** undefined: a new database. @throws NewerSchemaError */
+export async function findVersion(client: PoolClient, newest: number): Promise<number | undefined> {
   const { rows } = await client.query<{ found: string | null }>("SELECT to_regclass('schema_version')::text AS found");
   if ((rows[0]?.found ?? null) === null) return undefined;
   const versions = await client.query<{ version: string }>("SELECT version FROM schema_version WHERE id = 1");

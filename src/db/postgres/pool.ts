@@ -63,7 +63,8 @@ function poolConfig(settings: PostgresSettings): PoolConfig {
   };
 }
 
-function tlsOptions({ tls, host }: PostgresSettings): ConnectionOptions | false {
+/** What the driver is told of TLS. Reads the file of authorities, if one is named. */
+export function tlsOptions({ tls, host }: Pick<PostgresSettings, "tls" | "host">): ConnectionOptions | false {
   if (tls.mode === "disable") return false;
   const authorities =
     tls.rootCertificateFile === undefined ? {} : { ca: readFileSync(tls.rootCertificateFile, "utf8") };

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ApiToken, Factors, Identity, ListedSession, PushDefaults, User } from "../../accounts/accounts.ts";
+import { presentDispatch } from "../../api/v2/presenters.ts";
 import { attachment } from "../../http/content-disposition.ts";
 import { jsonType } from "../../http/headers.ts";
 import type { ExportedPush, TrailEvent } from "../../pushes/pushes.ts";
@@ -71,6 +72,7 @@ async function* pushPieces({ push, files, events }: ExportedPush, comma: string)
     ...{ expires_at: timestamp(push.expiresAt), ended_at: timestampOrNull(push.expiredOn), end_reason: push.endReason },
     ...{ expire_after_days: push.expireAfterDays, expire_after_views: push.expireAfterViews, views: push.views },
     ...{ deletable_by_viewer: push.deletableByViewer, retrieval_step: push.retrievalStep },
+    notify_on_view: push.notifyOnView,
     passphrase: push.passphraseRequired,
     files: files.map(({ filename, contentType, sizeBytes }) => ({
       ...{ filename, content_type: contentType, size_bytes: sizeBytes },
@@ -88,8 +90,9 @@ async function* pushPieces({ push, files, events }: ExportedPush, comma: string)
 function presentEvent(event: TrailEvent) {
   const stamps = { created_at: timestamp(event.createdAt), updated_at: timestamp(event.updatedAt) };
   if (event.kind === "limit") return { kind: event.kind, reason: event.reason, ...stamps };
-  const { kind, by, address, userAgent, referrer, times } = event;
-  return { kind, by, address, user_agent: userAgent, referrer, times, ...stamps };
+  const { kind, by, address, userAgent, referrer, times, dispatch } = event;
+  const mails = dispatch === undefined ? {} : { notify_by_email: presentDispatch(dispatch) };
+  return { kind, by, address, user_agent: userAgent, referrer, times, ...stamps, ...mails };
 }
 
 function presentUser(user: User) {

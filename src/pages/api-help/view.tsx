@@ -1,19 +1,26 @@
+import { Fragment } from "preact";
 import type { ApiReference, ReferenceEndpoint, ReferenceField } from "../../api/v2/api-reference.ts";
 import { Layout } from "../layout.tsx";
-import type { PageContext } from "../page-context.ts";
+import { type PageContext, pageHref } from "../page-context.ts";
 import type { Page } from "../render.ts";
 
 export interface ApiHelpModel {
+  readonly version: "v1" | "v2";
   readonly reference: ApiReference;
   /** Origin of the examples. */
   readonly baseUrl: string;
 }
 
+const examples = {
+  v2: { path: "/api/v2/pushes", wrapper: "push" },
+  v1: { path: "/p.json", wrapper: "password" },
+} as const;
+
 /** As `docs/operations.md` has it, for scanners. */
 const tokenPattern = "(?<![A-Za-z0-9_-])sp_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])";
 
 /** The reference is in the words of the API's own description, which is English whatever language surrounds it. */
-export function apiHelpView({ reference, baseUrl }: ApiHelpModel, page: PageContext): Page {
+export function apiHelpView({ version, reference, baseUrl }: ApiHelpModel, page: PageContext): Page {
   return (
     <Layout page={page} title={page.words.footer.apiDocs} width="wide">
       <article class="api-reference" lang="en" dir="ltr">
@@ -21,12 +28,27 @@ export function apiHelpView({ reference, baseUrl }: ApiHelpModel, page: PageCont
           <h1>{reference.title}</h1>
           <p class="lead">{reference.description}</p>
           <p>
-            As a machine reads it: <a href="/api/v2/openapi.json">openapi.json</a>. Tokens are made at{" "}
-            <a href="/users/token">/users/token</a> and sent as <code>Authorization: Bearer …</code>.
+            {version === "v2" ? (
+              <>
+                As a machine reads it: <a href="/api/v2/openapi.json">openapi.json</a>.
+              </>
+            ) : (
+              <>
+                API v2 is described at <a href={pageHref(page, "/help/api")}>/help/api</a>.
+              </>
+            )}{" "}
+            Tokens are made at <a href="/users/token">/users/token</a> and sent as <code>Authorization: Bearer …</code>,
+            or as <code>X-User-Token</code> with <code>X-User-Email</code>.
+            {version === "v2" && (
+              <>
+                {" "}
+                Older clients find API v1 at <a href={pageHref(page, "/api")}>/api</a>.
+              </>
+            )}
           </p>
         </div>
         <Scopes />
-        <Example baseUrl={baseUrl} />
+        <Example version={version} baseUrl={baseUrl} />
         <nav class="card" aria-label="Endpoints">
           <ul class="api-index">
             {reference.endpoints.map(({ id, method, path, summary }) => (
@@ -69,11 +91,12 @@ function Scopes() {
   );
 }
 
-function Example({ baseUrl }: { readonly baseUrl: string }) {
+function Example({ version, baseUrl }: Pick<ApiHelpModel, "version" | "baseUrl">) {
+  const { path, wrapper } = examples[version];
   const lines = [
-    `curl -s ${baseUrl}/api/v2/pushes \\`,
+    `curl -s ${baseUrl}${path} \\`,
     "  -H 'Content-Type: application/json' \\",
-    `  -d '{"push": {"payload": "correct horse", "expire_after_views": 1}}'`,
+    `  -d '{"${wrapper}": {"payload": "correct horse", "expire_after_views": 1}}'`,
   ];
   return (
     <section class="card" aria-labelledby="example">
@@ -91,7 +114,8 @@ function Example({ baseUrl }: { readonly baseUrl: string }) {
 }
 
 function Endpoint({ endpoint }: { readonly endpoint: ReferenceEndpoint }) {
-  const { id, method, path, summary, description, token, scope, parameters, fields, answers } = endpoint;
+  const { id, method, path, alsoAt, summary, description, token, scope, parameters, wrapper, fields, answers } =
+    endpoint;
   return (
     <section class="card" aria-labelledby={id}>
       <h2 class="section-heading" id={id}>
@@ -102,6 +126,18 @@ function Endpoint({ endpoint }: { readonly endpoint: ReferenceEndpoint }) {
           {method} {path}
         </code>
       </p>
+      {alsoAt.length > 0 && (
+        <p>
+          Also at{" "}
+          {alsoAt.map((other, index) => (
+            <Fragment key={other}>
+              {index > 0 && " and "}
+              <code>{other}</code>
+            </Fragment>
+          ))}
+          .
+        </p>
+      )}
       <p>{description}</p>
       <p>
         Token: {token}
@@ -113,7 +149,9 @@ function Endpoint({ endpoint }: { readonly endpoint: ReferenceEndpoint }) {
         .
       </p>
       {parameters.length > 0 && <Fields id={`${id}-parameters`} heading="Parameters" fields={parameters} />}
-      {fields.length > 0 && <Fields id={`${id}-fields`} heading="Fields of push" fields={fields} />}
+      {fields.length > 0 && (
+        <Fields id={`${id}-fields`} heading={`Fields of ${wrapper ?? "the body"}`} fields={fields} />
+      )}
       <h3 id={`${id}-answers`}>Answers</h3>
       <dl class="api-list">
         {answers.map(({ status, description: meaning, keys }) => (

@@ -15,6 +15,7 @@ const push: OwnedPush = {
   deletableByViewer: true,
   retrievalStep: true,
   passphraseRequired: false,
+  notifyOnView: false,
   expired: true,
   deleted: false,
   expiredOn: made + 2_000,
@@ -51,9 +52,9 @@ async function written(parts: AsyncIterable<string>): Promise<string> {
 
 test("CSV is by RFC 4180, with a mark by which spreadsheets know UTF-8", async () => {
   expect(await written(trailAsCsv(trailOf(viewBy('a "b", ü', "https://example.com"), end)))).toBe(
-    "\uFEFFcreated_at,updated_at,kind,by,ip,user_agent,referrer,times\r\n" +
-      '"2026-01-15T12:00:00.000Z","2026-01-15T12:00:01.000Z","view","holder","192.0.2.1","a ""b"", ü","https://example.com","2"\r\n' +
-      '"2026-01-15T12:00:02.000Z","2026-01-15T12:00:02.000Z","ended_by_views","server","","","","1"\r\n',
+    "\uFEFFcreated_at,updated_at,kind,by,ip,user_agent,referrer,times,notify_by_email_recipients,notify_by_email_status,notify_by_email_successful_sends\r\n" +
+      '"2026-01-15T12:00:00.000Z","2026-01-15T12:00:01.000Z","view","holder","192.0.2.1","a ""b"", ü","https://example.com","2","","",""\r\n' +
+      '"2026-01-15T12:00:02.000Z","2026-01-15T12:00:02.000Z","ended_by_views","server","","","","1","","",""\r\n',
   );
 });
 

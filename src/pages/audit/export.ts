@@ -1,6 +1,8 @@
+import { presentDispatch } from "../../api/v2/presenters.ts";
+import type { NotifyByEmail } from "../../api/v2/schemas.ts";
 import type { TrailEvent, WholeTrail } from "../../pushes/pushes.ts";
 
-/** An event as both formats tell it; the names are those of the API's audit answer, and four of our own. */
+/** An event as both formats tell it; the names are those of the API's audit answer, and some of our own. */
 interface ExportedEvent {
   readonly kind: string;
   readonly by: string;
@@ -10,9 +12,10 @@ interface ExportedEvent {
   readonly times: number;
   readonly created_at: string;
   readonly updated_at: string;
+  readonly notify_by_email?: NotifyByEmail;
 }
 
-const columns: readonly (keyof ExportedEvent)[] = [
+const columns: readonly Exclude<keyof ExportedEvent, "notify_by_email">[] = [
   "created_at",
   "updated_at",
   "kind",
@@ -23,12 +26,15 @@ const columns: readonly (keyof ExportedEvent)[] = [
   "times",
 ];
 
+const mailColumns = ["recipients", "status", "successful_sends"] as const;
+
 /** RFC 4180, with a byte order mark, without which spreadsheets take UTF-8 for something else. */
 export async function* trailAsCsv({ events }: WholeTrail): AsyncIterable<string> {
-  yield `\uFEFF${columns.join(",")}\r\n`;
+  yield `\uFEFF${[...columns, ...mailColumns.map((column) => `notify_by_email_${column}`)].join(",")}\r\n`;
   for await (const event of events) {
     const exported = exportedEvent(event);
-    yield `${columns.map((column) => csvField(String(exported[column]))).join(",")}\r\n`;
+    const mails = mailColumns.map((column) => exported.notify_by_email?.[column] ?? "");
+    yield `${[...columns.map((column) => exported[column]), ...mails].map((cell) => csvField(String(cell))).join(",")}\r\n`;
   }
 }
 
@@ -59,8 +65,9 @@ function exportedEvent(event: TrailEvent): ExportedEvent {
   if (event.kind === "limit") {
     return { kind: `ended_by_${event.reason}`, by: "server", ip: "", user_agent: "", referrer: "", times: 1, ...times };
   }
-  const { kind, by, address, userAgent, referrer } = event;
-  return { kind, by, ip: address, user_agent: userAgent, referrer, times: event.times, ...times };
+  const { kind, by, address, userAgent, referrer, dispatch } = event;
+  const mails = dispatch === undefined ? {} : { notify_by_email: presentDispatch(dispatch) };
+  return { kind, by, ip: address, user_agent: userAgent, referrer, times: event.times, ...times, ...mails };
 }
 
 // What a spreadsheet takes for the beginning of a formula, the full-width forms too.

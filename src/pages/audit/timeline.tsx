@@ -1,4 +1,4 @@
-import type { TrailEvent } from "../../pushes/pushes.ts";
+import type { DispatchReport, TrailEvent } from "../../pushes/pushes.ts";
 import type { Words } from "../../words/words.ts";
 import { BothTimes } from "../parts/both-times.tsx";
 import { browserName } from "../parts/browser-name.ts";
@@ -105,7 +105,34 @@ function Details({ entry, words }: { readonly entry: Entry; readonly words: Word
             {origin}
           </Fact>
         )}
+        {entry.dispatch !== undefined && <Dispatch dispatch={entry.dispatch} words={words} />}
       </dl>
     </>
   );
+}
+
+/** To whom the link was mailed, and what became of it. */
+function Dispatch({ dispatch, words: { notices } }: { readonly dispatch: DispatchReport; readonly words: Words }) {
+  const { recipients, status, successfulSends } = dispatch;
+  return (
+    <>
+      <Fact label={notices.recipients} long>
+        <bdi dir="ltr">{spaced(recipients)}</bdi>
+      </Fact>
+      <Fact label={notices.status}>{notices.statuses[status]}</Fact>
+      {status !== "completed" && successfulSends !== null && successfulSends !== "" && (
+        <Fact label={notices.arrived} long>
+          <bdi dir="ltr">{spaced(successfulSends)}</bdi>
+        </Fact>
+      )}
+    </>
+  );
+}
+
+/** So that a line can end between two of them. */
+function spaced(addresses: string): string {
+  return addresses
+    .split(",")
+    .map((address) => address.trim())
+    .join(", ");
 }

@@ -7,6 +7,7 @@ import { Icon, type IconName } from "../parts/icon.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { QrCode } from "../parts/qr-code.tsx";
 import type { Page } from "../render.ts";
+import { type MailForm, MailSection } from "./mail-form.tsx";
 
 export interface CreatedModel {
   /** Absolute address to hand out, without a language. */
@@ -23,9 +24,14 @@ export interface CreatedModel {
   readonly deletableByViewer: boolean;
   /** Where deleting is posted to; null when this reader may not delete. */
   readonly deletePath: string | null;
+  /** null: this reader may not have the link mailed, or nobody may. */
+  readonly mailForm: MailForm | null;
 }
 
-/** The link of a new push with all one needs to hand it over. It opens nothing and counts nothing. */
+/**
+ * The link of a new push with all one needs to hand it over. It opens nothing and counts nothing. The QR code comes before
+ * every other drawing, wherever it is shown: programs fetch this page and take its first.
+ */
 export function createdView(model: CreatedModel, page: PageContext): Page {
   const { words } = page;
   const { created } = words;
@@ -37,19 +43,18 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
         <h1>{created.heading}</h1>
         <p class="lead">{model.passphraseRequired ? created.leadPassphrase : created.lead}</p>
       </div>
-      <div class="columns">
+      <div class="columns handover">
+        <div class="qr-frame">
+          <QrCode text={link} label={created.qr} />
+        </div>
         <div class="card stack">
           <LinkToHandOut link={link} words={words} />
           <Message model={model} link={link} words={words} recipient={recipient ?? words} />
           <RecipientLanguage model={model} page={page} recipient={recipient} />
         </div>
-        <div class="aside stack">
-          <div class="qr-frame">
-            <QrCode text={link} label={created.qr} />
-          </div>
-          <WhatHappens model={model} words={words} />
-        </div>
+        <WhatHappens model={model} words={words} />
       </div>
+      {model.mailForm !== null && <MailSection form={model.mailForm} page={page} />}
       <Next model={model} page={page} />
     </Layout>
   );

@@ -6,7 +6,7 @@ import type { EditablePush, EditOutcome } from "../../pushes/pushes.ts";
 import { goTo } from "../answers.ts";
 import { sendGone } from "../gone/handler.ts";
 import { FormFiles } from "../new-push/form-files.ts";
-import { formOf, type PushFields } from "../new-push/handler.ts";
+import { formOf, offeredMails, type PushFields } from "../new-push/handler.ts";
 import { filesTooLarge } from "../new-push/model.ts";
 import { type PageDeps, pageContext, tokenOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
@@ -116,7 +116,7 @@ async function refuse(
 ): Promise<FastifyReply> {
   if (!(error instanceof AppError)) throw error;
   const { words } = pageContext(request, deps, null);
-  const model = editModel(sent.editable, untouched(sent.editable), deps.config);
+  const model = editModel(sent.editable, untouched(sent.editable), shownTo(request, deps));
   switch (error.code) {
     case "unavailable":
       deps.events.refusedUnavailable({ requestId: request.id, method: request.method, route: "/p/:token/edit" }, error);
@@ -136,6 +136,10 @@ async function refuse(
     default:
       throw error;
   }
+}
+
+function shownTo(request: FastifyRequest, { config }: PageDeps) {
+  return { config, mails: offeredMails(request, config) };
 }
 
 /** With everything that was entered, beside how the push stands by now. */
@@ -162,6 +166,6 @@ function sendForm(
   state: EditState,
 ): FastifyReply {
   const selfPath = request.method === "GET" ? `/p/${editable.push.urlToken}/edit` : null;
-  const model = editModel(editable, state, deps.config);
+  const model = editModel(editable, state, shownTo(request, deps));
   return sendPage(reply, status, renderPage(editView(model, pageContext(request, deps, selfPath))));
 }

@@ -3,10 +3,16 @@ import type { Config } from "../../config/config.ts";
 import type { EditablePush, OwnedPush } from "../../pushes/pushes.ts";
 import type { Words } from "../../words/words.ts";
 import { limitsOf } from "../new-push/limits.ts";
-import { describeProblems, type NewPushField, type NewPushModel, type NewPushValues } from "../new-push/model.ts";
+import {
+  describeProblems,
+  type NewPushField,
+  type NewPushModel,
+  type OfferedMails,
+  type PushValues,
+} from "../new-push/model.ts";
 
 /** What a person entered, but for the current passphrase: that is typed anew each time. */
-export interface EditValues extends NewPushValues {
+export interface EditValues extends PushValues {
   readonly removedFileIds: readonly number[];
   readonly removeMessage: boolean;
   readonly removePassphrase: boolean;
@@ -27,6 +33,7 @@ export interface EditModel extends Pick<NewPushModel, "kind" | "settings" | "lim
   readonly changedMeanwhile: boolean;
   /** Files came with a form that is sent back: a browser does not choose them again. */
   readonly filesLost: boolean;
+  readonly mails: OfferedMails;
 }
 
 /** What a form shows beside the push itself. */
@@ -43,6 +50,7 @@ export function untouched({ push }: EditablePush): EditState {
     deletableByViewer: push.deletableByViewer,
     name: push.name ?? "",
     note: push.note ?? "",
+    notifyOnView: push.notifyOnView,
     removedFileIds: [],
     removeMessage: false,
     removePassphrase: false,
@@ -50,7 +58,11 @@ export function untouched({ push }: EditablePush): EditState {
   return { values, problems: {}, unavailable: false, changedMeanwhile: false, filesLost: false };
 }
 
-export function editModel(editable: EditablePush, state: EditState, config: Config): EditModel {
+export function editModel(
+  editable: EditablePush,
+  state: EditState,
+  { config, mails }: { readonly config: Config; readonly mails: OfferedMails },
+): EditModel {
   const { push, files } = editable;
   const { kind } = push;
   const settings = {
@@ -59,7 +71,7 @@ export function editModel(editable: EditablePush, state: EditState, config: Conf
     views: { ...editable.views, default: push.expireAfterViews },
   };
   const takesFiles = config.kinds.file.enabled;
-  return { kind, settings, limits: limitsOf(kind, config), push, files, takesFiles, ...state };
+  return { kind, settings, limits: limitsOf(kind, config), push, files, takesFiles, mails, ...state };
 }
 
 /** The files of a push may be changed where it has some: then it is a file push, or one of another kind with files. */

@@ -13,6 +13,7 @@ const sharedFields = [
   "passphrase",
   "name",
   "note",
+  "notify_on_view",
 ] as const;
 
 /** @throws AppError invalid_fields (by domain name), too_large (payload). */
@@ -46,6 +47,7 @@ export function valuesOf(fields: PushFields, editable: EditablePush): EditValues
     deletableByViewer: isTicked("deletable_by_viewer", values.deletableByViewer),
     name: textIn(fields, "name") ?? values.name,
     note: textIn(fields, "note") ?? values.note,
+    notifyOnView: isTicked("notify_on_view", values.notifyOnView),
     removedFileIds: idsIn(fields.remove_files),
     removeMessage: isTicked("remove_message"),
     removePassphrase: isTicked("remove_passphrase"),

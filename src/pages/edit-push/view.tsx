@@ -1,4 +1,5 @@
 import { Layout } from "../layout.tsx";
+import { ViewNoticeBox } from "../new-push/by-mail.tsx";
 import { Labels, Lifetime, Options } from "../new-push/fields.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
 import { Confirm } from "../parts/confirm.tsx";
@@ -25,6 +26,9 @@ const fieldIds: Readonly<Record<EditField, string>> = {
   payload: "push_payload",
   kind: "push_payload",
   passphrase: "push_passphrase",
+  notifyEmailsTo: "push_notify_on_view",
+  notifyEmailsToLocale: "push_notify_on_view",
+  notifyOnView: "push_notify_on_view",
 };
 
 /** Fields as those of a new push, beside how the push stands. It works without scripts, and shows nothing of the secret. */
@@ -77,7 +81,7 @@ function Refusals({ model, page }: EditProps) {
 
 /** The label that stands at the field, so that the summary names it by the same words. */
 function labelOf(field: EditField, { kind, push }: EditModel, { words }: PageContext): string {
-  const { edit, newPush } = words;
+  const { edit, newPush, notices } = words;
   switch (field) {
     case "kind":
     case "payload":
@@ -94,6 +98,10 @@ function labelOf(field: EditField, { kind, push }: EditModel, { words }: PageCon
       return newPush.views;
     case "deletableByViewer":
       return newPush.deletable;
+    case "notifyEmailsTo":
+    case "notifyEmailsToLocale":
+    case "notifyOnView":
+      return notices.onView;
     default:
       return newPush[field];
   }
@@ -110,6 +118,7 @@ function EditForm({ model, page }: EditProps) {
       </div>
       <Labels model={model} words={words} />
       <Options model={model} words={words} />
+      <ViewNotices model={model} page={page} />
       <ContentFields model={model} page={page} />
       <div class="form-end edit-end">
         <button type="submit" class="button button-primary button-large">
@@ -121,6 +130,19 @@ function EditForm({ model, page }: EditProps) {
         </a>
       </div>
     </PostForm>
+  );
+}
+
+/** Where no mails can go there any more, they can still be switched off. */
+function ViewNotices({ model: { mails, push, values }, page }: EditProps) {
+  const email = mails.viewsTo ?? (push.notifyOnView ? (page.user?.email ?? null) : null);
+  if (email === null) return null;
+  const { words } = page;
+  return (
+    <fieldset class="group">
+      <legend>{words.notices.legend}</legend>
+      <ViewNoticeBox words={words} email={email} checked={values.notifyOnView} />
+    </fieldset>
   );
 }
 

@@ -11,6 +11,7 @@ import { type PageDeps, pageContext, queryOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { FormFiles } from "./form-files.ts";
 import { limitsOf } from "./limits.ts";
+import type { OfferedMails } from "./model.ts";
 import { completed, enabledKinds, type StartingSettings, startingSettings } from "./starting-settings.ts";
 import { describeProblems, filesTooLarge, initialValues, type NewPushModel, newPushView } from "./view.tsx";
 
@@ -27,7 +28,7 @@ export function registerNewPushPages(server: FastifyInstance, deps: PageDeps): v
 async function showForm(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
   const starting = await startingSettings(request, deps);
   const kind = kindOf(queryOf(request, "kind"), starting, deps);
-  const values = initialValues(starting.kinds[kind]);
+  const values = initialValues(starting.kinds[kind], localeOf(request, deps));
   const path = kind === starting.firstKind ? "/" : `/?kind=${kind}`;
   return sendForm(request, reply, deps, {
     kind,
@@ -45,7 +46,7 @@ async function makePush(request: FastifyRequest, reply: FastifyReply, deps: Page
     const fields = formOf(await receiveBody(request, deps.bodyBudget, files.take));
     const starting = await startingSettings(request, deps);
     const kind = kindOf(typeof fields.kind === "string" ? fields.kind : undefined, starting, deps);
-    const sent = { kind, fields, initial: initialValues(starting.kinds[kind]) };
+    const sent = { kind, fields, initial: initialValues(starting.kinds[kind], localeOf(request, deps)) };
     if (files.refusal !== undefined) return await refuse(request, reply, deps, sent, files.refusal);
     try {
       const { upload } = files;
@@ -122,8 +123,19 @@ function sendForm(
     settings: deps.config.kinds[kind],
     limits: limitsOf(kind, deps.config),
     mayAttachFiles: request.user !== null || deps.config.files.allowAnonymous,
+    mails: offeredMails(request, deps.config),
   };
   return sendPage(reply, status, renderPage(newPushView(model, pageContext(request, deps, selfPath))));
+}
+
+function localeOf(request: FastifyRequest, deps: PageDeps): string {
+  return pageContext(request, deps, null).words.locale.tag;
+}
+
+/** Mails that others can bring about go to an address only when its owner has confirmed it. */
+export function offeredMails({ user }: FastifyRequest, config: PageDeps["config"]): OfferedMails {
+  const isReached = config.mail !== undefined && user !== null && user.confirmedAt !== null;
+  return { links: config.dispatches.enabled && user !== null, viewsTo: isReached ? user.email : null };
 }
 
 function kindOf(asked: string | undefined, { firstKind }: StartingSettings, deps: PageDeps): KindName {
@@ -161,5 +173,8 @@ function valuesOf({ fields, initial }: SentForm): NewPushModel["values"] {
     deletableByViewer: text("deletable_by_viewer", initial.deletableByViewer ? "1" : "0") === "1",
     name: text("name"),
     note: text("note"),
+    notifyEmailsTo: text("notify_emails_to"),
+    notifyEmailsToLocale: text("notify_emails_to_locale", initial.notifyEmailsToLocale),
+    notifyOnView: text("notify_on_view") === "1",
   };
 }

@@ -11,5 +11,7 @@ export function limitsOf(kind: KindName, config: Config): NewPushLimits {
     noteCharactersMax: pushLimits.noteCharactersMax,
     maxFileUploads,
     pushBytesMax,
+    recipientsMax: pushLimits.recipientsMax,
+    recipientsDailyMax: config.dispatches.dailyMax,
   };
 }

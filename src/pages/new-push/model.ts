@@ -3,7 +3,7 @@ import type { KindName, KindSettings } from "../../config/config.ts";
 import type { Words } from "../../words/words.ts";
 
 /** What a person typed, as it was typed: a form sent back shows all of it again. */
-export interface NewPushValues {
+export interface PushValues {
   readonly payload: string;
   readonly passphrase: string;
   readonly expireAfterDays: string;
@@ -12,9 +12,24 @@ export interface NewPushValues {
   readonly deletableByViewer: boolean;
   readonly name: string;
   readonly note: string;
+  readonly notifyOnView: boolean;
+}
+
+export interface NewPushValues extends PushValues {
+  /** Addresses, separated by commas. */
+  readonly notifyEmailsTo: string;
+  /** The tag of a language. */
+  readonly notifyEmailsToLocale: string;
 }
 
 export type NewPushField = keyof NewPushValues | "kind" | "files";
+
+/** What whoever looks at the form can have mailed. */
+export interface OfferedMails {
+  readonly links: boolean;
+  /** Where the mails of views go; null: nowhere. */
+  readonly viewsTo: string | null;
+}
 
 /** Bounds that the form names; characters are code points. */
 export interface NewPushLimits {
@@ -24,6 +39,9 @@ export interface NewPushLimits {
   readonly noteCharactersMax: number;
   readonly maxFileUploads: number;
   readonly pushBytesMax: number;
+  /** Addresses that a push's link goes to in all, and those that somebody may have links mailed to on one day. */
+  readonly recipientsMax: number;
+  readonly recipientsDailyMax: number;
 }
 
 export interface NewPushModel {
@@ -39,10 +57,11 @@ export interface NewPushModel {
   readonly unavailable: boolean;
   /** False: a file push needs an account that nobody is signed in to. */
   readonly mayAttachFiles: boolean;
+  readonly mails: OfferedMails;
 }
 
-/** The values of a form nobody has touched. */
-export function initialValues(settings: NewPushModel["settings"]): NewPushValues {
+/** The values of a form nobody has touched. @param locale of the page. */
+export function initialValues(settings: NewPushModel["settings"], locale: string): NewPushValues {
   return {
     payload: "",
     passphrase: "",
@@ -52,6 +71,9 @@ export function initialValues(settings: NewPushModel["settings"]): NewPushValues
     deletableByViewer: settings.deletableByViewer.default,
     name: "",
     note: "",
+    notifyEmailsTo: "",
+    notifyEmailsToLocale: locale,
+    notifyOnView: false,
   };
 }
 
@@ -68,6 +90,9 @@ const fields: readonly NewPushField[] = [
   "deletableByViewer",
   "name",
   "note",
+  "notifyEmailsTo",
+  "notifyEmailsToLocale",
+  "notifyOnView",
 ];
 
 /** The domain's problems, by field, as sentences of the page's language. */
@@ -84,7 +109,16 @@ export function filesTooLarge(form: Form, words: Words): NewPushModel["problems"
   return { files: words.problems.filesTooLarge({ size: words.formats.bytes(form.limits.pushBytesMax) }) };
 }
 
-function sentence(field: NewPushField, { kind, settings, limits }: Form, { problems }: Words): string {
+/** @param limits of the form that asks for them. */
+export function recipientsProblem(
+  { recipientsMax: count, recipientsDailyMax: daily }: Pick<NewPushLimits, "recipientsMax" | "recipientsDailyMax">,
+  { notices }: Words,
+): string {
+  return notices.toProblem({ count, daily });
+}
+
+function sentence(field: NewPushField, { kind, settings, limits }: Form, words: Words): string {
+  const { problems, notices } = words;
   switch (field) {
     case "kind":
       return problems.kind;
@@ -104,8 +138,13 @@ function sentence(field: NewPushField, { kind, settings, limits }: Form, { probl
       return problems.tooLong({ max: limits.nameCharactersMax });
     case "note":
       return problems.tooLong({ max: limits.noteCharactersMax });
+    case "notifyEmailsTo":
+      return recipientsProblem(limits, words);
+    case "notifyOnView":
+      return notices.onViewProblem;
     case "retrievalStep":
     case "deletableByViewer":
+    case "notifyEmailsToLocale":
       return problems.field;
   }
 }

@@ -3,10 +3,10 @@ import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Field } from "../parts/field.tsx";
 import { InputField } from "../parts/input-fields.tsx";
 import { Generator } from "./generator.tsx";
-import type { NewPushModel } from "./model.ts";
+import type { NewPushModel, PushValues } from "./model.ts";
 
 export interface PayloadProps {
-  readonly model: Pick<NewPushModel, "kind" | "settings" | "limits" | "values" | "problems">;
+  readonly model: Pick<NewPushModel, "kind" | "settings" | "limits" | "problems"> & { readonly values: PushValues };
   readonly words: Words;
 }
 

@@ -5,6 +5,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Notice, ProblemSummary, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { Page } from "../render.ts";
+import { ByMail } from "./by-mail.tsx";
 import { Labels, Lifetime, Options, Passphrase } from "./fields.tsx";
 import type { NewPushField, NewPushModel } from "./model.ts";
 import { PayloadFields } from "./payload-fields.tsx";
@@ -23,6 +24,9 @@ const fieldIds: Readonly<Record<NewPushField, string>> = {
   deletableByViewer: "push_deletable_by_viewer",
   name: "push_name",
   note: "push_note",
+  notifyEmailsTo: "push_notify_emails_to",
+  notifyEmailsToLocale: "push_notify_emails_to_locale",
+  notifyOnView: "push_notify_on_view",
 };
 
 /** The form that makes a push. It works by itself; scripts add the generator and the live count. */
@@ -58,7 +62,11 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
 }
 
 /** The label that stands at the field, so that the summary names it by the same words. */
-function labelOf(field: NewPushField, { kind }: NewPushModel, { words: { newPush, kinds } }: PageContext): string {
+function labelOf(
+  field: NewPushField,
+  { kind }: NewPushModel,
+  { words: { newPush, kinds, notices } }: PageContext,
+): string {
   switch (field) {
     case "kind":
       return kinds.label;
@@ -70,6 +78,12 @@ function labelOf(field: NewPushField, { kind }: NewPushModel, { words: { newPush
       return newPush.views;
     case "deletableByViewer":
       return newPush.deletable;
+    case "notifyEmailsTo":
+      return notices.to;
+    case "notifyEmailsToLocale":
+      return notices.locale;
+    case "notifyOnView":
+      return notices.onView;
     default:
       return newPush[field];
   }
@@ -109,6 +123,7 @@ function PushForm({ model, page }: Props) {
       <Passphrase model={model} words={words} />
       <Options model={model} words={words} />
       {page.user !== null && <Labels model={model} words={words} />}
+      <ByMail model={model} words={words} />
       <div class="form-end">
         <button type="submit" class="button button-primary button-large">
           <Icon name="url" />

@@ -25,13 +25,23 @@ function pathOf(rows: readonly (readonly boolean[])[]): string {
   return path;
 }
 
+/** Programs take the drawing out of the page and show it by itself. */
+const svgNamespace = "http://www.w3.org/2000/svg";
+
 /** Dark on white in every colour scheme: many scanners read nothing else. Call only when `fitsQrCode`. */
 export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   // uqr takes a string's UTF-16 apart by itself; bytes leave no doubt about the encoding that scanners see.
   const { data, size } = encode([...Buffer.from(text, "utf8")], { ecc: "L", boostEcc: true, border: 0 });
   const side = size + 2 * quietModules;
   return (
-    <svg class="qr-code" viewBox={`0 0 ${side} ${side}`} role="img" aria-label={label} shape-rendering="crispEdges">
+    <svg
+      xmlns={svgNamespace}
+      class="qr-code"
+      viewBox={`0 0 ${side} ${side}`}
+      role="img"
+      aria-label={label}
+      shape-rendering="crispEdges"
+    >
       <rect width={side} height={side} fill="#ffffff" />
       <path d={pathOf(data)} fill="#000000" />
     </svg>

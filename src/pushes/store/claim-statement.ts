@@ -40,7 +40,7 @@ const isLast = "views + ? >= expire_after_views";
 const anyView = sql<
   [
     ...[viewed: number, claimId: number, viewed: number, endedAt: number, viewed: number, viewed: number],
-    ...[updatedAt: number, ...Guard, blobsDueAt: number, ...Entry],
+    ...[updatedAt: number, ...Guard, blobsDueAt: number, ...Entry, tellsOwner: number],
   ],
   RawPush
 >(
@@ -64,6 +64,9 @@ const anyView = sql<
      DELETE FROM audit_entries USING ended WHERE audit_entries.push_id = ended.id AND ended.owner_id IS NULL
    ), entry AS (
      ${insertEntry} WHERE owner_id IS NOT NULL OR ended_at IS NULL ${ontoFolded}
+   ), notice AS (
+     INSERT INTO view_notices (push_id, sequence)
+     SELECT id, audit_count FROM claimed WHERE notify_on_view = 1 AND CAST(? AS BIGINT) = 1
    )
    SELECT ${pushColumns} FROM claimed`,
 );
@@ -134,6 +137,7 @@ export async function claimInOneStatement(db: Claiming, claim: ViewClaim): Promi
 async function claimAsSeen({ autocommit }: Claiming, claim: ViewClaim): Promise<RawPush | undefined> {
   const { claimId, now, counted, seen } = claim;
   const viewed = counted ? 1 : 0;
+  if (tellsOwner(claim) && seen.notifyOnView) return undefined;
   if (seen.views + viewed < seen.expireAfterViews) {
     return await autocommit.one(viewBeforeLast, viewed, claimId, ...guardOf(claim), viewed, ...entryOf(claim));
   }
@@ -146,7 +150,8 @@ async function claimAny({ autocommit }: Claiming, claim: ViewClaim): Promise<Raw
   const { claimId, now, counted, blobsDueAt } = claim;
   const viewed = counted ? 1 : 0;
   const counting = [viewed, claimId, viewed, now, viewed, viewed, now] as const;
-  return await autocommit.one(anyView, ...counting, ...guardOf(claim), blobsDueAt, ...entryOf(claim));
+  const entry = [...entryOf(claim), tellsOwner(claim) ? 1 : 0] as const;
+  return await autocommit.one(anyView, ...counting, ...guardOf(claim), blobsDueAt, ...entry);
 }
 
 function guardOf({ pushId, now, sealGeneration, claimId }: ViewClaim): Guard {
@@ -158,4 +163,9 @@ function entryOf({ claimId, audit }: ViewClaim): Entry {
   const foldedSequence = isFoldable(audit.kind) ? -(kind + 1) : null;
   const { userId, address, userAgent, referrer, at } = audit;
   return [foldedSequence, kind, userId, address, userAgent, referrer, at, at, claimId];
+}
+
+/** A counted view of somebody else's; whether the owner wants to know stands in the row. */
+function tellsOwner({ counted, byAnother }: ViewClaim): boolean {
+  return counted && byAnother;
 }

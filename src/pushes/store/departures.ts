@@ -1,9 +1,11 @@
 import type { Database, Unit } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
 import type { PushDepartures } from "../store.ts";
+import { deleteDispatchDay, deleteDispatches } from "./dispatches.ts";
 import { endReasons } from "./rows.ts";
 import { deleteAuditEntries, sqlOfFreeRows } from "./statements.ts";
 import type { Steps } from "./steps.ts";
+import { deleteViewNotices } from "./view-notices.ts";
 
 const ownerEnd = endReasons.indexOf("owner");
 
@@ -41,6 +43,8 @@ export function createDepartures(db: Database, steps: Pick<Steps, "end">): PushD
     await unit.run(hasten, pushId);
     await unit.run(deleteGoneFiles, pushId);
     await unit.run(deleteAuditEntries, pushId);
+    await unit.run(deleteDispatches, pushId);
+    await unit.run(deleteViewNotices, pushId);
     await unit.run(disown, pushId);
   }
 
@@ -49,6 +53,7 @@ export function createDepartures(db: Database, steps: Pick<Steps, "end">): PushD
       db.write(async (unit) => {
         const rows = await unit.all(owned, ownerId, limit);
         for (const { id } of rows) await release(unit, id, now);
+        await unit.run(deleteDispatchDay, ownerId);
         return rows.length;
       }),
     departedOwners: async (afterId, limit) =>

@@ -12,6 +12,7 @@ const changeRow = sql<(number | Buffer | null)[], { dataKeyId: number }>(
      expires_at = coalesce(?, expires_at), expire_after_days = coalesce(?, expire_after_days),
      expire_after_views = coalesce(?, expire_after_views),
      deletable_by_viewer = coalesce(?, deletable_by_viewer), retrieval_step = coalesce(?, retrieval_step),
+     notify_on_view = coalesce(?, notify_on_view),
      name_sealed = CASE CAST(? AS BIGINT) WHEN 1 THEN ? ELSE name_sealed END,
      note_sealed = CASE CAST(? AS BIGINT) WHEN 1 THEN ? ELSE note_sealed END
    WHERE id = ? AND owner_id = ? AND ended_at IS NULL AND seal_generation = ? AND expires_at > ?
@@ -56,6 +57,7 @@ export async function changePush(
     expireAfterViews,
     flag(change.deletableByViewer),
     flag(change.retrievalStep),
+    flag(change.notifyOnView),
     flag(name !== undefined),
     name?.sealed ?? null,
     flag(note !== undefined),

@@ -1,8 +1,10 @@
 import { type Database, OutcomeUnknownError } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
 import type { AuditRecord } from "../audit-trail.ts";
-import type { NewPush, PushStore, SealedPush } from "../store.ts";
+import type { NewDispatch } from "../notice-store.ts";
+import type { InsertOutcome, NewPush, PushStore, SealedPush } from "../store.ts";
 import { claimInOneStatement } from "./claim-statement.ts";
+import { DispatchRefusedError, putDispatch } from "./dispatches.ts";
 import { insertInOneStatement } from "./insert-statement.ts";
 import { pushColumns, type RawPush, toPushRow } from "./rows.ts";
 import { type Steps, UploadSweptError } from "./steps.ts";
@@ -34,16 +36,16 @@ export function createHotPath(db: HotDatabase, steps: Steps): HotPath {
   if (db.engine === "sqlite") {
     return {
       findSealed,
-      insert: (push, audit) => insertInUnit(db, steps, push, audit),
+      insert: (push, audit, dispatch) => insertInUnit(db, steps, push, audit, dispatch),
       claimView: (claim) => db.write((unit) => steps.claimView(unit, claim)),
     };
   }
   return {
     findSealed,
-    async insert(push, audit) {
-      if (push.files.length > 0) return await insertInUnit(db, steps, push, audit);
+    async insert(push, audit, dispatch) {
+      if (push.files.length > 0 || dispatch !== undefined) return await insertInUnit(db, steps, push, audit, dispatch);
       await insertInOneStatement(db, push, audit);
-      return true;
+      return "inserted";
     },
     claimView: (claim) => claimInOneStatement(db, claim),
   };
@@ -56,15 +58,25 @@ async function readSealed({ hotRead }: HotDatabase, tokenDigest: Buffer): Promis
   return { row: toPushRow(raw), dataKeySealed, payloadSealed, hasFiles: hasFiles === 1 };
 }
 
-async function insertInUnit(db: HotDatabase, steps: Steps, push: NewPush, audit: AuditRecord): Promise<boolean> {
+async function insertInUnit(
+  db: HotDatabase,
+  steps: Steps,
+  push: NewPush,
+  audit: AuditRecord,
+  dispatch: NewDispatch | undefined,
+): Promise<InsertOutcome> {
   try {
-    await db.write((unit) => steps.insert(unit, push, audit));
-    return true;
+    await db.write(async (unit) => {
+      await steps.insert(unit, push, audit);
+      if (dispatch !== undefined) await putDispatch(unit, push.row.id, dispatch);
+    });
+    return "inserted";
   } catch (error) {
-    if (error instanceof UploadSweptError) return false;
+    if (error instanceof UploadSweptError) return "upload_swept";
+    if (error instanceof DispatchRefusedError) return error.reason;
     // Ids are used once: a row of this id is this push.
     if (!(error instanceof OutcomeUnknownError) || !(await isThere(db, push.row.id))) throw error;
-    return true;
+    return "inserted";
   }
 }
 

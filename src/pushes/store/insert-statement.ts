@@ -8,9 +8,9 @@ import { pushValues } from "./steps.ts";
 const insertPush = sql<Value[]>(
   `WITH push AS (
      INSERT INTO pushes (id, token_digest, kind, owner_id, created_at, updated_at, expires_at, expire_after_days,
-       expire_after_views, views, refusals, audit_count, deletable_by_viewer, retrieval_step, seal_generation, data_key_id,
-       stored_bytes, link_salt, passphrase_salt, token_sealed, name_sealed, note_sealed)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       expire_after_views, views, refusals, audit_count, deletable_by_viewer, retrieval_step, notify_on_view, seal_generation,
+       data_key_id, stored_bytes, link_salt, passphrase_salt, token_sealed, name_sealed, note_sealed)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO NOTHING RETURNING id, created_at
    ), key AS (
      INSERT INTO data_keys (id, sealed) SELECT id, ? FROM push

@@ -13,12 +13,13 @@ import type { Database } from "../../db/database.ts";
 import { createInspection } from "../../db/inspection.ts";
 import { openPostgres } from "../../db/postgres/postgres.ts";
 import type { AuditRecord } from "../audit-trail.ts";
+import type { NewDispatch } from "../notice-store.ts";
 import type { NewPush, PushStore, ViewClaim } from "../store.ts";
 import { createPushStore } from "./push-store.ts";
 import { createResealer } from "./resealer.ts";
 
 const pushes = 1_000_000;
-const large: readonly string[] = ["pushes", "audit_entries", "data_keys", "payloads", "files"];
+const large: readonly string[] = ["pushes", "audit_entries", "data_keys", "payloads", "files", "dispatches"];
 /** What a reading may look at: as many rows as stand before the tenth page of a list, most on a page of their own. */
 const pagesMax = 1_500;
 /** All of them: for the administrators' overview, and every few seconds for the quota of anonymous pushes. */
@@ -64,19 +65,40 @@ const digestOf = (id: number) => client.query("SELECT token_digest AS digest FRO
 /** @param seen as it stood a moment ago; what it says may be wrong. */
 function claim(pushId: number, seen: ViewClaim["seen"]): ViewClaim {
   const times = { now: newest, blobsDueAt: newest };
-  return { pushId, claimId: pushId + 1, sealGeneration: 1, ...times, counted: true, seen, audit: audit("view") };
+  return {
+    pushId,
+    claimId: pushId + 1,
+    sealGeneration: 1,
+    ...times,
+    counted: true,
+    byAnother: true,
+    seen,
+    audit: audit("view"),
+  };
 }
 
 function newPush(id: number, ownerId: number | null, files: NewPush["files"] = []): NewPush {
   const row = {
     ...({ id, kind: "text", ownerId, createdAt: newest, updatedAt: newest, expiresAt: newest + dayMs } as const),
     ...{ endedAt: null, endReason: null, expireAfterDays: 1, expireAfterViews: 5, views: 0, refusals: 0 },
-    ...{ deletableByViewer: true, retrievalStep: true, sealGeneration: 1, linkSalt: randomBytes(16) },
+    ...{
+      deletableByViewer: true,
+      retrievalStep: true,
+      notifyOnView: false,
+      sealGeneration: 1,
+      linkSalt: randomBytes(16),
+    },
     ...{ passphraseSalt: null, tokenSealed: null, nameSealed: null, noteSealed: null },
   };
   const [tokenDigest, dataKeySealed, payloadSealed] = [randomBytes(32), randomBytes(90), randomBytes(100)];
   return { row, tokenDigest, dataKeySealed, payloadSealed, files, storedBytes: 100 };
 }
+
+const nothing = () => Promise.resolve();
+const dispatch = (id: number): NewDispatch => ({
+  ...{ id, ownerId: busyOwner, recipientCount: 1, detailsSealed: randomBytes(60), audit: audit("creation_email_send") },
+  ...{ day: Math.floor(newest / dayMs), dailyMax: 500, putLetters: nothing },
+});
 
 function exercisesOf(store: PushStore): Exercises<PushStore> {
   const { lists, surveys, upkeep } = store;
@@ -99,6 +121,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       await store.insert(newPush(pushes + 2, busyOwner), audit("creation"));
       await store.addUpload(blobKey, newest);
       await store.insert(newPush(pushes + 3, busyOwner, [file]), audit("creation"));
+      await store.insert(newPush(pushes + 4, busyOwner), audit("creation"), dispatch(pushes + 1));
     },
     find: async () => store.find((await digestOf(1)).rows[0].digest),
     findById: () => store.findById(1),
@@ -106,14 +129,17 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
     files: () => store.files(21),
     async claimView() {
       // Of nobody and of an owner, with views to spare, the last view, and one of which it was not known.
-      for (const [id, views, ownerId, hasFiles] of [
-        [10, 0, null, false],
-        [31, 1, busyOwner, false],
-        [4, 4, null, false],
-        [19, 4, 21, false],
-        [34, 2, null, false],
+      for (const [id, views, ownerId, hasFiles, notifyOnView] of [
+        [10, 0, null, false, false],
+        [31, 1, busyOwner, false, false],
+        [37, 1, 1, false, true],
+        [4, 4, null, false, false],
+        [19, 4, 21, false, false],
+        [34, 2, null, false, false],
       ] as const) {
-        const claimed = await store.claimView(claim(id, { views, expireAfterViews: 5, ownerId, hasFiles }));
+        const claimed = await store.claimView(
+          claim(id, { views, expireAfterViews: 5, ownerId, hasFiles, notifyOnView }),
+        );
         expect(claimed, `push ${id}`).toBeDefined();
       }
     },
@@ -137,10 +163,25 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
         for (const ownerId of [busyOwner, 500]) await store.list(ownerId, state, newest, 50, 450);
       }
     },
-    audit: () => store.audit(talkativePush, 50, 450),
     addUpload: () => store.addUpload("another-key", newest),
     renewUploads: () => store.renewUploads([{ blobKey: "another-key", anonymousBytes: 0 }], newest),
     abandonUploads: () => store.abandonUploads(["another-key"]),
+    dispatches: {
+      async put() {
+        expect(await store.dispatches.put(91, dispatch(pushes + 2))).toBe("put");
+      },
+      ofPush: () => store.dispatches.ofPush(21),
+      settle: () => store.dispatches.settle(pushes + 2, 0, "sent", newest),
+      putOff: () => store.dispatches.putOff(pushes + 2),
+    },
+    viewNotices: {
+      async waiting() {
+        expect(await store.viewNotices.waiting(50)).toHaveLength(50);
+      },
+      async take() {
+        for (const notice of await store.viewNotices.waiting(2)) await store.viewNotices.take(notice, nothing);
+      },
+    },
     lists: {
       async filtered() {
         for (const state of ["active", "expired", "all"] as const) {

@@ -2,14 +2,16 @@ import type { Database } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
 import { auditKinds } from "../audit-trail.ts";
 import type { FileRow, PushStore } from "../store.ts";
+import { createDispatches } from "./dispatches.ts";
 import { changePush } from "./editing.ts";
 import { createHotPath } from "./hot-path.ts";
 import { createLists } from "./lists.ts";
-import { auditColumns, pushColumns, type RawAuditEntry, type RawPush, toAuditEntry, toPushRow } from "./rows.ts";
+import { pushColumns, type RawPush, toPushRow } from "./rows.ts";
 import { queueBlob, takeUpload } from "./statements.ts";
 import { createSteps, UploadSweptError } from "./steps.ts";
 import { createSurveys } from "./survey.ts";
 import { createUpkeep } from "./upkeep.ts";
+import { createViewNotices } from "./view-notices.ts";
 
 const pushByDigest = sql<[tokenDigest: Buffer], RawPush>(`SELECT ${pushColumns} FROM pushes WHERE token_digest = ?`);
 const pushById = sql<[pushId: number], RawPush>(`SELECT ${pushColumns} FROM pushes WHERE id = ?`);
@@ -22,14 +24,10 @@ const listed = (condition: string) =>
     `SELECT ${pushColumns} FROM pushes WHERE owner_id = ? AND (${condition})
      ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`,
   );
-const lists = {
+const listsByState = {
   active: listed("ended_at IS NULL AND expires_at > ?"),
   expired: listed("ended_at IS NOT NULL OR expires_at <= ?"),
 };
-const auditOfPush = sql<[pushId: number, limit: number, offset: number], RawAuditEntry>(
-  `SELECT ${auditColumns} FROM audit_entries WHERE push_id = ?
-   ORDER BY updated_at DESC, sequence DESC LIMIT ? OFFSET ?`,
-);
 const downloadBy = sql<[pushId: number, kind: number, address: string, since: number], { sequence: number }>(
   "SELECT sequence FROM audit_entries WHERE push_id = ? AND kind = ? AND address = ? AND updated_at >= ? LIMIT 1",
 );
@@ -42,6 +40,7 @@ const renewUpload = sql<[anonymousBytes: number, now: number, blobKey: string]>(
 
 export function createPushStore(db: Database): PushStore {
   const steps = createSteps(db);
+  const lists = createLists(db.read);
 
   return {
     ...createHotPath(db, steps),
@@ -71,8 +70,7 @@ export function createPushStore(db: Database): PushStore {
     hasDownload: async (pushId, address, since) =>
       (await db.read.one(downloadBy, pushId, auditKinds.indexOf("download"), address, since)) !== undefined,
     list: async (ownerId, state, now, limit, offset) =>
-      (await db.read.all(lists[state], ownerId, now, limit, offset)).map(toPushRow),
-    audit: async (pushId, limit, offset) => (await db.read.all(auditOfPush, pushId, limit, offset)).map(toAuditEntry),
+      (await db.read.all(listsByState[state], ownerId, now, limit, offset)).map(toPushRow),
     async addUpload(blobKey, now) {
       await db.autocommit.run(insertUpload, blobKey, now);
     },
@@ -90,7 +88,9 @@ export function createPushStore(db: Database): PushStore {
           if ((await unit.run(takeUpload, blobKey)) === 1) await unit.run(queueBlob, blobKey);
         }
       }),
-    lists: createLists(db.read),
+    dispatches: createDispatches(db),
+    viewNotices: createViewNotices(db, lists),
+    lists,
     surveys: createSurveys(db.read),
     upkeep: createUpkeep(db, steps),
   };

@@ -1,5 +1,5 @@
 import { auditKinds } from "../audit-trail.ts";
-import type { AuditEntry, EndReason, KindName } from "../push.ts";
+import type { EndReason, KindName } from "../push.ts";
 import type { PushRow, TrailRow } from "../store.ts";
 
 /** Kept as numbers; the order is that of the field's servers. */
@@ -22,6 +22,7 @@ const columns = [
   "audit_count AS auditCount",
   "deletable_by_viewer AS deletableByViewer",
   "retrieval_step AS retrievalStep",
+  "notify_on_view AS notifyOnView",
   "seal_generation AS sealGeneration",
   "data_key_id AS dataKeyId",
   "stored_bytes AS storedBytes",
@@ -35,21 +36,19 @@ const columns = [
 export const pushColumns = columns.join(", ");
 
 /** As the driver returns it. */
-export interface RawPush extends Omit<PushRow, "kind" | "endReason" | "deletableByViewer" | "retrievalStep"> {
+export interface RawPush
+  extends Omit<PushRow, "kind" | "endReason" | "deletableByViewer" | "retrievalStep" | "notifyOnView"> {
   readonly kind: number;
   readonly endReason: number | null;
   readonly deletableByViewer: number;
   readonly retrievalStep: number;
+  readonly notifyOnView: number;
   readonly auditCount: number;
   readonly dataKeyId: number;
   readonly storedBytes: number;
 }
 
-export interface RawAuditEntry extends Omit<AuditEntry, "kind"> {
-  readonly kind: number;
-}
-
-export const auditColumns =
+const auditColumns =
   "kind, address, user_agent AS userAgent, referrer, times, created_at AS createdAt, updated_at AS updatedAt";
 
 function nameOf<Name>(names: readonly Name[], index: number): Name {
@@ -74,6 +73,7 @@ export function toPushRow(raw: RawPush): PushRow {
     refusals: raw.refusals,
     deletableByViewer: raw.deletableByViewer === 1,
     retrievalStep: raw.retrievalStep === 1,
+    notifyOnView: raw.notifyOnView === 1,
     sealGeneration: raw.sealGeneration,
     linkSalt: raw.linkSalt,
     passphraseSalt: raw.passphraseSalt,
@@ -99,8 +99,4 @@ export function endReasonOf(index: number): EndReason {
 
 export function kindOf(index: number): KindName {
   return nameOf(kindNames, index);
-}
-
-export function toAuditEntry(raw: RawAuditEntry): AuditEntry {
-  return { ...raw, kind: nameOf(auditKinds, raw.kind) };
 }

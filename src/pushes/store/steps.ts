@@ -11,6 +11,7 @@ import {
   insertPayload,
   takeUpload,
 } from "./statements.ts";
+import { noteView } from "./view-notices.ts";
 
 /** Steps that run inside a unit of `db.write`; none of them is a transaction of its own. */
 export interface Steps {
@@ -33,15 +34,15 @@ const endTime = endReasons.indexOf("time");
 
 const pushWithKey = (dataKeyId: string) =>
   `INSERT INTO pushes (id, token_digest, kind, owner_id, created_at, updated_at, expires_at, expire_after_days,
-     expire_after_views, views, refusals, audit_count, deletable_by_viewer, retrieval_step, seal_generation, data_key_id,
-     stored_bytes, link_salt, passphrase_salt, token_sealed, name_sealed, note_sealed)
-   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 1, ?, ?, ?, ${dataKeyId}, ?, ?, ?, ?, ?, ?)`;
+     expire_after_views, views, refusals, audit_count, deletable_by_viewer, retrieval_step, notify_on_view, seal_generation,
+     data_key_id, stored_bytes, link_salt, passphrase_salt, token_sealed, name_sealed, note_sealed)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 1, ?, ?, ?, ?, ${dataKeyId}, ?, ?, ?, ?, ?, ?)`;
 /** On SQLite, the key that was written just before is its own. */
 const insertPush = sql<(number | Buffer | null)[]>({
   sqlite: pushWithKey("coalesce(?, last_insert_rowid())"),
   postgres: pushWithKey("?"),
 });
-const insertFile = sql<[id: number, pushId: number, blobKey: string, sizeBytes: number, detailsSealed: Buffer]>(
+export const insertFile = sql<[id: number, pushId: number, blobKey: string, sizeBytes: number, detailsSealed: Buffer]>(
   "INSERT INTO files (id, push_id, blob_key, size_bytes, details_sealed) VALUES (?, ?, ?, ?, ?)",
 );
 // The guard. An ended push matches nothing, so of any number of racers exactly `expire_after_views` get through.
@@ -74,7 +75,7 @@ const queueBlobs = sql<[dueAt: number, pushId: number]>(
    ON CONFLICT (blob_key) DO UPDATE SET due_at =
      CASE WHEN blob_deletions.due_at < excluded.due_at THEN blob_deletions.due_at ELSE excluded.due_at END`,
 );
-const addToTotal = sql<[bytes: number]>("UPDATE totals SET bytes = bytes + ? WHERE name = 'live_anonymous'");
+export const addToTotal = sql<[bytes: number]>("UPDATE totals SET bytes = bytes + ? WHERE name = 'live_anonymous'");
 const countRefusal = sql<[pushId: number], RawPush>(
   `UPDATE pushes SET audit_count = audit_count + 1,
      refusals = CASE WHEN refusals < expire_after_views THEN refusals + 1 ELSE expire_after_views END
@@ -159,6 +160,8 @@ export function createSteps(db: Pick<Database, "engine" | "keyDestroyed">): Step
       if (raw === undefined) return undefined;
       if (raw.endedAt !== null) await destroySecret(unit, pushId, raw, claim.blobsDueAt);
       if (auditedAfterEnd(raw)) await writeEntry(unit, pushId, raw.auditCount, claim.audit);
+      // A view's entry is never folded: its sequence is the count.
+      if (claim.counted && claim.byAnother && raw.notifyOnView === 1) await unit.run(noteView, pushId, raw.auditCount);
       return toPushRow(raw);
     },
     async end(unit, request) {
@@ -202,6 +205,7 @@ export function pushValues(
     row.expireAfterViews,
     row.deletableByViewer ? 1 : 0,
     row.retrievalStep ? 1 : 0,
+    row.notifyOnView ? 1 : 0,
     row.sealGeneration,
     dataKeyId,
     storedBytes,

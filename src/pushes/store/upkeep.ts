@@ -2,8 +2,10 @@ import type { Database, Unit } from "../../db/database.ts";
 import { type Statement, sql } from "../../db/statement.ts";
 import type { PushUpkeep } from "../store.ts";
 import { createDepartures } from "./departures.ts";
+import { deleteDispatches } from "./dispatches.ts";
 import { deleteAuditEntries, queueBlob, sqlOfFreeRows } from "./statements.ts";
 import type { Steps } from "./steps.ts";
+import { deleteViewNotices } from "./view-notices.ts";
 
 /**
  * A deletion may merge a page with its neighbours and so copy their rows. A page holds about 38 key rows and a merge
@@ -115,6 +117,8 @@ async function removePushes(unit: Unit, removable: Removable, endedBefore: numbe
   for (const { id } of await unit.all(removable, endedBefore, limit)) {
     if ((await unit.run(deletePush, id)) === 0) continue;
     await unit.run(deleteAuditEntries, id);
+    await unit.run(deleteDispatches, id);
+    await unit.run(deleteViewNotices, id);
     await unit.run(queueBlobs, id);
     await unit.run(deleteFiles, id);
     removed += 1;

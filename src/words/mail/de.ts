@@ -71,6 +71,25 @@ export const mail = {
       text: "Ihr Konto ist nicht mehr mit einem Konto an anderer Stelle verknüpft. Es öffnet sich wieder mit Ihrem Passwort.",
     },
   },
+  pushLink: {
+    subject: "Ein Geheimnis für Sie",
+    text: "Jemand hat etwas Vertrauliches für Sie. Dieser Server schickt Ihnen den Link dazu, und nur den Link.",
+    textFrom: "{from} hat etwas Vertrauliches für Sie. Dieser Server schickt Ihnen den Link dazu, und nur den Link.",
+    action: "Link öffnen",
+    passphrase: "Sie brauchen dazu eine Passphrase, die Ihnen der Absender auf anderem Weg mitteilt.",
+    notExpected:
+      "Falls Sie das nicht erwarten, fragen Sie zuerst den Absender, und zwar anders als durch eine Antwort.",
+  },
+  pushView: {
+    subject: "Ihr Push wurde geöffnet",
+    text: "Jemand, der den Link hat, hat Ihren Push geöffnet.",
+    textLast:
+      "Jemand, der den Link hat, hat Ihren Push geöffnet. Seine Aufrufe sind verbraucht: Das Geheimnis ist vernichtet.",
+    made: "Erstellt",
+    views: "Verbrauchte Aufrufe",
+    viewsOf: "{used} von {allowed}",
+    why: "Sie erhalten diese Nachricht, weil Sie erfahren wollten, wann dieser Push geöffnet wird. Auf seiner Seite können Sie das ändern, solange er besteht.",
+  },
   facts: { about: "Was", when: "Wann", address: "Von", browser: "Browser", unknown: "Nicht bekannt" },
   yours: "Falls Sie das waren, ist nichts zu tun.",
   notYours:

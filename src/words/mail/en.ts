@@ -69,6 +69,23 @@ export const mail = {
       text: "Your account is no longer linked with an account elsewhere. It opens by your password again.",
     },
   },
+  pushLink: {
+    subject: "A secret for you",
+    text: "Somebody has something confidential for you. This server sends you the link to it, and only the link.",
+    textFrom: "{from} has something confidential for you. This server sends you the link to it, and only the link.",
+    action: "Open the link",
+    passphrase: "You will need a passphrase, which the sender tells you another way.",
+    notExpected: "If you do not expect this, ask the sender first, another way than by replying.",
+  },
+  pushView: {
+    subject: "Your push was opened",
+    text: "Somebody who has the link has opened your push.",
+    textLast: "Somebody who has the link has opened your push. Its views are used up: the secret is destroyed.",
+    made: "Made",
+    views: "Views used",
+    viewsOf: "{used} of {allowed}",
+    why: "You get this mail because you wanted to be told when this push is opened. You can change that on its page for as long as it lives.",
+  },
   facts: { about: "What", when: "When", address: "From", browser: "Browser", unknown: "Not known" },
   yours: "If it was you, there is nothing to do.",
   notYours:

@@ -69,6 +69,23 @@ export const mail = {
       text: "Su cuenta ya no está vinculada con una cuenta de otro lugar. Vuelve a abrirse con su contraseña.",
     },
   },
+  pushLink: {
+    subject: "Un secreto para usted",
+    text: "Alguien tiene algo confidencial para usted. Este servidor le envía el enlace, y nada más que el enlace.",
+    textFrom: "{from} tiene algo confidencial para usted. Este servidor le envía el enlace, y nada más que el enlace.",
+    action: "Abrir el enlace",
+    passphrase: "Necesitará una frase de contraseña, que el remitente le dará por otro medio.",
+    notExpected: "Si no espera nada, pregunte antes al remitente, por otro medio que no sea responder.",
+  },
+  pushView: {
+    subject: "Se ha abierto su envío",
+    text: "Alguien que tiene el enlace ha abierto su envío.",
+    textLast: "Alguien que tiene el enlace ha abierto su envío. Sus vistas están agotadas: el secreto está destruido.",
+    made: "Creado",
+    views: "Vistas usadas",
+    viewsOf: "{used} de {allowed}",
+    why: "Recibe este correo porque quería saber cuándo se abre este envío. Puede cambiarlo en su página mientras exista.",
+  },
   facts: { about: "Qué", when: "Cuándo", address: "Desde", browser: "Navegador", unknown: "Desconocido" },
   yours: "Si fue usted, no hay nada que hacer.",
   notYours:

@@ -70,6 +70,24 @@ export const mail = {
       text: "Votre compte n’est plus lié à un compte situé ailleurs. Il s’ouvre de nouveau avec votre mot de passe.",
     },
   },
+  pushLink: {
+    subject: "Un secret pour vous",
+    text: "Quelqu’un a quelque chose de confidentiel pour vous. Ce serveur vous en envoie le lien, et rien que le lien.",
+    textFrom:
+      "{from} a quelque chose de confidentiel pour vous. Ce serveur vous en envoie le lien, et rien que le lien.",
+    action: "Ouvrir le lien",
+    passphrase: "Il vous faudra une phrase secrète, que l’expéditeur vous donnera par un autre moyen.",
+    notExpected: "Si vous n’attendez rien, demandez d’abord à l’expéditeur, autrement qu’en répondant.",
+  },
+  pushView: {
+    subject: "Votre envoi a été ouvert",
+    text: "Quelqu’un qui détient le lien a ouvert votre envoi.",
+    textLast: "Quelqu’un qui détient le lien a ouvert votre envoi. Ses vues sont épuisées : le secret est détruit.",
+    made: "Créé",
+    views: "Vues utilisées",
+    viewsOf: "{used} sur {allowed}",
+    why: "Vous recevez ce message parce que vous vouliez savoir quand cet envoi est ouvert. Vous pouvez changer cela sur sa page tant qu’il existe.",
+  },
   facts: { about: "Quoi", when: "Quand", address: "Depuis", browser: "Navigateur", unknown: "Inconnu" },
   yours: "Si c’était vous, il n’y a rien à faire.",
   notYours:

@@ -69,6 +69,23 @@ export const mail = {
       text: "Sua conta não está mais vinculada a uma conta em outro lugar. Ela volta a ser aberta com a sua senha.",
     },
   },
+  pushLink: {
+    subject: "Um segredo para você",
+    text: "Alguém tem algo confidencial para você. Este servidor envia o link, e somente o link.",
+    textFrom: "{from} tem algo confidencial para você. Este servidor envia o link, e somente o link.",
+    action: "Abrir o link",
+    passphrase: "Você vai precisar de uma frase secreta, que o remetente informará por outro meio.",
+    notExpected: "Se você não espera nada, pergunte antes ao remetente, por outro meio que não seja responder.",
+  },
+  pushView: {
+    subject: "Seu envio foi aberto",
+    text: "Alguém que tem o link abriu o seu envio.",
+    textLast: "Alguém que tem o link abriu o seu envio. As visualizações acabaram: o segredo foi destruído.",
+    made: "Criado",
+    views: "Visualizações usadas",
+    viewsOf: "{used} de {allowed}",
+    why: "Você recebe este e-mail porque quis saber quando este envio é aberto. É possível mudar isso na página dele enquanto ele existir.",
+  },
   facts: { about: "O quê", when: "Quando", address: "De onde", browser: "Navegador", unknown: "Desconhecido" },
   yours: "Se foi você, não há nada a fazer.",
   notYours:

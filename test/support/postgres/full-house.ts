@@ -33,6 +33,9 @@ export async function fillHouse(client: pg.Client, pushes: number): Promise<void
      FROM ${each}, generate_series(1, CASE WHEN i = ${talkativePush} THEN 1000 ELSE 3 END) AS s`,
     `INSERT INTO files (id, push_id, blob_key, size_bytes, details_sealed)
      SELECT i, i, md5('file' || i), 1000, ${digest("'details' || i")} FROM ${each} WHERE i % 20 = 1`,
+    `INSERT INTO dispatches (id, push_id, sequence, recipient_count, details_sealed, sent, given_up, put_off, settled_at)
+     SELECT i, i, 1, 1, ${digest("'dispatch' || i")}, 1, 0, 0, ${created} FROM ${each} WHERE i % 20 = 1`,
+    `INSERT INTO view_notices (push_id, sequence) SELECT i, 2 FROM ${each} WHERE i % 50 = 1`,
     `INSERT INTO blob_deletions (blob_key, due_at, attempts) SELECT md5('file' || i), ${created}, 0 FROM ${each} WHERE i % 60 = 21`,
     `INSERT INTO uploads (blob_key, anonymous_bytes, renewed_at) SELECT md5('upload' || i), 10, ${created} FROM ${each} WHERE i % 50 = 0`,
     `INSERT INTO departed_owners (user_id, departed_at) SELECT 100000 + i, ${created} FROM generate_series(1, 1000) AS i`,

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import type { AuditEntry } from "../../pushes/pushes.ts";
+import { presentAudit } from "./presenters.ts";
+
+test("an entry of a mailed link has no keys that this version's clients do not know", () => {
+  const entry: AuditEntry = {
+    ...{ kind: "creation_email_send", address: "192.0.2.1", userAgent: "a", referrer: "", createdAt: 0, updatedAt: 0 },
+    times: 1,
+    dispatch: {
+      ...{ recipients: "ada@example.com", locale: null, status: "completed", successfulSends: "ada@example.com" },
+      ...{ proceedAt: 0, errorMessage: null },
+    },
+  };
+  expect(presentAudit([entry]).views.map((view) => Object.keys(view))).toEqual([
+    ["ip", "user_agent", "referrer", "kind", "created_at", "updated_at"],
+  ]);
+});

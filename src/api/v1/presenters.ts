@@ -1,0 +1,31 @@
+import type { AuditEntry, Push } from "../../pushes/pushes.ts";
+import { presentCommon, presentAudit as presentLogs, presentSecret, type Revealed } from "../v2/presenters.ts";
+import type { AuditAnswer, OwnedPushAnswer, PushAnswer, RetrievedPushAnswer, VersionAnswer } from "./schemas.ts";
+
+/** @param baseUrl origin without a trailing slash. @param passphrase on create what was sent, otherwise null. */
+export function presentPush(push: Push, baseUrl: string, passphrase: string | null = null): PushAnswer {
+  const answer = presentCommon(push, baseUrl, passphrase);
+  // This version does not know the option for url pushes.
+  return push.kind === "url" ? { ...answer, deletable_by_viewer: null } : answer;
+}
+
+/** With the labels, for the owner's eyes. */
+export function presentOwnedPush(push: Push, baseUrl: string, passphrase: string | null = null): OwnedPushAnswer {
+  return { ...presentPush(push, baseUrl, passphrase), name: push.name, note: push.note };
+}
+
+export function presentRevealed(push: Push, revealed: Revealed, baseUrl: string): RetrievedPushAnswer {
+  return { ...presentPush(push, baseUrl), ...presentSecret(revealed, baseUrl) };
+}
+
+export function presentGone(push: Push, baseUrl: string): RetrievedPushAnswer {
+  return { ...presentPush(push, baseUrl), payload: null, files: [] };
+}
+
+export function presentAudit(entries: readonly AuditEntry[]): AuditAnswer {
+  return { views: presentLogs(entries).logs.map(({ notify_by_email: _, ...view }) => view) };
+}
+
+export function presentVersion(version: string): VersionAnswer {
+  return { application_version: version, api_version: "1.5", edition: "oss" };
+}

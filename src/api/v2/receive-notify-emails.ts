@@ -1,0 +1,35 @@
+import type { FastifyRequest } from "fastify";
+import type { BodyBudget } from "../../http/body/body-budget.ts";
+import { receiveBody, takeNoFile } from "../../http/body/receive-body.ts";
+import type { DispatchRequest } from "../../pushes/pushes.ts";
+import { refuseProblems } from "./read-create-push.ts";
+import { NotifyEmailsRequest } from "./schemas.ts";
+import { fieldsReader } from "./wire-types.ts";
+
+const reader = fieldsReader(NotifyEmailsRequest);
+
+/**
+ * To whom a link shall be mailed, from JSON or a form; some clients wrap the fields as they do those of a new push.
+ * @throws AppError as `receiveBody` does, and invalid_fields.
+ */
+export async function receiveNotifyEmails(
+  request: FastifyRequest,
+  { bodyBudget }: { readonly bodyBudget: BodyBudget },
+): Promise<DispatchRequest> {
+  const { value } = await receiveBody(request, bodyBudget, takeNoFile);
+  const problems = new Map<string, string>();
+  const given = reader.read(fieldsOf(value), problems);
+  refuseProblems(problems);
+  const { notify_emails_to: notifyEmailsTo = "", notify_emails_to_locale: notifyEmailsToLocale = "" } = given;
+  return { notifyEmailsTo, notifyEmailsToLocale };
+}
+
+function fieldsOf(body: unknown): object {
+  if (!isObject(body)) return {};
+  const push: unknown = Object.hasOwn(body, "push") ? Reflect.get(body, "push") : undefined;
+  return isObject(push) ? push : body;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,231 @@
+import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { createBootCodeFile } from "../config/boot-code-file.ts";
+import type { Config } from "../config/config.ts";
+import { createKeyring } from "../crypto/keyring.ts";
+import { lookAtDatabase } from "../db/look.ts";
+import type { Destination } from "../import/destination.ts";
+import { createDryDestination } from "../import/dry-destination.ts";
+import { createHouseDestination } from "../import/house-destination.ts";
+import { openPasswordPusher } from "../import/password-pusher/password-pusher.ts";
+import {
+  lineOf,
+  openReport,
+  type ReportFiles,
+  type ReportOutcome,
+  summaryLines,
+  textPathOf,
+} from "../import/report.ts";
+import { type ImportSummary, runImport } from "../import/run-import.ts";
+import type { ImportSource } from "../import/source.ts";
+import { type CliIo, type CommandDeps, exitCodes } from "./cli-io.ts";
+import { CommandRefused, sentenceOf } from "./errors.ts";
+import { importHelp } from "./import-help.ts";
+import { findMasterKeys } from "./master-keys.ts";
+import { withHouse } from "./open-store.ts";
+import { readEnvFile } from "./read-env-file.ts";
+import { getConfig } from "./settings.ts";
+
+/** Beside the codes of all commands: the run came to its end, and something did not come along whole. */
+const reportedExitCode = 3;
+
+interface Options {
+  readonly database?: string;
+  readonly storage?: readonly string[];
+  readonly envFile: string;
+  readonly dryRun?: true;
+  readonly mergeUsers?: true;
+  readonly withoutLostFiles?: true;
+  readonly report?: string;
+}
+
+export function addImport(program: Command, { io, setExitCode }: CommandDeps): void {
+  program
+    .command("password-pusher")
+    .description("Bring in everything that a Password Pusher installation holds; it is only read.")
+    .requiredOption("--env-file <file>", "its environment: PWPUSH_MASTER_KEY, SECRET_KEY_BASE and so on")
+    .option("--database <address>", "sqlite:PATH, postgres://… or mysql://…; else DATABASE_URL of the env file")
+    .option("--storage <place>", "its folder of files, or s3://BUCKET; several times where there are several", collect)
+    .option("--dry-run", "count, open and check everything, and write nothing")
+    .option("--merge-users", "accounts here with the same e-mail address are the same people")
+    .option("--without-lost-files", "bring pushes without those of their files that cannot be had")
+    .option("--report <file>", "where the report goes, as JSON; its text beside it (else into the data folder)")
+    .addHelpText("after", importHelp)
+    .action(async (options: Options) => setExitCode(await runCommand(io, options)));
+}
+
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+async function runCommand(io: CliIo, options: Options): Promise<number> {
+  const config = getConfig(io);
+  const environment = readEnvFile(options.envFile);
+  const database = options.database ?? environment.DATABASE_URL;
+  if (database === undefined) throw new CommandRefused("Give --database: the env file has no DATABASE_URL.");
+  const source = await openPasswordPusher(
+    { database, storage: options.storage ?? [], environment },
+    {
+      ...{ clock: io.clock, random: io.random, pause: io.pause },
+      readFile: (path) => readFileSync(path, "utf8"),
+      scratchFolder: options.dryRun === true ? tmpdir() : config.dataDir,
+    },
+  );
+  try {
+    for (const warning of source.warnings) io.stderr(`WARNING: ${warning}\n`);
+    // Asked for once: as with every server of this kind, mails of accounts are what proves an address.
+    const mailsConfirm = /^(true|1|yes|on)$/i.test(environment.PWP__ENABLE_USER_ACCOUNT_EMAILS?.trim() ?? "");
+    const work = (destination: Destination) => bring(io, { config, source, destination, options, mailsConfirm });
+    return options.dryRun === true
+      ? await withLook(config, io, source, work)
+      : await withWriting(config, io, source, work);
+  } finally {
+    await source.close();
+  }
+}
+
+type Work = (destination: Destination) => Promise<number>;
+
+async function withWriting(config: Config, io: CliIo, source: ImportSource, work: Work): Promise<number> {
+  let exitCode: number = exitCodes.failed;
+  await withHouse(config, io, async (house) => {
+    exitCode = await work(createHouseDestination(house, io, source.fingerprint));
+  });
+  return exitCode;
+}
+
+async function withLook(config: Config, io: CliIo, source: ImportSource, work: Work): Promise<number> {
+  const look = await lookAtDatabase(config.database);
+  if (look === "missing") return await work(await createDryDestination(undefined, source.fingerprint));
+  if (look === "older") {
+    io.stderr("The database here is of an older version: what came in before, and conflicts, were not looked for.\n");
+    return await work(await createDryDestination(undefined, source.fingerprint));
+  }
+  try {
+    const keys = findMasterKeys(config, io.random);
+    const keyring = keys && createKeyring(keys.keys, io.random);
+    return await work(await createDryDestination({ read: look.read, keyring }, source.fingerprint));
+  } finally {
+    await look.close();
+  }
+}
+
+interface Bringing {
+  readonly config: Config;
+  readonly source: ImportSource;
+  readonly destination: Destination;
+  readonly options: Options;
+  readonly mailsConfirm: boolean;
+}
+
+async function bring(io: CliIo, bringing: Bringing): Promise<number> {
+  const { config, source, options } = bringing;
+  const dryRun = options.dryRun === true;
+  const startedAt = io.clock.now();
+  const path = options.report ?? (dryRun ? undefined : reportPath(config.dataDir, startedAt));
+  const head = { version: io.version, fingerprint: source.fingerprint, dryRun, startedAt };
+  const report = path === undefined ? undefined : openReport(path, head);
+  const shown = createProblemLines(io, path);
+  try {
+    const summary = await runImport({
+      ...{ source, destination: bringing.destination, now: startedAt, signal: io.interruption() },
+      options: {
+        mergeUsers: options.mergeUsers === true,
+        withoutLostFiles: options.withoutLostFiles === true,
+        mailsConfirm: bringing.mailsConfirm,
+      },
+      onProgress: createProgress(io),
+      onProblem(problem) {
+        report?.problem(problem);
+        shown.problem(lineOf(problem));
+      },
+    });
+    if (summary.tally.users.brought > 0 && !dryRun) createBootCodeFile(config.dataDir, io.random).remove();
+    shown.end();
+    const outcome = outcomeOf(summary);
+    finish(report, { io, outcome, summary, failure: undefined });
+    tell(io, summary, { outcome, dryRun, path });
+    return exitCodeOf(outcome);
+  } catch (error) {
+    finish(report, { io, outcome: "failed", summary: undefined, failure: sentenceOf(error) });
+    throw error;
+  }
+}
+
+function finish(
+  report: ReportFiles | undefined,
+  end: {
+    readonly io: CliIo;
+    readonly outcome: ReportOutcome;
+    readonly summary: ImportSummary | undefined;
+    readonly failure: string | undefined;
+  },
+): void {
+  const { io, ...rest } = end;
+  report?.finish({ ...rest, finishedAt: io.clock.now() });
+}
+
+function outcomeOf({ interrupted, tally, losses, differences }: ImportSummary): ReportOutcome {
+  if (interrupted) return "interrupted";
+  return tally.problems + losses.length + differences.length > 0 ? "with_problems" : "complete";
+}
+
+function exitCodeOf(outcome: ReportOutcome): number {
+  if (outcome === "complete") return exitCodes.ok;
+  return outcome === "with_problems" ? reportedExitCode : exitCodes.failed;
+}
+
+function tell(
+  io: CliIo,
+  summary: ImportSummary,
+  { outcome, dryRun, path }: { outcome: ReportOutcome; dryRun: boolean; path: string | undefined },
+): void {
+  for (const line of summaryLines(summary)) io.stdout(`${line}\n`);
+  const ends: Record<ReportOutcome, string> = {
+    complete: "Everything came along; both sides were counted and agree.",
+    with_problems: "The rest came along. What did not is tried again when the same command is run again.",
+    interrupted: "Interrupted: run the same command again, and it goes on from here.",
+    failed: "",
+  };
+  io.stdout(`\n${dryRun ? "Nothing was written: this is what a run would do." : ends[outcome]}\n`);
+  if (path !== undefined) io.stdout(`The report: ${path} and ${textPathOf(path)}\n`);
+}
+
+/** A file name that sorts by time. */
+function reportPath(dataDir: string, now: number): string {
+  return join(dataDir, `import-${new Date(now).toISOString().replace(/[-:]|\.\d+/g, "")}.json`);
+}
+
+const progressEveryMs = 2_000;
+
+function createProgress(io: CliIo): (table: string, read: number, total: number) => void {
+  let toldAt = io.monotonicMs();
+  return (table, read, total) => {
+    const now = io.monotonicMs();
+    if (read < total && now - toldAt < progressEveryMs) return;
+    toldAt = now;
+    io.stderr(`${table}: ${read} of ${total}\n`);
+  };
+}
+
+const problemLinesMax = 50;
+
+/** There may be as many as rows: the report has them all. */
+function createProblemLines(io: CliIo, path: string | undefined) {
+  let problems = 0;
+  return {
+    problem(line: string) {
+      problems += 1;
+      if (problems <= problemLinesMax) io.stderr(`${line}\n`);
+    },
+    end() {
+      const more = problems - problemLinesMax;
+      if (more <= 0) return;
+      io.stderr(
+        `and ${more} more${path === undefined ? ", which --report FILE would hold" : ", all in the report"}.\n`,
+      );
+    },
+  };
+}

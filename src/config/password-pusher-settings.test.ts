@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import { documentedSettings } from "../../test/support/password-pusher-names.ts";
+import { bad, good } from "../../test/support/settings.ts";
+import { reasonAgainst, unusedSettings } from "./password-pusher-settings.ts";
+import { allSettings } from "./read-settings.ts";
+import { fileNameOf, settingsByFile } from "./secret-files.ts";
+import { settingGroups } from "./settings.ts";
+
+const rows = allSettings(settingGroups);
+const honoured = new Set([...rows.map(({ env }) => env), ...settingsByFile(rows).map(fileNameOf)]);
+
+describe("a setting that Password Pusher documents", () => {
+  it.each(documentedSettings)("%s is honoured or named with a reason, and never both", (name) => {
+    expect([honoured.has(name), reasonAgainst(name) !== undefined].filter(Boolean)).toHaveLength(1);
+  });
+
+  it("is named at the start when it is not used, without its value", () => {
+    const environment = Object.fromEntries(
+      documentedSettings.filter((name) => !honoured.has(name)).map((name) => [name, "s3cret"]),
+    );
+    const { warnings, unused } = good(environment);
+    expect(unused.map(({ name }) => name)).toEqual(Object.keys(environment).sort());
+    for (const name of Object.keys(environment)) {
+      expect(warnings.filter((warning) => warning.startsWith(`${name} is not used here, because `))).toHaveLength(1);
+    }
+    expect(warnings).toHaveLength(unused.length);
+    expect(warnings.join()).not.toContain("s3cret");
+  });
+
+  it("is not given while it is empty", () => {
+    expect(good({ PWP__THEME: "", PWP__BRAND__TAGLINE: "  " })).toMatchObject({ warnings: [], unused: [] });
+  });
+
+  it("cannot fill the log by its family", () => {
+    const names = Array.from({ length: 1_000 }, (_, at) => [`PWP__GEN__${at}`, "1"] as const);
+    expect(good(Object.fromEntries(names)).warnings).toHaveLength(300);
+  });
+});
+
+it("no reason stands for a setting that there is, and each is a clause", () => {
+  for (const { name, because } of unusedSettings) {
+    expect(honoured.has(name), name).toBe(false);
+    expect(because).toMatch(/^[a-zP].*[^.]$/);
+  }
+});
+
+it("a name that is nearly one is still answered with the nearest setting", () => {
+  expect(good({ PWP__TEHME: "x", PWP__BRAND__TITEL: "x" }).warnings).toEqual([
+    expect.stringMatching(/^PWP__BRAND__TITEL .*did you mean PWP__BRAND__TITLE\?$/),
+    expect.stringMatching(/^PWP__TEHME is not a setting/),
+  ]);
+});
+
+describe("values as env files of Password Pusher give them", () => {
+  it("a sender in quotes", () => {
+    const mail = { PWP__MAIL__SMTP_ADDRESS: "smtp.example.com", PWP__HOST_DOMAIN: "push.example.com" };
+    const sender = (PWP__MAIL__MAILER_SENDER: string) =>
+      good({ ...mail, PWP__MAIL__MAILER_SENDER }).config.mail?.sender;
+    expect(sender('"Company Name" <user@example.com>')).toBe("Company Name <user@example.com>");
+    expect(bad({ PWP__MAIL__MAILER_SENDER: '"A" "B" <user@example.com>' })).toHaveLength(1);
+  });
+
+  it("a host and a scheme for the links in mails, and no say about other links", () => {
+    const mail = { PWP__MAIL__SMTP_ADDRESS: "smtp.example.com", PWP__HOST_DOMAIN: "push.example.com" };
+    const { config, warnings } = good(mail);
+    expect(warnings).toEqual([]);
+    expect(config.mail).toMatchObject({ baseUrl: "https://push.example.com", sender: "sealpush@push.example.com" });
+    expect(config.overrideBaseUrl).toBeUndefined();
+    expect(
+      good({ ...mail, PWP__HOST_PROTOCOL: "http", PWP__HOST_DOMAIN: "push.example.com:5100" }).config.mail?.baseUrl,
+    ).toBe("http://push.example.com:5100");
+    expect(good({ ...mail, PWP__OVERRIDE_BASE_URL: "https://a.example.com" }).config.mail?.baseUrl).toBe(
+      "https://a.example.com",
+    );
+    for (const host of [
+      "https://push.example.com",
+      "push.example.com/x",
+      "a b",
+      "push.example.com:0",
+      "push.example.com:70000",
+      "a@b",
+    ]) {
+      expect(bad({ PWP__HOST_DOMAIN: host }), host).toHaveLength(1);
+    }
+  });
+
+  it.each([
+    [{}, "auto"],
+    [{ PWP__MAIL__SMTP_STARTTLS: "true" }, "required"],
+    [{ PWP__MAIL__SMTP_STARTTLS: "false" }, "auto"],
+    [{ PWP__MAIL__SMTP_ENABLE_STARTTLS_AUTO: "false" }, "off"],
+    [{ PWP__MAIL__SMTP_STARTTLS: "true", PWP__MAIL__SMTP_ENABLE_STARTTLS_AUTO: "false" }, "required"],
+  ] as const)("TLS to the mail server: %j is %s", (environment, startTls) => {
+    const mail = { PWP__MAIL__SMTP_ADDRESS: "smtp.example.com", PWP__HOST_DOMAIN: "push.example.com" };
+    expect(good({ ...mail, ...environment }).config.mail?.startTls).toBe(startTls);
+  });
+
+  it("files at Amazon, where the region says the endpoint, and at its kin", () => {
+    const amazon = {
+      ...{ PWP__FILES__STORAGE: "amazon", PWP__FILES__S3__BUCKET: "pushes", PWP__FILES__S3__REGION: "eu-central-1" },
+      ...{ PWP__FILES__S3__ACCESS_KEY_ID: "id", PWP__FILES__S3__SECRET_ACCESS_KEY: "key" },
+    };
+    expect(good(amazon).config.files.s3?.endpoint).toBe("https://s3.eu-central-1.amazonaws.com");
+    const other = { ...amazon, PWP__FILES__S3__ENDPOINT: "https://s3.example.com" };
+    expect(good(other).config.files.s3?.endpoint).toBe("https://s3.example.com");
+    const kin = ["minio", "backblaze_b2", "cloudflare_r2", "digitalocean_spaces", "linode_object_storage", "wasabi"];
+    for (const place of kin) {
+      const given = { ...other, PWP__FILES__STORAGE: place };
+      expect(good(given)).toMatchObject({ warnings: [], config: { files: { s3: { bucket: "pushes" } } } });
+      const { PWP__FILES__S3__ENDPOINT: _, ...withoutEndpoint } = given;
+      expect(bad(withoutEndpoint)).toEqual([expect.stringContaining("PWP__FILES__S3__ENDPOINT must be given too")]);
+    }
+    for (const place of ["google", "microsoft"]) {
+      expect(bad({ PWP__FILES__STORAGE: place })[0]).toMatch(/S3-compatible store only/);
+    }
+  });
+
+  it("Cloudflare in front", () => {
+    const { trustedProxies } = good({ PWP__CLOUDFLARE_PROXY: "true", PWP__TRUSTED_PROXIES: "10.0.0.1" }).config;
+    expect(trustedProxies).toContain("10.0.0.1");
+    expect(trustedProxies).toContain("173.245.48.0/20");
+    expect(good({}).config.trustedProxies).toEqual(["127.0.0.0/8", "::1/128"]);
+  });
+
+  it("a title, and a language that is not spoken here", () => {
+    expect(good({ PWP__BRAND__TITLE: "Acme Corp." }).config.brandTitle).toBe("Acme Corp.");
+    for (const title of ["a".repeat(61), "a\u202eb"]) expect(bad({ PWP__BRAND__TITLE: title })).toHaveLength(1);
+    expect(good({ PWP__DEFAULT_LOCALE: "pt-BR" })).toMatchObject({ warnings: [], config: { defaultLocale: "pt-BR" } });
+    expect(good({ PWP__DEFAULT_LOCALE: ":de" }).config.defaultLocale).toBe("de");
+    expect(good({ PWP__DEFAULT_LOCALE: "sv" }).warnings).toEqual([expect.stringContaining("English takes its place")]);
+    expect(bad({ PWP__DEFAULT_LOCALE: "<de>" })).toHaveLength(1);
+  });
+
+  it("HTTPS for all, cookies included", () => {
+    expect(good({ FORCE_SSL: "true" }).config).toMatchObject({ forceHttps: true, secureCookies: true });
+    expect(good({ FORCE_SSL: "1", PWP__SECURE_COOKIES: "false" }).config.secureCookies).toBe(false);
+    expect(good({}).config).toMatchObject({ forceHttps: false, secureCookies: "auto" });
+  });
+});

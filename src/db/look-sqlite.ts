@@ -1,0 +1,27 @@
+import SqliteDriver from "better-sqlite3";
+import { NewerSchemaError } from "./database.ts";
+import type { Look } from "./look.ts";
+import { migrations } from "./migrations.ts";
+import { SqliteStatements } from "./sqlite-statements.ts";
+
+const lockWaitMs = 15_000;
+
+export function lookAtSqlite(path: string): Look | "missing" | "older" {
+  const connection = new SqliteDriver(path, { readonly: true, fileMustExist: true, timeout: lockWaitMs });
+  try {
+    const version = Number(connection.pragma("user_version", { simple: true }));
+    if (version > migrations.length) {
+      throw new NewerSchemaError(
+        `The database has schema version ${version}, this program knows ${migrations.length}: use a newer version.`,
+      );
+    }
+    if (version < migrations.length) {
+      connection.close();
+      return version === 0 ? "missing" : "older";
+    }
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  return { read: new SqliteStatements(connection), close: async () => void connection.close() };
+}

@@ -1,0 +1,79 @@
+import { readStyleSheet } from "../branding/style-sheet.ts";
+import { keyedDigest } from "../crypto/digests.ts";
+import type { Keyring } from "../crypto/keyring.ts";
+import type { Reading } from "../db/database.ts";
+import { findSealedIndexKey, indexKeyContext } from "../pushes/vault.ts";
+import type { Destination, PushOutcome, StyleOutcome, UserOutcome } from "./destination.ts";
+import { createKnownPushes, readKnownUsers } from "./known-pushes.ts";
+import { createImportedRows } from "./store/imported-rows.ts";
+import { createPresent } from "./store/look.ts";
+import { isSameStyle, refusalOfStyle } from "./style.ts";
+
+/** Nobody's id: in a run that writes nothing none is given out. */
+const noId = 0;
+
+/**
+ * Does all that a run does but write: files are read to their end, conflicts are looked for.
+ * @param here undefined: there is no database here yet, so nothing can be in the way.
+ */
+export async function createDryDestination(
+  here: { readonly read: Reading; readonly keyring: Keyring | undefined } | undefined,
+  source: string,
+): Promise<Destination> {
+  if (here === undefined) return emptyDestination();
+  const rows = createImportedRows(here.read, source);
+  const present = createPresent(here.read);
+  const linkDigest = await findLinkDigest(here.read, here.keyring);
+  return {
+    knownUsers: () => readKnownUsers(rows),
+    knownPushes: () => createKnownPushes(rows),
+    bringUser: async (_sourceId, user, merge) =>
+      !merge && (await present.isEmailTaken(user.email)) ? { outcome: "email_taken" } : broughtUser,
+    async bringPush(_sourceId, push) {
+      if (linkDigest !== undefined && (await present.isLinkTaken(linkDigest(push.urlToken)))) {
+        return { outcome: "link_taken" };
+      }
+      return await readFiles(push);
+    },
+    bringStyle: async (css) =>
+      (await rows.count("style")) > 0 ? { outcome: "known" } : await tryStyle(css, await present.findStyle()),
+    countHere: async () => undefined,
+  };
+}
+
+function emptyDestination(): Destination {
+  return {
+    knownUsers: async () => new Map(),
+    knownPushes: () => ({ has: async () => false }),
+    bringUser: async () => broughtUser,
+    bringPush: (_sourceId, push) => readFiles(push),
+    bringStyle: (css) => tryStyle(css, undefined),
+    countHere: async () => undefined,
+  };
+}
+
+const broughtUser: UserOutcome = { outcome: "brought", userId: noId, tokenTaken: false };
+
+/** @returns undefined when the master key is not at hand: then links are not compared. */
+async function findLinkDigest(
+  reading: Reading,
+  keyring: Keyring | undefined,
+): Promise<((urlToken: string) => Buffer) | undefined> {
+  const sealed = keyring === undefined ? undefined : await findSealedIndexKey(reading);
+  const indexKey = sealed === undefined ? undefined : keyring?.open(indexKeyContext, sealed);
+  return indexKey === undefined ? undefined : (urlToken) => keyedDigest(indexKey, urlToken);
+}
+
+async function readFiles(push: Parameters<Destination["bringPush"]>[1]): Promise<PushOutcome> {
+  let fileBytes = 0;
+  for (const file of push.open?.files ?? []) {
+    for await (const chunk of file.content) fileBytes += chunk.length;
+  }
+  return { outcome: "brought", pushId: noId, fileBytes };
+}
+
+async function tryStyle(css: string, present: Buffer | undefined): Promise<StyleOutcome> {
+  if (present !== undefined && !(await isSameStyle(css, present))) return { outcome: "other_style" };
+  const read = await readStyleSheet(css);
+  return read.ok ? { outcome: "brought" } : { outcome: "refused", reason: refusalOfStyle(read.problem) };
+}

@@ -1,0 +1,34 @@
+import { expect, it } from "vitest";
+import { exactTimeOf, timeOf, truthOf, wholeNumberOf } from "./cells.ts";
+
+it.each([
+  ["2026-11-20 12:34:56.123456", Date.UTC(2026, 10, 20, 12, 34, 56, 123)],
+  ["2026-11-20 12:34:56.999999", Date.UTC(2026, 10, 20, 12, 34, 56, 999)],
+  ["2026-11-20 12:34:56.5", Date.UTC(2026, 10, 20, 12, 34, 56, 500)],
+  ["2026-11-20 12:34:56", Date.UTC(2026, 10, 20, 12, 34, 56)],
+  ["2026-11-20T12:34:56Z", Date.UTC(2026, 10, 20, 12, 34, 56)],
+])("takes %s for UTC, however exact it is", (text, time) => {
+  expect(timeOf(text)).toBe(time);
+});
+
+it.each([null, undefined, "", "0000-00-00 00:00:00", "infinity", "yesterday", "2026-11-20", 1763642096])(
+  "takes %j for no time",
+  (cell) => {
+    expect(timeOf(cell)).toBeUndefined();
+  },
+);
+
+it("writes a time in the same words, whichever engine it is from", () => {
+  expect(exactTimeOf("2026-11-20 12:34:56.1")).toBe(exactTimeOf("2026-11-20 12:34:56.100000"));
+  expect(exactTimeOf("2026-11-20 12:34:56")).toBe("2026-11-20 12:34:56.000000");
+});
+
+it("reads truth in the words of three engines, and NULL as false", () => {
+  for (const cell of [1, "1", "t", "true", "TRUE"]) expect(truthOf(cell)).toBe(true);
+  for (const cell of [0, "0", "f", "false", null, undefined, "", "2"]) expect(truthOf(cell)).toBe(false);
+});
+
+it("takes no number that is not exact", () => {
+  expect(wholeNumberOf("9007199254740991")).toBe(Number.MAX_SAFE_INTEGER);
+  for (const cell of ["9007199254740993", "1.5", "", "1e3", null]) expect(wholeNumberOf(cell)).toBeUndefined();
+});

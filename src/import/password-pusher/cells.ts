@@ -1,0 +1,38 @@
+import type { Cell } from "./store/source-rows.ts";
+
+/** NULL stays null. */
+export function textOf(cell: Cell | undefined): string | null {
+  return cell === undefined || cell === null ? null : String(cell);
+}
+
+/** undefined: NULL, or no whole number that is exact here. */
+export function wholeNumberOf(cell: Cell | undefined): number | undefined {
+  if (cell === undefined || cell === null || !/^-?\d{1,16}$/.test(String(cell))) return undefined;
+  const value = Number(cell);
+  return Number.isSafeInteger(value) ? value : undefined;
+}
+
+/** In the words of the three engines. NULL is false. */
+export function truthOf(cell: Cell | undefined): boolean {
+  return ["1", "t", "true"].includes(String(cell ?? "").toLowerCase());
+}
+
+const timeShape = /^(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z| UTC|\+00(?::?00)?)?$/;
+
+/** Milliseconds since the epoch, rounded down; all times of the source are UTC. undefined: NULL, or no time. */
+export function timeOf(cell: Cell | undefined): number | undefined {
+  const [, year, month, day, hour, minute, second, fraction = ""] = timeShape.exec(String(cell ?? "")) ?? [];
+  if (year === undefined || Number(month) === 0 || Number(day) === 0) return undefined;
+  const milliseconds = Number(fraction.slice(0, 3).padEnd(3, "0"));
+  return Date.UTC(
+    ...([Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)] as const),
+    milliseconds,
+  );
+}
+
+/** The same time in the same words, whichever engine it comes from; as exact as it is there. */
+export function exactTimeOf(cell: Cell | undefined): string | undefined {
+  const [, year, month, day, hour, minute, second, fraction = ""] = timeShape.exec(String(cell ?? "")) ?? [];
+  if (year === undefined) return undefined;
+  return `${year}-${month}-${day} ${hour}:${minute}:${second}.${fraction.padEnd(6, "0")}`;
+}

@@ -1,0 +1,124 @@
+import { createHash } from "node:crypto";
+import type { BucketDeps } from "../../blobs/s3/bucket.ts";
+import type { ReadFile } from "../../config/secret-files.ts";
+import { type ImportSource, SourceError } from "../source.ts";
+import { exactTimeOf, textOf, wholeNumberOf } from "./cells.ts";
+import { parseSourceAddress, type SourceAddress } from "./database-address.ts";
+import { Findings } from "./findings.ts";
+import { createLockbox } from "./lockbox.ts";
+import { readPushes } from "./read-pushes.ts";
+import { readTrail } from "./read-trail.ts";
+import { readUsers } from "./read-users.ts";
+import { named, openSourceFiles, type SourceFiles } from "./source-files.ts";
+import { type SourceEnvironment, sourceKeysOf } from "./source-keys.ts";
+import { storagePlacesOf } from "./storage-address.ts";
+import { createSourceQueries, type SourceQueries } from "./store/queries.ts";
+import type { SourceRows } from "./store/source-rows.ts";
+import { openSourceTables } from "./store/source-tables.ts";
+import { openSqliteRows } from "./store/sqlite-rows.ts";
+
+/** What an operator hands over. */
+export interface PasswordPusherPlace {
+  /** sqlite:PATH, postgres://… or mysql://…, as in the installation's own DATABASE_URL. */
+  readonly database: string;
+  /** A folder, `s3://BUCKET?endpoint=…&region=…&path_style=…&service=…`, or several of them. */
+  readonly storage: readonly string[];
+  /** The installation's own: keys, SECRET_KEY_BASE, PWP__FILES__S3__… */
+  readonly environment: SourceEnvironment;
+}
+
+export interface PasswordPusherDeps extends BucketDeps {
+  readonly readFile: ReadFile;
+  /** Where a SQLite database is copied to while it is opened: on a disk with room for it, in a folder of our own. */
+  readonly scratchFolder: string;
+}
+
+/**
+ * Opens an installation of Password Pusher 2.x for reading. Nothing of it is changed; what is read is one snapshot.
+ * @throws SourceError with one sentence for the operator.
+ */
+export async function openPasswordPusher(place: PasswordPusherPlace, deps: PasswordPusherDeps): Promise<ImportSource> {
+  const address = parseSourceAddress(place.database);
+  const keys = sourceKeysOf(place.environment, deps.readFile);
+  const files = openSourceFiles(storagePlacesOf(place.storage, place.environment), deps);
+  const rows = await openRows(address, deps);
+  try {
+    const tables = await openSourceTables(rows);
+    const queries = createSourceQueries(tables);
+    const findings = new Findings();
+    const reading = {
+      ...{ queries, findings, secretKeyBase: keys.secretKeyBase },
+      lockbox: createLockbox(keys.masterKeys),
+      now: deps.clock.now(),
+    };
+    const warnings = [...keys.warnings, ...tables.warnings, ...(await unreachable(queries, files))];
+    return {
+      fingerprint: await fingerprintOf(queries),
+      get warnings() {
+        return [...warnings, ...findings.sentences()];
+      },
+      get losses() {
+        return findings.losses();
+      },
+      async counts() {
+        return {
+          users: await queries.count("users"),
+          pushes: await queries.count("pushes"),
+          auditEntries: await queries.count("audit_logs"),
+          files: await queries.count("files"),
+        };
+      },
+      users: (afterId) => readUsers(reading, afterId),
+      pushes: (afterId) => readPushes(reading, afterId),
+      auditEntries: (pushId) => readTrail(reading, pushId),
+      readFile: (file) => files.read(file),
+      styleSheet: async () => textOf(await queries.customCss()) || undefined,
+      close: () => rows.close(),
+    };
+  } catch (error) {
+    await rows.close();
+    throw error;
+  }
+}
+
+/** Drivers are loaded where they are needed. */
+async function openRows(address: SourceAddress, { scratchFolder, clock }: PasswordPusherDeps): Promise<SourceRows> {
+  switch (address.engine) {
+    case "sqlite":
+      return openSqliteRows({ path: address.path, scratchFolder, now: clock.now() });
+    case "postgres":
+      return await (await import("./store/postgres-rows.ts")).openPostgresRows(address);
+    case "mysql":
+      return await (await import("./store/mysql-rows.ts")).openMysqlRows(address);
+  }
+}
+
+/**
+ * When the database was made, to the microsecond: it is the same in every copy, also after a change of engine or keys.
+ * Where that is not on record, the first user.
+ */
+async function fingerprintOf(queries: SourceQueries): Promise<string> {
+  const user = await queries.firstUser();
+  const ofFirstUser = user && `${textOf(user.id)} ${exactTimeOf(user.created_at)} ${textOf(user.email)}`;
+  const mark = exactTimeOf(await queries.madeAt()) ?? ofFirstUser;
+  if (mark === undefined) {
+    throw new SourceError(
+      "This database has no users and does not say when it was made: there is nothing to tell it by.",
+    );
+  }
+  return createHash("sha256").update(`password-pusher ${mark}`).digest("hex").slice(0, 32);
+}
+
+async function unreachable(queries: SourceQueries, files: SourceFiles): Promise<readonly string[]> {
+  const services = await queries.services();
+  return services
+    .map((record) => ({
+      service: textOf(record.service_name) ?? "local",
+      count: wholeNumberOf(record.files) ?? 0,
+    }))
+    .filter(({ service }) => !files.reaches(service))
+    .map(
+      ({ service, count }) =>
+        `${count} ${count === 1 ? "file lies" : "files lie"} in the service ${named(service)}, which --storage does not name: name it too, or fetch its objects into a folder.`,
+    );
+}

@@ -1,0 +1,143 @@
+import type { SourceFile, SourceKind, SourcePush, SourceRow } from "../source.ts";
+import { textOf, timeOf, truthOf, wholeNumberOf } from "./cells.ts";
+import type { Findings } from "./findings.ts";
+import type { Lockbox } from "./lockbox.ts";
+import { endOf } from "./push-state.ts";
+import type { SourceQueries } from "./store/queries.ts";
+import type { Cell, SourceRecord } from "./store/source-rows.ts";
+
+export interface PushReading {
+  readonly queries: Pick<SourceQueries, "pushIds" | "pushSizes" | "pushes" | "tallies" | "files" | "countedViewAt">;
+  readonly lockbox: Lockbox;
+  readonly findings: Findings;
+  /** Decides what has ended: the same for all pushes of a reading. */
+  readonly now: number;
+}
+
+export interface Tally {
+  readonly countedViews: number;
+  readonly deletedAt: Cell;
+}
+
+export interface FoundPush {
+  readonly id: number;
+  readonly record: SourceRecord;
+  readonly tally: Tally;
+  /** A number: an attachment of which there is no file on record. */
+  readonly files: readonly (SourceFile | number)[];
+}
+
+const kinds: readonly SourceKind[] = ["text", "file", "url", "qr"];
+/** What the source takes for a row without limits; it was its default. */
+const daysWithoutLimit = 7;
+const viewsWithoutLimit = 5;
+
+/** One push with its state and, while it lives, its content. What cannot be opened is told without what it holds. */
+export async function pushOf(reading: PushReading, found: FoundPush): Promise<SourceRow<SourcePush>> {
+  const { id, record, tally } = found;
+  const urlToken = textOf(record.url_token) ?? "";
+  if (urlToken === "") return { outcome: "skipped", id, reason: "It has no url_token, so no link leads to it." };
+  const kindNumber = wholeNumberOf(record.kind);
+  const kind = kinds[kindNumber ?? -1];
+  if (kind === undefined) return unreadable(id, `Its kind ${kindNumber ?? "NULL"} is not known.`);
+  const createdAt = timeOf(record.created_at);
+  if (createdAt === undefined) return unreadable(id, "When it was made cannot be read.");
+
+  const problems: string[] = [];
+  const end = await endIn(reading, found, createdAt);
+  const content = end === null ? contentOf(reading, found, problems) : null;
+  if (typeof content === "string") return unreadable(id, content);
+  const row: SourcePush = {
+    ...{ id, kind, urlToken, end, createdAt },
+    userId: wholeNumberOf(record.user_id) ?? null,
+    name: textOf(record.name),
+    note: noteOf(reading, found, problems),
+    open: content,
+    ...limitsOf(record),
+    countedViews: tally.countedViews,
+    deletableByViewer: truthOf(record.deletable_by_viewer),
+    retrievalStep: truthOf(record.retrieval_step),
+    updatedAt: timeOf(record.updated_at) ?? createdAt,
+  };
+  return { outcome: "read", id, row, problems };
+}
+
+function limitsOf(record: SourceRecord): Pick<SourcePush, "expireAfterDays" | "expireAfterViews"> {
+  return {
+    expireAfterDays: wholeNumberOf(record.expire_after_days) ?? daysWithoutLimit,
+    expireAfterViews: wholeNumberOf(record.expire_after_views) ?? viewsWithoutLimit,
+  };
+}
+
+async function endIn(
+  { queries, now }: PushReading,
+  { id, record, tally }: FoundPush,
+  createdAt: number,
+): Promise<SourcePush["end"]> {
+  const limits = limitsOf(record);
+  const { countedViews } = tally;
+  const expiredOn = timeOf(record.expired_on);
+  const viewsUsed = countedViews >= limits.expireAfterViews && limits.expireAfterViews > 0;
+  return endOf(
+    {
+      ...limits,
+      ...{ countedViews, expiredOn, createdAt },
+      expired: truthOf(record.expired),
+      deletedAt: timeOf(tally.deletedAt),
+      lastViewAt:
+        viewsUsed && expiredOn === undefined
+          ? timeOf(await queries.countedViewAt(id, limits.expireAfterViews))
+          : undefined,
+      updatedAt: timeOf(record.updated_at) ?? createdAt,
+    },
+    now,
+  );
+}
+
+/** @returns why it is unreadable, if it is: without payload or passphrase a push cannot be given to anybody. */
+function contentOf(
+  reading: PushReading,
+  { id, record, files }: FoundPush,
+  problems: string[],
+): NonNullable<SourcePush["open"]> | string {
+  const payload = opened(reading, id, "payload_ciphertext", record);
+  if (payload === undefined) return "No key opens its payload.";
+  const passphrase = opened(reading, id, "passphrase_ciphertext", record);
+  if (passphrase === undefined) return "No key opens its passphrase.";
+  for (const file of files) {
+    if (typeof file === "number") problems.push(`Its attachment ${file} has no file on record.`);
+  }
+  return {
+    payload: payload ?? "",
+    // The source asks for one only if it has something else than white space.
+    passphrase: passphrase !== null && /\P{White_Space}/u.test(passphrase) ? passphrase : null,
+    files: files.filter((file) => typeof file !== "number"),
+  };
+}
+
+/** It belongs to the owner's history: a push goes on without it. */
+function noteOf(reading: PushReading, { id, record }: FoundPush, problems: string[]): string | null {
+  const note = opened(reading, id, "note_ciphertext", record);
+  if (note !== undefined) return note;
+  problems.push("No key opens its note: it comes without.");
+  return null;
+}
+
+/** NULL and "" are stored as they are. undefined: no key opens it. */
+function opened(
+  { lockbox, findings }: PushReading,
+  id: number,
+  column: "payload_ciphertext" | "note_ciphertext" | "passphrase_ciphertext",
+  record: SourceRecord,
+): string | null | undefined {
+  const sealed = textOf(record[column]);
+  if (sealed === null || sealed === "") return sealed;
+  const opening = lockbox.open({ table: "pushes", column }, sealed);
+  if (opening.outcome === "unreadable") return undefined;
+  if (opening.underDefaultKey) findings.note("pushUnderDefaultKey", id);
+  return opening.text;
+}
+
+function unreadable(id: number, reason: string): SourceRow<SourcePush> {
+  return { outcome: "unreadable", id, reason };
+}

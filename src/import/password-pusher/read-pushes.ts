@@ -1,0 +1,66 @@
+import type { SourceFile, SourcePush, SourceRow } from "../source.ts";
+import { textOf, wholeNumberOf } from "./cells.ts";
+import { readInGroups } from "./in-groups.ts";
+import { type PushReading, pushOf, type Tally } from "./push-row.ts";
+import type { SourceRecord } from "./store/source-rows.ts";
+
+export function readPushes(reading: PushReading, afterId: number): AsyncIterable<SourceRow<SourcePush>> {
+  const { pushIds: ids, pushSizes: sizes } = reading.queries;
+  return readInGroups<SourcePush>({ ids, sizes, fetch: (group) => fetchPushes(reading, group) }, afterId);
+}
+
+async function fetchPushes(reading: PushReading, ids: readonly number[]): Promise<readonly SourceRow<SourcePush>[]> {
+  const { queries } = reading;
+  const records = byId(await queries.pushes(ids), "id");
+  const tallies = byId(await queries.tallies(ids), "push_id");
+  const files = byId(await queries.files(ids), "push_id");
+  const rows: SourceRow<SourcePush>[] = [];
+  for (const id of ids) {
+    const [record] = records.get(id) ?? [];
+    const found = { id, tally: tallyOf(tallies.get(id) ?? []), files: (files.get(id) ?? []).map(fileOf) };
+    // List and row are of one snapshot: an index that names what is not there is damaged.
+    if (record === undefined)
+      rows.push({ outcome: "unreadable", id, reason: "The database lists it and does not have it." });
+    else rows.push(await pushOf(reading, { ...found, record }));
+  }
+  return rows;
+}
+
+function byId(records: readonly SourceRecord[], column: string): ReadonlyMap<number, readonly SourceRecord[]> {
+  const groups = new Map<number, SourceRecord[]>();
+  for (const record of records) {
+    const id = wholeNumberOf(record[column]);
+    if (id === undefined) continue;
+    const group = groups.get(id);
+    if (group === undefined) groups.set(id, [record]);
+    else group.push(record);
+  }
+  return groups;
+}
+
+/** Views and refused views count; an expiry by somebody says who ended it. */
+function tallyOf(records: readonly SourceRecord[]): Tally {
+  let countedViews = 0;
+  let deletedAt: SourceRecord[string] = null;
+  for (const record of records) {
+    const kind = wholeNumberOf(record.kind);
+    if (kind === 3) deletedAt = record.first_at ?? null;
+    if (kind === 1 || kind === 2) countedViews += wholeNumberOf(record.entries) ?? 0;
+  }
+  return { countedViews, deletedAt };
+}
+
+/** The number of the attachment, when there is no file on record for it. */
+function fileOf(record: SourceRecord): SourceFile | number {
+  const id = wholeNumberOf(record.attachment_id) ?? 0;
+  const key = textOf(record.key);
+  const sizeBytes = wholeNumberOf(record.byte_size);
+  if (key === null || sizeBytes === undefined || sizeBytes < 0) return id;
+  return {
+    ...{ id, key, sizeBytes },
+    filename: textOf(record.filename) ?? "",
+    contentType: textOf(record.content_type),
+    checksum: textOf(record.checksum) || null,
+    service: textOf(record.service_name) ?? "local",
+  };
+}

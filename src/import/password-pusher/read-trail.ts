@@ -1,0 +1,103 @@
+import type { SourceAuditEntry, SourceNotification } from "../source.ts";
+import { textOf, timeOf, wholeNumberOf } from "./cells.ts";
+import type { Findings } from "./findings.ts";
+import type { Lockbox } from "./lockbox.ts";
+import type { SourceQueries } from "./store/queries.ts";
+import { SourceReadError, type SourceRecord } from "./store/source-rows.ts";
+
+export interface TrailReading {
+  readonly queries: Pick<SourceQueries, "auditEntries" | "notifications">;
+  readonly lockbox: Lockbox;
+  readonly findings: Findings;
+}
+
+const kinds: readonly SourceAuditEntry["kind"][] = [
+  ...(["creation", "view", "failed_view", "expire", "failed_passphrase"] as const),
+  ...(["admin_view", "owner_view", "edit", "creation_email_send"] as const),
+];
+const statuses: readonly SourceNotification["status"][] = [
+  ...(["pending", "processing", "completed", "partially_failed", "failed"] as const),
+];
+
+/** The trail of one push, whole: the source stops at 2000 entries. Texts stay as they are, words of 1.x included. */
+export async function readTrail(reading: TrailReading, pushId: number): Promise<readonly SourceAuditEntry[]> {
+  try {
+    return await entriesOf(reading, pushId);
+  } catch (error) {
+    if (!(error instanceof SourceReadError)) throw error;
+    reading.findings.note("trailUnreadable", pushId);
+    return [];
+  }
+}
+
+async function entriesOf(reading: TrailReading, pushId: number): Promise<readonly SourceAuditEntry[]> {
+  const records = await reading.queries.auditEntries(pushId);
+  const notifications = await notificationsOf(reading, records);
+  const entries: SourceAuditEntry[] = [];
+  for (const record of records) {
+    const id = wholeNumberOf(record.id) ?? 0;
+    const kind = kinds[wholeNumberOf(record.kind) ?? -1];
+    const createdAt = timeOf(record.created_at);
+    if (kind === undefined || createdAt === undefined) {
+      reading.findings.note("auditEntryLeftOut", id);
+      continue;
+    }
+    entries.push({
+      ...{ id, kind, createdAt },
+      userId: wholeNumberOf(record.user_id) ?? null,
+      address: textOf(record.ip) ?? "",
+      userAgent: textOf(record.user_agent) ?? "",
+      referrer: textOf(record.referrer) ?? "",
+      updatedAt: timeOf(record.updated_at) ?? createdAt,
+      notification: notifications.get(id) ?? null,
+    });
+  }
+  return entries;
+}
+
+/** By the id of their audit entry. */
+async function notificationsOf(
+  reading: TrailReading,
+  entries: readonly SourceRecord[],
+): Promise<ReadonlyMap<number, SourceNotification>> {
+  const ids = entries
+    .filter((entry) => kinds[wholeNumberOf(entry.kind) ?? -1] === "creation_email_send")
+    .map((entry) => wholeNumberOf(entry.id))
+    .filter((id) => id !== undefined);
+  const found = new Map<number, SourceNotification>();
+  if (ids.length === 0) return found;
+  for (const record of await reading.queries.notifications(ids)) {
+    const auditId = wholeNumberOf(record.audit_log_id);
+    if (auditId !== undefined) found.set(auditId, notificationOf(reading, record));
+  }
+  return found;
+}
+
+function notificationOf({ lockbox, findings }: TrailReading, record: SourceRecord): SourceNotification {
+  let whole = true;
+  const opened = (column: string): string | null => {
+    const sealed = textOf(record[column]);
+    if (sealed === null || sealed === "") return sealed;
+    const opening = lockbox.open({ table: "notify_by_emails", column }, sealed);
+    if (opening.outcome === "opened") return opening.text;
+    whole = false;
+    return null;
+  };
+  const notification: SourceNotification = {
+    recipients: addressesIn(opened("recipients_ciphertext")),
+    locale: opened("locale_ciphertext") || null,
+    status: statuses[wholeNumberOf(record.status) ?? -1] ?? "failed",
+    successfulSends: opened("successful_sends_ciphertext"),
+    errorMessage: opened("error_message_ciphertext"),
+    proceedAt: timeOf(record.proceed_at) ?? null,
+  };
+  if (!whole) findings.note("notificationUnreadable", wholeNumberOf(record.id) ?? 0);
+  return notification;
+}
+
+function addressesIn(text: string | null): readonly string[] {
+  return (text ?? "")
+    .split(",")
+    .map((address) => address.trim())
+    .filter((address) => address !== "");
+}

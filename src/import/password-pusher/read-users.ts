@@ -1,0 +1,101 @@
+import type { SourceRow, SourceTotp, SourceUser } from "../source.ts";
+import { textOf, timeOf, truthOf, wholeNumberOf } from "./cells.ts";
+import type { Findings } from "./findings.ts";
+import { readInGroups } from "./in-groups.ts";
+import type { Lockbox } from "./lockbox.ts";
+import type { SourceQueries } from "./store/queries.ts";
+import type { SourceRecord } from "./store/source-rows.ts";
+
+export interface UserReading {
+  readonly queries: SourceQueries;
+  readonly lockbox: Lockbox;
+  readonly findings: Findings;
+  /** undefined: not given; then backup codes cannot be checked. */
+  readonly secretKeyBase: string | undefined;
+}
+
+const noWayIn =
+  "so it comes without its password, which alone must not let in: set one with `sealpush user set-password`";
+
+export function readUsers(reading: UserReading, afterId: number): AsyncIterable<SourceRow<SourceUser>> {
+  const { userIds: ids, userSizes: sizes, users } = reading.queries;
+  const fetch = async (group: readonly number[]) => {
+    const records = new Map((await users(group)).map((record) => [wholeNumberOf(record.id), record]));
+    return group.map((id) => userOf(reading, id, records.get(id)));
+  };
+  return readInGroups<SourceUser>({ ids, sizes, fetch }, afterId);
+}
+
+function userOf(reading: UserReading, id: number, record: SourceRecord | undefined): SourceRow<SourceUser> {
+  if (record === undefined) return { outcome: "unreadable", id, reason: "The database lists it and does not have it." };
+  const email = textOf(record.email)?.trim() ?? "";
+  if (email === "") return { outcome: "skipped", id, reason: "It has no e-mail address." };
+  const problems: string[] = [];
+  const totp = totpOf(reading, id, record, problems);
+  const confirmedAt = timeOf(record.confirmed_at) ?? null;
+  const updatedAt = timeOf(record.updated_at);
+  const row: SourceUser = {
+    id,
+    email,
+    passwordHash: totp === "lost" ? "" : (textOf(record.encrypted_password) ?? ""),
+    admin: truthOf(record.admin),
+    language: textOf(record.preferred_language) || null,
+    confirmedAt,
+    createdAt: timeOf(record.created_at) ?? confirmedAt ?? updatedAt ?? 0,
+    updatedAt: updatedAt ?? timeOf(record.created_at) ?? 0,
+    lastSignedInAt: timeOf(record.current_sign_in_at) ?? timeOf(record.last_sign_in_at) ?? null,
+    apiToken: textOf(record.authentication_token) || null,
+    totp: totp === "lost" ? null : totp,
+  };
+  return { outcome: "read", id, row, problems };
+}
+
+/**
+ * Only a factor that is in force: opening the page that sets one up stores a secret already. "lost": one is in force and
+ * cannot be had; then the password alone would let in where it has not before.
+ */
+function totpOf(
+  { lockbox, findings, secretKeyBase }: UserReading,
+  id: number,
+  record: SourceRecord,
+  problems: string[],
+): SourceTotp | null | "lost" {
+  if (!truthOf(record.otp_required_for_login)) return null;
+  const sealed = textOf(record.otp_secret_ciphertext) ?? "";
+  if (sealed === "") {
+    problems.push(`Its second factor is in force and has no secret, ${noWayIn}.`);
+    return "lost";
+  }
+  const opening = lockbox.open({ table: "users", column: "otp_secret_ciphertext" }, sealed);
+  if (opening.outcome === "unreadable") {
+    problems.push(`No key opens its second factor, ${noWayIn}.`);
+    return "lost";
+  }
+  if (opening.underDefaultKey) findings.note("userUnderDefaultKey", id);
+  const digests = digestsOf(textOf(record.otp_backup_code_digests));
+  if (digests === undefined) problems.push("Its backup codes cannot be read: new ones must be made.");
+  const left = digests ?? [];
+  if (left.length > 0 && secretKeyBase === undefined) findings.note("backupCodesDropped", id);
+  return {
+    secret: opening.text,
+    lastStepAt: wholeNumberOf(record.last_otp_timestep) ?? null,
+    backupCodes:
+      left.length === 0 || secretKeyBase === undefined
+        ? null
+        : { key: secretKeyBase, messagePrefix: `${id}:`, digests: left },
+  };
+}
+
+/** A JSON array of hex digests; undefined: it is none. */
+function digestsOf(text: string | null): readonly string[] | undefined {
+  if (text === null || text.trim() === "") return [];
+  try {
+    const value: unknown = JSON.parse(text);
+    if (value === null) return [];
+    const isDigest = (entry: unknown): entry is string => typeof entry === "string" && /^[0-9a-f]{64}$/.test(entry);
+    return Array.isArray(value) && value.every(isDigest) ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,87 @@
+import type { BucketSettings } from "../../blobs/s3/bucket.ts";
+import { storeAddress, storeName, storeSecret } from "../../config/storage-types.ts";
+import { truth, type ValueType } from "../../config/value-type.ts";
+import { SourceError } from "../source.ts";
+import type { SourceEnvironment } from "./source-keys.ts";
+
+/** Where files of the source lie, by the names that it gives its services. */
+export interface StoragePlaces {
+  /** Of what lies on a disk, and of what was fetched from a service that is not known here. undefined: none was given. */
+  readonly folder: string | undefined;
+  /** By service. "" is for each that has no entry of its own. */
+  readonly buckets: ReadonlyMap<string, BucketSettings>;
+}
+
+const bucketDefault = "pwpush-files";
+const regionDefault = "us-east-1";
+const bucketName = storeName("a bucket's name", 3);
+const regionName = storeName("a region's name", 1);
+const parameters = ["endpoint", "region", "path_style", "service"];
+const prefix = "PWP__FILES__S3__";
+
+/**
+ * @param storage a folder, or `s3://BUCKET?endpoint=...&region=...&path_style=false&service=NAME`, of which all
+ * parameters may be left out; at most one folder. The keys of a bucket come from the source's own environment, since a
+ * command's arguments can be seen by others on the machine.
+ * @throws SourceError.
+ */
+export function storagePlacesOf(storage: readonly string[], environment: SourceEnvironment): StoragePlaces {
+  const folders = storage.filter((place) => !/^s3:/i.test(place));
+  if (folders.length > 1) throw new SourceError("--storage names two folders: put the files into one.");
+  const buckets = new Map<string, BucketSettings>();
+  // Keys that are there although nothing lies in a bucket any more must not stop anybody.
+  const keyNames = ["ACCESS_KEY_ID", "SECRET_ACCESS_KEY"];
+  if (keyNames.every((name) => environmentOf(environment, name) !== undefined)) {
+    buckets.set("", settingsOf(environmentOf(environment, "BUCKET") ?? bucketDefault, {}, environment));
+  }
+  for (const place of storage) {
+    if (!/^s3:/i.test(place)) continue;
+    const url = URL.parse(place);
+    if (url === null || !/^s3:\/\//i.test(place) || url.username !== "" || url.port !== "" || url.pathname.length > 1) {
+      throw new SourceError("--storage must be a folder or s3://BUCKET, with its keys in the env file.");
+    }
+    const given = Object.fromEntries(url.searchParams);
+    const unknown = Object.keys(given).find((name) => !parameters.includes(name));
+    if (unknown !== undefined) {
+      throw new SourceError(`--storage s3://… takes the parameters ${parameters.join(", ")} and no other.`);
+    }
+    buckets.set(given.service ?? "", settingsOf(url.hostname, given, environment));
+  }
+  return { folder: folders[0], buckets };
+}
+
+function settingsOf(
+  bucket: string,
+  given: Readonly<Record<string, string>>,
+  environment: SourceEnvironment,
+): BucketSettings {
+  const accessKeyId = environmentOf(environment, "ACCESS_KEY_ID");
+  const secretAccessKey = environmentOf(environment, "SECRET_ACCESS_KEY");
+  if (accessKeyId === undefined || secretAccessKey === undefined) {
+    throw new SourceError(
+      `Files in a bucket need ${prefix}ACCESS_KEY_ID and ${prefix}SECRET_ACCESS_KEY in the env file.`,
+    );
+  }
+  const region = checked("region", regionName, given.region ?? environmentOf(environment, "REGION") ?? regionDefault);
+  const endpoint = given.endpoint ?? environmentOf(environment, "ENDPOINT") ?? `https://s3.${region}.amazonaws.com`;
+  const withScheme = endpoint.includes("://") ? endpoint : `https://${endpoint}`;
+  return {
+    endpoint: checked("endpoint", storeAddress, withScheme),
+    bucket: checked("bucket", bucketName, bucket),
+    region,
+    pathStyle: checked("path_style", truth, given.path_style ?? "true"),
+    accessKeyId: checked(`${prefix}ACCESS_KEY_ID`, storeSecret, accessKeyId),
+    secretAccessKey: checked(`${prefix}SECRET_ACCESS_KEY`, storeSecret, secretAccessKey),
+  };
+}
+
+function environmentOf(environment: SourceEnvironment, name: string): string | undefined {
+  const value = environment[prefix + name]?.trim() ?? "";
+  return value === "" ? undefined : value;
+}
+
+function checked<T>(what: string, type: ValueType<T>, text: string): T {
+  const parsed = type.parse(text);
+  if (parsed.ok) return parsed.value;
+  throw new SourceError(`The ${what} of --storage must be ${parsed.reason ?? type.allowed}.`);
+}

@@ -1,0 +1,129 @@
+import { closeSync, fchmodSync, openSync, writeSync } from "node:fs";
+import type { ImportSummary } from "./run-import.ts";
+import type { Counts, Problem } from "./tally.ts";
+
+export interface ReportHead {
+  readonly version: string;
+  readonly fingerprint: string;
+  readonly dryRun: boolean;
+  readonly startedAt: number;
+}
+
+/** How a run ended: `failed` and `interrupted` are to be run again. */
+export type ReportOutcome = "complete" | "with_problems" | "interrupted" | "failed";
+
+/**
+ * The report of a run as JSON, and as text beside it. Both are their owner's alone. Problems are written as they come: there
+ * may be as many as rows. Neither holds a secret, a token or a name.
+ */
+export interface ReportFiles {
+  problem(problem: Problem): void;
+  /** @param summary undefined: the run failed before it had one; `failure` says why. */
+  finish(end: {
+    readonly outcome: ReportOutcome;
+    readonly finishedAt: number;
+    readonly summary: ImportSummary | undefined;
+    readonly failure: string | undefined;
+  }): void;
+}
+
+/** @param path of the JSON; the text lies beside it with the ending `.txt`. @throws what the system throws. */
+export function openReport(path: string, head: ReportHead): ReportFiles {
+  const [json, text] = [openPrivately(path), openPrivately(textPathOf(path))];
+  const { version, fingerprint, dryRun, startedAt } = head;
+  const began = { format: 1, product: "sealpush", version, source: fingerprint, dry_run: dryRun };
+  const opening = JSON.stringify({ ...began, started_at: new Date(startedAt).toISOString() });
+  writeSync(json, `${opening.slice(0, -1)},\n"problems":[`);
+  writeSync(
+    text,
+    `Import from Password Pusher${dryRun ? " (nothing was written)" : ""}\n\nWhat did not come along whole:\n`,
+  );
+  let problems = 0;
+  return {
+    problem(problem) {
+      writeSync(json, `${problems === 0 ? "" : ","}\n${JSON.stringify(problem)}`);
+      writeSync(text, `  ${lineOf(problem)}\n`);
+      problems += 1;
+    },
+    finish({ outcome, finishedAt, summary, failure }) {
+      const end = {
+        outcome,
+        finished_at: new Date(finishedAt).toISOString(),
+        ...(failure !== undefined && { failure }),
+      };
+      const rest = JSON.stringify({ ...end, ...(summary && countsOf(summary)) }, undefined, 1);
+      writeSync(json, `\n],${rest.slice(1)}\n`);
+      if (problems === 0) writeSync(text, "  nothing\n");
+      const lines = [
+        ...(summary === undefined ? [] : summaryLines(summary)),
+        ...(failure === undefined ? [] : [failure]),
+      ];
+      writeSync(text, `\n${lines.join("\n")}\n`);
+      closeSync(json);
+      closeSync(text);
+    },
+  };
+}
+
+/** In place of an earlier report: the same command is run again after an interruption. */
+function openPrivately(path: string): number {
+  const file = openSync(path, "w", 0o600);
+  fchmodSync(file, 0o600);
+  return file;
+}
+
+export function textPathOf(path: string): string {
+  return `${path.replace(/\.json$/, "")}.txt`;
+}
+
+export function lineOf({ table, id, effect, reason }: Problem): string {
+  const what = table === "site_settings" ? "style sheet" : `${table === "users" ? "user" : "push"} ${id}`;
+  return `${what} (${effect === "left_out" ? "left out" : "in part"}): ${reason}`;
+}
+
+function countsOf({ warnings, there, tally, differences }: ImportSummary) {
+  const counts = ({ brought, known, leftOut, skipped }: Counts) => ({ brought, known, left_out: leftOut, skipped });
+  return {
+    warnings,
+    there: { users: there.users, pushes: there.pushes, audit_entries: there.auditEntries, files: there.files },
+    users: counts(tally.users),
+    pushes: counts(tally.pushes),
+    style_sheet: counts(tally.style),
+    pushes_by_kind_and_state: Object.fromEntries([...tally.kinds].sort()),
+    audit_entries: tally.auditEvents,
+    files: tally.files,
+    file_bytes: tally.fileBytes,
+    skipped_because: Object.fromEntries(tally.skipReasons),
+    problems_because: Object.fromEntries(tally.problemReasons),
+    differences,
+  };
+}
+
+/** For people: what a run has done, one line a thing. */
+export function summaryLines({ warnings, there, tally, differences }: ImportSummary): readonly string[] {
+  const row = (name: string, total: number, { brought, known, leftOut, skipped }: Counts) =>
+    [name.padEnd(12), ...[total, brought, known, leftOut, skipped].map((count) => String(count).padStart(12))].join("");
+  const counted = (counts: ReadonlyMap<string, number>) =>
+    [...counts].sort().map(([reason, count]) => `${String(count).padStart(9)}  ${reason}`);
+  const titled = (title: string, lines: readonly string[]) => (lines.length === 0 ? [] : ["", title, ...lines]);
+  const heads = ["there", "brought now", "came before", "left out", "skipped"];
+  return [
+    `${"".padEnd(12)}${heads.map((head) => head.padStart(12)).join("")}`,
+    row("users", there.users, tally.users),
+    row("pushes", there.pushes, tally.pushes),
+    ...titled("Pushes brought now, by kind and state:", counted(tally.kinds)),
+    "",
+    `With them ${tally.auditEvents} of ${there.auditEntries} audit entries and ${tally.files} of ${there.files} files ` +
+      `(${tally.fileBytes} bytes).`,
+    ...titled("Skipped, because:", counted(tally.skipReasons)),
+    ...titled("Left out or lacking something, because:", counted(tally.problemReasons)),
+    ...titled(
+      "Warnings:",
+      warnings.map((warning) => `  ${warning}`),
+    ),
+    ...titled(
+      "Both sides do not agree:",
+      differences.map((difference) => `  ${difference}`),
+    ),
+  ];
+}

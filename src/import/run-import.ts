@@ -1,0 +1,111 @@
+import type { Destination } from "./destination.ts";
+import { importPushes } from "./import-pushes.ts";
+import { importUsers } from "./import-users.ts";
+import { Owners } from "./owners.ts";
+import type { ImportSource, SourceCounts } from "./source.ts";
+import { type Counts, type Problem, Tally } from "./tally.ts";
+
+export interface ImportOptions {
+  /** An account here with the e-mail of a user is that user's: his pushes and his API token come to it. */
+  readonly mergeUsers: boolean;
+  /** Pushes come along without those of their files that cannot be had. */
+  readonly withoutLostFiles: boolean;
+  /** The source let nobody in who had not confirmed the e-mail. */
+  readonly mailsConfirm: boolean;
+}
+
+export interface ImportDeps {
+  readonly source: ImportSource;
+  readonly destination: Destination;
+  readonly options: ImportOptions;
+  readonly now: number;
+  /** Aborted: what is under way is finished, and nothing more is begun. */
+  readonly signal: AbortSignal;
+  readonly onProgress: (table: "users" | "pushes", read: number, total: number) => void;
+  readonly onProblem: (problem: Problem) => void;
+}
+
+/** What the parts of one run share. */
+export interface ImportRun extends Omit<ImportDeps, "onProgress" | "onProblem"> {
+  readonly tally: Tally;
+  readonly owners: Owners;
+  /** Told of every row that was read. */
+  readonly onRow: (table: "users" | "pushes") => void;
+}
+
+export interface ImportSummary {
+  readonly interrupted: boolean;
+  readonly warnings: readonly string[];
+  /** Those among them that tell of something lost. */
+  readonly losses: readonly string[];
+  readonly there: SourceCounts;
+  readonly tally: Tally;
+  /** Where both sides, counted at the end, do not agree; one sentence each. */
+  readonly differences: readonly string[];
+}
+
+/**
+ * Brings users, then pushes, then the style sheet from a source to a destination. Each row is a unit of its own and is noted
+ * in it, so a run may end anywhere, and the next one goes on from there. @throws what the destination or the source throws
+ * when they fail as a whole; what one row lacks is told instead.
+ */
+export async function runImport(deps: ImportDeps): Promise<ImportSummary> {
+  const { source, destination, signal } = deps;
+  const there = await source.counts();
+  const read = { users: 0, pushes: 0 };
+  const tally = new Tally(deps.onProblem);
+  const run: ImportRun = {
+    ...{ ...deps, tally, owners: new Owners() },
+    onRow(table) {
+      read[table] += 1;
+      deps.onProgress(table, read[table], there[table]);
+    },
+  };
+  await importUsers(run);
+  if (!signal.aborted) await importPushes(run);
+  if (!signal.aborted) await importStyle(run);
+  const interrupted = signal.aborted;
+  const differences = interrupted ? [] : await compare(destination, tally, there);
+  const { warnings, losses } = source;
+  return { interrupted, warnings, losses, there, tally, differences };
+}
+
+async function importStyle({ source, destination, tally }: ImportRun): Promise<void> {
+  const css = await source.styleSheet();
+  if (css === undefined) return;
+  const brought = await destination.bringStyle(css);
+  switch (brought.outcome) {
+    case "brought":
+    case "known":
+      tally.style[brought.outcome] += 1;
+      return;
+    case "other_style":
+      return tally.leaveOut("site_settings", 0, "This server has another style sheet already: it stays.");
+    case "refused":
+      return tally.leaveOut("site_settings", 0, brought.reason);
+  }
+}
+
+/** Each row of the source must have been dealt with in one way, and each that came must be here. */
+async function compare(destination: Destination, tally: Tally, there: SourceCounts): Promise<readonly string[]> {
+  const differences: string[] = [];
+  const agree = (what: string, expected: number, found: number, least = false) => {
+    if (found === expected || (least && found > expected)) return;
+    differences.push(`${what}: ${expected} ${least ? "at least " : ""}were expected, ${found} were found.`);
+  };
+  agree("Users read at the source", there.users, sumOf(tally.users));
+  agree("Pushes read at the source", there.pushes, sumOf(tally.pushes));
+  const here = await destination.countHere(tally.firstPushId);
+  if (here === undefined) return differences;
+  agree("Users noted here", tally.users.brought + tally.users.known, here.usersNoted);
+  agree("Pushes noted here", tally.pushes.brought + tally.pushes.known, here.pushesNoted);
+  agree("Pushes of this run here", tally.pushes.brought, here.pushes);
+  // A server that runs beside it adds to trails.
+  agree("Events in trails of this run here", tally.auditEvents, here.auditEvents, true);
+  agree("Files of this run here", tally.files, here.files);
+  return differences;
+}
+
+function sumOf({ brought, known, leftOut, skipped }: Counts): number {
+  return brought + known + leftOut + skipped;
+}

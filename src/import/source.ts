@@ -1,0 +1,148 @@
+/**
+ * What an importer is given, whatever installation it comes from: rows that were read, opened and checked there. Times are
+ * milliseconds since the epoch. Ids are those of the source.
+ */
+export interface ImportSource {
+  /** Names this installation and no other, the same in every run; it is stored with what was imported. */
+  readonly fingerprint: string;
+  /** Things to say of the installation as a whole, one sentence each. Counts among them grow while rows are read. */
+  readonly warnings: readonly string[];
+  /** Those among the warnings that tell of something lost in rows that came along otherwise. */
+  readonly losses: readonly string[];
+  /** All rows there are: of users and pushes exactly those that the readings below tell of, whatever their outcome. */
+  counts(): Promise<SourceCounts>;
+  /** In the order of their ids, in constant memory. */
+  users(afterId: number): AsyncIterable<SourceRow<SourceUser>>;
+  pushes(afterId: number): AsyncIterable<SourceRow<SourcePush>>;
+  /** Of one push, in the order in which they happened. */
+  auditEntries(pushId: number): Promise<readonly SourceAuditEntry[]>;
+  /** The bytes of a file. @throws SourceFileError when they cannot be had whole. */
+  readFile(file: SourceFile): AsyncIterable<Uint8Array>;
+  /** The instance's own style sheet; undefined: none. */
+  styleSheet(): Promise<string | undefined>;
+  close(): Promise<void>;
+}
+
+export interface SourceCounts {
+  readonly users: number;
+  readonly pushes: number;
+  readonly auditEntries: number;
+  readonly files: number;
+}
+
+/** A row that cannot be read is told by its id, and the rest goes on. */
+export type SourceRow<Row> =
+  | { readonly outcome: "read"; readonly id: number; readonly row: Row; readonly problems: readonly string[] }
+  | { readonly outcome: "unreadable"; readonly id: number; readonly reason: string }
+  /** Not worth bringing along, and why: counted by reason. */
+  | { readonly outcome: "skipped"; readonly id: number; readonly reason: string };
+
+export interface SourceUser {
+  readonly id: number;
+  readonly email: string;
+  /** bcrypt; "" when there is none, or when the user may not come in by it alone: a second factor cannot be opened. */
+  readonly passwordHash: string;
+  readonly admin: boolean;
+  readonly language: string | null;
+  readonly confirmedAt: number | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly lastSignedInAt: number | null;
+  /** In the clear, as it was there. */
+  readonly apiToken: string | null;
+  /** Only a factor that is in force. */
+  readonly totp: SourceTotp | null;
+}
+
+export interface SourceTotp {
+  /** Base32 without padding. */
+  readonly secret: string;
+  /** Unix seconds of the last step that was accepted; null: none. */
+  readonly lastStepAt: number | null;
+  /** Hex HMAC-SHA256 digests of codes that are left, with what they are checked by; null: none is left that can be checked. */
+  readonly backupCodes: {
+    readonly key: string;
+    readonly messagePrefix: string;
+    readonly digests: readonly string[];
+  } | null;
+}
+
+export type SourceKind = "text" | "file" | "url" | "qr";
+
+export interface SourcePush {
+  readonly id: number;
+  readonly kind: SourceKind;
+  readonly urlToken: string;
+  readonly userId: number | null;
+  readonly name: string | null;
+  readonly note: string | null;
+  /** null: it has ended; payload, passphrase and files are gone or do not come along. */
+  readonly open: {
+    readonly payload: string;
+    readonly passphrase: string | null;
+    readonly files: readonly SourceFile[];
+  } | null;
+  readonly end: { readonly at: number; readonly reason: "views" | "time" | "deleted" } | null;
+  readonly expireAfterDays: number;
+  readonly expireAfterViews: number;
+  /** As the source counts them: views and refused retrievals. */
+  readonly countedViews: number;
+  readonly deletableByViewer: boolean;
+  readonly retrievalStep: boolean;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface SourceFile {
+  readonly id: number;
+  /** As it was stored: never to be used in a path. */
+  readonly filename: string;
+  readonly contentType: string | null;
+  readonly sizeBytes: number;
+  /** Base64 of MD5; null: unknown. */
+  readonly checksum: string | null;
+  /** Where it lies: the name of its service, and its key there. */
+  readonly service: string;
+  readonly key: string;
+}
+
+export interface SourceAuditEntry {
+  readonly id: number;
+  readonly kind:
+    | "creation"
+    | "view"
+    | "failed_view"
+    | "expire"
+    | "failed_passphrase"
+    | "admin_view"
+    | "owner_view"
+    | "edit"
+    | "creation_email_send";
+  readonly userId: number | null;
+  readonly address: string;
+  readonly userAgent: string;
+  readonly referrer: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Of creation_email_send. */
+  readonly notification: SourceNotification | null;
+}
+
+export interface SourceNotification {
+  readonly recipients: readonly string[];
+  readonly locale: string | null;
+  readonly status: "pending" | "processing" | "completed" | "partially_failed" | "failed";
+  readonly successfulSends: string | null;
+  readonly errorMessage: string | null;
+  readonly proceedAt: number | null;
+}
+
+/** The installation as a whole cannot be read; the message is one sentence for the operator, without any secret. */
+export class SourceError extends Error {
+  override readonly name: string = "SourceError";
+}
+
+/** A file that is missing, of another size or sum, or in a place that cannot be reached. The message names no path. */
+export class SourceFileError extends Error {
+  override readonly name = "SourceFileError";
+}

@@ -1,0 +1,82 @@
+import { languages, type Words } from "../../words/words.ts";
+import { Checkbox } from "../parts/field.tsx";
+import { InputField, SelectField } from "../parts/input-fields.tsx";
+import type { NewPushLimits, NewPushModel } from "./model.ts";
+
+export interface ByMailProps {
+  readonly model: Pick<NewPushModel, "values" | "problems" | "limits" | "mails">;
+  readonly words: Words;
+}
+
+/** What of a push can go by mail: its link to others, and word of its views to its owner. */
+export function ByMail({ model, words }: ByMailProps) {
+  const { mails, values, problems, limits } = model;
+  const { notices } = words;
+  if (!mails.links && mails.viewsTo === null) return null;
+  return (
+    <fieldset class="group">
+      <legend>{notices.legend}</legend>
+      {mails.links && (
+        <>
+          <RecipientsField
+            {...{ words, limits, label: notices.to, name: "push[notify_emails_to]" }}
+            value={values.notifyEmailsTo}
+            problem={problems.notifyEmailsTo}
+          />
+          <MailLanguageField
+            {...{ words, name: "push[notify_emails_to_locale]", value: values.notifyEmailsToLocale }}
+            problem={problems.notifyEmailsToLocale}
+          />
+        </>
+      )}
+      {mails.viewsTo !== null && <ViewNoticeBox words={words} email={mails.viewsTo} checked={values.notifyOnView} />}
+    </fieldset>
+  );
+}
+
+export interface RecipientsFieldProps {
+  readonly words: Words;
+  readonly limits: Pick<NewPushLimits, "recipientsMax">;
+  readonly label: string;
+  readonly name: string;
+  /** As typed. */
+  readonly value: string;
+  readonly problem: string | undefined;
+  readonly required?: boolean;
+}
+
+export function RecipientsField({ words, limits, required = false, ...field }: RecipientsFieldProps) {
+  return (
+    <InputField
+      {...field}
+      id="push_notify_emails_to"
+      hint={words.notices.toHint({ count: limits.recipientsMax })}
+      input={{ type: "email", multiple: true, dir: "ltr", autoComplete: "off", required }}
+    />
+  );
+}
+
+export interface MailLanguageFieldProps {
+  readonly words: Words;
+  readonly name: string;
+  readonly value: string;
+  readonly problem?: string | undefined;
+}
+
+export function MailLanguageField({ words, ...field }: MailLanguageFieldProps) {
+  const options = languages.map(({ locale: { tag, name } }) => ({ value: tag, label: name, lang: tag }));
+  return <SelectField {...field} id="push_notify_emails_to_locale" label={words.notices.locale} options={options} />;
+}
+
+export function ViewNoticeBox({ words, email, checked }: { words: Words; email: string; checked: boolean }) {
+  const { notices } = words;
+  return (
+    <Checkbox
+      id="push_notify_on_view"
+      name="push[notify_on_view]"
+      label={notices.onView}
+      hint={notices.onViewHint({ email })}
+      checked={checked}
+    />
+  );
+}

@@ -1,0 +1,182 @@
+import { dayMs } from "../base/clock.ts";
+import type { KindName } from "../config/config.ts";
+import type { Database, Unit } from "../db/database.ts";
+import { writeUntilKnown } from "../db/write-until-known.ts";
+import { type AdoptedEntry, type AdoptedEvent, adoptedTrail } from "./adopt-trail.ts";
+import type { PushDeps } from "./deps.ts";
+import { type DispatchRow, pastDispatch } from "./dispatches.ts";
+import type { EndReason, IncomingFile } from "./push.ts";
+import { firstGeneration, saltBytes, sealContexts, sealDataKey, sealLabel, sealPayload } from "./seals.ts";
+import { type AdoptedRows, adoptRows, LinkTakenError } from "./store/adopting.ts";
+import type { PushRow } from "./store.ts";
+import { PendingUpload } from "./upload.ts";
+
+/** A push from another installation, as it stood there. What it says was valid there and is not checked again. */
+export interface AdoptedPush {
+  readonly urlToken: string;
+  readonly kind: KindName;
+  /** null: nobody's. Then name, note and, once it has ended, the trail are not kept. */
+  readonly ownerId: number | null;
+  readonly name: string;
+  readonly note: string;
+  /** null: it has ended. */
+  readonly open: AdoptedSecret | null;
+  /** null: it is open. */
+  readonly end: { readonly at: number; readonly reason: EndReason } | null;
+  readonly expireAfterDays: number;
+  readonly expireAfterViews: number;
+  readonly views: number;
+  /** Refused retrievals, as far as they count. */
+  readonly refusals: number;
+  readonly deletableByViewer: boolean;
+  readonly retrievalStep: boolean;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Oldest first. */
+  readonly trail: readonly AdoptedEvent[];
+}
+
+export interface AdoptedSecret {
+  readonly payload: string;
+  /** "": there is none. */
+  readonly passphrase: string;
+  readonly files: readonly IncomingFile[];
+}
+
+/** Runs first in the unit that writes the push. @returns false: it came in before; then nothing is written. */
+export type NotePush = (unit: Unit, pushId: number) => Promise<boolean>;
+
+export type PushAdoption =
+  | { readonly outcome: "adopted"; readonly pushId: number; readonly fileBytes: number }
+  | { readonly outcome: "known" }
+  /** Another push here has this url_token. Nothing was written. */
+  | { readonly outcome: "link_taken" };
+
+export type AdoptionDeps = Pick<
+  PushDeps,
+  "config" | "clock" | "random" | "vault" | "store" | "ids" | "dispatchIds" | "blobs" | "argon2" | "capacity"
+> & { readonly db: Database };
+
+/** Limits of days are kept whatever they are; the moment itself is one that can be written down (the year 9999). */
+const latestExpiry = Date.UTC(9999, 11, 31);
+/** Place in the Argon2 queue: not a network address, so no client can share it. */
+const client = "import";
+
+/**
+ * Seals a push anew and writes it with all that belongs to it in one unit. Files are sealed and stored before that; on
+ * any error they are given up, and whatever reading them threw is thrown on.
+ */
+export async function adoptPush(deps: AdoptionDeps, push: AdoptedPush, note: NotePush): Promise<PushAdoption> {
+  const upload = push.open === null ? undefined : beginUpload(deps, push.ownerId);
+  try {
+    for (const file of push.open?.files ?? []) await upload?.addFile(file);
+    const rows = await sealRows(deps, push, upload);
+    const written = await writeRows(deps.db, rows, note);
+    if (!written) {
+      await upload?.abandon();
+      return { outcome: "known" };
+    }
+    upload?.handOver();
+    return { outcome: "adopted", pushId: rows.row.id, fileBytes: upload?.storedBytes ?? 0 };
+  } catch (error) {
+    await upload?.abandon();
+    if (error instanceof LinkTakenError) return { outcome: "link_taken" };
+    throw error;
+  }
+}
+
+/** Files that were taken elsewhere stay, however many and large they are; only the disk can be full. */
+function beginUpload(deps: AdoptionDeps, ownerId: number | null): PendingUpload {
+  const unbounded = { maxFileUploads: Number.MAX_SAFE_INTEGER, pushBytesMax: Number.MAX_SAFE_INTEGER };
+  const config = { ...deps.config, files: { ...deps.config.files, ...unbounded } };
+  const user = ownerId === null ? null : { id: ownerId, admin: false };
+  const actor = { user, client, address: "", userAgent: "", referrer: "", ownOrigin: "" };
+  return new PendingUpload({ ...deps, config }, actor);
+}
+
+async function sealRows(
+  deps: AdoptionDeps,
+  push: AdoptedPush,
+  upload: PendingUpload | undefined,
+): Promise<AdoptedRows> {
+  const { vault, random } = deps;
+  const { open, urlToken } = push;
+  const passphrase = open?.passphrase ?? "";
+  const passphraseSalt = passphrase === "" ? null : random.bytes(saltBytes);
+  const passphraseHash =
+    passphraseSalt === null ? undefined : await deps.argon2.deriveKey(passphrase, passphraseSalt, client);
+  const row = rowOf(deps, await deps.ids.next(), push, passphraseSalt);
+  const isTombstone = push.ownerId === null && open === null;
+  const events = isTombstone ? [] : push.trail;
+  const trail = adoptedTrail(events);
+  const common = {
+    ...{ row, tokenDigest: vault.tokenDigest(urlToken), trail, eventCount: events.length },
+    dispatches: await sealDispatches(deps, row, trail),
+  };
+  if (open === null || upload === undefined) return { ...common, sealed: null, files: [], storedBytes: 0 };
+  const { dataKey, files } = upload;
+  const payloadPlace = { ...row, fileIds: files.map((file) => file.id) };
+  return {
+    ...common,
+    sealed: {
+      dataKey: sealDataKey(vault.keyring, row, { urlToken, passphraseHash, dataKey }, random),
+      payload: sealPayload(dataKey, payloadPlace, open.payload, random),
+    },
+    files,
+    storedBytes: Buffer.byteLength(open.payload) + upload.storedBytes,
+  };
+}
+
+/** Of what its owner had mailed there. Nothing of it is sent from here. */
+async function sealDispatches(
+  { vault, dispatchIds }: AdoptionDeps,
+  { id: pushId, ownerId }: PushRow,
+  trail: readonly AdoptedEntry[],
+): Promise<readonly DispatchRow[]> {
+  const rows: DispatchRow[] = [];
+  for (const { sequence, dispatch } of trail) {
+    if (dispatch === null || ownerId === null) continue;
+    rows.push(pastDispatch(vault.keyring, { id: await dispatchIds.next(), pushId, sequence }, dispatch));
+  }
+  return rows;
+}
+
+function rowOf(deps: AdoptionDeps, id: number, push: AdoptedPush, passphraseSalt: Buffer | null): PushRow {
+  const label = (context: string, text: string) =>
+    push.ownerId === null ? null : sealLabel(deps.vault.keyring, context, text);
+  return {
+    id,
+    kind: push.kind,
+    ownerId: push.ownerId,
+    createdAt: push.createdAt,
+    updatedAt: push.updatedAt,
+    expiresAt: Math.min(push.createdAt + push.expireAfterDays * dayMs, latestExpiry),
+    endedAt: push.end?.at ?? null,
+    endReason: push.end?.reason ?? null,
+    expireAfterDays: push.expireAfterDays,
+    expireAfterViews: push.expireAfterViews,
+    views: push.views,
+    refusals: push.refusals,
+    deletableByViewer: push.deletableByViewer,
+    retrievalStep: push.retrievalStep,
+    notifyOnView: false,
+    sealGeneration: firstGeneration,
+    linkSalt: deps.random.bytes(saltBytes),
+    passphraseSalt,
+    tokenSealed: label(sealContexts.token(id), push.urlToken),
+    nameSealed: label(sealContexts.name(id), push.name),
+    noteSealed: label(sealContexts.note(id), push.note),
+  };
+}
+
+async function writeRows(db: Database, rows: AdoptedRows, note: NotePush): Promise<boolean> {
+  const { value, tries } = await writeUntilKnown(() =>
+    db.write(async (unit) => {
+      if (!(await note(unit, rows.row.id))) return false;
+      await adoptRows(unit, db.engine, rows);
+      return true;
+    }),
+  );
+  // The second try finds what the first one noted.
+  return value || tries > 1;
+}

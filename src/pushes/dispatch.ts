@@ -1,0 +1,166 @@
+import { dayMs, minuteMs } from "../base/clock.ts";
+import { normalizeEmail } from "../base/email.ts";
+import { AppError, type FieldProblems, invalidFields } from "../base/errors.ts";
+import { type Counter, type Limits, tooManyAttempts } from "../limits/limits.ts";
+import { auditRecord } from "./audit-trail.ts";
+import type { PushDeps } from "./deps.ts";
+import { recipientsMax, sealDispatch, splitRecipients } from "./dispatches.ts";
+import { addProblem, type Problems } from "./limits.ts";
+import type { DispatchRefusal, NewDispatch } from "./notice-store.ts";
+import { hasEnded, isForgotten, isOwner } from "./present-push.ts";
+import type { Actor, CreatePush, DispatchRequest } from "./push.ts";
+import type { PushRow } from "./store.ts";
+
+/** Of all recipients as they are given: five addresses of the longest kind, and the blanks between them. */
+const recipientsCharactersMax = 2_000;
+const localeCharactersMax = 35;
+
+const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
+
+export function createDispatchCounter(limits: Limits): Counter {
+  return limits.sliding({ name: "dispatch", windowMs: minuteMs, max: 5, rememberedMax: 20_000 });
+}
+
+type Asked = Pick<CreatePush, "notifyEmailsTo" | "notifyEmailsToLocale">;
+
+export function asksForDispatch({ notifyEmailsTo = "" }: Asked): boolean {
+  return notifyEmailsTo.trim() !== "";
+}
+
+/** What is wrong with the recipients and their language; a language without recipients is of no consequence. */
+export function checkRecipients(problems: Problems, { notifyEmailsTo = "", notifyEmailsToLocale = "" }: Asked): void {
+  const problem = recipientsProblem(notifyEmailsTo);
+  if (problem !== undefined) addProblem(problems, "notifyEmailsTo", problem);
+  const locale = notifyEmailsToLocale.trim();
+  if (locale !== "" && !isLanguage(locale)) addProblem(problems, "notifyEmailsToLocale", "is not a known language.");
+}
+
+function recipientsProblem(recipients: string): string | undefined {
+  if (recipients.trim() === "") return "can't be blank.";
+  if (recipients.length > recipientsCharactersMax) return `must have at most ${recipientsCharactersMax} characters.`;
+  const given = splitRecipients(recipients);
+  if (given.includes("")) return "has a comma without an address beside it.";
+  if (given.length > recipientsMax) return `can't have more than ${recipientsMax} addresses.`;
+  const addresses = given.map(normalizeEmail);
+  if (addresses.includes(undefined)) return "must be e-mail addresses, separated by commas.";
+  return new Set(addresses).size < addresses.length ? "names an address more than once." : undefined;
+}
+
+/** Any language that has a name: clients choose among more of them than mails are written in here. */
+function isLanguage(tag: string): boolean {
+  if (tag.length > localeCharactersMax) return false;
+  try {
+    return languageNames.of(tag.replaceAll("_", "-")) !== undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/** What keeps this caller from being heard when mails are asked for with a new push. */
+export async function findLetterProblems(
+  { letters }: Pick<PushDeps, "letters">,
+  request: CreatePush,
+  actor: Actor,
+): Promise<FieldProblems> {
+  const problems: Problems = {};
+  if (asksForDispatch(request)) {
+    if (!letters.mailsLinks) addProblem(problems, "notifyEmailsTo", "This server mails no links.");
+    else if (actor.user === null) addProblem(problems, "notifyEmailsTo", "needs an API token or a signed-in user.");
+    else checkRecipients(problems, request);
+  }
+  if (request.notifyOnView === true) {
+    const problem = await viewNoticeProblem(letters, actor);
+    if (problem !== undefined) addProblem(problems, "notifyOnView", problem);
+  }
+  return problems;
+}
+
+/** To an address that nobody has proven no mails go that a stranger can bring about. */
+export async function viewNoticeProblem(
+  letters: PushDeps["letters"],
+  { user }: Pick<Actor, "user">,
+): Promise<string | undefined> {
+  if (!letters.tellsOfViews) return "This server sends no mails.";
+  if (user === null) return "needs an API token or a signed-in user.";
+  const owner = await letters.findOwner(user.id);
+  return owner?.isConfirmed === true ? undefined : "needs an account with a confirmed e-mail address.";
+}
+
+/** @param push as it will be, or stands. @returns undefined: none is asked for. */
+export async function prepareDispatch(
+  deps: PushDeps,
+  request: Asked,
+  { row, urlToken }: { readonly row: PushRow; readonly urlToken: string },
+  actor: Actor,
+): Promise<NewDispatch | undefined> {
+  const { ownerId } = row;
+  if (!asksForDispatch(request) || ownerId === null) return undefined;
+  const { letters } = deps;
+  await letters.assertRoom();
+  const owner = await letters.findOwner(ownerId);
+  const recipients = (request.notifyEmailsTo ?? "").trim();
+  const locale = (request.notifyEmailsToLocale ?? "").trim() || null;
+  const id = await deps.dispatchIds.next();
+  const now = deps.clock.now();
+  const letter = {
+    ...{ locale, dispatchId: id, pushId: row.id, urlToken },
+    retrievalStep: row.retrievalStep,
+    passphraseRequired: row.passphraseSalt !== null,
+    viewsRemaining: Math.max(0, row.expireAfterViews - row.views),
+    expiresAt: row.expiresAt,
+    from: owner?.isConfirmed === true ? owner.email : null,
+  };
+  const addresses = splitRecipients(recipients).flatMap((address) => normalizeEmail(address) ?? []);
+  return {
+    ...{ id, ownerId, recipientCount: addresses.length },
+    detailsSealed: sealDispatch(deps.vault.keyring, id, { recipients, locale }),
+    audit: auditRecord("creation_email_send", actor, now),
+    day: Math.floor(now / dayMs),
+    dailyMax: letters.dailyMax,
+    async putLetters(unit) {
+      for (const [place, to] of addresses.entries()) await letters.putLink(unit, { ...letter, to, place }, now);
+    },
+  };
+}
+
+/**
+ * Mails the link of a living push of the actor's. @throws AppError not_found (unknown, or no links are mailed here),
+ * not_authenticated, forbidden, invalid_fields, too_many_requests (5 a minute), unavailable.
+ */
+export async function dispatchLink(
+  deps: PushDeps,
+  urlToken: string,
+  request: DispatchRequest,
+  actor: Actor,
+): Promise<void> {
+  const { user } = actor;
+  if (!deps.letters.mailsLinks) throw new AppError("not_found", "not-found");
+  if (user === null) throw new AppError("not_authenticated", "Mailing a link needs an API token.");
+  const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
+  const now = deps.clock.now();
+  if (row === undefined || isForgotten(row, now)) throw new AppError("not_found", "not-found");
+  if (!isOwner(row, actor)) throw new AppError("forbidden", "Only its owner may have the link of a push mailed.");
+  const problems: Problems = {};
+  checkRecipients(problems, request);
+  if (Object.keys(problems).length > 0) throw invalidFields(problems);
+  const charge = await deps.dispatchCounter.charge(String(user.id), now);
+  if (charge.outcome === "refused") throw tooManyAttempts(charge);
+  if (hasEnded(row, now)) throw dispatchRefused("ended", deps.letters);
+  const dispatch = await prepareDispatch(deps, request, { row, urlToken }, actor);
+  if (dispatch === undefined) throw new Error(`No dispatch of push ${row.id} could be made.`);
+  const outcome = await deps.store.dispatches.put(row.id, dispatch);
+  if (outcome !== "put") throw dispatchRefused(outcome, deps.letters);
+}
+
+export function dispatchRefused(
+  reason: DispatchRefusal,
+  { dailyMax }: Pick<PushDeps["letters"], "dailyMax">,
+): AppError {
+  const sentences: Readonly<Record<DispatchRefusal, string>> = {
+    ended: "The push has ended.",
+    recipients_used_up: `The link of a push can be mailed to ${recipientsMax} addresses in all.`,
+    day_used_up: `Links can be mailed to ${dailyMax} addresses a day.`,
+  };
+  return invalidFields({ notifyEmailsTo: [sentences[reason]] });
+}

@@ -1,0 +1,44 @@
+import type { PushDeps } from "./deps.ts";
+import type { ViewNotice } from "./notice-store.ts";
+import { openLabel } from "./present-push.ts";
+import { sealContexts } from "./seals.ts";
+
+const batchRows = 50;
+
+/**
+ * Puts the mails that tell owners of counted views. A view and its notice are one write, a notice and its mail another:
+ * so a claim waits for no mail, no crash loses one, and each view is told of once.
+ */
+export async function tellOfViews(
+  deps: Pick<PushDeps, "store" | "letters" | "vault" | "clock">,
+  stop: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    const notices = await deps.store.viewNotices.waiting(batchRows);
+    for (const notice of notices) {
+      if (stop.aborted) return;
+      await tell(deps, notice);
+    }
+    if (notices.length < batchRows) return;
+  }
+}
+
+async function tell(
+  { store, letters, vault, clock }: Pick<PushDeps, "store" | "letters" | "vault" | "clock">,
+  notice: ViewNotice,
+): Promise<void> {
+  const { row, viewedAt, address, userAgent, sequence } = notice;
+  const owner = row.ownerId === null ? undefined : await letters.findOwner(row.ownerId);
+  const letter =
+    owner?.isConfirmed === true
+      ? {
+          ...{ to: owner.email, language: owner.language },
+          name: openLabel(vault.keyring, sealContexts.name(row.id), row.nameSealed) ?? "",
+          ...{ kind: row.kind, createdAt: row.createdAt, viewedAt, address, userAgent },
+          ...{ views: row.views, expireAfterViews: row.expireAfterViews },
+        }
+      : undefined;
+  await store.viewNotices.take({ sequence, row }, async (unit) => {
+    if (letter !== undefined) await letters.putViewNotice(unit, letter, clock.now());
+  });
+}

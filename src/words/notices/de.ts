@@ -1,0 +1,26 @@
+export const notices = {
+  legend: "Per E-Mail",
+  to: "Link senden an (optional)",
+  toHint: "Bis zu {count} Adressen, durch Kommas getrennt. Sie erhalten den Link, nie das Geheimnis.",
+  locale: "Sprache der E-Mail",
+  onView: "Mir sagen, wenn er geöffnet wird",
+  onViewHint: "Eine E-Mail an {email} für jeden Aufruf, der zählt.",
+  toProblem:
+    "Geben Sie bis zu {count} verschiedene E-Mail-Adressen ein, durch Kommas getrennt. Ein Push geht an insgesamt {count}, und ein Konto schreibt {daily} am Tag an.",
+  onViewProblem: "Dazu braucht es ein Konto mit bestätigter E-Mail-Adresse.",
+  sendHeading: "Den Link per E-Mail senden",
+  sendTo: "E-Mail-Adressen",
+  send: "Link senden",
+  sent: "Die E-Mails sind unterwegs. Was aus ihnen wird, steht im Protokoll.",
+  audit: "Protokoll",
+  recipients: "An",
+  status: "Stand",
+  arrived: "Gesendet an",
+  statuses: {
+    pending: "Wartet auf den Versand",
+    processing: "Wird gesendet",
+    completed: "Gesendet",
+    partially_failed: "An einige gesendet",
+    failed: "Nicht gesendet",
+  },
+} as const;

@@ -1,0 +1,26 @@
+export const notices = {
+  legend: "By e-mail",
+  to: "Send the link to (optional)",
+  toHint: "Up to {count} addresses, separated by commas. They get the link, never the secret.",
+  locale: "Language of the e-mail",
+  onView: "Tell me when it is opened",
+  onViewHint: "An e-mail to {email} for each view that counts.",
+  toProblem:
+    "Enter up to {count} different e-mail addresses, separated by commas. One push goes to {count} in all, and one account mails to {daily} a day.",
+  onViewProblem: "This needs an account with a confirmed e-mail address.",
+  sendHeading: "Send the link by e-mail",
+  sendTo: "E-mail addresses",
+  send: "Send the link",
+  sent: "The e-mails are on their way. The audit trail tells what becomes of them.",
+  audit: "Audit trail",
+  recipients: "To",
+  status: "State",
+  arrived: "Sent to",
+  statuses: {
+    pending: "Waiting to be sent",
+    processing: "Being sent",
+    completed: "Sent",
+    partially_failed: "Sent to some of them",
+    failed: "Not sent",
+  },
+} as const;

@@ -1,0 +1,26 @@
+export const notices = {
+  legend: "Por correo electrónico",
+  to: "Enviar el enlace a (opcional)",
+  toHint: "Hasta {count} direcciones, separadas por comas. Reciben el enlace, nunca el secreto.",
+  locale: "Idioma del correo",
+  onView: "Avisarme cuando se abra",
+  onViewHint: "Un correo a {email} por cada vista que cuenta.",
+  toProblem:
+    "Introduzca hasta {count} direcciones de correo distintas, separadas por comas. Un envío va a {count} en total, y una cuenta escribe a {daily} al día.",
+  onViewProblem: "Para ello hace falta una cuenta con la dirección de correo confirmada.",
+  sendHeading: "Enviar el enlace por correo",
+  sendTo: "Direcciones de correo",
+  send: "Enviar el enlace",
+  sent: "Los correos están en camino. El registro dice qué ha sido de ellos.",
+  audit: "Registro",
+  recipients: "Para",
+  status: "Estado",
+  arrived: "Enviado a",
+  statuses: {
+    pending: "Pendiente de envío",
+    processing: "Enviándose",
+    completed: "Enviado",
+    partially_failed: "Enviado a algunos",
+    failed: "No enviado",
+  },
+} as const;

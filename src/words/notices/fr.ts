@@ -1,0 +1,26 @@
+export const notices = {
+  legend: "Par e-mail",
+  to: "Envoyer le lien à (facultatif)",
+  toHint: "Jusqu’à {count} adresses, séparées par des virgules. Elles reçoivent le lien, jamais le secret.",
+  locale: "Langue de l’e-mail",
+  onView: "Me prévenir quand il est ouvert",
+  onViewHint: "Un e-mail à {email} pour chaque vue qui compte.",
+  toProblem:
+    "Saisissez jusqu’à {count} adresses e-mail différentes, séparées par des virgules. Un envoi part à {count} adresses en tout, et un compte écrit à {daily} par jour.",
+  onViewProblem: "Il faut pour cela un compte dont l’adresse e-mail est confirmée.",
+  sendHeading: "Envoyer le lien par e-mail",
+  sendTo: "Adresses e-mail",
+  send: "Envoyer le lien",
+  sent: "Les e-mails sont en route. Le journal dit ce qu’ils deviennent.",
+  audit: "Journal",
+  recipients: "À",
+  status: "État",
+  arrived: "Envoyé à",
+  statuses: {
+    pending: "En attente d’envoi",
+    processing: "Envoi en cours",
+    completed: "Envoyé",
+    partially_failed: "Envoyé à une partie",
+    failed: "Non envoyé",
+  },
+} as const;

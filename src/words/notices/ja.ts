@@ -1,0 +1,26 @@
+export const notices = {
+  legend: "メール",
+  to: "リンクの送信先（任意）",
+  toHint: "{count} 件まで、カンマで区切って入力します。送られるのはリンクだけで、秘密は送られません。",
+  locale: "メールの言語",
+  onView: "開かれたら知らせる",
+  onViewHint: "数えられる閲覧のたびに {email} へメールを送ります。",
+  toProblem:
+    "異なるメールアドレスを {count} 件まで、カンマで区切って入力してください。1 つのプッシュは合計 {count} 件まで、1 つのアカウントからは 1 日 {daily} 件まで送れます。",
+  onViewProblem: "確認済みのメールアドレスを持つアカウントが必要です。",
+  sendHeading: "リンクをメールで送る",
+  sendTo: "メールアドレス",
+  send: "リンクを送る",
+  sent: "メールを送信しています。結果は履歴に表示されます。",
+  audit: "履歴",
+  recipients: "宛先",
+  status: "状態",
+  arrived: "送信済みの宛先",
+  statuses: {
+    pending: "送信待ち",
+    processing: "送信中",
+    completed: "送信済み",
+    partially_failed: "一部に送信済み",
+    failed: "未送信",
+  },
+} as const;

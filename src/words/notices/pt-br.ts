@@ -1,0 +1,26 @@
+export const notices = {
+  legend: "Por e-mail",
+  to: "Enviar o link para (opcional)",
+  toHint: "Até {count} endereços, separados por vírgulas. Eles recebem o link, nunca o segredo.",
+  locale: "Idioma do e-mail",
+  onView: "Avisar-me quando for aberto",
+  onViewHint: "Um e-mail para {email} a cada visualização que conta.",
+  toProblem:
+    "Informe até {count} endereços de e-mail diferentes, separados por vírgulas. Um envio vai para {count} no total, e uma conta escreve para {daily} por dia.",
+  onViewProblem: "Isso exige uma conta com endereço de e-mail confirmado.",
+  sendHeading: "Enviar o link por e-mail",
+  sendTo: "Endereços de e-mail",
+  send: "Enviar o link",
+  sent: "Os e-mails estão a caminho. O histórico diz o que acontece com eles.",
+  audit: "Histórico",
+  recipients: "Para",
+  status: "Situação",
+  arrived: "Enviado para",
+  statuses: {
+    pending: "Aguardando envio",
+    processing: "Sendo enviado",
+    completed: "Enviado",
+    partially_failed: "Enviado a alguns",
+    failed: "Não enviado",
+  },
+} as const;

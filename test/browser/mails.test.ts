@@ -1,0 +1,106 @@
+import { describe, expect, test } from "vitest";
+import { expectGoodLooks } from "../support/looks.ts";
+import { linkIn, openMailSink } from "../support/mail-sink.ts";
+import { sendForm } from "../support/send-form.ts";
+import { openSite } from "../support/site.ts";
+import { email } from "../support/visit.ts";
+
+const sink = await openMailSink({ baseUrl: "http://push.example.com" });
+const site = openSite({ ...sink.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "false" });
+
+const long = `${"a.very.long.name.without.a.place.to.break".slice(0, 60)}@${"averylongdomain".repeat(4)}.example`;
+
+test("a form sends the link, and word of the view comes back", async () => {
+  const { page } = await site.visit({ signedIn: true });
+  await page.goto("/");
+  await page.locator("#push_payload").fill("secret");
+  await page.locator("#push_notify_emails_to").fill("bob@example.com, eve@example.com");
+  await page.locator("#push_notify_emails_to_locale").selectOption("fr");
+  await page.locator("#push_notify_on_view").check();
+  await sendForm(page);
+  await page.waitForURL(/\/p\/\w+\/preview$/);
+  const mail = await sink.next("bob@example.com");
+  expect(mail.subject).toBe("Un secret pour vous (push.example.com)");
+  const link = linkIn(mail, "/p/");
+  await sink.next("eve@example.com");
+
+  const recipient = await site.visit({ locale: "en-GB" });
+  await recipient.page.goto(`${link.pathname}${link.search}`);
+  expect(await recipient.page.locator("html").getAttribute("lang")).toBe("fr");
+  await sendForm(recipient.page);
+  const notice = await sink.next(email);
+  expect(notice.subject).toBe("Your push was opened (push.example.com)");
+
+  await page.goto(link.pathname.replace(/(?:\/r)?$/, "/edit"));
+  expect(await page.locator("#push_notify_on_view").isChecked()).toBe(true);
+  await page.locator("#push_notify_on_view").uncheck();
+  await sendForm(page);
+  await page.goto(link.pathname.replace(/(?:\/r)?$/, "/edit"));
+  expect(await page.locator("#push_notify_on_view").isChecked()).toBe(false);
+});
+
+test("the owner of a push that stands sends its link, and is told beside the field when that cannot be", async () => {
+  const { urlToken } = await site.push({ payload: "secret" }, "owned");
+  const { page } = await site.visit({ signedIn: true });
+  await page.goto(`/p/${urlToken}/preview?recipient=de`);
+  await page.locator("#push_notify_emails_to").fill("1@example.com,2@example.com,3@example.com");
+  await sendForm(page);
+  await page.waitForURL(/done=mailed/);
+  expect(await page.locator(".mail-link [role=status], .mail-link .notice").textContent()).toContain("on their way");
+  expect((await sink.next("3@example.com")).subject).toBe("Ein Geheimnis für Sie (push.example.com)");
+  await page.locator("#push_notify_emails_to").fill("4@example.com,5@example.com,6@example.com");
+  await sendForm(page);
+  expect(await page.locator("#push_notify_emails_to_problem").textContent()).toContain("5");
+  expect(await page.locator("#push_notify_emails_to").inputValue()).toBe("4@example.com,5@example.com,6@example.com");
+  await page.goto(`/p/${urlToken}/audit`);
+  const trail = await page.locator(".timeline").textContent();
+  for (const part of ["1@example.com, 2@example.com, 3@example.com", "Sent"]) expect(trail).toContain(part);
+});
+
+test("nobody else is offered to send a link, and nobody signed out to be told", async () => {
+  const { urlToken } = await site.push({ payload: "secret" }, "owned");
+  for (const signedIn of [undefined, "administrator"] as const) {
+    const { page } = await site.visit(signedIn === undefined ? {} : { signedIn });
+    await page.goto(`/p/${urlToken}/preview`);
+    expect(await page.locator("#push_notify_emails_to").count()).toBe(0);
+  }
+  const { page } = await site.visit();
+  await page.goto("/");
+  expect(await page.locator("[name*=notify]").count()).toBe(0);
+});
+
+describe.each(["en", "ar"])("looks and accessibility in %s", (locale) => {
+  const shown = () => site.visit({ locale, reducedMotion: "reduce", signedIn: true });
+
+  test("the form with mistakes", async () => {
+    const { page } = await shown();
+    await page.goto("/");
+    await page.evaluate("for (const form of document.forms) form.noValidate = true");
+    await page.locator("#push_payload").fill("secret");
+    await page.locator("#push_notify_emails_to").fill(`${long}, no address`);
+    await sendForm(page);
+    expect(await page.locator("#push_notify_emails_to_problem").count()).toBe(1);
+    await expectGoodLooks(page);
+  });
+
+  test("the page of the link, and the trail", async () => {
+    const { urlToken } = await site.push({ payload: "secret" }, "owned");
+    const { page } = await shown();
+    await page.goto(`/p/${urlToken}/preview`);
+    await page.locator("#push_notify_emails_to").fill(long);
+    await sendForm(page);
+    await page.waitForURL(/done=mailed/);
+    await expectGoodLooks(page);
+    await sink.next(long);
+    await page.goto(`/p/${urlToken}/audit`);
+    await expectGoodLooks(page);
+  });
+
+  test("the form for editing", async () => {
+    const { urlToken } = await site.push({ payload: "secret", notify_on_view: true }, "owned");
+    const { page } = await shown();
+    await page.goto(`/p/${urlToken}/edit`);
+    expect(await page.locator("#push_notify_on_view").isChecked()).toBe(true);
+    await expectGoodLooks(page);
+  });
+});

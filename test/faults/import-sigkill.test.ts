@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import type { Reading } from "../../src/db/database.ts";
+import { lookAtDatabase } from "../../src/db/look.ts";
+import { sql } from "../../src/db/statement.ts";
+import { settingsOfEngine } from "../support/engine.ts";
+import { testConfig } from "../support/house.ts";
+import { importOf } from "../support/password-pusher/import-run.ts";
+import { type Installation, installProduction } from "../support/password-pusher/installations.ts";
+import { addManyPushes, manyTokenOf } from "../support/password-pusher/many-pushes.ts";
+import { newDataDir, runProgram, runToItsEnd, spawnProgram } from "../support/processes.ts";
+import { startServer } from "../support/server.ts";
+
+const manyPushes = 1_500;
+/** How many rows have come when the process is killed, one kill after the other. */
+const kills = [1, 200, 201, 900];
+
+const counted = sql<[], { count: number }>("SELECT count(*) AS count FROM imported_rows");
+const brought = sql<[], Readonly<Record<string, unknown>>>(
+  `SELECT imported_rows.source_id AS sourceId, users.email AS owner, pushes.kind AS kind, pushes.created_at AS createdAt,
+     expires_at AS expiresAt, ended_at AS endedAt, end_reason AS reason, views, refusals, audit_count AS events,
+     stored_bytes AS bytes, (SELECT count(*) FROM files WHERE push_id = pushes.id) AS files,
+     (SELECT count(*) FROM audit_entries WHERE push_id = pushes.id) AS entries
+   FROM imported_rows JOIN pushes ON pushes.id = imported_rows.id LEFT JOIN users ON users.id = pushes.owner_id
+   WHERE imported_rows.kind = 'push' ORDER BY imported_rows.source_id`,
+);
+const accounts = sql<[], Readonly<Record<string, unknown>>>(
+  `SELECT email, password_hash AS hash, admin, (SELECT count(*) FROM api_tokens WHERE user_id = users.id) AS tokens,
+     (SELECT count(*) FROM backup_codes WHERE user_id = users.id) AS codes FROM users ORDER BY email`,
+);
+const totals = sql<[], Readonly<Record<string, unknown>>>(
+  `SELECT (SELECT count(*) FROM pushes) AS pushes, (SELECT count(*) FROM payloads) AS payloads,
+     (SELECT count(*) FROM audit_entries) AS entries, (SELECT count(*) FROM files) AS files,
+     (SELECT count(*) FROM dispatches) AS dispatches`,
+);
+
+async function look<T>(dataDir: string, ask: (reading: Reading) => Promise<T>): Promise<T | undefined> {
+  const found = await lookAtDatabase(testConfig(dataDir, await settingsOfEngine(dataDir)).database);
+  if (typeof found === "string") return undefined;
+  try {
+    return await ask(found.read);
+  } finally {
+    await found.close();
+  }
+}
+
+const countRows = async (dataDir: string) => (await look(dataDir, (reading) => reading.one(counted)))?.count ?? 0;
+
+const everythingIn = (dataDir: string) =>
+  look(dataDir, async (reading) => ({
+    pushes: await reading.all(brought),
+    accounts: await reading.all(accounts),
+    totals: await reading.all(totals),
+  }));
+
+/** @returns false when it came to its end before. */
+async function killAfter(rows: number, dataDir: string, installation: Installation): Promise<boolean> {
+  const environment = { ...(await settingsOfEngine(dataDir)), DATA_DIR: dataDir };
+  const child = spawnProgram(importOf(installation), environment);
+  const run = runToItsEnd(child);
+  while (child.exitCode === null && (await countRows(dataDir)) < rows);
+  child.kill("SIGKILL");
+  return (await run).exitCode === null;
+}
+
+test("an import that is killed again and again ends with what an undisturbed one brings", async () => {
+  const installation = installProduction((connection) => addManyPushes(connection, manyPushes));
+  const [killed, undisturbed] = [newDataDir(), newDataDir()];
+  let rows = 0;
+  for (const kill of kills) {
+    expect(await killAfter(kill, killed, installation)).toBe(true);
+    const now = await countRows(killed);
+    expect(now).toBeGreaterThanOrEqual(Math.max(rows, kill));
+    rows = now;
+  }
+  const last = await runProgram(importOf(installation), { DATA_DIR: killed });
+  expect(last.exitCode, last.stderr).toBe(3);
+  expect(last.stdout).not.toContain("do not agree");
+  await runProgram(importOf(installation), { DATA_DIR: undisturbed });
+  expect(await everythingIn(killed)).toEqual(await everythingIn(undisturbed));
+
+  const server = await startServer({ dataDir: killed });
+  for (const number of [0, 1, 7, manyPushes - 1]) {
+    const answer = await fetch(`${server.baseUrl}/api/v2/pushes/${manyTokenOf(number)}?passphrase=open+sesame`);
+    expect(await answer.json()).toMatchObject({ payload: "correct-horse-battery-staple", views_remaining: 3 });
+  }
+});
+
+test("a signal stops an import between two rows, and the same command goes on from there", async () => {
+  const installation = installProduction((connection) => addManyPushes(connection, manyPushes));
+  const dataDir = newDataDir();
+  const environment = { ...(await settingsOfEngine(dataDir)), DATA_DIR: dataDir };
+  const child = spawnProgram(importOf(installation), environment);
+  const run = runToItsEnd(child);
+  while (child.exitCode === null && (await countRows(dataDir)) < 100);
+  child.kill("SIGTERM");
+  const { exitCode, stdout } = await run;
+  expect(exitCode).toBe(1);
+  expect(stdout).toContain("run the same command again");
+  const rest = await runProgram(importOf(installation), { DATA_DIR: dataDir });
+  expect(rest.exitCode, rest.stderr).toBe(3);
+  expect(rest.stdout).not.toContain("do not agree");
+});

@@ -1,0 +1,266 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestApp, type TestApp } from "../support/app.ts";
+
+let app: TestApp;
+let token: string;
+let otherToken: string;
+let adminToken: string;
+beforeAll(async () => {
+  app = await startTestApp();
+  token = await app.makeToken("owner@example.com");
+  otherToken = await app.makeToken("other@example.com");
+  adminToken = await app.makeToken("admin@example.com", true);
+});
+afterAll(() => app[Symbol.asyncDispose]());
+
+const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
+type Headers = Readonly<Record<string, string>>;
+
+const get = (url: string, headers: Headers = {}) => app.server.inject({ url, headers });
+const remove = (url: string, headers: Headers = {}) => app.server.inject({ method: "DELETE", url, headers });
+const post = (url: string, payload: string | object, headers: Headers = {}) =>
+  app.server.inject({ method: "POST", url, headers, payload });
+
+async function made(url: string, payload: string | object, headers: Headers = {}) {
+  const answer = await post(url, payload, headers);
+  expect([answer.statusCode, answer.body]).toEqual([201, expect.any(String)]);
+  return answer.json();
+}
+
+const urlencoded = { "content-type": "application/x-www-form-urlencoded" };
+const multipart = { "content-type": "multipart/form-data; boundary=b" };
+const field = (name: string, value: string) =>
+  `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+const file = (name: string, filename: string, content: string) =>
+  `--b\r\nContent-Disposition: form-data; name="${name}"; filename="${filename}"\r\nContent-Type: text/plain\r\n\r\n${content}\r\n`;
+const end = "--b--\r\n";
+
+const kindOf = async (urlToken: string) => (await get(`/api/v2/pushes/${urlToken}`)).json().kind;
+
+const commonKeys = [
+  ...["expire_after_views", "expired", "url_token", "deletable_by_viewer", "retrieval_step", "expired_on"],
+  ...["passphrase", "created_at", "updated_at", "expire_after_days", "days_remaining", "views_remaining"],
+  ...["deleted", "json_url", "html_url"],
+];
+
+describe("keys", () => {
+  test("a made push has exactly those that v1 knows", async () => {
+    const push = await made(
+      "/p.json",
+      { password: { payload: "secret", passphrase: "open", name: "n", note: "o" } },
+      bearer(token),
+    );
+    expect(Object.keys(push).sort()).toEqual([...commonKeys, "name", "note"].sort());
+    expect(push).toEqual({
+      expire_after_views: 5,
+      expired: false,
+      url_token: expect.stringMatching(/^[0-9a-z]{26}$/),
+      deletable_by_viewer: true,
+      retrieval_step: true,
+      expired_on: null,
+      passphrase: "open",
+      created_at: "2026-01-15T12:00:00.000Z",
+      updated_at: "2026-01-15T12:00:00.000Z",
+      expire_after_days: 7,
+      days_remaining: 7,
+      views_remaining: 5,
+      deleted: false,
+      json_url: `http://localhost/p/${push.url_token}.json`,
+      html_url: `http://localhost/p/${push.url_token}/r`,
+      name: "n",
+      note: "o",
+    });
+  });
+
+  test("so have a retrieved, a gone, an ended and a listed one, a preview and an audit", async () => {
+    const { url_token } = await made("/p.json", { password: { payload: "x" } }, bearer(token));
+    const keysAt = async (url: string, headers: Headers = {}) => Object.keys((await get(url, headers)).json()).sort();
+    expect(await keysAt(`/p/${url_token}.json`)).toEqual([...commonKeys, "files", "payload"].sort());
+    expect(await keysAt(`/p/${url_token}/preview.json`)).toEqual(["url"]);
+    const audit = (await get(`/p/${url_token}/audit.json`, bearer(token))).json();
+    expect(Object.keys(audit)).toEqual(["views"]);
+    expect(Object.keys(audit.views[0]).sort()).toEqual(
+      ["created_at", "ip", "kind", "referrer", "updated_at", "user_agent"].sort(),
+    );
+    const [listed] = (await get("/p/active.json", bearer(token))).json();
+    expect(Object.keys(listed).sort()).toEqual([...commonKeys, "name", "note"].sort());
+    const ended = (await remove(`/p/${url_token}.json`, bearer(token))).json();
+    expect(Object.keys(ended).sort()).toEqual([...commonKeys].sort());
+    expect(await keysAt(`/p/${url_token}.json`)).toEqual([...commonKeys, "files", "payload"].sort());
+  });
+
+  test.each(["/api/v1/version.json", "/api/v1/version"])("%s answers with a bad token too", async (url) => {
+    const answer = await get(url, bearer("nonsense"));
+    expect([answer.statusCode, answer.json()]).toEqual([
+      200,
+      { application_version: "0.0.0-test", api_version: "1.5", edition: "oss" },
+    ]);
+  });
+});
+
+describe("kinds", () => {
+  test.each([
+    ["/p.json", { payload: "x" }, "text"],
+    ["/p.json", { payload: "x", kind: "qr" }, "qr"],
+    ["/p.json", { payload: "https://example.com/", kind: "url" }, "url"],
+    ["/r.json", { payload: "https://example.com/" }, "url"],
+    ["/r.json", { payload: "https://example.com/", kind: "text" }, "url"],
+  ])("%s with %j makes a push of %s", async (url, fields, kind) => {
+    for (const wrapper of ["password", "file_push", "url", "file"]) {
+      expect(await kindOf((await made(url, { [wrapper]: fields })).url_token)).toBe(kind);
+    }
+  });
+
+  test.each(["/p.json", "/f.json"])("%s with files makes a file push, under every wrapper", async (url) => {
+    for (const wrapper of ["password", "file_push", "url", "file"]) {
+      const body = `${field(`${wrapper}[payload]`, "")}${file(`${wrapper}[files][]`, "a.txt", "hello")}${end}`;
+      const { url_token } = await made(url, body, { ...multipart, ...bearer(token) });
+      const opened = (await get(`/f/${url_token}.json`)).json();
+      expect(opened.files).toEqual([{ filename: "a.txt", content_type: "text/plain", url: expect.any(String) }]);
+      expect((await get(new URL(opened.files[0].url).pathname)).body).toBe("hello");
+      expect(await kindOf(url_token)).toBe("file");
+    }
+  });
+
+  test("/f.json without a file says so", async () => {
+    const answer = await post("/f.json", { file_push: { payload: "x" } }, bearer(token));
+    expect([answer.statusCode, Object.keys(answer.json())]).toEqual([422, ["files"]]);
+  });
+
+  test.each([
+    ["/f.json", { file_push: { payload: "x" } }],
+    ["/f.json", { password: { payload: "x", kind: "text" } }],
+    ["/p.json", { password: { payload: "x", kind: "file" } }],
+    ["/p.json", { password: { payload: "x", files: [] } }],
+    ["/r.json", { url: { payload: "https://example.com/", files: [{}] } }],
+  ])("nobody makes a file push without a token: %s %j", async (url, body) => {
+    const answer = await post(url, body);
+    expect([answer.statusCode, answer.json()]).toEqual([401, { error: expect.stringContaining("token") }]);
+  });
+
+  test("of a url push, viewers never may delete, whatever is asked", async () => {
+    const push = await made("/r.json", { url: { payload: "https://example.com/", deletable_by_viewer: true } });
+    expect(push.deletable_by_viewer).toBeNull();
+    expect((await get(`/r/${push.url_token}.json`)).json().deletable_by_viewer).toBeNull();
+    const named = await made("/p.json", {
+      password: { payload: "https://example.com/", kind: "url", deletable_by_viewer: "on" },
+    });
+    for (const { url_token } of [push, named]) {
+      expect((await remove(`/r/${url_token}.json`)).statusCode).toBe(401);
+      expect((await get(`/api/v2/pushes/${url_token}`)).json().deletable_by_viewer).toBe(false);
+    }
+  });
+});
+
+describe("encodings", () => {
+  const fields: readonly (readonly [string, string])[] = [
+    ["password[payload]", "a b&é"],
+    ["password[expire_after_views]", "3"],
+    ["password[retrieval_step]", "True"],
+  ];
+  const form = new URLSearchParams(fields.map(([name, value]) => [name, value])).toString();
+
+  test.each([
+    ["JSON", { "content-type": "application/json" }, '{"password":{"payload":"a b&é","expire_after_views":3}}'],
+    ["urlencoded", urlencoded, form],
+    ["urlencoded with a charset", { "content-type": `${urlencoded["content-type"]}; charset=UTF-8` }, form],
+    ["multipart without files", multipart, `${fields.map(([name, value]) => field(name, value)).join("")}${end}`],
+  ])("%s", async (_, headers, payload) => {
+    const push = await made("/p.json", payload, headers);
+    expect(push).toMatchObject({ expire_after_views: 3, retrieval_step: true });
+    expect((await get(`/p/${push.url_token}.json`)).json().payload).toBe("a b&é");
+  });
+
+  test.each([
+    ["an empty body", "", {}],
+    ["an empty JSON body", "", { "content-type": "application/json" }],
+    ["null", "null", { "content-type": "application/json" }],
+    ["no wrapper", '{"payload":"x"}', { "content-type": "application/json" }],
+    ["another wrapper", '{"push":{"payload":"x"}}', { "content-type": "application/json" }],
+    ["a wrapper that is a text", "password=x", urlencoded],
+    ["JSON that is cut off", '{"password":', { "content-type": "application/json" }],
+  ])("%s is 400", async (_, payload, headers) => {
+    for (const url of ["/p.json", "/f.json", "/r.json"]) {
+      const answer = await post(url, payload, { ...headers, ...bearer(token) });
+      expect([answer.statusCode, answer.json()]).toEqual([400, { error: expect.any(String) }]);
+    }
+  });
+
+  test("what is wrong with fields is a map", async () => {
+    const answer = await post("/p.json", { password: { payload: "", expire_after_days: 91 } });
+    expect(answer.statusCode).toBe(422);
+    expect(answer.json()).toEqual({ payload: [expect.any(String)], expire_after_days: [expect.any(String)] });
+  });
+
+  test.each(["GET", "DELETE"] as const)("%s may carry a type with an empty or a null body", async (method) => {
+    for (const payload of ["", "null"]) {
+      const { url_token } = await made("/p.json", { password: { payload: "x" } });
+      const headers = { "content-type": "application/json" };
+      expect((await app.server.inject({ method, url: `/p/${url_token}.json`, headers, payload })).statusCode).toBe(200);
+    }
+  });
+});
+
+describe("retrieving", () => {
+  test("an owner's and an administrator's own are logged and not counted", async () => {
+    const { url_token } = await made("/p.json", { password: { payload: "x", expire_after_views: 2 } }, bearer(token));
+    for (const given of [token, adminToken]) {
+      expect((await get(`/p/${url_token}.json`, bearer(given))).json()).toMatchObject({
+        ...{ payload: "x", views_remaining: 2 },
+      });
+    }
+    for (const left of [1, 0]) {
+      const headers = left === 1 ? bearer(otherToken) : {};
+      expect((await get(`/p/${url_token}.json`, headers)).json().views_remaining).toBe(left);
+    }
+    expect((await get(`/p/${url_token}.json`)).json()).toMatchObject({ payload: null, files: [], expired: true });
+    const { views } = (await get(`/p/${url_token}/audit.json`, bearer(token))).json();
+    expect(views.map((view: { kind: string }) => view.kind)).toEqual([
+      ...["failed_view", "view", "view", "admin_view", "owner_view", "creation"],
+    ]);
+  });
+
+  test.each([
+    ["raw", "!@$:/?;,'()*~", "!@$:/?;,'()*~"],
+    ["percent-encoded", "a b+é&#%=😀", encodeURIComponent("a b+é&#%=😀")],
+    ["percent-encoded with plus for a blank", "two words", "two+words"],
+  ])("by a passphrase, %s", async (_, passphrase, inUrl) => {
+    const { url_token } = await made("/p.json", { password: { payload: "x", passphrase } });
+    const refused = await get(`/p/${url_token}.json?passphrase=wrong`);
+    expect([refused.statusCode, refused.json().error]).toEqual([401, "That passphrase is incorrect."]);
+    expect((await get(`/p/${url_token}.json?passphrase=${inUrl}`)).json().payload).toBe("x");
+  });
+
+  test("every answer is JSON, whatever Accept says", async () => {
+    const { url_token } = await made("/p.json", { password: { payload: "x" } });
+    const html = { accept: "text/html" };
+    const answers = await Promise.all([
+      get(`/p/${url_token}.json`, html),
+      get(`/p/${url_token}/preview.json`, html),
+      get("/p/unknown.json", html),
+      get("/p/a%20b.json", html),
+      get("/p/active.json", html),
+      get(`/p/${url_token}.json`, { ...html, ...bearer("nonsense") }),
+      get(`/p/${url_token}/audit.json`, { ...html, ...bearer(token) }),
+      get("/p.json", html),
+      post("/p.json", "x", { ...html, "content-type": "text/plain" }),
+    ]);
+    expect(answers.map((answer) => answer.statusCode)).toEqual([200, 200, 404, 404, 401, 401, 403, 405, 415]);
+    for (const answer of answers) {
+      expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
+      expect(answer.json()).toBeTypeOf("object");
+    }
+  });
+
+  test("the address without .json is a page, whatever Accept says: it never opens a push for a program", async () => {
+    const { url_token } = await made("/p.json", { password: { payload: "opened-by-nobody" } });
+    const answer = await get(`/p/${url_token}`, { accept: "application/json" });
+    expect(answer.headers["content-type"]).toContain("text/html");
+    expect(answer.body).not.toContain("opened-by-nobody");
+  });
+
+  test("a cookie means nothing", async () => {
+    const answer = await get("/p/active.json", { cookie: "session=x; __Host-session=x" });
+    expect(answer.statusCode).toBe(401);
+  });
+});

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { replayServer, wire } from "../../support/replay.ts";
+
+/** Rust with reqwest, on API v1: a form whose values are not percent-encoded, and no Content-Type that says so. */
+const replay = replayServer();
+
+test("a form body without a type makes a push", async () => {
+  const body =
+    "password[payload]=correct horse!&password[note]=für Ada&password[expire_after_views]=1&password[expire_after_days]=1";
+  const lines = ["POST /p.json HTTP/1.1", "accept: */*", `host: ${replay.host}`];
+  const made = await replay.send(wire(lines, body));
+  expect(made.status).toBe(201);
+  expect(made.object()).toMatchObject({ expire_after_views: 1, expire_after_days: 1 });
+  const get = () => replay.send(wire([`GET /p/${made.object().url_token}.json HTTP/1.1`, `host: ${replay.host}`]));
+  expect((await get()).object()).toMatchObject({ payload: "correct horse!", expired: false, views_remaining: 0 });
+  expect((await get()).object()).toMatchObject({ payload: null, expired: true });
+});
+
+test("without a body it is told what is missing", async () => {
+  const lines = ["POST /p.json HTTP/1.1", "accept: */*", `host: ${replay.host}`];
+  const answer = await replay.send(wire(lines, ""));
+  expect([answer.status, answer.object()]).toEqual([400, { error: expect.any(String) }]);
+});

@@ -1,0 +1,184 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { expected } from "../support/password-pusher/expected.ts";
+import {
+  lostKey,
+  problemsOf,
+  pushTagged,
+  retrieve,
+  startMove,
+  withReport,
+} from "../support/password-pusher/import-run.ts";
+import { installDefaultKey, installProduction, keysOfFixture } from "../support/password-pusher/installations.ts";
+
+const { production } = expected;
+
+test("a missing file leaves its push out until it is there, and everything else comes along", async () => {
+  const move = startMove();
+  const installation = installProduction();
+  const report = withReport(move);
+  const [file] = pushTagged("file-one").files;
+  const { key = "" } = file ?? {};
+  const blob = join(installation.storageFolder, key.slice(0, 2), key.slice(2, 4), key);
+  renameSync(blob, `${blob}.away`);
+  expect((await move.run(installation, "--dry-run", ...report.options)).exitCode).toBe(3);
+  const lostFile = `pushes ${pushTagged("file-one").id} left_out`;
+  expect(problemsOf(report).sort()).toEqual([lostKey, lostFile].sort());
+  expect((await move.run(installation, ...report.options)).exitCode).toBe(3);
+  expect(problemsOf(report).sort()).toEqual([lostKey, lostFile].sort());
+  renameSync(`${blob}.away`, blob);
+  await move.run(installation, ...report.options);
+  expect(report.read()).toMatchObject({ pushes: { brought: 1 }, files: 1 });
+  const app = await move.serve();
+  expect((await retrieve(app, "file-one")).body.files).toHaveLength(1);
+});
+
+test("a file whose bytes are not those on record is not passed off as whole", async () => {
+  const move = startMove();
+  const installation = installProduction();
+  const report = withReport(move);
+  const { key = "" } = pushTagged("file-three-unicode").files[1] ?? {};
+  const blob = join(installation.storageFolder, key.slice(0, 2), key.slice(2, 4), key);
+  const bytes = readFileSync(blob);
+  bytes[0] = (bytes[0] ?? 0) ^ 1;
+  writeFileSync(blob, bytes);
+  await move.run(installation, ...report.options);
+  const changed = `pushes ${pushTagged("file-three-unicode").id} left_out`;
+  expect(problemsOf(report).sort()).toEqual([lostKey, changed].sort());
+  await move.run(installation, "--without-lost-files", ...report.options);
+  expect(report.read()).toMatchObject({ pushes: { brought: 1 }, files: 2 });
+  const app = await move.serve();
+  const { body } = await retrieve(app, "file-three-unicode");
+  expect(body.files.map(({ filename }: { filename: string }) => filename)).toEqual([
+    "Überweisung – März.pdf",
+    "🔑 keys (final).png",
+  ]);
+});
+
+test("with a wrong key nothing that it should open comes along, and with the right one it does later", async () => {
+  const move = startMove();
+  const installation = installProduction();
+  const report = withReport(move);
+  const wrong = {
+    ...installation,
+    environment: { SECRET_KEY_BASE: keysOfFixture.SECRET_KEY_BASE, PWPUSH_MASTER_KEY: "ab".repeat(32) },
+  };
+  expect((await move.run(wrong, ...report.options)).exitCode).toBe(3);
+  const open = production.pushes.filter((push) => !push.at_reference.expired);
+  const leftOut = report
+    .read()
+    .problems.filter(({ effect, table }: Record<string, unknown>) => effect === "left_out" && table === "pushes");
+  expect(leftOut.map(({ id }: { id: number }) => id).sort()).toEqual(
+    open
+      .filter((push) => push.payload !== "")
+      .map(({ id }) => id)
+      .sort(),
+  );
+  await move.run(installation, ...report.options);
+  expect(problemsOf(report)).toEqual([lostKey]);
+  const app = await move.serve();
+  expect((await retrieve(app, "text-plain")).body.payload).toBe(pushTagged("text-plain").payload);
+});
+
+test("a damaged row is told by its number, and the rest goes on", async () => {
+  const move = startMove();
+  const damaged = pushTagged("text-plain").id;
+  const installation = installProduction((connection) => {
+    connection.prepare("UPDATE pushes SET payload_ciphertext = 'AAAA' || payload_ciphertext WHERE id = ?").run(damaged);
+    connection.prepare("UPDATE users SET encrypted_password = 'plain' WHERE email = 'carol@example.net'").run();
+  });
+  const report = withReport(move);
+  expect((await move.run(installation, ...report.options)).exitCode).toBe(3);
+  expect(problemsOf(report).sort()).toEqual([lostKey, `pushes ${damaged} left_out`, "users 6 partly"].sort());
+  expect(report.read().pushes.brought).toBeGreaterThan(30);
+});
+
+test("an account that is here already is touched only when it is said to be the same", async () => {
+  const move = startMove();
+  const installation = installProduction();
+  const report = withReport(move);
+  const create = ["user", "create", "--email", "alice@example.com", "--password-stdin"];
+  await move.cli.run(create, { stdin: "another password of hers" });
+  const ofAlice = production.pushes.filter((push) => push.owner === "alice@example.com");
+  expect((await move.run(installation, "--dry-run", ...report.options)).exitCode).toBe(3);
+  const wanted = [lostKey, "users 3 left_out", ...ofAlice.map(({ id }) => `pushes ${id} left_out`)].sort();
+  expect(problemsOf(report).sort()).toEqual(wanted);
+  await move.run(installation, ...report.options);
+  expect(problemsOf(report).sort()).toEqual(wanted);
+  await move.run(installation, "--merge-users", ...report.options);
+  expect(problemsOf(report)).toEqual([lostKey]);
+  const app = await move.serve();
+  const { accounts } = app.app.house;
+  const place = { client: "192.0.2.1", address: "192.0.2.1", userAgent: "test" };
+  const signIn = (password: string) => accounts.signIn({ email: "alice@example.com", password, place });
+  expect(await signIn("another password of hers")).toMatchObject({ waitsForFactor: false });
+  expect(await signIn("correct horse battery")).toBeUndefined();
+  const token = production.users.find(({ id }) => id === 3)?.api_token;
+  const answer = await app.server.inject({
+    url: "/api/v2/pushes/active",
+    headers: { authorization: `Bearer ${token}` },
+  });
+  expect(answer.json()).toHaveLength(ofAlice.filter((push) => !push.at_reference.expired).length);
+});
+
+test("this server's own style sheet stays, and the other one is told of", async () => {
+  const move = startMove();
+  {
+    const app = await move.serve();
+    expect(await app.app.house.branding.setStyle("body { color: red }")).toBeUndefined();
+  }
+  const report = withReport(move);
+  await move.run(installProduction(), ...report.options);
+  expect(problemsOf(report)).toContain("site_settings 0 left_out");
+});
+
+test("an env file or a database that is not there is one sentence", async () => {
+  const move = startMove();
+  const installation = installDefaultKey();
+  const folder = join(installation.folder, "nothing");
+  mkdirSync(folder);
+  const missing = await move.run({ ...installation, database: `sqlite:${join(folder, "none.sqlite3")}` });
+  expect(missing).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(missing.stderr.trim().split("\n")).toHaveLength(1);
+  const noEnv = await move.cli.run([
+    "import",
+    "password-pusher",
+    "--database",
+    installation.database,
+    "--env-file",
+    join(folder, "env"),
+  ]);
+  expect(noEnv.exitCode).toBe(1);
+  expect(noEnv.stderr.trim().split("\n")).toHaveLength(1);
+});
+
+test("a run that drops backup codes, for lack of the key that they hang on, does not say that all came along", async () => {
+  const move = startMove();
+  const report = withReport(move);
+  const run = await move.run({ ...installDefaultKey(), environment: {} }, ...report.options);
+  expect(run.exitCode).toBe(3);
+  expect(run.stdout).toMatch(/backup codes cannot be checked any more/);
+  expect(report.read()).toMatchObject({ outcome: "with_problems", users: { brought: 1 } });
+});
+
+test("links that pushes here have, or addresses of ours, are told and left out", async () => {
+  const move = startMove();
+  await move.run(installProduction());
+  const another = installProduction((connection) => {
+    connection.prepare("UPDATE pushes SET url_token = 'active' WHERE id = ?").run(pushTagged("text-plain").id);
+    connection.prepare("UPDATE pushes SET url_token = 'with a blank' WHERE id = ?").run(pushTagged("qr-wifi").id);
+    connection.prepare("UPDATE ar_internal_metadata SET created_at = '2020-01-01 00:00:00'").run();
+  });
+  const report = withReport(move);
+  for (const dryRun of [["--dry-run"], []]) {
+    await move.run(another, "--merge-users", ...dryRun, ...report.options);
+    expect(report.read()).toMatchObject({ users: { brought: 4 }, pushes: { brought: 0, known: 0 } });
+    expect(Object.keys(report.read().problems_because).sort()).toEqual([
+      "Another push here has the same link.",
+      "Its link has characters, or a length, that no link here has.",
+      "Its link is a word that an address of this server's API has.",
+      "No key opens its payload.",
+    ]);
+  }
+});

@@ -1,0 +1,200 @@
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Canaries } from "../support/canaries.ts";
+import { expected } from "../support/password-pusher/expected.ts";
+import {
+  lostKey,
+  problemsOf,
+  pushTagged,
+  retrieve,
+  startMove,
+  withReport,
+} from "../support/password-pusher/import-run.ts";
+import { type Installation, installDefaultKey, installProduction } from "../support/password-pusher/installations.ts";
+
+const { production } = expected;
+
+test("a dry run counts, opens and checks everything, and writes nothing at all", async () => {
+  const move = startMove();
+  const installation = installProduction();
+  const report = withReport(move);
+  const run = await move.run(installation, "--dry-run", ...report.options);
+  expect(run.exitCode).toBe(3);
+  expect(existsSync(move.cli.dataDir)).toBe(false);
+  const told = report.read();
+  expect(told).toMatchObject({ dry_run: true, outcome: "with_problems" });
+  expect(told.users).toEqual({ brought: 4, known: 0, left_out: 0, skipped: 0 });
+  expect(told.pushes).toMatchObject({ known: 0, left_out: 1 });
+  expect(problemsOf(report)).toEqual([lostKey]);
+  const real = await move.run(installation, ...report.options);
+  expect(real.exitCode).toBe(3);
+  const {
+    pushes,
+    pushes_by_kind_and_state: kinds,
+    files,
+    file_bytes: fileBytes,
+    audit_entries: entries,
+  } = report.read();
+  expect({ pushes, kinds, files, fileBytes, entries }).toEqual({
+    pushes: told.pushes,
+    kinds: told.pushes_by_kind_and_state,
+    files: told.files,
+    fileBytes: told.file_bytes,
+    entries: told.audit_entries,
+  });
+  const again = await move.run(installation, "--dry-run", ...report.options);
+  expect(again.exitCode).toBe(3);
+  expect(report.read().pushes).toMatchObject({ brought: 0, known: pushes.brought });
+});
+
+test("a second run brings nothing twice", async () => {
+  const move = startMove();
+  const installation = installProduction();
+  const report = withReport(move);
+  await move.run(installation, ...report.options);
+  const first = report.read();
+  expect((await move.run(installation, ...report.options)).exitCode).toBe(3);
+  expect(report.read()).toMatchObject({
+    users: { brought: 0, known: 4 },
+    pushes: { brought: 0, known: first.pushes.brought, skipped: first.pushes.skipped },
+    style_sheet: { brought: 0, known: 1 },
+    files: 0,
+    differences: [],
+  });
+  const { house } = (await move.serve()).app;
+  expect(await house.pushes.totals()).toMatchObject({ files: first.files, uploads: 0, filesToDelete: 0 });
+});
+
+test("a user whose account was deleted here does not come back, nor do new pushes of his", async () => {
+  const move = startMove();
+  const installation = installProduction();
+  await move.run(installation);
+  const deleted = await move.cli.run(["user", "delete", "--email", "bob@example.org", "--yes"]);
+  expect(deleted.exitCode, deleted.stderr).toBe(0);
+  const report = withReport(move);
+  await move.run(installation, ...report.options);
+  expect(report.read()).toMatchObject({ users: { brought: 0, known: 4 }, pushes: { brought: 0 } });
+  expect((await move.cli.run(["user", "list"])).stdout).not.toContain("bob@example.org");
+});
+
+test("people whose address nobody ever had to confirm can sign in, also with mails of accounts", async () => {
+  const move = startMove();
+  await move.run(installProduction());
+  const mails = {
+    PWP__ENABLE_USER_ACCOUNT_EMAILS: "true",
+    PWP__MAIL__SMTP_ADDRESS: "127.0.0.1",
+    PWP__MAIL__MAILER_SENDER: "a@example.com",
+  };
+  const { house } = (await move.serve(mails)).app;
+  const { password = "" } = production.users.find(({ confirmed }) => !confirmed) ?? {};
+  const place = { client: "192.0.2.1", address: "192.0.2.1", userAgent: "test" };
+  expect(await house.accounts.signIn({ email: "bob@example.org", password, place })).toBeDefined();
+});
+
+test("where the other installation asked for confirmations, an unconfirmed address stays unconfirmed", async () => {
+  const move = startMove();
+  const installation = installProduction();
+  const environment = { ...installation.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" };
+  await move.run({ ...installation, environment });
+  const { house } = (await move.serve()).app;
+  expect(await house.accounts.findUserByEmail("bob@example.org")).toMatchObject({ confirmedAt: null });
+  expect(await house.accounts.findUserByEmail("alice@example.com")).toMatchObject({ confirmedAt: expect.any(Number) });
+});
+
+test("an installation without a key of its own is brought in with a loud warning", async () => {
+  const run = await startMove().run(installDefaultKey());
+  expect(run.exitCode).toBe(0);
+  expect(run.stderr).toMatch(/WARNING: .*key that anybody can read/);
+});
+
+test("neither the screen nor the report holds a secret, a token, a name or an address of a person", async () => {
+  const move = startMove();
+  const installation = installProduction((connection) => {
+    connection.prepare("UPDATE pushes SET payload_ciphertext = 'broken' WHERE id IN (11, 17, 56)").run();
+  });
+  const report = withReport(move);
+  const dry = await move.run(installation, "--dry-run", ...report.options);
+  const dryReport = Buffer.concat([readFileSync(report.path), Buffer.from(report.text())]);
+  const run = await move.run(installation, ...report.options);
+  const canaries = secretsOf(installation);
+  const said = [dry.stdout, dry.stderr, run.stdout, run.stderr, dryReport.toString(), report.text()].join("\n");
+  const everything = Buffer.concat([Buffer.from(said), readFileSync(report.path)]);
+  expect(canaries.findingsIn(everything)).toEqual([]);
+  for (const push of production.pushes) expect(said).not.toContain(push.url_token);
+  for (const user of production.users) expect(said).not.toContain(user.email);
+  for (const path of [report.path, report.path.replace(".json", ".txt")])
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+function secretsOf(installation: Installation): Canaries {
+  const canaries = new Canaries();
+  const add = (name: string, value: string | null | undefined) => {
+    if (value !== null && value !== undefined && value.length >= 16) canaries.add(name, value);
+  };
+  for (const [name, value] of Object.entries(installation.environment)) add(name, value);
+  for (const push of production.pushes) {
+    add(`payload of ${push.tag}`, push.payload);
+    add(`passphrase of ${push.tag}`, push.passphrase);
+    add(`note of ${push.tag}`, push.note);
+  }
+  for (const user of production.users) {
+    add(`password of ${user.email}`, user.password);
+    add(`token of ${user.email}`, user.api_token);
+    add(`factor of ${user.email}`, user.otp?.secret);
+  }
+  return canaries;
+}
+
+test("without --report, the report lies in the data folder, and a dry run leaves none there", async () => {
+  const move = startMove();
+  const run = await move.run(installDefaultKey());
+  expect(run.exitCode).toBe(0);
+  const names = readdirSync(move.cli.dataDir).filter((name) => name.startsWith("import-"));
+  expect(names.sort()).toEqual(["import-20261120T120000Z.json", "import-20261120T120000Z.txt"]);
+  for (const name of names) rmSync(join(move.cli.dataDir, name));
+  await move.run(installDefaultKey(), "--dry-run");
+  expect(readdirSync(move.cli.dataDir).filter((name) => name.startsWith("import-"))).toEqual([]);
+});
+
+test("links of one letter, with capitals, and limits that nobody may set today go on working", async () => {
+  const move = startMove();
+  const changed = { a: pushTagged("text-plain").id, MiXeD: pushTagged("text-edge-whitespace").id };
+  const installation = installProduction((connection) => {
+    const change = connection.prepare(
+      "UPDATE pushes SET url_token = ?, expire_after_days = 2000000000, expire_after_views = 2000000000 WHERE id = ?",
+    );
+    for (const [urlToken, id] of Object.entries(changed)) change.run(urlToken, id);
+  });
+  await move.run(installation);
+  const app = await move.serve();
+  for (const urlToken of Object.keys(changed)) {
+    expect((await app.server.inject({ url: `/p/${urlToken}` })).statusCode).toBe(200);
+    const { body } = await app.server.inject({ url: `/p/${urlToken}.json` });
+    expect(JSON.parse(body)).toMatchObject({
+      ...{ expire_after_days: 2_000_000_000, expire_after_views: 2_000_000_000, expired: false },
+      payload: expect.any(String),
+    });
+  }
+  expect((await app.server.inject({ url: "/api/v2/pushes/mixed" })).statusCode).toBe(404);
+});
+
+test("a server that runs meanwhile answers, and has what comes in as soon as it is in", async () => {
+  const move = startMove();
+  const app = await move.serve();
+  const create = () =>
+    app.server.inject({ method: "POST", url: "/api/v2/pushes", payload: { push: { payload: "made meanwhile" } } });
+  const running = move.run(installProduction());
+  const made: number[] = [];
+  let isOver = false;
+  const over = running.then(() => {
+    isOver = true;
+  });
+  while (!isOver) made.push((await create()).statusCode);
+  await over;
+  expect((await running).exitCode).toBe(3);
+  expect(made.length).toBeGreaterThan(0);
+  expect(made.every((status) => status === 201)).toBe(true);
+  expect((await retrieve(app, "text-plain")).body.payload).toBe(pushTagged("text-plain").payload);
+  expect((await app.server.inject({ url: "/first_run" })).statusCode).not.toBe(200);
+});

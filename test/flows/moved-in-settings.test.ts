@@ -1,0 +1,43 @@
+import { expect, onTestFinished, test } from "vitest";
+import { startTestApp } from "../support/app.ts";
+
+async function start(environment: Readonly<Record<string, string>>) {
+  const world = await startTestApp({ environment });
+  onTestFinished(() => world[Symbol.asyncDispose]());
+  return world;
+}
+
+test("PWP__BRAND__TITLE: pages and scripts are told that name, until an administrator gives another", async () => {
+  const { server, app } = await start({ PWP__BRAND__TITLE: "Acme & Sons" });
+  const title = async () => /<title>(.*)<\/title>/.exec((await server.inject({ url: "/" })).body)?.[1];
+  expect(await title()).toMatch(/ · Acme &amp; Sons$/);
+  await app.house.branding.setName("Another");
+  expect(await title()).toMatch(/ · Another$/);
+  await app.house.branding.reset("name");
+  expect(await title()).toMatch(/ · Acme &amp; Sons$/);
+});
+
+test("PWP__DEFAULT_LOCALE: pages speak it to who asks for nothing that is spoken here, and to nobody else", async () => {
+  const { server } = await start({ PWP__DEFAULT_LOCALE: "fr" });
+  const language = async (url: string, headers: Readonly<Record<string, string>> = {}) =>
+    /<html lang="([^"]*)"/.exec((await server.inject({ url, headers })).body)?.[1];
+  expect(await language("/")).toBe("fr");
+  expect(await language("/nothing-here")).toBe("fr");
+  expect(await language("/", { "accept-language": "sv" })).toBe("fr");
+  expect(await language("/", { "accept-language": "de" })).toBe("de");
+  expect(await language("/?locale=ja")).toBe("ja");
+});
+
+test("FORCE_SSL: pages and the API send plain HTTP on, and hand no cookie out by it", async () => {
+  const { server } = await start({ FORCE_SSL: "true" });
+  for (const [method, url] of [
+    ["GET", "/"],
+    ["POST", "/p.json"],
+    ["GET", "/api/v2/version"],
+  ] as const) {
+    const answer = await server.inject({ method, url, headers: { host: "push.example" } });
+    expect([url, answer.headers.location, answer.cookies]).toEqual([url, `https://push.example${url}`, []]);
+  }
+  expect((await server.inject({ url: "/up" })).statusCode).toBe(200);
+  expect((await server.inject({ url: "/", headers: { "x-forwarded-proto": "https" } })).statusCode).toBe(200);
+});

@@ -1,0 +1,309 @@
+import { describe, expect, test } from "vitest";
+import { dayMs, hourMs, minuteMs, secondMs } from "../../src/base/clock.ts";
+import { startTestApp } from "../support/app.ts";
+import { Canaries } from "../support/canaries.ts";
+import { filesIn } from "../support/database-file.ts";
+import { readRows, tablesOf } from "../support/engine-database.ts";
+import { linkIn } from "../support/mail-sink.ts";
+import { owner, startMailing } from "../support/mailing.ts";
+
+/** The server looks into its outbox every second. */
+const eventually = { timeout: 20_000 };
+
+test("a new push's link goes to each address, and the trail tells so", async () => {
+  await using mailing = await startMailing();
+  const { sink, world } = mailing;
+  const recipients = "bob@example.com, Eve@Example.org";
+  const push = { passphrase: "between us", notify_emails_to: recipients, notify_emails_to_locale: "de" };
+  const urlToken = await mailing.push(push);
+  const mails = [await sink.next("bob@example.com"), await sink.next("eve@example.org")];
+  for (const mail of mails) {
+    expect(mail.subject).toBe("Ein Geheimnis für Sie (push.example.com)");
+    expect(mail.text).toContain(owner);
+    expect(mail.text).toContain("Passphrase");
+    expect(mail.raw).not.toMatch(/the secret|between us/);
+    expect(linkIn(mail, "/p/").href).toBe(`https://push.example.com/p/${urlToken}/r?locale=de`);
+    expect(mail.to?.length).toBe(1);
+  }
+  await expect
+    .poll(() => mailing.mailed(urlToken), eventually)
+    .toEqual([
+      {
+        ...{ recipients, locale: "de", status: "completed" },
+        successful_sends: "bob@example.com,Eve@Example.org",
+        proceed_at: new Date(world.clock.now()).toISOString(),
+      },
+    ]);
+});
+
+test("forms and API v1 name the addresses just so", async () => {
+  await using mailing = await startMailing();
+  const { sink, world, token } = mailing;
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/x-www-form-urlencoded" };
+  const payload = "password[payload]=x&password[notify_emails_to]=bob%40example.com";
+  const made = await world.server.inject({ method: "POST", url: "/p.json", headers, payload });
+  expect(made.statusCode).toBe(201);
+  expect((await sink.next("bob@example.com")).text).toContain(`/p/${made.json().url_token}`);
+  const again = await world.server.inject({
+    ...{ method: "POST", url: `/api/v2/pushes/${made.json().url_token}/notify_emails.json`, headers },
+    payload: "notify_emails_to=eve%40example.com&notify_emails_to_locale=",
+  });
+  expect([again.statusCode, Object.keys(again.json())]).toEqual([201, ["message"]]);
+  await sink.next("eve@example.com");
+});
+
+describe("who may", () => {
+  test("nobody without a token, at no door; and nobody but the owner", async () => {
+    await using mailing = await startMailing();
+    const to = { notify_emails_to: "bob@example.com" };
+    expect(await mailing.create(to, null)).toMatchObject({
+      ...{ status: 422, body: { notify_emails_to: [expect.any(String)] } },
+    });
+    const urlToken = await mailing.push();
+    const other = await mailing.world.makeToken("other@example.com", true);
+    expect(await mailing.notify(urlToken, to, null)).toMatchObject({
+      status: 401,
+      body: { error: expect.any(String) },
+    });
+    expect(await mailing.notify(urlToken, to, other)).toMatchObject({
+      status: 403,
+      body: { error: expect.any(String) },
+    });
+    expect(await mailing.notify("unknown0unknown0", to)).toMatchObject({ status: 404, body: { error: "not-found" } });
+    const anonymous = String((await mailing.create({}, null)).body.url_token);
+    expect((await mailing.notify(anonymous, to)).status).toBe(403);
+    expect(await mailing.mailed(urlToken)).toEqual([]);
+    expect(await mailing.world.app.house.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
+  });
+
+  test("nobody where it is switched off, and the version tells the truth", async () => {
+    const off = { PWP__NOTIFY_BY_EMAIL__ENABLED: "false" };
+    await using mailing = await startMailing(off);
+    await using without = await startTestApp();
+    const truth = async ({ server }: Pick<typeof without, "server">) =>
+      (await server.inject("/api/v2/version")).json().features.pushes.email_auto_dispatch;
+    expect(await truth(mailing.world)).toBe(false);
+    expect(await truth(without)).toBe(false);
+    await using on = await startMailing();
+    expect(await truth(on.world)).toBe(true);
+
+    const urlToken = await mailing.push();
+    const to = { notify_emails_to: "bob@example.com" };
+    for (const token of [undefined, null, "nonsense"]) {
+      expect(await mailing.notify(urlToken, to, token)).toMatchObject({ status: 404, body: { error: "not-found" } });
+    }
+    expect((await mailing.create(to)).body).toEqual({ notify_emails_to: [expect.any(String)] });
+    expect((await mailing.create({ notify_emails_to: "" })).status).toBe(201);
+  });
+
+  test("nobody more often than five times a minute, whatever for", async () => {
+    await using mailing = await startMailing();
+    const urlToken = await mailing.push();
+    for (let n = 0; n < 7; n += 1) {
+      expect((await mailing.notify(urlToken, { notify_emails_to: "no address" })).status).toBe(422);
+    }
+    for (let n = 0; n < 5; n += 1) {
+      expect((await mailing.notify(urlToken, { notify_emails_to: `${n}@example.com` })).status).toBe(201);
+      mailing.world.clock.advance(secondMs);
+    }
+    const refused = await mailing.notify(urlToken, { notify_emails_to: "5@example.com" });
+    expect([refused.status, refused.retryAfter]).toEqual([429, "55"]);
+    mailing.world.clock.advance(minuteMs);
+    const used = await mailing.notify(urlToken, { notify_emails_to: "5@example.com" });
+    expect([used.status, Object.keys(used.body)]).toEqual([422, ["notify_emails_to"]]);
+  });
+
+  test("a push goes to five addresses and no more, however many ask at once", async () => {
+    await using mailing = await startMailing();
+    const urlToken = await mailing.push({ notify_emails_to: "1@example.com,2@example.com,3@example.com" });
+    const asked = ["4@example.com,5@example.com", "6@example.com,7@example.com", "8@example.com,9@example.com"];
+    const answers = await Promise.all(asked.map((to) => mailing.notify(urlToken, { notify_emails_to: to })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422]);
+    expect((await mailing.mailed(urlToken)).length).toBe(2);
+    await expect.poll(() => mailing.sink.letters().length, eventually).toBe(5);
+  });
+
+  test("the daily limit of an account holds over all its pushes, and ends with the day", async () => {
+    await using mailing = await startMailing({ PWP__NOTIFY_BY_EMAIL__DAILY_LIMIT: "3" });
+    const two = { notify_emails_to: "1@example.com,2@example.com" };
+    const answers = await Promise.all([mailing.create(two), mailing.create(two), mailing.create(two)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422]);
+    const refused = answers.find(({ status }) => status === 422);
+    expect(refused?.body).toEqual({ notify_emails_to: [expect.stringContaining("3 addresses a day")] });
+    expect((await mailing.ask("GET", "/api/v2/pushes/active")).body).toHaveLength(1);
+    expect((await mailing.create({ notify_emails_to: "3@example.com" })).status).toBe(201);
+    expect((await mailing.create({ notify_emails_to: "4@example.com" })).status).toBe(422);
+    const other = await mailing.world.makeToken("other@example.com");
+    expect((await mailing.create(two, other)).status).toBe(201);
+    mailing.world.clock.advance(dayMs);
+    expect((await mailing.create(two)).status).toBe(201);
+    expect((await mailing.create({ notify_emails_to: "1@a.example,2@a.example,3@a.example,4@a.example" })).status).toBe(
+      422,
+    );
+  });
+});
+
+describe("what is refused beside its field, and nothing is made of it", () => {
+  test.each([
+    ["an empty list", { notify_emails_to: " " }],
+    ["none at all", {}],
+    ["no text", { notify_emails_to: ["bob@example.com"] }],
+    ["no address", { notify_emails_to: "bob" }],
+    ["six addresses", { notify_emails_to: "1@a.example,2@a.example,3@a.example,4@a.example,5@a.example,6@a.example" }],
+    ["one twice, in other letters", { notify_emails_to: "bob@example.com, BOB@example.com" }],
+    ["a comma too many", { notify_emails_to: "bob@example.com," }],
+    ["a line end and a header", { notify_emails_to: "bob@example.com\r\nBcc: eve@example.com" }],
+    ["a second address in one", { notify_emails_to: "bob@example.com;eve@example.com" }],
+    ["a name", { notify_emails_to: "Bob <bob@example.com>" }],
+    ["a quoted part", { notify_emails_to: '"bob,eve"@example.com' }],
+    ["a very long one", { notify_emails_to: `${"b".repeat(3_000)}@example.com` }],
+  ])("%s", async (_, body) => {
+    await using mailing = await startMailing();
+    const urlToken = await mailing.push();
+    const refused = await mailing.notify(urlToken, body);
+    expect([refused.status, Object.keys(refused.body)]).toEqual([422, ["notify_emails_to"]]);
+    expect(await mailing.mailed(urlToken)).toEqual([]);
+    if (!("notify_emails_to" in body) || body.notify_emails_to === " ") return;
+    const unmade = await mailing.create(body);
+    expect([unmade.status, Object.keys(unmade.body)]).toEqual([422, ["notify_emails_to"]]);
+    expect((await mailing.ask("GET", "/api/v2/pushes/active")).body).toHaveLength(1);
+    expect(mailing.sink.letters()).toEqual([]);
+  });
+
+  test("a language that is none; one that is, and not spoken here, is English", async () => {
+    await using mailing = await startMailing();
+    const to = { notify_emails_to: "bob@example.com" };
+    for (const locale of ["xx", "a/b", "\r\n", "de\r\nX: y", "a".repeat(100)]) {
+      const body = { ...to, notify_emails_to_locale: locale };
+      const refused = await mailing.create(body);
+      expect(locale.trim() === "" ? "none" : Object.keys(refused.body)).toEqual(
+        locale.trim() === "" ? "none" : ["notify_emails_to_locale"],
+      );
+    }
+    const urlToken = await mailing.push({ ...to, notify_emails_to_locale: "nl" });
+    await expect
+      .poll(async () => (await mailing.mailed(urlToken))[0], eventually)
+      .toMatchObject({ locale: "nl", status: "completed" });
+    const mail = mailing.sink.letters().at(-1);
+    expect(mail?.subject).toBe("A secret for you (push.example.com)");
+    // A language without anybody to write to is of no consequence.
+    expect((await mailing.create({ notify_emails_to_locale: "xx" })).status).toBe(201);
+  });
+});
+
+test("an address with letters of the world is mailed to", async () => {
+  await using mailing = await startMailing();
+  await mailing.push({ notify_emails_to: "bob@bücher.example" });
+  await expect.poll(() => mailing.sink.letters().length, eventually).toBe(1);
+  expect(mailing.sink.letters()[0]?.recipients).toEqual(["bob@bücher.example"]);
+});
+
+describe("what becomes of the mails", () => {
+  test("waiting, on their way, some, all, none: as the mail server has it", async () => {
+    await using mailing = await startMailing();
+    const { sink, world } = mailing;
+    sink.refuseNext(1, { at: "recipient", code: 451, text: "later" });
+    const urlToken = await mailing.push();
+    const untouched = { recipients: "bob@example.com,eve@example.com", locale: null, successful_sends: null };
+    const release = Promise.withResolvers<void>();
+    sink.holdMessages(release.promise);
+    await mailing.notify(urlToken, { notify_emails_to: untouched.recipients });
+    await sink.held();
+    // One was put off, the other hangs in the middle.
+    expect(await mailing.mailed(urlToken)).toMatchObject([
+      { status: "processing", successful_sends: "", proceed_at: null },
+    ]);
+    release.resolve();
+    await expect
+      .poll(() => mailing.mailed(urlToken), eventually)
+      .toMatchObject([{ status: "processing", successful_sends: expect.stringMatching(/^(bob|eve)@example.com$/) }]);
+    const late = async () => {
+      world.clock.advance(5 * minuteMs);
+      return await mailing.mailed(urlToken);
+    };
+    await expect
+      .poll(late, eventually)
+      .toMatchObject([{ status: "completed", successful_sends: untouched.recipients, proceed_at: expect.any(String) }]);
+  });
+
+  test("what is refused for good has failed, and says so", async () => {
+    await using mailing = await startMailing();
+    mailing.sink.refuseNext(3, { at: "recipient", code: 550, text: "no such mailbox: bob@example.com" });
+    const urlToken = await mailing.push({ notify_emails_to: "bob@example.com" });
+    const later = async () => {
+      mailing.world.clock.advance(10 * minuteMs);
+      return (await mailing.mailed(urlToken))[0];
+    };
+    await expect.poll(later, eventually).toEqual({
+      ...{ recipients: "bob@example.com", locale: null, status: "failed", successful_sends: "" },
+      ...{ proceed_at: expect.any(String), error_message: "None of the e-mails could be sent." },
+    });
+  });
+
+  test("the link of a push that has ended meanwhile is not sent, and troubles no administrator", async () => {
+    await using mailing = await startMailing();
+    const { sink, world } = mailing;
+    sink.refuseNext(2, { at: "recipient", code: 451, text: "later" });
+    const urlToken = await mailing.push({ notify_emails_to: "bob@example.com,eve@example.com" });
+    await expect.poll(() => sink.attempts(), eventually).toBe(2);
+    await expect.poll(() => world.logLines.filter((line) => line.includes("mail_put_off")).length, eventually).toBe(2);
+    const deleted = await world.server.inject({
+      ...{ method: "DELETE", url: `/api/v2/pushes/${urlToken}` },
+      headers: { authorization: `Bearer ${mailing.token}` },
+    });
+    expect(deleted.statusCode).toBe(200);
+    world.clock.advance(hourMs);
+    await expect
+      .poll(() => mailing.mailed(urlToken), eventually)
+      .toMatchObject([{ status: "failed", successful_sends: "" }]);
+    await expect.poll(() => world.app.house.mail.sizes(), eventually).toEqual({ waiting: 0, failed: 0 });
+    expect(sink.attempts()).toBe(2);
+    const late = await mailing.notify(urlToken, { notify_emails_to: "bob@example.com" });
+    expect([late.status, late.body]).toEqual([422, { notify_emails_to: [expect.stringContaining("ended")] }]);
+  });
+});
+
+test("neither log nor database tells to whom a link was sent, nor the link, while it waits, is refused and has left", async () => {
+  await using mailing = await startMailing({ PWP__LOG_LEVEL: "debug" });
+  const { sink, world } = mailing;
+  const canaries = new Canaries();
+  const to = `${canaries.makeCore("recipient").slice(0, 40)}@example.com`;
+  const name = canaries.makeCore("name");
+  sink.refuseNext(1, { at: "recipient", code: 451, text: `4.7.1 <${to}> come back later` });
+  const urlToken = await mailing.push({ notify_emails_to: to, notify_on_view: true, name });
+  canaries.add("token", urlToken);
+  const expectNothing = async () => {
+    expect(canaries.namesIn(Buffer.from(world.logLines.join("")))).toEqual([]);
+    for (const [path, bytes] of filesIn(world.dataDir)) expect(canaries.namesIn(bytes), path).toEqual([]);
+    const { db } = world.app.house;
+    for (const table of await tablesOf(db)) {
+      const cells = (await readRows(db, `SELECT * FROM ${table}`)).flatMap((row) => Object.values(row));
+      const texts = cells.map((cell) => (Buffer.isBuffer(cell) ? cell.toString("latin1") : String(cell)));
+      expect(canaries.namesIn(Buffer.from(texts.join("\n"), "latin1")), table).toEqual([]);
+    }
+  };
+  await expect.poll(() => world.logLines.join(""), eventually).toContain("mail_put_off");
+  await expectNothing();
+  await world.server.inject(`/api/v2/pushes/${urlToken}`);
+  await expect.poll(() => sink.letters().length, eventually).toBe(1);
+  world.clock.advance(2 * minuteMs);
+  await expect.poll(() => sink.letters().length, eventually).toBe(2);
+  await expectNothing();
+});
+
+test("what an account has had mailed goes with it", async () => {
+  await using mailing = await startMailing();
+  const { world } = mailing;
+  await mailing.push({ notify_emails_to: "bob@example.com", notify_on_view: true });
+  await mailing.sink.next("bob@example.com");
+  const user = await world.app.house.accounts.findUserByEmail(owner);
+  await world.app.house.accounts.createUser({
+    email: "root@example.com",
+    password: "a long enough password",
+    admin: true,
+  });
+  expect((await world.app.house.deleteAccount(user?.id ?? 0, null)).outcome).toBe("done");
+  for (const table of ["dispatches", "dispatch_days", "view_notices"]) {
+    expect(await readRows(world.app.house.db, `SELECT * FROM ${table}`), table).toEqual([]);
+  }
+});

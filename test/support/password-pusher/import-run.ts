@@ -1,0 +1,69 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { PasswordPusherPlace } from "../../../src/import/password-pusher/password-pusher.ts";
+import { startTestApp, type TestApp } from "../app.ts";
+import { makeTestCli, type TestCli } from "../cli.ts";
+import { TestClock } from "../house.ts";
+import { expected, referenceTime } from "./expected.ts";
+
+type Place = PasswordPusherPlace & { readonly folder: string };
+
+/** What an operator types, without the program's name. Writes the env file of the installation beside it. */
+export function importOf(installation: Place, ...more: readonly string[]): readonly string[] {
+  const envFile = join(installation.folder, "env");
+  const lines = Object.entries(installation.environment).map(([name, value]) => `${name}=${value ?? ""}\n`);
+  writeFileSync(envFile, lines.join(""));
+  const storage = installation.storage.flatMap((place) => ["--storage", place]);
+  return ["import", "password-pusher", "--database", installation.database, ...storage, "--env-file", envFile, ...more];
+}
+
+export interface Move {
+  readonly cli: TestCli;
+  readonly clock: TestClock;
+  run(installation: Place, ...more: readonly string[]): ReturnType<TestCli["run"]>;
+  /** The server on what was brought in; it ends with the test. */
+  serve(environment?: Readonly<Record<string, string>>): Promise<TestApp>;
+}
+
+/** A new installation of ours, at the reference time of the fixture. */
+export function startMove(): Move {
+  const clock = new TestClock(referenceTime);
+  const cli = makeTestCli({ clock, monotonicMs: () => clock.now() });
+  return {
+    ...{ cli, clock },
+    run: (installation, ...more) => cli.run(importOf(installation, ...more)),
+    async serve(environment = {}) {
+      const app = await startTestApp({ dataDir: cli.dataDir, clock, environment });
+      onTestFinished(() => app[Symbol.asyncDispose]());
+      return app;
+    },
+  };
+}
+
+export const pushTagged = (tag: string) => {
+  const push = expected.production.pushes.find((each) => each.tag === tag);
+  if (push === undefined) throw new Error(`No push is tagged ${tag}.`);
+  return push;
+};
+
+export const retrieve = async (app: TestApp, tag: string) => {
+  const answer = await app.server.inject({ url: `/api/v2/pushes/${pushTagged(tag).url_token}` });
+  return { status: answer.statusCode, body: answer.json() };
+};
+
+/** The report of a run, which lies where it was asked to. */
+export function withReport(move: Move) {
+  const path = join(dirname(move.cli.dataDir), "report.json");
+  return {
+    options: ["--report", path],
+    path,
+    read: () => JSON.parse(readFileSync(path, "utf8")),
+    text: () => readFileSync(path.replace(".json", ".txt"), "utf8"),
+  };
+}
+
+export const problemsOf = (report: ReturnType<typeof withReport>) =>
+  report.read().problems.map(({ table, id, effect }: Record<string, unknown>) => `${table} ${id} ${effect}`);
+
+export const lostKey = `pushes ${pushTagged("sealed-lost-key").id} left_out`;

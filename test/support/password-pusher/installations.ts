@@ -1,0 +1,87 @@
+import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import SqliteDriver, { type Database as Connection } from "better-sqlite3";
+import pg from "pg";
+import { onTestFinished } from "vitest";
+import type { PasswordPusherPlace } from "../../../src/import/password-pusher/password-pusher.ts";
+import { makeEmptyPostgresDatabase } from "../postgres/database.ts";
+import { fixtureFolder } from "./expected.ts";
+import type { Mariadb } from "./mariadb.ts";
+import { copyToMysql } from "./mysql-tables.ts";
+
+/** A copy of the fixture that a test may change; it goes with the test. */
+export interface Installation extends PasswordPusherPlace {
+  readonly folder: string;
+  readonly databasePath: string;
+  /** Where the attached files lie. */
+  readonly storageFolder: string;
+}
+
+export const keysOfFixture = {
+  PWPUSH_MASTER_KEY: "0be7fa50af215d6633c3f95692e27065c24ac961f55e17f0283b42724466ced6",
+  PWPUSH_MASTER_KEY_PREVIOUS:
+    "7c4dbab0528cd71d615b008eec345a0f4ab4cdf3ab938303c14622457f590281,ddb709ebbe31472802cfff06db90a7b4e53036bbbf21c26d818ebb6fac20a930",
+  SECRET_KEY_BASE:
+    "22a8c76d88670446cb3a64d3f1598d70c65cd4d2fb7b47c5214085f468d39569e9eb05b1ed21a09c89b85718b243b48034f780424de5a24d11e80c62a9418231",
+} as const;
+
+/** The whole installation. @param change what the test changes in its database before anybody reads it. */
+export function installProduction(change: (connection: Connection) => void = () => undefined): Installation {
+  const folder = makeFolder();
+  const storageFolder = join(folder, "storage");
+  cpSync(join(fixtureFolder, "storage"), storageFolder, { recursive: true });
+  const databasePath = join(storageFolder, "db/production.sqlite3");
+  changeDatabase(databasePath, change);
+  const database = `sqlite:${databasePath}`;
+  return { folder, databasePath, storageFolder, database, storage: [storageFolder], environment: keysOfFixture };
+}
+
+/** The small one, whose operator never set a key. */
+export function installDefaultKey(): Installation {
+  const folder = makeFolder();
+  const databasePath = join(folder, "default-key.sqlite3");
+  copyFileSync(join(fixtureFolder, "default-key.sqlite3"), databasePath);
+  const { SECRET_KEY_BASE } = keysOfFixture;
+  return {
+    ...{ folder, databasePath, storageFolder: folder, storage: [folder] },
+    database: `sqlite:${databasePath}`,
+    environment: { SECRET_KEY_BASE },
+  };
+}
+
+/** The whole installation, its rows in PostgreSQL. */
+export async function installProductionOnPostgres(): Promise<Installation> {
+  const { url } = await makeEmptyPostgresDatabase();
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(readFileSync(join(fixtureFolder, "pushes.pg.sql"), "utf8"));
+  } finally {
+    await client.end();
+  }
+  return { ...installProduction(), database: url };
+}
+
+/** The whole installation, its rows in tables as Rails makes them on MySQL. */
+export async function installProductionOnMysql(server: Mariadb): Promise<Installation> {
+  const installation = installProduction();
+  const database = await server.makeDatabase();
+  await copyToMysql(installation.databasePath, database.writerUrl);
+  return { ...installation, database: database.readerUrl };
+}
+
+export function changeDatabase(path: string, change: (connection: Connection) => void): void {
+  const connection = new SqliteDriver(path);
+  try {
+    change(connection);
+  } finally {
+    connection.close();
+  }
+}
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "sealpush-source-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
