@@ -1,0 +1,56 @@
+import pg from "pg";
+import { onTestFinished } from "vitest";
+import type { PostgresSettings } from "../../../src/config/config.ts";
+import type { Database } from "../../../src/db/database.ts";
+import { openPostgres } from "../../../src/db/postgres/postgres.ts";
+import { sql } from "../../../src/db/statement.ts";
+import { TcpProxy } from "../tcp-proxy.ts";
+import { makePostgresDatabase } from "./database.ts";
+import { postgresSettings } from "./settings.ts";
+
+interface World {
+  readonly db: Database;
+  readonly url: string;
+  /** Codes of what failed, in their order. */
+  readonly failures: readonly string[];
+  /** Between the database and the server. */
+  readonly proxy: TcpProxy;
+}
+
+/** A database behind a proxy, which ends with the test. */
+export async function openBehindProxy(wish: Partial<PostgresSettings> = {}): Promise<World> {
+  const { url } = await makePostgresDatabase();
+  const proxy = await TcpProxy.inFrontOf({ port: Number(new URL(url).port) });
+  const failures: string[] = [];
+  const db = await openPostgres({
+    settings: postgresSettings(proxy.url(url), wish),
+    monotonicMs: () => performance.now(),
+    onStorageFailure: (code) => failures.push(code),
+  });
+  onTestFinished(async () => {
+    await db.close();
+    await proxy[Symbol.asyncDispose]();
+  });
+  return { db, url, failures, proxy };
+}
+
+/** Somebody else on the same database. */
+export async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => undefined);
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
+export const put = sql<[id: number, at: number]>("INSERT INTO departed_owners (user_id, departed_at) VALUES (?, ?)");
+export const raise = sql<[by: number, id: number]>(
+  "UPDATE departed_owners SET departed_at = departed_at + ? WHERE user_id = ?",
+);
+export const find = sql<[id: number], { at: number }>(
+  "SELECT departed_at AS at FROM departed_owners WHERE user_id = ?",
+);
+export const count = sql<[], { rows: number }>("SELECT count(*) AS rows FROM departed_owners");
+export const wait = sql<[seconds: number], never>("SELECT pg_sleep(?)");
+export const ownBackend = sql<[], { backend: number }>("SELECT pg_backend_pid() AS backend");
+export const refusedForNow = { code: "unavailable", retryAfterSeconds: 2 };

@@ -1,0 +1,25 @@
+import { readdirSync } from "node:fs";
+import type { TestHouse } from "./house.ts";
+
+/** Names of the files under the blobs folder. */
+export function blobFiles(world: TestHouse): string[] {
+  const entries = readdirSync(world.dataDir, { recursive: true, withFileTypes: true });
+  return entries.flatMap((entry) => (entry.isFile() && entry.parentPath.includes("blobs") ? [entry.name] : []));
+}
+
+/** A sender that has to be told to go on. */
+export function slowFile(filename: string) {
+  const reached = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  async function* content(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from("first ");
+    reached.resolve();
+    await gate.promise;
+    yield Buffer.from("second");
+  }
+  return {
+    file: { filename, contentType: "text/plain", content: content() },
+    reached: reached.promise,
+    goOn: gate.resolve,
+  };
+}
