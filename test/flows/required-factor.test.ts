@@ -3,6 +3,7 @@ import { operations } from "../../src/api/v2/operations.ts";
 import { en } from "../../src/words/en.ts";
 import { password } from "../support/app.ts";
 import { isIn, openWorld, setUpApp, tokenOf } from "../support/factor-pages.ts";
+import { startMailSink } from "../support/mail-sink.ts";
 
 const { factors } = en;
 
@@ -53,7 +54,9 @@ describe("PWP__REQUIRE_MFA", () => {
   });
 
   test("does so on every call where a token counts, and the API's description tells of it", async () => {
-    const world = await openWorld(required);
+    const sink = await startMailSink();
+    // With mail: without it, links are not mailed, and the address for that is not there.
+    const world = await openWorld({ environment: { ...required.environment, ...sink.environment } });
     for (const { method, path, access, takesPush, answers } of operations) {
       if (access === "public") continue;
       const answer = await world.app.server.inject({
