@@ -59,7 +59,15 @@ async function measure(
   await large.checkpoint();
   const { logBytes } = await large.claim("uniform", segmentClaims, random);
   const name = `PostgreSQL, uniform: log written per claim at ${sizes.large} stored, right after a checkpoint`;
-  return [...figures, { name, value: logBytes, unit: "B" }];
+  const { ends, removals } = await large.sweep(Math.ceil(segmentClaims / 50));
+  return [
+    ...figures,
+    { name, value: logBytes, unit: "B" },
+    { name: "PostgreSQL: the sweeper of one process at work, pushes ended", value: ends.perSecond, unit: "/s" },
+    { name: "PostgreSQL: database CPU per push ended", value: ends.databaseMicros, unit: "us" },
+    { name: "PostgreSQL: the sweeper of one process at work, pushes removed", value: removals.perSecond, unit: "/s" },
+    { name: "PostgreSQL: database CPU per push removed", value: removals.databaseMicros, unit: "us" },
+  ];
 }
 
 function figuresOf(pattern: ClaimPattern, pairs: readonly Pair[], sizes: RatePlan["sizes"]): Figure[] {
