@@ -46,6 +46,7 @@ test("of the sealed data keys from before edits nothing is left in any file or r
   const made = await Promise.all(
     Array.from({ length: 300 }, () => pushes.create({ payload: "x".repeat(1 + numbers.below(300)) }, owner)),
   );
+  let foundBeforeCut = 0;
   for (let round = 0; round < 5; round += 1) {
     const before = await sealedKeys(world);
     const edited = made.filter(() => numbers.below(3) === 0);
@@ -62,11 +63,13 @@ test("of the sealed data keys from before edits nothing is left in any file or r
     const more = Array.from({ length: 50 }, () => pushes.create({ payload: "x" }, stranger));
     expect((await Promise.all(edits)).every((one) => one.outcome === "edited")).toBe(true);
     await Promise.all(more);
-    // In the file what was just overwritten still lies in the log.
-    if (db.engine === "sqlite") expect((await labelsFound(world, finder)).size).toBeGreaterThan(0);
+    foundBeforeCut += (await labelsFound(world, finder)).size;
     cutLog(world);
     expect([...(await labelsFound(world, finder))]).toEqual([]);
   }
+  // In the file what was just overwritten still lies in the log, unless its own cut came first.
+  if (db.engine === "sqlite") expect(foundBeforeCut).toBeGreaterThan(0);
+  else expect(foundBeforeCut).toBe(0);
   const current = new NeedleFinder<string>();
   const keys = await sealedKeys(world);
   for (const [digest, sealed] of keys) current.add(digest, sealed);

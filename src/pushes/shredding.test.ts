@@ -120,6 +120,7 @@ test("of the sealed keys of ended pushes nothing is left in any file or row, of 
   onTestFinished(() => rmSync(world.dataDir, { recursive: true, force: true }));
   await world.open();
   let trimmed = 0;
+  let foundBeforeCut = 0;
   for (let round = 0; round < 6; round += 1) {
     for (let step = 0; step < 8; step += 1) {
       await world.create(100);
@@ -127,15 +128,20 @@ test("of the sealed keys of ended pushes nothing is left in any file or row, of 
       if (step % 3 === 0) world.clock.advance(3 * hourMs);
       if (step % 4 === 3) trimmed += await world.sweep();
     }
-    // The search itself is sound: in the file what has just ended still lies in the log.
-    if (engine === "sqlite") expect((await world.found()).ended).toBeGreaterThan(0);
+    foundBeforeCut += (await world.found()).ended;
     world.cutLog();
     expect(await world.found()).toEqual({ ended: 0, living: world.living.length });
     expect(world.living.length).toBeGreaterThan(100);
     world.clock.advance(15 * hourMs);
   }
-  // PostgreSQL keeps no rows of destroyed keys that there would be to trim.
-  if (engine === "sqlite") expect(trimmed).toBeGreaterThan(500);
+  if (engine === "sqlite") {
+    // The search itself is sound: what has just ended still lies in the log, unless its own cut came first.
+    expect(foundBeforeCut).toBeGreaterThan(0);
+    expect(trimmed).toBeGreaterThan(500);
+  } else {
+    // No row outlives its key, so there is nothing to trim either.
+    expect([foundBeforeCut, trimmed]).toEqual([0, 0]);
+  }
   for (const { house } of world.houses) await house.close();
   expect(await world.found()).toEqual({ ended: 0, living: world.living.length });
 
