@@ -4,6 +4,7 @@ import { startDatabaseServer } from "./database-server.ts";
 import type { Figure } from "./report.ts";
 import { median } from "./statistics.ts";
 import { type Segment, StoredRows } from "./stored-rows.ts";
+import { measureTurnRate } from "./turn-rate.ts";
 
 type Pair = Readonly<Record<keyof RatePlan["sizes"], Segment>>;
 
@@ -15,7 +16,10 @@ const patterns = ["recent", "uniform"] as const;
  * own, sent without HTTP and seals, which would hide what grows. No checkpoint is asked for but before the last segment: a
  * page that is touched for the first time after one goes into the log whole.
  */
-export async function measurePostgresGrowth(folder: string, plan: RatePlan): Promise<readonly Figure[]> {
+export async function measurePostgresGrowth(
+  folder: string,
+  plan: RatePlan & { readonly turnsMs: number },
+): Promise<readonly Figure[]> {
   const server = await startDatabaseServer(undefined);
   try {
     const stored = {
@@ -23,9 +27,13 @@ export async function measurePostgresGrowth(folder: string, plan: RatePlan): Pro
       large: await StoredRows.make(server, folder, "large"),
     };
     const figures = await measure(stored, plan);
+    const turnRate = await measureTurnRate(server, folder, plan.turnsMs);
     await stored.small.close();
     await stored.large.close();
-    return figures;
+    return [
+      ...figures,
+      { name: "PostgreSQL: units of one turn, wanted by two processes", value: turnRate, unit: "/s" },
+    ];
   } finally {
     await server.stop();
   }
@@ -59,7 +67,15 @@ async function measure(
   await large.checkpoint();
   const { logBytes } = await large.claim("uniform", segmentClaims, random);
   const name = `PostgreSQL, uniform: log written per claim at ${sizes.large} stored, right after a checkpoint`;
-  return [...figures, { name, value: logBytes, unit: "B" }];
+  const { ends, removals } = await large.sweep(Math.ceil(segmentClaims / 50));
+  return [
+    ...figures,
+    { name, value: logBytes, unit: "B" },
+    { name: "PostgreSQL: the sweeper of one process at work, pushes ended", value: ends.perSecond, unit: "/s" },
+    { name: "PostgreSQL: database CPU per push ended", value: ends.databaseMicros, unit: "us" },
+    { name: "PostgreSQL: the sweeper of one process at work, pushes removed", value: removals.perSecond, unit: "/s" },
+    { name: "PostgreSQL: database CPU per push removed", value: removals.databaseMicros, unit: "us" },
+  ];
 }
 
 function figuresOf(pattern: ClaimPattern, pairs: readonly Pair[], sizes: RatePlan["sizes"]): Figure[] {

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { PoolClient } from "pg";
-import { systemClock } from "../src/base/clock.ts";
+import { dayMs, systemClock } from "../src/base/clock.ts";
 import { openPool } from "../src/db/postgres/pool.ts";
+import type { House } from "../src/house.ts";
 import type { HotPath } from "../src/pushes/store/hot-path.ts";
 import { postgresSettings } from "../test/support/postgres/settings.ts";
 import { bareDatabase, bareHotPath } from "./bare-database.ts";
@@ -10,6 +11,12 @@ import { claimBarePush } from "./bare-push.ts";
 import { inParallel, openBenchHouse, stranger } from "./bench-house.ts";
 import { type ClaimPattern, chooseClaims } from "./claim-choice.ts";
 import { type DatabaseServer, shapeOfRows } from "./database-server.ts";
+
+/** Rows a second while it works, resting not counted, and what the database spends on each. */
+export interface SweepSpeed {
+  readonly perSecond: number;
+  readonly databaseMicros: number;
+}
 
 /** What a segment of claims took. */
 export interface Segment {
@@ -23,6 +30,8 @@ const tables = ["pushes", "data_keys", "payloads", "audit_entries"] as const;
 /** Beyond those that the product has given out. */
 const firstId = 1_000_000;
 const madeAtOnce = 50_000;
+/** As many as the sweeper takes at once. */
+const sweepBatchRows = 50;
 
 /** Made in the database: a million rows by way of the product would take minutes. What is random there is a digest here. */
 function rowsFrom(first: number, last: number, dataKeyBytes: number, payloadBytes: number): string {
@@ -33,7 +42,7 @@ function rowsFrom(first: number, last: number, dataKeyBytes: number, payloadByte
   return `
     INSERT INTO pushes (id, token_digest, kind, created_at, updated_at, expires_at, expire_after_days, expire_after_views,
       views, refusals, audit_count, deletable_by_viewer, retrieval_step, seal_generation, data_key_id, stored_bytes, link_salt)
-    SELECT id, sha256(convert_to(id::text, 'UTF8')), 0, ${now} + id, ${now} + id, ${now + 7 * 86_400_000} + id, 7, 1, 0, 0, 1,
+    SELECT id, sha256(convert_to(id::text, 'UTF8')), 0, ${now} + id, ${now} + id, ${now + 7 * dayMs} + id, 7, 1, 0, 0, 1,
       1, 1, 1, id, ${payloadBytes}, ${bytes(16)} FROM ${ids};
     INSERT INTO data_keys (id, sealed) SELECT id, ${bytes(dataKeyBytes)} FROM ${ids};
     INSERT INTO payloads (push_id, sealed) SELECT id, ${bytes(payloadBytes)} FROM ${ids};
@@ -52,6 +61,7 @@ export class StoredRows {
   readonly #clients: readonly PoolClient[];
   readonly #lanes: readonly HotPath[];
   readonly #endPool: () => Promise<void>;
+  readonly #openHouse: () => Promise<House>;
   readonly #shape: Awaited<ReturnType<typeof shapeOfRows>>;
   /** Of those that have not been claimed, in the order of creation. */
   #ids: number[] = [];
@@ -63,6 +73,7 @@ export class StoredRows {
     shape: Awaited<ReturnType<typeof shapeOfRows>>,
     clients: readonly PoolClient[],
     endPool: () => Promise<void>,
+    openHouse: () => Promise<House>,
   ) {
     this.#server = server;
     this.#name = name;
@@ -70,13 +81,15 @@ export class StoredRows {
     this.#clients = clients;
     this.#lanes = clients.map((client) => bareHotPath(bareDatabase(client)));
     this.#endPool = endPool;
+    this.#openHouse = openHouse;
   }
 
   /** @param folder for what the product keeps beside the database. */
   static async make(server: DatabaseServer, folder: string, name: string): Promise<StoredRows> {
     await server.makeDatabase(name);
     const url = server.url(name);
-    const house = await openBenchHouse(join(folder, name), systemClock, { DATABASE_URL: url });
+    const openHouse = () => openBenchHouse(join(folder, name), systemClock, { DATABASE_URL: url });
+    const house = await openHouse();
     await house.pushes.create({ payload: "correct horse battery staple 4711 $%&/()", expireAfterViews: 1 }, stranger);
     await house.close();
     const shape = await shapeOfRows(server, name);
@@ -84,7 +97,7 @@ export class StoredRows {
       throw new Error(`A connection broke: ${code}`);
     });
     const clients = await Promise.all(Array.from({ length: connections }, () => pool.connect()));
-    return new StoredRows(server, name, shape, clients, () => pool.close());
+    return new StoredRows(server, name, shape, clients, () => pool.close(), openHouse);
   }
 
   async fillTo(count: number): Promise<void> {
@@ -140,6 +153,27 @@ export class StoredRows {
       databaseMicros: (cpuMs / claims) * 1_000,
       logBytes: ((await this.#logBytes()) - logBefore) / claims,
     };
+  }
+
+  /** The sweeper's batches, one after the other: everything has run out, then everything may be forgotten. */
+  async sweep(batches: number): Promise<{ readonly ends: SweepSpeed; readonly removals: SweepSpeed }> {
+    const { store, close } = await this.#openHouse();
+    const after = Date.now() + 365 * dayMs;
+    const speedOf = async (step: () => Promise<number>): Promise<SweepSpeed> => {
+      const cpuBefore = this.#server.cpuMs();
+      const startedAt = performance.now();
+      let rows = 0;
+      for (let batch = 0; batch < batches; batch += 1) rows += await step();
+      const elapsedMs = performance.now() - startedAt;
+      return {
+        perSecond: (rows / elapsedMs) * 1_000,
+        databaseMicros: ((this.#server.cpuMs() - cpuBefore) / rows) * 1_000,
+      };
+    };
+    const ends = await speedOf(() => store.upkeep.endDue(after, sweepBatchRows, 0));
+    const removals = await speedOf(() => store.upkeep.removeTombstones(after, sweepBatchRows));
+    await close();
+    return { ends, removals };
   }
 
   async close(): Promise<void> {

@@ -22,6 +22,14 @@ export interface Writing extends Reading {
   ): Promise<number>;
 }
 
+export interface HotUpdate {
+  one<Parameters extends readonly Value[], Row>(
+    row: number,
+    statement: Statement<Parameters, Row>,
+    ...parameters: Parameters
+  ): Promise<Row | undefined>;
+}
+
 /**
  * A unit of writing: it sees its own writes, and they all happen or none. It may be run twice and undone, so it awaits
  * nothing but its own statements and leaves nothing behind elsewhere.
@@ -41,6 +49,17 @@ export interface Database {
   readonly autocommit: Writing;
   /** The same for statements that do no more when they run twice: tried again when an answer was lost. */
   readonly idempotent: Writing;
+  /**
+   * The same for the hot path: rows that are new, which nobody else waits for. Those that arrive together may share a
+   * commit.
+   */
+  readonly hotInsert: Pick<Writing, "run">;
+  /**
+   * As `autocommit`, for the hot path: a statement that changes one row, with what belongs to it. Those that arrive together
+   * may share a commit; then they run in the order of the numbers of their rows, so that none waits for another's lock
+   * while that one waits for its own.
+   */
+  readonly hotUpdate: HotUpdate;
   /**
    * Runs `work` in one transaction. Others may run beside it: a guard belongs into the statement that writes.
    * @throws AppError unavailable, OutcomeUnknownError, or what `work` threw (then nothing of it has happened).

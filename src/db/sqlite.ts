@@ -80,7 +80,8 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     hotRead: hotReads,
     // All units run one after the other.
     writeInTurn: (_turn, work) => write(work),
-    ...{ autocommit, idempotent: autocommit },
+    ...{ autocommit, idempotent: autocommit, hotInsert: autocommit },
+    hotUpdate: { one: (_row, statement, ...parameters) => autocommit.one(statement, ...parameters) },
     keyDestroyed: () => truncation.request(),
     poolUse: () => undefined,
     get counts() {

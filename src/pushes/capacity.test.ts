@@ -14,7 +14,8 @@ interface Measured {
   anonymousBytes: number;
 }
 
-function makeCapacity(environment: Record<string, string>, measured: Measured) {
+/** @param tookMs how long it takes to add up what anonymous pushes hold. */
+function makeCapacity(environment: Record<string, string>, measured: Measured, tookMs = 0) {
   let monotonicMs = 0;
   let measurings = 0;
   const capacity = createCapacity({
@@ -24,7 +25,10 @@ function makeCapacity(environment: Record<string, string>, measured: Measured) {
       measurings += 1;
       return { freeBytes: measured.freeBytes, totalBytes: measured.totalBytes };
     },
-    anonymousBytes: async () => measured.anonymousBytes,
+    anonymousBytes: async () => {
+      monotonicMs += tookMs;
+      return measured.anonymousBytes;
+    },
   });
   return {
     capacity,
@@ -137,6 +141,20 @@ describe("the anonymous quota", () => {
     advance(5_000);
     expect(await takes(capacity, 100, stranger)).toBe(true);
     expect(await takes(capacity, 1, stranger)).toBe(false);
+  });
+
+  test.each([
+    ["a fiftieth of the time", 1_000, 50_000],
+    ["once a minute, however long it takes", 20_000, minuteMs],
+  ])("is added up for %s when that takes long", async (_, tookMs, holdsMs) => {
+    const { capacity, measurings, advance } = makeCapacity(environment, { ...room, anonymousBytes: 0 }, tookMs);
+    await takes(capacity, 1, stranger);
+    advance(holdsMs - 1);
+    await takes(capacity, 1, stranger);
+    expect(measurings()).toBe(1);
+    advance(1);
+    await takes(capacity, 1, stranger);
+    expect(measurings()).toBe(2);
   });
 
   test("holds in the house: full for strangers, room again when pushes end, claims go on", async () => {

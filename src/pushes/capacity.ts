@@ -1,3 +1,4 @@
+import { minuteMs } from "../base/clock.ts";
 import { unavailable } from "../base/errors.ts";
 import { freeDiskFloorBytes, type StatFs } from "../blobs/disk.ts";
 import type { Config } from "../config/config.ts";
@@ -11,18 +12,22 @@ export interface Capacity {
 }
 
 interface Measured {
-  readonly at: number;
+  /** By the monotonic clock. */
+  readonly holdsUntil: number;
   readonly freeBytes: number;
   readonly totalBytes: number;
   readonly anonymousBytes: number;
 }
 
-const remeasureMs = 5_000;
+const remeasureMsMin = 5_000;
+const remeasureMsMax = minuteMs;
+/** Millions of pushes take a moment to add up: as long as it can be, that is a fiftieth of the time. */
+const restShare = 50;
 const retryAfterSeconds = 60;
 
 /**
  * Creating stops while there is still room, so that claims, endings and sweeps - which need a little to write - go on.
- * Measured at most every 5 seconds; what is taken in between is added up here.
+ * Measured at most every 5 seconds, where it takes long each minute; what this process takes in between is added up here.
  */
 export function createCapacity(deps: {
   config: Config;
@@ -37,16 +42,20 @@ export function createCapacity(deps: {
   let anonymousSince = 0;
 
   async function measure(): Promise<Measured> {
+    const startedAt = deps.monotonicMs();
     const disk = await deps.diskSpace();
     const anonymousBytes = config.anonymousBytesMax === undefined ? 0 : await deps.anonymousBytes();
     takenSince = 0;
     anonymousSince = 0;
-    measured = { at: deps.monotonicMs(), ...disk, anonymousBytes };
+    const measuredAt = deps.monotonicMs();
+    const restMs = Math.min(remeasureMsMax, Math.max(remeasureMsMin, restShare * (measuredAt - startedAt)));
+    const holdsUntil = measuredAt + restMs;
+    measured = { holdsUntil, ...disk, anonymousBytes };
     return measured;
   }
 
   async function current(): Promise<Measured> {
-    if (measured !== undefined && deps.monotonicMs() - measured.at < remeasureMs) return measured;
+    if (measured !== undefined && deps.monotonicMs() < measured.holdsUntil) return measured;
     measuring ??= measure().finally(() => {
       measuring = undefined;
     });

@@ -92,6 +92,25 @@ test.each([
   },
 );
 
+test.each(["lose answer", "lose request"] as const)(
+  "views that shared a commit which met '%s' are given and counted once each",
+  async (verdict) => {
+    const { proxy, far, near } = await openBoth();
+    const make = (views: number) => near.house.pushes.create({ payload: "x", expireAfterViews: views }, stranger);
+    const pushes = await Promise.all([1, 1, 1, 2, 2, 2].map(make));
+    let lost = 0;
+    proxy.judge((statement) => {
+      if (statement !== "COMMIT" || lost > 0) return "pass";
+      lost += 1;
+      return verdict;
+    });
+    const outcomes = await Promise.all(pushes.map(({ urlToken }) => claim(far, urlToken)));
+    expect(lost).toBe(1);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(pushes.map(() => "revealed"));
+    expect(await readRows(near.house.db, "SELECT DISTINCT views FROM pushes")).toEqual([{ views: 1 }]);
+  },
+);
+
 test("a claim that never arrived is made again, and counted once", async () => {
   const { proxy, far, near } = await openBoth();
   const { urlToken } = await near.house.pushes.create({ payload: "x", expireAfterViews: 3 }, stranger);

@@ -93,6 +93,10 @@ function late(beginning: Promise<Database>): Database {
     patientRead: { one: async (statement, ...parameters) => (await opening).patientRead.one(statement, ...parameters) },
     autocommit: writing((db) => db.autocommit),
     idempotent: writing((db) => db.idempotent),
+    hotUpdate: {
+      one: async (row, statement, ...parameters) => (await opening).hotUpdate.one(row, statement, ...parameters),
+    },
+    hotInsert: { run: async (statement, ...parameters) => (await opening).hotInsert.run(statement, ...parameters) },
     write: async (work) => (await opening).write(work),
     writeInTurn: async (turn, work) => (await opening).writeInTurn(turn, work),
     get counts() {

@@ -9,6 +9,8 @@ export function interposed(db: Database, write: Database["write"]): Database {
     patientRead: db.patientRead,
     autocommit: db.autocommit,
     idempotent: db.idempotent,
+    hotInsert: db.hotInsert,
+    hotUpdate: db.hotUpdate,
     write,
     writeInTurn: (turn, work) => db.writeInTurn(turn, work),
     get counts() {

@@ -9,13 +9,16 @@ import { PostgresStatements } from "./postgres-statements.ts";
 /** Statements on one connection, as a process that has used it for long meets it. */
 async function withConnection(use: (statements: PostgresStatements) => Promise<void>): Promise<void> {
   const { url } = await makePostgresDatabase();
+  let isOver = false;
   const pool = openPool(postgresSettings(url), (code) => {
-    throw new Error(`The connection broke: ${code}`);
+    // The database goes with the test, before the connection has heard of it.
+    if (!isOver) throw new Error(`The connection broke: ${code}`);
   });
   const client = await pool.connect();
   try {
     await use(new PostgresStatements(client, true));
   } finally {
+    isOver = true;
     client.release();
     await pool.close();
   }
@@ -87,5 +90,35 @@ test.each([
     expect(await statements.one(failing, 1)).toEqual({ x: 1 });
     await expect(statements.one(failing, ...given)).rejects.toThrow(/invalid input|division by zero/);
     expect(await statements.one(failing, 1)).toEqual({ x: 1 });
+  });
+});
+
+test("runs that go together come back in their order, and are one transaction", async () => {
+  await withConnection(async (statements) => {
+    const put = sql<[string, Buffer]>("INSERT INTO meta (name, value) VALUES (?, ?)");
+    const value = sql<[string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?");
+    const many = sql<[number], { at: number }>("SELECT at FROM generate_series(1, CAST(? AS BIGINT)) AS at");
+    for (const name of ["first", "then"]) {
+      const done = await statements.together([
+        { statement: put, values: [name, Buffer.from(name)] },
+        { statement: many, values: [2] },
+        { statement: value, values: [name] },
+        { statement: many, values: [0] },
+      ]);
+      expect(done).toEqual([
+        { rows: [], rowCount: 1 },
+        { rows: [{ at: 1 }, { at: 2 }], rowCount: 2 },
+        { rows: [{ value: Buffer.from(name) }], rowCount: 1 },
+        { rows: [], rowCount: 0 },
+      ]);
+    }
+    const twice = [
+      { statement: put, values: ["other", Buffer.from("1")] },
+      { statement: put, values: ["first", Buffer.from("2")] },
+      { statement: value, values: ["first"] },
+    ];
+    await expect(statements.together(twice)).rejects.toThrow(/duplicate key/);
+    expect(await statements.one(value, "other")).toBeUndefined();
+    expect(await statements.one(value, "first")).toEqual({ value: Buffer.from("first") });
   });
 });

@@ -1,15 +1,15 @@
 import type { Connection, FieldDef, Submittable } from "pg";
 import type { Value } from "../statement.ts";
 import { readerOf } from "./column-types.ts";
-import { firstRunMessages, runMessages } from "./wire-messages.ts";
+import { firstRunMessages, runMessages, syncMessage } from "./wire-messages.ts";
 
-/** A statement as this connection's server keeps it. */
-export interface NamedStatement {
-  readonly postgres: string;
-  readonly name: string;
+/** One run of a statement that the server keeps under its name. */
+export interface NamedRun {
+  readonly statement: { readonly postgres: string; readonly name: string };
+  readonly values: readonly Value[];
 }
 
-export interface QueryDone {
+export interface RunDone {
   readonly rows: readonly unknown[];
   /** Written, or read. */
   readonly rowCount: number;
@@ -24,26 +24,28 @@ interface Column {
 const described = new WeakMap<Connection, Map<string, readonly Column[]>>();
 
 /**
- * One run of a named statement, in the place of the driver's own query. Statements name their columns, so what comes back
- * has the same shape each time: the server is asked for it once per connection, which spares both sides a third of
- * their work on a row of many columns; and a run is one write to the socket.
+ * Runs of named statements, in the place of the driver's own query. Statements name their columns, so what comes back has
+ * the same shape each time: the server is asked for it once per connection, which spares both sides a third of
+ * their work on a row of many columns; and all is one write to the socket.
+ *
+ * Several runs are one transaction (PostgreSQL's manual, "Pipelining"), and none is done when one of them fails.
  *
  * The driver calls what it asks of any query: `submit`, the handlers, and `callback`, which it puts its time limit around.
  */
 export class NamedQuery implements Submittable {
-  readonly done: Promise<QueryDone>;
-  callback: (error: Error | null, done?: QueryDone) => void;
-  readonly #statement: NamedStatement;
-  readonly #values: readonly Value[];
-  readonly #rows: unknown[] = [];
-  #columns: readonly Column[] | undefined;
-  #rowCount = 0;
-  #onDescribed: (columns: readonly Column[]) => void = () => undefined;
+  /** In the order of the runs. */
+  readonly done: Promise<readonly RunDone[]>;
+  callback: (error: Error | null, done?: readonly RunDone[]) => void;
+  readonly #runs: readonly NamedRun[];
+  readonly #done: RunDone[] = [];
+  #known = new Map<string, readonly Column[]>();
+  #rows: unknown[] = [];
+  /** Of the statements that were described in this query: known to the connection only once all is done. */
+  readonly #described = new Map<string, readonly Column[]>();
 
-  constructor(statement: NamedStatement, values: readonly Value[]) {
-    const { promise, resolve, reject } = Promise.withResolvers<QueryDone>();
-    this.#statement = statement;
-    this.#values = values;
+  constructor(runs: readonly NamedRun[]) {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly RunDone[]>();
+    this.#runs = runs;
     this.done = promise;
     this.callback = (error, done) => {
       if (done === undefined) reject(error);
@@ -52,23 +54,26 @@ export class NamedQuery implements Submittable {
   }
 
   submit(connection: Connection): void {
-    const { name, postgres } = this.#statement;
-    const known = knownTo(connection);
-    this.#columns = known.get(name);
-    const isKnown = this.#columns !== undefined;
-    if (!isKnown) this.#onDescribed = (columns) => known.set(name, columns);
-    const messages = isKnown ? runMessages(name, this.#values) : firstRunMessages(name, postgres, this.#values);
+    this.#known = knownTo(connection);
+    const messages = this.#runs.map(({ statement, values }) =>
+      this.#known.has(statement.name)
+        ? runMessages(statement.name, values)
+        : firstRunMessages(statement.name, statement.postgres, values),
+    );
     // A socket that takes no more tells so by its own event.
-    if (connection.stream.writable) connection.stream.write(messages);
+    if (connection.stream.writable) connection.stream.write(Buffer.concat([...messages, syncMessage]));
   }
 
   handleRowDescription({ fields }: { readonly fields: readonly FieldDef[] }): void {
-    this.#columns = fields.map(({ name, dataTypeID }) => ({ name, read: readerOf(dataTypeID) }));
+    const columns = fields.map(({ name, dataTypeID }) => ({ name, read: readerOf(dataTypeID) }));
+    this.#described.set(this.#running(), columns);
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
+    const name = this.#running();
+    const columns = this.#known.get(name) ?? this.#described.get(name) ?? [];
     const row: Record<string, unknown> = {};
-    for (const [at, { name, read }] of (this.#columns ?? []).entries()) {
+    for (const [at, { name, read }] of columns.entries()) {
       const text = fields[at] ?? null;
       row[name] = text === null ? null : read(text);
     }
@@ -77,16 +82,25 @@ export class NamedQuery implements Submittable {
 
   /** @param complete e.g. "UPDATE 1", "INSERT 0 1", "SELECT 3". */
   handleCommandComplete({ text }: { readonly text: string }): void {
-    this.#rowCount = Number(text.slice(text.lastIndexOf(" ") + 1));
+    const name = this.#running();
+    // A statement that returns no rows is not described.
+    if (!this.#known.has(name) && !this.#described.has(name)) this.#described.set(name, []);
+    this.#done.push({ rows: this.#rows, rowCount: Number(text.slice(text.lastIndexOf(" ") + 1)) });
+    this.#rows = [];
   }
 
   handleReadyForQuery(): void {
-    this.#onDescribed(this.#columns ?? []);
-    this.callback(null, { rows: this.#rows, rowCount: this.#rowCount });
+    for (const [name, columns] of this.#described) this.#known.set(name, columns);
+    this.callback(null, this.#done);
   }
 
   handleError(error: Error): void {
     this.callback(error);
+  }
+
+  /** The name of the statement whose answer comes now. */
+  #running(): string {
+    return this.#runs[this.#done.length]?.statement.name ?? "";
   }
 }
 

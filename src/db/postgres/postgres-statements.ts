@@ -1,8 +1,12 @@
 import type { Submittable } from "pg";
 import type { Writing } from "../database.ts";
-import type { Statement, Value } from "../statement.ts";
-import { told } from "./failures.ts";
-import { NamedQuery } from "./named-query.ts";
+import { type Statement, sql, type Value } from "../statement.ts";
+import { LostConnectionError, told } from "./failures.ts";
+import { NamedQuery, type NamedRun, type RunDone } from "./named-query.ts";
+
+const begin: NamedRun = { statement: sql("BEGIN"), values: [] };
+const commit: NamedRun = { statement: sql("COMMIT"), values: [] };
+const rollback: NamedRun = { statement: sql("ROLLBACK"), values: [] };
 
 /** What is needed of a connection of the driver's. */
 export interface Connection {
@@ -48,15 +52,45 @@ export class PostgresStatements implements Writing {
     return (await this.#query(statement, parameters)).rowCount ?? 0;
   }
 
+  async alone(run: NamedRun): Promise<RunDone> {
+    return first(await this.together([run]));
+  }
+
+  /** Named statements in one transaction and one round trip: all of them, or none. @returns in their order. */
+  async together(runs: readonly NamedRun[]): Promise<readonly RunDone[]> {
+    const storableRuns = runs.map(({ statement, values }) => ({ statement, values: values.map(storable) }));
+    try {
+      return await this.#connection.query(new NamedQuery(storableRuns)).done;
+    } catch (error) {
+      throw told(error);
+    }
+  }
+
+  /** The same, as a transaction that begins and commits, for what must not be done in part by any server. */
+  async inTransaction(runs: readonly NamedRun[]): Promise<readonly RunDone[]> {
+    try {
+      const [, ...done] = await this.together([begin, ...runs, commit]);
+      return done.slice(0, runs.length);
+    } catch (error) {
+      if (!(error instanceof LostConnectionError)) await this.together([rollback]);
+      throw error;
+    }
+  }
+
   async #query(statement: { readonly postgres: string; readonly name: string }, parameters: readonly Value[]) {
     const values = parameters.map(storable);
     try {
-      if (this.#named) return await this.#connection.query(new NamedQuery(statement, values)).done;
+      if (this.#named) return first(await this.#connection.query(new NamedQuery([{ statement, values }])).done);
       return await this.#connection.query({ text: statement.postgres, values });
     } catch (error) {
       throw told(error);
     }
   }
+}
+
+function first([done]: readonly RunDone[]): RunDone {
+  if (done === undefined) throw new Error("The database did not say that a statement is done.");
+  return done;
 }
 
 /**

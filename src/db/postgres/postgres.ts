@@ -1,7 +1,15 @@
 import type { PoolClient } from "pg";
 import { type AppError, unavailable } from "../../base/errors.ts";
 import type { PostgresSettings } from "../../config/config.ts";
-import { type Database, OutcomeUnknownError, type Reading, type Turn, type Unit, type Writing } from "../database.ts";
+import {
+  type Database,
+  type HotUpdate,
+  OutcomeUnknownError,
+  type Reading,
+  type Turn,
+  type Unit,
+  type Writing,
+} from "../database.ts";
 import { sql } from "../statement.ts";
 import {
   isRefusalForNow,
@@ -11,11 +19,12 @@ import {
   sqlState,
   told,
 } from "./failures.ts";
+import { createHotStatements, type HotStatements } from "./hot-statements.ts";
 import { migrate } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
 import { type ConnectionPool, openPool } from "./pool.ts";
 import { type Connection, PostgresStatements } from "./postgres-statements.ts";
-import { type Patience, Retries } from "./retries.ts";
+import { again, once, type Patience, Retries, untilHealed, untilKnown } from "./retries.ts";
 import { describeStartFailure } from "./start-failures.ts";
 import { TurnLines } from "./turn-lines.ts";
 
@@ -25,14 +34,6 @@ export interface PostgresOptions {
   /** `code`: SQLSTATE, or the system's. */
   readonly onStorageFailure: (code: string) => void;
 }
-
-/** What may be tried again without counting twice is, while a failover takes its usual time. */
-const healMsMax = 10_000;
-const once: Patience = { notDone: 0, unknown: "never" };
-const again: Patience = { notDone: 0, unknown: 0 };
-const untilHealed: Patience = { notDone: healMsMax, unknown: healMsMax };
-/** To leave open whether it has happened is worse than to wait. */
-const untilKnown: Patience = { notDone: 0, unknown: healMsMax };
 
 /**
  * A write, not a lock alone: whoever waited for it at an isolation that keeps showing an older state is told so by the
@@ -63,7 +64,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 class Postgres implements Database {
   readonly engine = "postgres";
   readonly read: Reading;
-  readonly hotRead: Reading;
+  readonly hotRead: Pick<Reading, "one">;
+  readonly hotInsert: Pick<Writing, "run">;
+  readonly hotUpdate: HotUpdate;
   readonly patientRead: Reading;
   readonly autocommit: Writing;
   readonly idempotent: Writing;
@@ -74,6 +77,7 @@ class Postgres implements Database {
   readonly #turns = new TurnLines();
   #closing: Promise<void> | undefined;
   #commits = 0;
+  #units = 0;
 
   constructor(pool: ConnectionPool, options: PostgresOptions) {
     this.#pool = pool;
@@ -81,15 +85,18 @@ class Postgres implements Database {
     this.#named = options.settings.preparedStatements;
     this.#retries = new Retries({ monotonicMs: options.monotonicMs, isClosed: () => this.#closing !== undefined });
     this.read = this.#each((work) => this.#alone(work, again));
-    this.hotRead = this.read;
     this.patientRead = this.#each((work) => this.#alone(work, untilHealed));
     this.autocommit = this.#each((work) => this.#counting(this.#alone(work, once)));
     this.idempotent = this.#each((work) => this.#counting(this.#alone(work, untilKnown)));
+    const hot = this.#hotStatements();
+    this.hotRead = hot.hotRead;
+    this.hotInsert = hot.hotInsert;
+    this.hotUpdate = hot.hotUpdate;
   }
 
   get counts() {
     const { conflicts } = this.#retries;
-    return { commits: this.#commits, units: this.#commits, waiting: this.#pool.use().waiting, conflicts };
+    return { commits: this.#commits, units: this.#units, waiting: this.#pool.use().waiting, conflicts };
   }
 
   keyDestroyed(): void {
@@ -141,9 +148,27 @@ class Postgres implements Database {
     };
   }
 
+  #hotStatements(): HotStatements {
+    // A name lasts as long as its connection, which a pooler may give to others between two statements.
+    if (!this.#named) {
+      const hotUpdate: HotUpdate = { one: (_row, ...statement) => this.autocommit.one(...statement) };
+      return { hotRead: this.read, hotInsert: this.idempotent, hotUpdate };
+    }
+    return createHotStatements({
+      attempt: (work) => this.#attempt((connection) => work(this.#on(connection))),
+      retries: this.#retries,
+      onCommit: (units) => this.#noteCommit(units),
+    });
+  }
+
+  #noteCommit(units: number): void {
+    this.#commits += 1;
+    this.#units += units;
+  }
+
   async #counting<T>(written: Promise<T>): Promise<T> {
     const value = await written;
-    this.#commits += 1;
+    this.#noteCommit(1);
     return value;
   }
 
@@ -195,7 +220,7 @@ class Postgres implements Database {
     }
     // A unit that went on after one of its statements had failed.
     if (done !== "COMMIT") throw new Error("A unit of writing ended its transaction.");
-    this.#commits += 1;
+    this.#noteCommit(1);
     return value;
   }
 

@@ -11,6 +11,14 @@ export interface Patience {
   readonly unknown: number | "never";
 }
 
+/** What may be tried again without counting twice is, while a failover takes its usual time. */
+const healMsMax = 10_000;
+export const once: Patience = { notDone: 0, unknown: "never" };
+export const again: Patience = { notDone: 0, unknown: 0 };
+export const untilHealed: Patience = { notDone: healMsMax, unknown: healMsMax };
+/** To leave open whether it has happened is worse than to wait. */
+export const untilKnown: Patience = { notDone: 0, unknown: healMsMax };
+
 /** How it has gone so far. */
 interface Course {
   readonly startedAt: number;

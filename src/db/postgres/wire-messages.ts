@@ -12,13 +12,13 @@ const isNull = -1;
 /** Both of the portal without a name: describe it, and execute it to its last row. */
 const describe = Buffer.from([0x44, 0, 0, 0, 6, 0x50, 0]);
 const execute = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0]);
-const sync = Buffer.from([0x53, 0, 0, 0, 4]);
-const run = Buffer.concat([execute, sync]);
-const describeAndRun = Buffer.concat([describe, run]);
+const describeAndExecute = Buffer.concat([describe, execute]);
+/** The end of what is run together: the server commits it, and is ready for what comes next. */
+export const syncMessage = Buffer.from([0x53, 0, 0, 0, 4]);
 
 /** Runs a statement that the server keeps under this name. */
 export function runMessages(name: string, values: readonly Value[]): Buffer {
-  return bindAnd(run, name, values);
+  return bindAnd(execute, name, values);
 }
 
 /**
@@ -29,7 +29,7 @@ export function firstRunMessages(name: string, text: string, values: readonly Va
   const close = message(types.close, `S${name}\0`);
   // No types: the server works out those of the parameters.
   const parse = message(types.parse, `${name}\0${text}\0\0\0`);
-  return Buffer.concat([close, parse, bindAnd(describeAndRun, name, values)]);
+  return Buffer.concat([close, parse, bindAnd(describeAndExecute, name, values)]);
 }
 
 function message(type: number, content: string): Buffer {

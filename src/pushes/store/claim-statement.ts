@@ -105,7 +105,7 @@ const claimedBefore = sql<[pushId: number, claimId: number, claimId: number], Ra
 
 const triesMax = 3;
 
-type Claiming = Pick<Database, "autocommit" | "patientRead">;
+type Claiming = Pick<Database, "autocommit" | "hotUpdate" | "patientRead">;
 
 /**
  * @returns the push as it stands after the claim; undefined when the guard refused and nothing was written.
@@ -134,16 +134,17 @@ export async function claimInOneStatement(db: Claiming, claim: ViewClaim): Promi
 }
 
 /** By the statement that what was read calls for; undefined: there is none, or it let nothing through. */
-async function claimAsSeen({ autocommit }: Claiming, claim: ViewClaim): Promise<RawPush | undefined> {
-  const { claimId, now, counted, seen } = claim;
+async function claimAsSeen({ hotUpdate }: Claiming, claim: ViewClaim): Promise<RawPush | undefined> {
+  const { pushId, claimId, now, counted, seen } = claim;
   const viewed = counted ? 1 : 0;
   if (tellsOwner(claim) && seen.notifyOnView) return undefined;
   if (seen.views + viewed < seen.expireAfterViews) {
-    return await autocommit.one(viewBeforeLast, viewed, claimId, ...guardOf(claim), viewed, ...entryOf(claim));
+    const given = [viewed, claimId, ...guardOf(claim), viewed, ...entryOf(claim)] as const;
+    return await hotUpdate.one(pushId, viewBeforeLast, ...given);
   }
   // Nobody can add files to a push without an owner.
   if (seen.ownerId !== null || seen.hasFiles) return undefined;
-  return await autocommit.one(lastViewOfAnonymous, claimId, now, now, ...guardOf(claim));
+  return await hotUpdate.one(pushId, lastViewOfAnonymous, claimId, now, now, ...guardOf(claim));
 }
 
 async function claimAny({ autocommit }: Claiming, claim: ViewClaim): Promise<RawPush | undefined> {

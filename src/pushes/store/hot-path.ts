@@ -12,7 +12,10 @@ import { type Steps, UploadSweptError } from "./steps.ts";
 export type HotPath = Pick<PushStore, "insert" | "findSealed" | "claimView">;
 
 /** What the hot path needs of a database. */
-export type HotDatabase = Pick<Database, "engine" | "hotRead" | "patientRead" | "autocommit" | "idempotent" | "write">;
+export type HotDatabase = Pick<
+  Database,
+  "engine" | "hotRead" | "hotInsert" | "hotUpdate" | "patientRead" | "autocommit" | "write"
+>;
 
 type RawSealed = RawPush & Pick<SealedPush, "dataKeySealed" | "payloadSealed"> & { readonly hasFiles: number };
 

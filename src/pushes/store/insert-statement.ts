@@ -23,11 +23,11 @@ const insertPush = sql<Value[]>(
 
 /** A new push without files, its key, its payload and its first audit entry. */
 export async function insertInOneStatement(
-  db: Pick<Database, "idempotent">,
+  db: Pick<Database, "hotInsert">,
   push: NewPush,
   audit: AuditRecord,
 ): Promise<void> {
-  await db.idempotent.run(
+  await db.hotInsert.run(
     insertPush,
     ...pushValues(push, push.row.id),
     push.dataKeySealed,

@@ -39,6 +39,8 @@ export function recordRuns(db: Database, runs: Run[]): Database {
     patientRead: reading(db.read),
     autocommit: writing(db.autocommit),
     idempotent: writing(db.idempotent),
+    hotInsert: writing(db.idempotent),
+    hotUpdate: { one: (_row, statement, ...parameters) => writing(db.autocommit).one(statement, ...parameters) },
     write: (work) => db.write(recorded(work)),
     writeInTurn: (turn, work) => db.writeInTurn(turn, recorded(work)),
     counts: db.counts,

@@ -1,0 +1,124 @@
+import { expect, onTestFinished, test } from "vitest";
+import { makePostgresDatabase } from "../../../test/support/postgres/database.ts";
+import { openTestDatabase } from "../../../test/support/postgres/open-database.ts";
+import { postgresSettings } from "../../../test/support/postgres/settings.ts";
+import { TcpProxy } from "../../../test/support/tcp-proxy.ts";
+import type { PostgresSettings } from "../../config/config.ts";
+import { type Database, OutcomeUnknownError } from "../database.ts";
+import { sql } from "../statement.ts";
+import { openPostgres } from "./postgres.ts";
+
+interface World {
+  readonly db: Database;
+  readonly url: string;
+  /** Between the database and the server. */
+  readonly proxy: TcpProxy;
+}
+
+const put = sql<[id: number, at: number]>("INSERT INTO departed_owners (user_id, departed_at) VALUES (?, ?)");
+const raise = sql<[by: number, id: number], { at: number }>(
+  "UPDATE departed_owners SET departed_at = departed_at + ? WHERE user_id = ? RETURNING departed_at AS at",
+);
+const find = sql<[id: number], { at: number }>("SELECT departed_at AS at FROM departed_owners WHERE user_id = ?");
+const total = sql<[], { total: number | null }>("SELECT sum(departed_at) AS total FROM departed_owners");
+/** With any of the numbers that are in use here, more than the column holds. */
+const tooMuch = 9_223_372_036_854_775_000;
+const ids = Array.from({ length: 10 }, (_, at) => at + 1);
+
+async function open(wish: Partial<PostgresSettings> = {}): Promise<World> {
+  const { url } = await makePostgresDatabase();
+  const proxy = await TcpProxy.inFrontOf({ port: Number(new URL(url).port) });
+  const db = await openPostgres({
+    settings: postgresSettings(proxy.url(url), wish),
+    monotonicMs: () => performance.now(),
+    onStorageFailure: () => undefined,
+  });
+  onTestFinished(async () => {
+    await db.close();
+    await proxy[Symbol.asyncDispose]();
+  });
+  return { db, url, proxy };
+}
+
+const putAll = (db: Database) => Promise.all(ids.map((id) => db.hotInsert.run(put, id, 1_000)));
+const raiseAll = (db: Database, byOf: (id: number) => number) =>
+  Promise.allSettled(ids.map((id) => db.hotUpdate.one(id, raise, byOf(id), id)));
+
+test("what arrives together is read, written and changed together, and each gets its own answer", async () => {
+  const { db } = await open();
+  const before = db.counts;
+  expect(await putAll(db)).toEqual(ids.map(() => 1));
+  expect(db.counts).toMatchObject({ commits: before.commits + 1, units: before.units + ids.length });
+  expect(await raiseAll(db, (id) => id)).toEqual(ids.map((id) => ({ status: "fulfilled", value: { at: 1_000 + id } })));
+  expect(db.counts.commits).toBe(before.commits + 2);
+  const found = await Promise.all([...ids, 77].map((id) => db.hotRead.one(find, id)));
+  expect(found).toEqual([...ids.map((id) => ({ at: 1_000 + id })), undefined]);
+});
+
+test("more than go together at once all get through", async () => {
+  const { db } = await open();
+  const many = Array.from({ length: 100 }, (_, at) => at + 1);
+  await Promise.all(many.map((id) => db.hotInsert.run(put, id, 1)));
+  expect(await db.read.one(total)).toEqual({ total: 100 });
+});
+
+test("one that fails fails alone: the others are done, once", async () => {
+  const { db } = await open();
+  await putAll(db);
+  const raised = await raiseAll(db, (id) => (id === 4 ? tooMuch : 1));
+  expect(raised.map(({ status }) => status)).toEqual(ids.map((id) => (id === 4 ? "rejected" : "fulfilled")));
+  expect(await db.read.one(total)).toEqual({ total: 10_000 + ids.length - 1 });
+
+  const putMore = await Promise.allSettled([11, 4, 12].map((id) => db.hotInsert.run(put, id, 0)));
+  expect(putMore.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(await db.read.one(find, 12)).toEqual({ at: 0 });
+});
+
+test.each([
+  ["lose answer", 10],
+  ["lose request", 0],
+] as const)("changes that share a commit which met '%s' stay open, and none is made twice", async (verdict, done) => {
+  const { db, proxy } = await open();
+  await putAll(db);
+  proxy.judge((statement) => (statement === "COMMIT" ? verdict : "pass"));
+  const raised = await raiseAll(db, () => 1);
+  for (const result of raised) {
+    expect(result).toMatchObject({ status: "rejected", reason: expect.any(OutcomeUnknownError) });
+  }
+  proxy.judge(() => "pass");
+  expect(await db.read.one(total)).toEqual({ total: 10_000 + done });
+});
+
+test("new rows whose answer was lost are there once, and their makers learn it", async () => {
+  const { db, proxy } = await open();
+  const putOnce = sql<[id: number]>(
+    "INSERT INTO departed_owners (user_id, departed_at) VALUES (?, 1) ON CONFLICT (user_id) DO NOTHING",
+  );
+  proxy.judge((statement) => (statement.startsWith("INSERT") && proxy.lost.answers === 0 ? "lose answer" : "pass"));
+  await Promise.all(ids.map((id) => db.hotInsert.run(putOnce, id)));
+  expect(proxy.lost.answers).toBe(1);
+  expect(await db.read.one(total)).toEqual({ total: ids.length });
+});
+
+test("processes that change the same rows in opposite orders never wait for each other in a circle", async () => {
+  const { db, url } = await openTestDatabase();
+  const other = await openTestDatabase(url);
+  await putAll(db);
+  const rounds = 40;
+  for (let round = 0; round < rounds; round += 1) {
+    const forth = ids.map((id) => db.hotUpdate.one(id, raise, 1, id));
+    const back = ids.toReversed().map((id) => other.db.hotUpdate.one(id, raise, 1, id));
+    await Promise.all([...forth, ...back]);
+  }
+  expect([db.counts.conflicts, other.db.counts.conflicts]).toEqual([0, 0]);
+  expect(await db.read.one(total)).toEqual({ total: 10_000 + 2 * rounds * ids.length });
+});
+
+test("behind a pooler, where no name lasts, each goes alone", async () => {
+  const { db } = await open({ preparedStatements: false });
+  const before = db.counts.commits;
+  await putAll(db);
+  expect(db.counts.commits).toBe(before + ids.length);
+  await raiseAll(db, () => 1);
+  expect(await db.hotRead.one(find, 3)).toEqual({ at: 1_001 });
+});
