@@ -18,8 +18,12 @@ const refusedRetryMsMax = 6 * hourMs;
 /** A server that is back shall not be found hours later; that it is not asked too often is what the rest is for. */
 const unavailableRetryMsMax = 15 * minuteMs;
 const givenUpAfterMs = 3 * dayMs;
-/** Some servers refuse for good what they take at the next try. */
+/**
+ * Some servers refuse for good what they take at the next try. A link's fate is told to whoever sent it, who waits for
+ * it and may have mistyped the address: there the first refusal is the answer (RFC 5321, section 4.2.1).
+ */
 const permanentRefusalsMax = 3;
+const linkPermanentRefusalsMax = 1;
 const restMsMin = 5 * secondMs;
 const restMsMax = minuteMs;
 const batchMax = 50;
@@ -109,7 +113,7 @@ export function createDelivery(deps: Deps): Delivery {
         return "done";
       case "refused":
         restMs = 0;
-        if (!sending.permanent || stored.attempts < permanentRefusalsMax) {
+        if (!sending.permanent || stored.attempts < permanentRefusalsMaxOf(kind)) {
           return await putOff(stored, letter, sending.failure, refusedRetryMsMax);
         }
         return await giveUp(stored, letter, sending.failure);
@@ -141,6 +145,10 @@ export function createDelivery(deps: Deps): Delivery {
       }
     },
   };
+}
+
+function permanentRefusalsMaxOf(kind: LetterContent["kind"]): number {
+  return kind === "push_link" ? linkPermanentRefusalsMax : permanentRefusalsMax;
 }
 
 /** 1 minute, doubled each time, and up to a quarter more by chance, so that many do not come at once. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { dayMs, hourMs, minuteMs, secondMs } from "../../src/base/clock.ts";
+import { dayMs, minuteMs, secondMs } from "../../src/base/clock.ts";
 import { startTestApp } from "../support/app.ts";
 import { Canaries } from "../support/canaries.ts";
 import { filesIn } from "../support/database-file.ts";
@@ -196,71 +196,6 @@ test("an address with letters of the world is mailed to", async () => {
   await mailing.push({ notify_emails_to: "bob@bücher.example" });
   await expect.poll(() => mailing.sink.letters().length, eventually).toBe(1);
   expect(mailing.sink.letters()[0]?.recipients).toEqual(["bob@bücher.example"]);
-});
-
-describe("what becomes of the mails", () => {
-  test("waiting, on their way, some, all, none: as the mail server has it", async () => {
-    await using mailing = await startMailing();
-    const { sink, world } = mailing;
-    sink.refuseNext(1, { at: "recipient", code: 451, text: "later" });
-    const urlToken = await mailing.push();
-    const untouched = { recipients: "bob@example.com,eve@example.com", locale: null, successful_sends: null };
-    const release = Promise.withResolvers<void>();
-    sink.holdMessages(release.promise);
-    await mailing.notify(urlToken, { notify_emails_to: untouched.recipients });
-    await sink.held();
-    // One was put off, the other hangs in the middle.
-    expect(await mailing.mailed(urlToken)).toMatchObject([
-      { status: "processing", successful_sends: "", proceed_at: null },
-    ]);
-    release.resolve();
-    await expect
-      .poll(() => mailing.mailed(urlToken), eventually)
-      .toMatchObject([{ status: "processing", successful_sends: expect.stringMatching(/^(bob|eve)@example.com$/) }]);
-    const late = async () => {
-      world.clock.advance(5 * minuteMs);
-      return await mailing.mailed(urlToken);
-    };
-    await expect
-      .poll(late, eventually)
-      .toMatchObject([{ status: "completed", successful_sends: untouched.recipients, proceed_at: expect.any(String) }]);
-  });
-
-  test("what is refused for good has failed, and says so", async () => {
-    await using mailing = await startMailing();
-    mailing.sink.refuseNext(3, { at: "recipient", code: 550, text: "no such mailbox: bob@example.com" });
-    const urlToken = await mailing.push({ notify_emails_to: "bob@example.com" });
-    const later = async () => {
-      mailing.world.clock.advance(10 * minuteMs);
-      return (await mailing.mailed(urlToken))[0];
-    };
-    await expect.poll(later, eventually).toEqual({
-      ...{ recipients: "bob@example.com", locale: null, status: "failed", successful_sends: "" },
-      ...{ proceed_at: expect.any(String), error_message: "None of the e-mails could be sent." },
-    });
-  });
-
-  test("the link of a push that has ended meanwhile is not sent, and troubles no administrator", async () => {
-    await using mailing = await startMailing();
-    const { sink, world } = mailing;
-    sink.refuseNext(2, { at: "recipient", code: 451, text: "later" });
-    const urlToken = await mailing.push({ notify_emails_to: "bob@example.com,eve@example.com" });
-    await expect.poll(() => sink.attempts(), eventually).toBe(2);
-    await expect.poll(() => world.logLines.filter((line) => line.includes("mail_put_off")).length, eventually).toBe(2);
-    const deleted = await world.server.inject({
-      ...{ method: "DELETE", url: `/api/v2/pushes/${urlToken}` },
-      headers: { authorization: `Bearer ${mailing.token}` },
-    });
-    expect(deleted.statusCode).toBe(200);
-    world.clock.advance(hourMs);
-    await expect
-      .poll(() => mailing.mailed(urlToken), eventually)
-      .toMatchObject([{ status: "failed", successful_sends: "" }]);
-    await expect.poll(() => world.app.house.mail.sizes(), eventually).toEqual({ waiting: 0, failed: 0 });
-    expect(sink.attempts()).toBe(2);
-    const late = await mailing.notify(urlToken, { notify_emails_to: "bob@example.com" });
-    expect([late.status, late.body]).toEqual([422, { notify_emails_to: [expect.stringContaining("ended")] }]);
-  });
 });
 
 test("neither log nor database tells to whom a link was sent, nor the link, while it waits, is refused and has left", async () => {
