@@ -36,6 +36,7 @@ import { openTicket } from "./tickets.ts";
 import { readTrail, readWholeTrail } from "./trail.ts";
 import { PendingUpload } from "./upload.ts";
 
+export { asksForDispatch } from "./dispatch.ts";
 export { pushLimits } from "./limits.ts";
 export type * from "./push.ts";
 export { watchPushes } from "./watch-pushes.ts";

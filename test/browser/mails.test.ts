@@ -18,7 +18,8 @@ test("a form sends the link, and word of the view comes back", async () => {
   await page.locator("#push_notify_emails_to_locale").selectOption("fr");
   await page.locator("#push_notify_on_view").check();
   await sendForm(page);
-  await page.waitForURL(/\/p\/\w+\/preview$/);
+  await page.waitForURL(/\/p\/\w+\/preview\?done=mailed$/);
+  expect(await page.locator(".mail-link .notice").textContent()).toContain("on their way");
   const mail = await sink.next("bob@example.com");
   expect(mail.subject).toBe("Un secret pour vous (push.example.com)");
   const link = linkIn(mail, "/p/");

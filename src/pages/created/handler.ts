@@ -13,6 +13,7 @@ import { type PageDeps, pageContext, queryOf, tokenOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { mayDelete } from "../secret/handler.ts";
 import type { MailForm } from "./mail-form.tsx";
+import { linkPagePath, mailed } from "./path.ts";
 import { createdView } from "./view.tsx";
 
 /**
@@ -36,7 +37,7 @@ interface MailState extends Pick<MailForm, "recipients" | "problem" | "isSent"> 
 }
 
 function untouched(request: FastifyRequest): MailState {
-  const isSent = queryOf(request, "done") === "mailed";
+  const isSent = queryOf(request, "done") === mailed;
   return { recipients: "", locale: undefined, problem: undefined, isSent, status: 200 };
 }
 
@@ -91,7 +92,7 @@ async function mailLink(request: FastifyRequest, reply: FastifyReply, deps: Page
   const asked = { notifyEmailsTo: text("notify_emails_to"), notifyEmailsToLocale: text("notify_emails_to_locale") };
   try {
     await deps.pushes.dispatchLink(token, asked, request.actor);
-    return goTo(`/p/${token}/preview?done=mailed`, request, reply, deps);
+    return goTo(linkPagePath(token, { isMailed: true }), request, reply, deps);
   } catch (error) {
     const { status, problem } = refusalOf(error, request, reply, deps);
     const typed = { recipients: asked.notifyEmailsTo, locale: asked.notifyEmailsToLocale };

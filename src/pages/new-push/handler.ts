@@ -6,7 +6,9 @@ import { signInPath } from "../../http/authentication.ts";
 import type { FormFields } from "../../http/body/form-fields.ts";
 import { receiveBody } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
+import { asksForDispatch } from "../../pushes/pushes.ts";
 import { goTo } from "../answers.ts";
+import { linkPagePath } from "../created/path.ts";
 import { type PageDeps, pageContext, queryOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { FormFiles } from "./form-files.ts";
@@ -52,7 +54,7 @@ async function makePush(request: FastifyRequest, reply: FastifyReply, deps: Page
       const { upload } = files;
       const wanted = completed(readCreatePush(fields).request, upload?.fileCount ?? 0, starting);
       const push = await deps.pushes.create({ ...wanted, ...(upload === undefined ? {} : { upload }) }, request.actor);
-      return goTo(`/p/${push.urlToken}/preview`, request, reply, deps);
+      return goTo(linkPagePath(push.urlToken, { isMailed: asksForDispatch(wanted) }), request, reply, deps);
     } catch (error) {
       return await refuse(request, reply, deps, sent, error);
     }
