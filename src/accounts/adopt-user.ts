@@ -5,7 +5,7 @@ import type { Keyring } from "../crypto/keyring.ts";
 import type { Database, Unit } from "../db/database.ts";
 import { isApiToken } from "./api-tokens.ts";
 import { type ImportedCodeKey, writeImportedCodeKey } from "./imported-codes.ts";
-import { createAdoptingStore } from "./store/adopting.ts";
+import { createAdoptingStore, type Standing } from "./store/adopting.ts";
 import { importedCodeContext, totpContext } from "./store/factors.ts";
 
 /** Somebody from another installation, as he stood there. Times in ms since the epoch. */
@@ -31,12 +31,19 @@ export interface AdoptedUser {
   } | null;
 }
 
+/** How a user came in. */
+export interface Arrival {
+  /** Into an account that was here. */
+  readonly merged: boolean;
+  /** Another user here has that very API token, so it was left out. */
+  readonly tokenTaken: boolean;
+}
+
 /** Runs first in the unit that writes the user. @returns false: it came in before; then nothing is written. */
-export type NoteAdoption = (unit: Unit, userId: number) => Promise<boolean>;
+export type NoteAdoption = (unit: Unit, userId: number, arrival: Arrival) => Promise<boolean>;
 
 export type Adoption =
-  /** `tokenTaken`: another user here has that very API token, so it was left out. */
-  | { readonly outcome: "adopted"; readonly userId: number; readonly tokenTaken: boolean }
+  | ({ readonly outcome: "adopted"; readonly userId: number } & Arrival)
   | { readonly outcome: "known" }
   /** Nothing was written: an account with this e-mail is here, and was not to be used. */
   | { readonly outcome: "email_taken" };
@@ -47,6 +54,28 @@ export interface UserAdoption {
    * @param merge an account that has the e-mail here gets the API token, and stays as it is in everything else.
    */
   adopt(user: AdoptedUser, merge: boolean, note: NoteAdoption): Promise<Adoption>;
+  /**
+   * One unit: gives somebody who was adopted without some parts what `user` has of them now.
+   * @param settle runs last in the unit.
+   */
+  complete(
+    userId: number,
+    user: AdoptedUser,
+    parts: readonly UserPart[],
+    settle: (unit: Unit, completion: UserCompletion) => Promise<void>,
+  ): Promise<UserCompletion>;
+}
+
+/** What a user can come in without. `factor`: the second one, and with it the password, which alone must not let in. */
+export const userParts = ["factor", "password", "backup_codes", "api_token", "created_at"] as const;
+export type UserPart = (typeof userParts)[number];
+
+export interface UserCompletion {
+  readonly filled: readonly UserPart[];
+  /** Something was set here meanwhile, or the account is gone: it stays as it is. */
+  readonly superseded: readonly UserPart[];
+  /** Cannot come: the API token is somebody else's. */
+  readonly refused: readonly UserPart[];
 }
 
 export const adoptedTokenName = "Password Pusher";
@@ -70,34 +99,93 @@ export function createUserAdoption(deps: {
   const { db, keyring, clock } = deps;
   const store = createAdoptingStore(adoptedTokenName);
 
-  async function putToken(unit: Unit, userId: number, token: string | null): Promise<{ tokenTaken: boolean }> {
-    if (token === null) return { tokenTaken: false };
-    if (!isApiToken(token)) throw new Error("The API token has another shape than tokens have.");
-    return { tokenTaken: !(await store.insertToken(unit, userId, digest(token), clock.now())) };
+  const readTokenDigest = (token: string | null): Buffer | undefined => {
+    if (token !== null && !isApiToken(token)) throw new Error("The API token has another shape than tokens have.");
+    return token === null ? undefined : digest(token);
+  };
+
+  async function isTaken(unit: Unit, userId: number, token: Buffer | undefined): Promise<boolean> {
+    const holder = token === undefined ? undefined : await store.findTokenHolder(unit, token);
+    return holder !== undefined && holder !== userId;
   }
 
-  async function putFactors(unit: Unit, userId: number, totp: NonNullable<AdoptedUser["totp"]>): Promise<void> {
+  async function putToken(unit: Unit, userId: number, token: Buffer | undefined): Promise<void> {
+    if (token !== undefined) await store.insertToken(unit, userId, token, clock.now());
+  }
+
+  async function putTotp(unit: Unit, userId: number, totp: AdoptedUser["totp"]): Promise<void> {
+    if (totp === null) return;
     const sealed = keyring.seal(totpContext(userId), totp.secret);
     await store.insertTotp(unit, userId, sealed, totp.lastStep, clock.now());
-    if (totp.backupCodes === null) return;
-    const key = keyring.seal(importedCodeContext(userId), writeImportedCodeKey(totp.backupCodes));
-    await store.insertCodes(unit, userId, key, totp.backupCodes.digests);
+    await putCodes(unit, userId, totp);
+  }
+
+  async function putCodes(unit: Unit, userId: number, { backupCodes }: NonNullable<AdoptedUser["totp"]>) {
+    if (backupCodes === null) return;
+    const key = keyring.seal(importedCodeContext(userId), writeImportedCodeKey(backupCodes));
+    await store.insertCodes(unit, userId, key, backupCodes.digests);
+  }
+
+  type Fate = "filled" | "superseded" | "refused";
+
+  async function fill(unit: Unit, userId: number, user: AdoptedUser, part: UserPart): Promise<Fate> {
+    const standing = await store.findStanding(unit, userId);
+    if (standing === undefined) return "superseded";
+    switch (part) {
+      case "factor":
+        // Never one without the other: a password that was set here, or a factor, is its owner's own.
+        if (standing.hasPassword || standing.factors > 0) return "superseded";
+        await store.setFirstPassword(unit, userId, user.passwordHash);
+        await putTotp(unit, userId, user.totp);
+        return "filled";
+      case "password":
+        if (standing.hasPassword || !hasSameFactor(userId, standing, user.totp)) return "superseded";
+        await store.setFirstPassword(unit, userId, user.passwordHash);
+        return "filled";
+      case "backup_codes":
+        if (user.totp === null || standing.codes > 0 || !hasSameFactor(userId, standing, user.totp))
+          return "superseded";
+        await putCodes(unit, userId, user.totp);
+        return "filled";
+      case "api_token": {
+        const token = readTokenDigest(user.apiToken);
+        if (await isTaken(unit, userId, token)) return "refused";
+        await putToken(unit, userId, token);
+        return "filled";
+      }
+      case "created_at":
+        await store.setCreatedAt(unit, userId, user.createdAt);
+        return "filled";
+    }
+  }
+
+  function hasSameFactor(userId: number, { totpSealed }: Standing, totp: AdoptedUser["totp"]): boolean {
+    if (totpSealed === null || totp === null) return totpSealed === null && totp === null;
+    return keyring.open(totpContext(userId), totpSealed)?.equals(totp.secret) === true;
   }
 
   return {
     adopt: (user, merge, note) =>
       db.writeInTurn("accounts", async (unit): Promise<Adoption> => {
         const present = await store.findId(unit, user.email);
-        if (present !== undefined) {
-          if (!merge) return { outcome: "email_taken" };
-          if (!(await note(unit, present))) return { outcome: "known" };
-          return { outcome: "adopted", userId: present, ...(await putToken(unit, present, user.apiToken)) };
+        if (present !== undefined && !merge) return { outcome: "email_taken" };
+        const userId = present ?? (await store.nextUserId(unit));
+        const token = readTokenDigest(user.apiToken);
+        const arrival = { merged: present !== undefined, tokenTaken: await isTaken(unit, userId, token) };
+        if (!(await note(unit, userId, arrival))) return { outcome: "known" };
+        if (!arrival.merged) {
+          await store.insertUser(unit, userId, user);
+          await putTotp(unit, userId, user.totp);
         }
-        const userId = await store.nextUserId(unit);
-        if (!(await note(unit, userId))) return { outcome: "known" };
-        await store.insertUser(unit, userId, user);
-        if (user.totp !== null) await putFactors(unit, userId, user.totp);
-        return { outcome: "adopted", userId, ...(await putToken(unit, userId, user.apiToken)) };
+        if (!arrival.tokenTaken) await putToken(unit, userId, token);
+        return { outcome: "adopted", userId, ...arrival };
+      }),
+    complete: (userId, user, parts, settle) =>
+      db.writeInTurn("accounts", async (unit) => {
+        const fates: Record<Fate, UserPart[]> = { filled: [], superseded: [], refused: [] };
+        for (const part of parts) fates[await fill(unit, userId, user, part)].push(part);
+        await settle(unit, fates);
+        return fates;
       }),
   };
 }

@@ -37,7 +37,9 @@ export function sentenceOf(error: unknown): string {
   const refusal = systemRefusal(error);
   if (refusal !== undefined) return refusal;
   const cause = driverCode(error.cause);
-  return cause === undefined ? oneLine(error.message) : `${oneLine(error.message).replace(/\.$/, "")} (${cause}).`;
+  return cause === undefined || error.message.includes(cause)
+    ? oneLine(error.message)
+    : `${oneLine(error.message).replace(/\.$/, "")} (${cause}).`;
 }
 
 /** The operating system's own words name a system call first; an operator wants to know the place. */

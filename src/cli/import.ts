@@ -21,7 +21,8 @@ import {
 import { type ImportSummary, runImport } from "../import/run-import.ts";
 import type { ImportSource } from "../import/source.ts";
 import { type CliIo, type CommandDeps, exitCodes } from "./cli-io.ts";
-import { CommandRefused, sentenceOf } from "./errors.ts";
+import { sentenceOf, WrongSettings } from "./errors.ts";
+import { orWrongSettings, refuseOwnPlaces, refuseWrongKeys } from "./import-checks.ts";
 import { importHelp } from "./import-help.ts";
 import { findMasterKeys } from "./master-keys.ts";
 import { withHouse } from "./open-store.ts";
@@ -64,16 +65,11 @@ async function runCommand(io: CliIo, options: Options): Promise<number> {
   const config = getConfig(io);
   const environment = readEnvFile(options.envFile);
   const database = options.database ?? environment.DATABASE_URL;
-  if (database === undefined) throw new CommandRefused("Give --database: the env file has no DATABASE_URL.");
-  const source = await openPasswordPusher(
-    { database, storage: options.storage ?? [], environment },
-    {
-      ...{ clock: io.clock, random: io.random, pause: io.pause },
-      readFile: (path) => readFileSync(path, "utf8"),
-      scratchFolder: options.dryRun === true ? tmpdir() : config.dataDir,
-    },
-  );
+  if (database === undefined) throw new WrongSettings(["Give --database: the env file has no DATABASE_URL."]);
+  const storage = options.storage ?? [];
+  const source = await openSource({ io, config, options }, { database, storage, environment }).catch(orWrongSettings);
   try {
+    if (options.dryRun !== true) await refuseWrongKeys(source, options.envFile);
     for (const warning of source.warnings) io.stderr(`WARNING: ${warning}\n`);
     // Asked for once: as with every server of this kind, mails of accounts are what proves an address.
     const mailsConfirm = /^(true|1|yes|on)$/i.test(environment.PWP__ENABLE_USER_ACCOUNT_EMAILS?.trim() ?? "");
@@ -84,6 +80,18 @@ async function runCommand(io: CliIo, options: Options): Promise<number> {
   } finally {
     await source.close();
   }
+}
+
+async function openSource(
+  { io, config, options }: { readonly io: CliIo; readonly config: Config; readonly options: Options },
+  place: Parameters<typeof openPasswordPusher>[0] & { readonly environment: Readonly<Record<string, string>> },
+): Promise<ImportSource> {
+  refuseOwnPlaces(config, place.storage, place.environment);
+  return await openPasswordPusher(place, {
+    ...{ clock: io.clock, random: io.random, pause: io.pause },
+    readFile: (path) => readFileSync(path, "utf8"),
+    scratchFolder: options.dryRun === true ? tmpdir() : config.dataDir,
+  });
 }
 
 type Work = (destination: Destination) => Promise<number>;
@@ -142,7 +150,7 @@ async function bring(io: CliIo, bringing: Bringing): Promise<number> {
         shown.problem(lineOf(problem));
       },
     });
-    if (summary.tally.users.brought > 0 && !dryRun) createBootCodeFile(config.dataDir, io.random).remove();
+    if (summary.tally.counts.users.brought > 0 && !dryRun) createBootCodeFile(config.dataDir, io.random).remove();
     shown.end();
     const outcome = outcomeOf(summary);
     finish(report, { io, outcome, summary, failure: undefined });
@@ -167,9 +175,9 @@ function finish(
   report?.finish({ ...rest, finishedAt: io.clock.now() });
 }
 
-function outcomeOf({ interrupted, tally, losses, differences }: ImportSummary): ReportOutcome {
+function outcomeOf({ interrupted, tally, differences }: ImportSummary): ReportOutcome {
   if (interrupted) return "interrupted";
-  return tally.problems + losses.length + differences.length > 0 ? "with_problems" : "complete";
+  return tally.problems + differences.length > 0 ? "with_problems" : "complete";
 }
 
 function exitCodeOf(outcome: ReportOutcome): number {
@@ -184,8 +192,10 @@ function tell(
 ): void {
   for (const line of summaryLines(summary)) io.stdout(`${line}\n`);
   const ends: Record<ReportOutcome, string> = {
-    complete: "Everything came along; both sides were counted and agree.",
-    with_problems: "The rest came along. What did not is tried again when the same command is run again.",
+    complete: "Everything came along, now or before; both sides were counted and agree.",
+    with_problems:
+      "The rest came along. What was left out, or came in part, is tried again when the command is run again with what was " +
+      "missing: the right keys, or the files.",
     interrupted: "Interrupted: run the same command again, and it goes on from here.",
     failed: "",
   };

@@ -1,9 +1,27 @@
 import type { AdoptedUser } from "../accounts/adopt-user.ts";
 import type { AdoptedPush } from "../pushes/adopt.ts";
-import type { ImportedSums } from "./store/imported-rows.ts";
+import type { Part, PushPart, UserPart } from "./lacks.ts";
+import type { Holdings } from "./source.ts";
+import type { ImportedRow, ImportedSums } from "./store/imported-rows.ts";
+
+/** A user as it comes, and what of it stays behind. */
+export interface IncomingUser {
+  readonly sourceId: number;
+  readonly user: AdoptedUser;
+  readonly lacks: readonly UserPart[];
+}
+
+/** The same of a push. */
+export interface IncomingPush {
+  readonly sourceId: number;
+  readonly push: AdoptedPush;
+  readonly lacks: readonly PushPart[];
+  readonly holdings: Holdings;
+}
 
 export type UserOutcome =
-  | { readonly outcome: "brought"; readonly userId: number; readonly tokenTaken: boolean }
+  /** `merged`: into an account that was here, which got the API token alone. */
+  | { readonly outcome: "brought"; readonly userId: number; readonly merged: boolean; readonly tokenTaken: boolean }
   | { readonly outcome: "known"; readonly userId: number }
   | { readonly outcome: "email_taken" };
 
@@ -11,31 +29,50 @@ export type PushOutcome =
   | { readonly outcome: "brought"; readonly pushId: number; readonly fileBytes: number }
   | { readonly outcome: "known" | "link_taken" };
 
+/** What has become of a row that had come in part. */
+export interface Completion {
+  /** Came now. */
+  readonly filled: readonly Part[];
+  /** Was set here meanwhile, or is gone: what the source has of it is not wanted any more. */
+  readonly superseded: readonly Part[];
+  /** Is still to come. */
+  readonly lacks: readonly Part[];
+  readonly tokenTaken: boolean;
+  readonly holdings: Holdings;
+}
+
 export type StyleOutcome =
   | { readonly outcome: "brought" | "known" | "other_style" }
   | { readonly outcome: "refused"; readonly reason: string };
 
+/** A user who came in before. `stands`: the account is still here. */
+export type KnownUser = ImportedRow & { readonly stands: boolean };
+
 /** Pushes that came in before. */
 export interface KnownPushes {
   /** @param sourceId greater than in the call before. */
-  has(sourceId: number): Promise<boolean>;
+  find(sourceId: number): Promise<ImportedRow | undefined>;
 }
 
 /** Where an import goes: into the house, or nowhere but into a count. */
 export interface Destination {
-  /** By the source's ids, those who came in before; null: their account here was deleted since. */
-  knownUsers(): Promise<ReadonlyMap<number, number | null>>;
+  /** By the source's ids. */
+  knownUsers(): Promise<ReadonlyMap<number, KnownUser>>;
   knownPushes(): KnownPushes;
-  bringUser(sourceId: number, user: AdoptedUser, merge: boolean): Promise<UserOutcome>;
+  bringUser(incoming: IncomingUser, merge: boolean): Promise<UserOutcome>;
   /** @throws what reading a file threw. */
-  bringPush(sourceId: number, push: AdoptedPush): Promise<PushOutcome>;
+  bringPush(incoming: IncomingPush): Promise<PushOutcome>;
+  /** Gives a row what it lacks and the source now has, wherever nothing took its place here. */
+  completeUser(known: KnownUser, incoming: IncomingUser): Promise<Completion>;
+  completePush(known: ImportedRow, incoming: IncomingPush): Promise<Completion>;
   bringStyle(css: string): Promise<StyleOutcome>;
   /** What is here at the end; undefined: nothing was to come. @param firstPushId as `Tally.firstPushId`. */
-  countHere(firstPushId: number | undefined): Promise<(ImportedSums & HereCounts) | undefined>;
+  countHere(firstPushId: number | undefined): Promise<HereCounts | undefined>;
 }
 
-export interface HereCounts {
-  /** Rows that any run has brought. */
+/** The sums are of the pushes of this run, the rest of what any run has brought. */
+export interface HereCounts extends ImportedSums {
   readonly usersNoted: number;
   readonly pushesNoted: number;
+  readonly holdingsNoted: Holdings;
 }

@@ -3,9 +3,10 @@ import { keyedDigest } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Reading } from "../db/database.ts";
 import { findSealedIndexKey, indexKeyContext } from "../pushes/vault.ts";
-import type { Destination, PushOutcome, StyleOutcome, UserOutcome } from "./destination.ts";
+import type { Completion, Destination, IncomingPush, PushOutcome, StyleOutcome, UserOutcome } from "./destination.ts";
 import { createKnownPushes, readKnownUsers } from "./known-pushes.ts";
-import { createImportedRows } from "./store/imported-rows.ts";
+import type { Part } from "./lacks.ts";
+import { createImportedRows, type ImportedRow } from "./store/imported-rows.ts";
 import { createPresent } from "./store/look.ts";
 import { isSameStyle, refusalOfStyle } from "./style.ts";
 
@@ -27,14 +28,18 @@ export async function createDryDestination(
   return {
     knownUsers: () => readKnownUsers(rows),
     knownPushes: () => createKnownPushes(rows),
-    bringUser: async (_sourceId, user, merge) =>
-      !merge && (await present.isEmailTaken(user.email)) ? { outcome: "email_taken" } : broughtUser,
-    async bringPush(_sourceId, push) {
-      if (linkDigest !== undefined && (await present.isLinkTaken(linkDigest(push.urlToken)))) {
+    async bringUser({ user }, merge) {
+      if (!(await present.isEmailTaken(user.email))) return broughtUser;
+      return merge ? { ...broughtUser, merged: true } : { outcome: "email_taken" };
+    },
+    async bringPush(incoming) {
+      if (linkDigest !== undefined && (await present.isLinkTaken(linkDigest(incoming.push.urlToken)))) {
         return { outcome: "link_taken" };
       }
-      return await readFiles(push);
+      return await readFiles(incoming);
     },
+    completeUser: async (known, incoming) => completionOf(known, incoming),
+    completePush: async (known, incoming) => completionOf(known, incoming),
     bringStyle: async (css) =>
       (await rows.count("style")) > 0 ? { outcome: "known" } : await tryStyle(css, await present.findStyle()),
     countHere: async () => undefined,
@@ -44,15 +49,31 @@ export async function createDryDestination(
 function emptyDestination(): Destination {
   return {
     knownUsers: async () => new Map(),
-    knownPushes: () => ({ has: async () => false }),
+    knownPushes: () => ({ find: async () => undefined }),
     bringUser: async () => broughtUser,
-    bringPush: (_sourceId, push) => readFiles(push),
+    bringPush: readFiles,
+    completeUser: async (known, incoming) => completionOf(known, incoming),
+    completePush: async (known, incoming) => completionOf(known, incoming),
     bringStyle: (css) => tryStyle(css, undefined),
     countHere: async () => undefined,
   };
 }
 
-const broughtUser: UserOutcome = { outcome: "brought", userId: noId, tokenTaken: false };
+const broughtUser = {
+  outcome: "brought",
+  userId: noId,
+  merged: false,
+  tokenTaken: false,
+} as const satisfies UserOutcome;
+
+/** What would come if nothing had taken its place here. */
+function completionOf(known: ImportedRow, incoming: { readonly lacks: readonly Part[] }): Completion {
+  const isKept = (part: Part) => part === "files" || incoming.lacks.includes(part);
+  return {
+    ...{ filled: known.lacks.filter((part) => !isKept(part)), superseded: [], lacks: known.lacks.filter(isKept) },
+    ...{ tokenTaken: false, holdings: known.holdings },
+  };
+}
 
 /** @returns undefined when the master key is not at hand: then links are not compared. */
 async function findLinkDigest(
@@ -64,7 +85,7 @@ async function findLinkDigest(
   return indexKey === undefined ? undefined : (urlToken) => keyedDigest(indexKey, urlToken);
 }
 
-async function readFiles(push: Parameters<Destination["bringPush"]>[1]): Promise<PushOutcome> {
+async function readFiles({ push }: IncomingPush): Promise<PushOutcome> {
   let fileBytes = 0;
   for (const file of push.open?.files ?? []) {
     for await (const chunk of file.content) fileBytes += chunk.length;

@@ -1,13 +1,15 @@
-import { type AdoptedUser, createUserAdoption, type UserAdoption } from "../accounts/adopt-user.ts";
+import { createUserAdoption, type UserAdoption } from "../accounts/adopt-user.ts";
 import { diskSpaceOf } from "../blobs/disk.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
 import { createIds } from "../db/ids.ts";
 import { writeUntilKnown } from "../db/write-until-known.ts";
 import type { Effects, House } from "../house.ts";
-import { type AdoptedPush, type AdoptionDeps, adoptPush } from "../pushes/adopt.ts";
+import { type AdoptionDeps, adoptPush } from "../pushes/adopt.ts";
 import { createCapacity } from "../pushes/capacity.ts";
-import type { Destination, PushOutcome, StyleOutcome, UserOutcome } from "./destination.ts";
+import { completePush, completeUser } from "./complete-rows.ts";
+import type { Destination, IncomingUser, PushOutcome, StyleOutcome, UserOutcome } from "./destination.ts";
 import { createKnownPushes, readKnownUsers } from "./known-pushes.ts";
+import { noHoldings } from "./source.ts";
 import { createImportedRows, type ImportedRows, noteAlone } from "./store/imported-rows.ts";
 import { isSameStyle, refusalOfStyle } from "./style.ts";
 
@@ -28,15 +30,19 @@ export function createHouseDestination(
   return {
     knownUsers: () => readKnownUsers(rows),
     knownPushes: () => createKnownPushes(rows),
-    bringUser: (sourceId, user, merge) => bringUser(users, rows, sourceId, user, merge),
-    async bringPush(sourceId, push: AdoptedPush): Promise<PushOutcome> {
-      const brought = await adoptPush(deps, push, (unit, id) => rows.note(unit, "push", sourceId, id));
+    bringUser: (incoming, merge) => bringUser(users, rows, incoming, merge),
+    async bringPush({ sourceId, push, lacks, holdings }): Promise<PushOutcome> {
+      const brought = await adoptPush(deps, push, (unit, id) =>
+        rows.note(unit, "push", sourceId, { id, lacks, holdings }),
+      );
       return brought.outcome === "adopted" ? { ...brought, outcome: "brought" } : brought;
     },
+    completeUser: (known, incoming) => completeUser(users, rows, known, incoming),
+    completePush: (known, incoming) => completePush(deps, rows, known, incoming),
     bringStyle: (css) => bringStyle(house, rows, css),
     async countHere(firstPushId = Number.MAX_SAFE_INTEGER) {
       const [usersNoted, pushesNoted] = await Promise.all([rows.count("user"), rows.count("push")]);
-      return { usersNoted, pushesNoted, ...(await rows.sumsFrom(firstPushId)) };
+      return { usersNoted, pushesNoted, holdingsNoted: await rows.holdings(), ...(await rows.sumsFrom(firstPushId)) };
     },
   };
 }
@@ -62,12 +68,16 @@ function adoptionDeps(
 async function bringUser(
   users: UserAdoption,
   rows: ImportedRows,
-  sourceId: number,
-  user: AdoptedUser,
+  { sourceId, user, lacks }: IncomingUser,
   merge: boolean,
 ): Promise<UserOutcome> {
   const { value } = await writeUntilKnown(() =>
-    users.adopt(user, merge, (unit, id) => rows.note(unit, "user", sourceId, id)),
+    users.adopt(user, merge, (unit, id, { merged, tokenTaken }) => {
+      // An account that was here stays as it is but for its API tokens.
+      const own = merged ? lacks.filter((part) => part === "api_token") : lacks;
+      const all = tokenTaken ? [...own, "api_token" as const] : own;
+      return rows.note(unit, "user", sourceId, { id, lacks: all, holdings: noHoldings });
+    }),
   );
   if (value.outcome === "adopted") return { ...value, outcome: "brought" };
   if (value.outcome === "email_taken") return value;

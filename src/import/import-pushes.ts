@@ -1,9 +1,12 @@
 import { tombstoneMs } from "../pushes/present-push.ts";
+import { countBehind, countWith } from "./count-holdings.ts";
 import type { PushOutcome } from "./destination.ts";
+import { type Lack, type PushPart, stillLacking, stillToCome } from "./lacks.ts";
 import { inLanes } from "./lanes.ts";
 import { findLostFile, type Known, linkProblem, readPush } from "./read-push.ts";
 import type { ImportRun } from "./run-import.ts";
-import type { SourcePush, SourceRow } from "./source.ts";
+import { type Holdings, noHoldings, type SourcePush, type SourceRow, type SourceTrail } from "./source.ts";
+import type { ImportedRow } from "./store/imported-rows.ts";
 import type { PushState } from "./tally.ts";
 
 /** Writes that arrive together share a commit, and the work of one lane fills the waiting of another. */
@@ -11,44 +14,77 @@ const laneLimits = { lanesMax: 16, weightMax: 16 * 1024 * 1024 };
 /** Of what one push takes beside its payload. */
 const rowWeight = 4_096;
 
+type PushRow = SourceRow<SourcePush, PushPart>;
+type ReadRow = Extract<PushRow, { readonly outcome: "read" }>;
+
 export async function importPushes(run: ImportRun): Promise<void> {
-  const rows = unknownRows(run);
-  await inLanes(rows, { ...laneLimits, weightOf, signal: run.signal }, async (row) => {
-    if (row.outcome === "unreadable") run.tally.leaveOut("pushes", row.id, row.reason);
-    else if (row.outcome === "skipped") run.tally.skip("pushes", row.reason);
-    else await bring(run, row.row, row.problems);
+  await inLanes(unknownRows(run), { ...laneLimits, weightOf, signal: run.signal }, async ({ row, known }) => {
+    if (known !== undefined) await complete(run, row, known);
+    else if (row.outcome === "unreadable") leaveOut(run, row, row.reason);
+    else if (row.outcome === "skipped") skip(run, row, row.reason);
+    else await bring(run, row);
   });
 }
 
-/** Those that no earlier run has brought. */
-async function* unknownRows(run: ImportRun): AsyncGenerator<SourceRow<SourcePush>> {
-  const known = run.destination.knownPushes();
+interface WaitingRow {
+  readonly row: PushRow;
+  /** It came in part in an earlier run. */
+  readonly known: ImportedRow | undefined;
+}
+
+/** Those that no earlier run has brought whole. */
+async function* unknownRows(run: ImportRun): AsyncGenerator<WaitingRow> {
+  const knownPushes = run.destination.knownPushes();
   for await (const row of run.source.pushes(0)) {
     run.onRow("pushes");
-    if (await known.has(row.id)) run.tally.pushes.known += 1;
-    else yield row;
+    const known = await knownPushes.find(row.id);
+    if (known === undefined || known.lacks.length > 0) yield { row, known };
+    else countKnown(run, row, known, known.holdings);
   }
 }
 
-function weightOf(row: SourceRow<SourcePush>): number {
+function weightOf({ row }: WaitingRow): number {
   // A character takes two bytes in memory, and what is sealed of it up to four.
   return rowWeight + (row.outcome === "read" ? (row.row.open?.payload.length ?? 0) * 6 : 0);
 }
 
-async function bring(run: ImportRun, push: SourcePush, problems: readonly string[]): Promise<void> {
-  const { tally } = run;
+/** @param here what there is of it now, which a completion may have made more. */
+function countKnown({ tally, owners }: ImportRun, row: PushRow, known: ImportedRow, here: Holdings): void {
+  tally.counts.pushes.known += 1;
+  const now = {
+    auditEntries: Math.max(here.auditEntries - known.holdings.auditEntries, 0),
+    notifications: Math.max(here.notifications - known.holdings.notifications, 0),
+    files: 0,
+  };
+  const isOwned = row.outcome !== "read" || owners.ownerOf(row.row.userId).outcome !== "nobody";
+  countWith(tally, { there: row.holdings, here, now, lacks: known.lacks, isOwned });
+}
+
+function leaveOut({ tally }: ImportRun, { id, holdings }: PushRow, reason: string): void {
+  tally.leaveOut("pushes", id, reason);
+  countBehind(tally, "leftOut", holdings);
+}
+
+function skip({ tally }: ImportRun, { holdings }: PushRow, reason: string): void {
+  tally.skip("pushes", reason);
+  countBehind(tally, "skipped", holdings);
+}
+
+async function bring(run: ImportRun, row: ReadRow): Promise<void> {
+  const push = row.row;
   const owner = run.owners.ownerOf(push.userId);
   if (owner.outcome === "left_out") {
-    return tally.leaveOut("pushes", push.id, "Its owner has no account here: it comes along once the owner does.");
+    return leaveOut(run, row, "Its owner has no account here: it comes along once the owner does.");
   }
+  if (owner.outcome === "gone") return skip(run, row, "The account of its owner was deleted here.");
   const ownerId = owner.outcome === "here" ? owner.userId : null;
   const state = stateOf(push, ownerId);
   if (state === "tombstone" && (push.end?.at ?? 0) + tombstoneMs <= run.now) {
-    return tally.skip("pushes", "Nobody owns it, and it ended more than 30 days ago.");
+    return skip(run, row, "Nobody owns it, and it ended more than 30 days ago.");
   }
   const problem = linkProblem(push.urlToken);
-  if (problem !== undefined) return tally.leaveOut("pushes", push.id, problem);
-  await adopt(run, push, ownerId, state, problems);
+  if (problem !== undefined) return leaveOut(run, row, problem);
+  await adopt(run, row, ownerId, state);
 }
 
 function stateOf(push: SourcePush, ownerId: number | null): PushState {
@@ -56,50 +92,110 @@ function stateOf(push: SourcePush, ownerId: number | null): PushState {
   return ownerId === null ? "tombstone" : "ended";
 }
 
-async function adopt(
-  run: ImportRun,
-  push: SourcePush,
-  ownerId: number | null,
-  state: PushState,
-  problems: readonly string[],
-): Promise<void> {
-  const { tally, owners } = run;
-  const entries = state === "tombstone" ? [] : await run.source.auditEntries(push.id);
+/** What is read beside the row of a push, for what it is here. */
+interface Surroundings extends Omit<Known, "lostFileIds"> {
+  readonly lacks: readonly Lack<PushPart>[];
+}
+
+async function lookAround(run: ImportRun, row: ReadRow, ownerId: number | null): Promise<Surroundings> {
+  const { owners } = run;
+  const isTombstone = stateOf(row.row, ownerId) === "tombstone";
+  const trail: SourceTrail = isTombstone ? { entries: [], lacks: [] } : await run.source.trail(row.id);
+  const lacks = [...row.lacks, ...trail.lacks, ...lackingPeople(run, trail)];
+  // What nobody could ever see is not missed.
+  const missed = lacks.filter(({ part }) => ownerId !== null || (part !== "note" && part !== "notifications"));
+  return { ownerId, owners, entries: trail.entries, lacks: missed };
+}
+
+function lackingPeople({ owners }: ImportRun, { entries }: SourceTrail): readonly Lack<PushPart>[] {
+  if (!entries.some(({ userId }) => owners.ownerOf(userId).outcome === "left_out")) return [];
+  const reason = "Its audit trail names somebody who has no account here: who did that stays unknown until then.";
+  return [{ part: "people", reason }];
+}
+
+async function adopt(run: ImportRun, row: ReadRow, ownerId: number | null, state: PushState): Promise<void> {
+  const { tally } = run;
+  const push = row.row;
+  const around = await lookAround(run, row, ownerId);
   const lost = new Map<number, string>();
   for (;;) {
-    const brought = await tryToBring(run, push, { ownerId, owners, entries, lostFileIds: new Set(lost.keys()) });
+    const lacks = [...around.lacks, ...lostFiles(lost)];
+    const here = holdingsOf(around, (push.open?.files.length ?? 0) - lost.size);
+    const brought = await tryToBring(run, row, { ...around, lostFileIds: new Set(lost.keys()) }, lacks, here);
     switch (brought.outcome) {
       case "file_lost":
         if (!run.options.withoutLostFiles) {
-          return tally.leaveOut("pushes", push.id, `A file of it cannot be had. ${brought.reason}`);
+          return leaveOut(run, row, `A file of it cannot be had. ${brought.reason}`);
         }
         lost.set(brought.fileId, brought.reason);
         break;
       case "link_taken":
-        return tally.leaveOut("pushes", push.id, "Another push here has the same link.");
-      case "known":
-        tally.pushes.known += 1;
-        return;
+        return leaveOut(run, row, "Another push here has the same link.");
+      case "known": {
+        // Another import of the same installation runs beside this one.
+        tally.counts.pushes.known += 1;
+        const isOwned = ownerId !== null;
+        return countWith(tally, { there: row.holdings, here, now: noHoldings, lacks: [], isOwned });
+      }
       case "brought": {
         const { pushId, fileBytes } = brought;
-        const files = (push.open?.files.length ?? 0) - lost.size;
-        tally.bringPush({ kind: push.kind, state, pushId, auditEvents: entries.length, files, fileBytes });
-        for (const reason of problems) tally.lacks("pushes", push.id, reason);
-        for (const reason of lost.values()) tally.lacks("pushes", push.id, `It comes without a file. ${reason}`);
-        return;
+        tally.bringPush({ kind: push.kind, state, pushId, fileBytes, auditEvents: here.auditEntries });
+        const parts = lacks.map(({ part }) => part);
+        const isOwned = ownerId !== null;
+        countWith(tally, { there: row.holdings, here, now: here, lacks: parts, isOwned });
+        return tally.lacks("pushes", push.id, lacks);
       }
     }
   }
 }
 
+function lostFiles(lost: ReadonlyMap<number, string>): readonly Lack<PushPart>[] {
+  return [...lost.values()].map((reason) => ({ part: "files", reason: `It comes without a file. ${reason}` }));
+}
+
+function holdingsOf({ entries, ownerId }: Surroundings, files: number): Holdings {
+  const told = ownerId === null ? 0 : entries.filter(({ notification }) => notification !== null).length;
+  return { auditEntries: entries.length, notifications: told, files };
+}
+
 type Attempt = PushOutcome | { readonly outcome: "file_lost"; readonly fileId: number; readonly reason: string };
 
-async function tryToBring({ destination, source }: ImportRun, push: SourcePush, known: Known): Promise<Attempt> {
+async function tryToBring(
+  { destination, source }: ImportRun,
+  { row: push }: ReadRow,
+  known: Known,
+  lacks: readonly Lack<PushPart>[],
+  holdings: Holdings,
+): Promise<Attempt> {
   try {
-    return await destination.bringPush(push.id, readPush(push, known, source));
+    const parts = lacks.map(({ part }) => part);
+    return await destination.bringPush({
+      ...{ sourceId: push.id, push: readPush(push, known, source), lacks: parts, holdings },
+    });
   } catch (error) {
     const file = findLostFile(error);
     if (file === undefined) throw error;
     return { outcome: "file_lost", fileId: file.fileId, reason: file.message };
   }
+}
+
+/** Of one that came in part in an earlier run. */
+async function complete(run: ImportRun, row: PushRow, known: ImportedRow): Promise<void> {
+  const { tally, destination, source } = run;
+  if (row.outcome !== "read") {
+    countKnown(run, row, known, known.holdings);
+    return tally.lacks("pushes", row.id, stillLacking(known.lacks, row.reason));
+  }
+  const owner = run.owners.ownerOf(row.row.userId);
+  const around = await lookAround(run, row, owner.outcome === "here" ? owner.userId : null);
+  const completion = await destination.completePush(known, {
+    sourceId: row.id,
+    push: readPush(row.row, { ...around, lostFileIds: new Set() }, source),
+    lacks: around.lacks.map(({ part }) => part),
+    holdings: holdingsOf(around, known.holdings.files),
+  });
+  if (completion.filled.length > 0) tally.completed += 1;
+  countKnown(run, row, known, completion.holdings);
+  tally.supersede("pushes", row.id, completion.superseded);
+  tally.lacks("pushes", row.id, stillToCome(around.lacks, completion.lacks));
 }

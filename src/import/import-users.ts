@@ -1,10 +1,16 @@
+import type { KnownUser } from "./destination.ts";
+import { type Lack, stillLacking, stillToCome, type UserPart } from "./lacks.ts";
 import { readUser } from "./read-user.ts";
 import type { ImportRun } from "./run-import.ts";
-import type { SourceUser } from "./source.ts";
+import type { SourceRow, SourceUser } from "./source.ts";
 
 const emailTaken =
   "An account with its e-mail address is here already, and it was not said that the two are one: neither it nor its " +
   "pushes come along (see --merge-users).";
+const tokenTaken: Lack<UserPart> = {
+  part: "api_token",
+  reason: "Its API token is somebody else's here: it did not come along.",
+};
 
 /** One after the other: there are few, and each asks for the turn of the accounts. */
 export async function importUsers(run: ImportRun): Promise<void> {
@@ -15,31 +21,47 @@ export async function importUsers(run: ImportRun): Promise<void> {
     run.onRow("users");
     const here = known.get(row.id);
     if (here !== undefined) {
-      tally.users.known += 1;
-      if (here === null) owners.leaveOut(row.id);
-      else owners.set(row.id, here);
+      tally.counts.users.known += 1;
+      owners.set(row.id, here.stands ? here.id : "gone");
+      if (here.lacks.length > 0) await complete(run, here, row);
       continue;
     }
-    owners.leaveOut(row.id);
+    owners.set(row.id, "left_out");
     if (row.outcome === "unreadable") tally.leaveOut("users", row.id, row.reason);
     else if (row.outcome === "skipped") tally.skip("users", row.reason);
-    else await bring(run, row.row, row.problems);
+    else await bring(run, row.row, row.lacks);
   }
 }
 
-async function bring(run: ImportRun, source: SourceUser, problems: readonly string[]): Promise<void> {
+async function bring(run: ImportRun, source: SourceUser, sourceLacks: readonly Lack<UserPart>[]): Promise<void> {
   const { destination, tally, owners, options } = run;
   const read = readUser(source, options.mailsConfirm);
   if (read.outcome === "refused") return tally.leaveOut("users", source.id, read.reason);
-  const brought = await destination.bringUser(source.id, read.user, options.mergeUsers);
+  const lacks = [...sourceLacks, ...read.lacks];
+  const incoming = { sourceId: source.id, user: read.user, lacks: lacks.map(({ part }) => part) };
+  const brought = await destination.bringUser(incoming, options.mergeUsers);
   if (brought.outcome === "email_taken") return tally.leaveOut("users", source.id, emailTaken);
   owners.set(source.id, brought.userId);
   if (brought.outcome === "known") {
-    tally.users.known += 1;
+    tally.counts.users.known += 1;
     return;
   }
-  tally.users.brought += 1;
-  for (const problem of [...problems, ...read.problems]) tally.lacks("users", source.id, problem);
-  if (brought.tokenTaken)
-    tally.lacks("users", source.id, "Its API token is somebody else's here: it did not come along.");
+  tally.counts.users.brought += 1;
+  tally.lacks("users", source.id, brought.merged ? lacks.filter(({ part }) => part === "api_token") : lacks);
+  if (brought.tokenTaken) tally.lacks("users", source.id, [tokenTaken]);
+}
+
+/** Somebody who came in part in an earlier run. */
+async function complete(run: ImportRun, known: KnownUser, row: SourceRow<SourceUser, UserPart>): Promise<void> {
+  const { destination, tally } = run;
+  if (row.outcome !== "read") return tally.lacks("users", row.id, stillLacking(known.lacks, row.reason));
+  const read = readUser(row.row, run.options.mailsConfirm);
+  if (read.outcome === "refused") return tally.lacks("users", row.id, stillLacking(known.lacks, read.reason));
+  const lacks = [...row.lacks, ...read.lacks];
+  const incoming = { sourceId: row.id, user: read.user, lacks: lacks.map(({ part }) => part) };
+  const completion = await destination.completeUser(known, incoming);
+  if (completion.filled.length > 0) tally.completed += 1;
+  tally.supersede("users", row.id, completion.superseded);
+  const told = completion.tokenTaken ? [...lacks, tokenTaken] : lacks;
+  tally.lacks("users", row.id, stillToCome(told, completion.lacks));
 }

@@ -5,10 +5,11 @@ import { totpStep } from "../accounts/totp.ts";
 import { secondMs } from "../base/clock.ts";
 import { normalizeEmail } from "../base/email.ts";
 import { findWords } from "../words/words.ts";
+import type { Lack, UserPart } from "./lacks.ts";
 import type { SourceTotp, SourceUser } from "./source.ts";
 
 export type ReadUser =
-  | { readonly outcome: "read"; readonly user: AdoptedUser; readonly problems: readonly string[] }
+  | { readonly outcome: "read"; readonly user: AdoptedUser; readonly lacks: readonly Lack<UserPart>[] }
   | { readonly outcome: "refused"; readonly reason: string };
 
 /**
@@ -20,9 +21,9 @@ export function readUser(source: SourceUser, mailsConfirm: boolean): ReadUser {
   if (email === undefined) {
     return { outcome: "refused", reason: "Its e-mail address is none that an account here can have." };
   }
-  const problems: string[] = [];
-  const tell = (sentence: string) => {
-    problems.push(sentence);
+  const lacks: Lack<UserPart>[] = [];
+  const tell: Tell = (part, reason) => {
+    lacks.push({ part, reason });
     return null;
   };
   const totp = source.totp === null ? null : readTotp(source.totp, tell);
@@ -37,20 +38,25 @@ export function readUser(source: SourceUser, mailsConfirm: boolean): ReadUser {
     apiToken: readToken(source.apiToken, tell),
     totp,
   };
-  return { outcome: "read", user, problems };
+  return { outcome: "read", user, lacks };
 }
 
-type Tell = (sentence: string) => null;
+type Tell = (part: UserPart, reason: string) => null;
 
 function readHash(hash: string, tell: Tell): string {
   if (hash === "" || isAdoptableHash(hash)) return hash;
-  tell("Its password is kept in a form that is not taken here: it comes without one, and a new one has to be set.");
+  tell(
+    "password",
+    "Its password is kept in a form that is not taken here: it comes without one, and a new one has to be set.",
+  );
   return "";
 }
 
 function readToken(token: string | null, tell: Tell): string | null {
   if (token === null || token === "") return null;
-  return isApiToken(token) ? token : tell("Its API token has a shape that no token has: it does not come along.");
+  return isApiToken(token)
+    ? token
+    : tell("api_token", "Its API token has a shape that no token has: it does not come along.");
 }
 
 /** null: it cannot be read. The password alone must let nobody in then. */
@@ -58,6 +64,7 @@ function readTotp(totp: SourceTotp, tell: Tell): AdoptedUser["totp"] {
   const secret = readBase32(totp.secret);
   if (secret === undefined) {
     return tell(
+      "factor",
       "The secret of its authenticator app cannot be read: it comes without a password, so that a password alone lets " +
         "nobody in.",
     );
@@ -68,7 +75,9 @@ function readTotp(totp: SourceTotp, tell: Tell): AdoptedUser["totp"] {
   const readable = digests
     .filter((digest) => /^[0-9a-f]{64}$/i.test(digest))
     .map((digest) => Buffer.from(digest, "hex"));
-  if (readable.length < digests.length) tell("Some of its backup codes are kept in a form that cannot be checked.");
+  if (readable.length < digests.length) {
+    tell("backup_codes", "Some of its backup codes are kept in a form that cannot be checked.");
+  }
   return { secret, lastStep, backupCodes: { key: keptCodeKey(key), messagePrefix, digests: readable } };
 }
 

@@ -1,6 +1,6 @@
 import { closeSync, fchmodSync, openSync, writeSync } from "node:fs";
 import type { ImportSummary } from "./run-import.ts";
-import type { Counts, Problem } from "./tally.ts";
+import { type Behind, type Counts, countedTables, type Problem, type Tally, tableNames } from "./tally.ts";
 
 export interface ReportHead {
   readonly version: string;
@@ -78,22 +78,32 @@ export function textPathOf(path: string): string {
 
 export function lineOf({ table, id, effect, reason }: Problem): string {
   const what = table === "site_settings" ? "style sheet" : `${table === "users" ? "user" : "push"} ${id}`;
-  return `${what} (${effect === "left_out" ? "left out" : "in part"}): ${reason}`;
+  return `${what} (${effectNames[effect]}): ${reason}`;
 }
+
+const effectNames = { left_out: "left out", partly: "in part", superseded: "as it is here" } as const;
 
 function countsOf({ warnings, there, tally, differences }: ImportSummary) {
   const counts = ({ brought, known, leftOut, skipped }: Counts) => ({ brought, known, left_out: leftOut, skipped });
+  const { users, pushes, auditEntries, notifications, files } = tally.counts;
   return {
     warnings,
-    there: { users: there.users, pushes: there.pushes, audit_entries: there.auditEntries, files: there.files },
-    users: counts(tally.users),
-    pushes: counts(tally.pushes),
+    there: {
+      ...{ users: there.users, pushes: there.pushes, audit_entries: there.auditEntries },
+      ...{ notifications: there.notifications, files: there.files },
+    },
+    users: counts(users),
+    pushes: counts(pushes),
+    audit_entries: counts(auditEntries),
+    notifications: counts(notifications),
+    files: counts(files),
     style_sheet: counts(tally.style),
+    completed: tally.completed,
     pushes_by_kind_and_state: Object.fromEntries([...tally.kinds].sort()),
-    audit_entries: tally.auditEvents,
-    files: tally.files,
     file_bytes: tally.fileBytes,
-    skipped_because: Object.fromEntries(tally.skipReasons),
+    behind: tally.behind.map(({ table, effect, reason, count }) => ({
+      ...{ table: tableNames[table].toLowerCase(), effect: effect === "leftOut" ? "left_out" : effect, reason, count },
+    })),
     problems_because: Object.fromEntries(tally.problemReasons),
     differences,
   };
@@ -101,22 +111,15 @@ function countsOf({ warnings, there, tally, differences }: ImportSummary) {
 
 /** For people: what a run has done, one line a thing. */
 export function summaryLines({ warnings, there, tally, differences }: ImportSummary): readonly string[] {
-  const row = (name: string, total: number, { brought, known, leftOut, skipped }: Counts) =>
-    [name.padEnd(12), ...[total, brought, known, leftOut, skipped].map((count) => String(count).padStart(12))].join("");
-  const counted = (counts: ReadonlyMap<string, number>) =>
-    [...counts].sort().map(([reason, count]) => `${String(count).padStart(9)}  ${reason}`);
   const titled = (title: string, lines: readonly string[]) => (lines.length === 0 ? [] : ["", title, ...lines]);
-  const heads = ["there", "brought now", "came before", "left out", "skipped"];
   return [
-    `${"".padEnd(12)}${heads.map((head) => head.padStart(12)).join("")}`,
-    row("users", there.users, tally.users),
-    row("pushes", there.pushes, tally.pushes),
-    ...titled("Pushes brought now, by kind and state:", counted(tally.kinds)),
-    "",
-    `With them ${tally.auditEvents} of ${there.auditEntries} audit entries and ${tally.files} of ${there.files} files ` +
-      `(${tally.fileBytes} bytes).`,
-    ...titled("Skipped, because:", counted(tally.skipReasons)),
-    ...titled("Left out or lacking something, because:", counted(tally.problemReasons)),
+    ...tableLines(there, tally),
+    ...titled("Pushes brought now, by kind and state:", countedLines(tally.kinds)),
+    ...titled("Left out or skipped, because:", tally.behind.map(behindLine)),
+    ...titled("Brought in part, because:", countedLines(tally.partReasons)),
+    ...(tally.completed === 0
+      ? []
+      : ["", `Of earlier runs, ${tally.completed} that had come in part got more of it now.`]),
     ...titled(
       "Warnings:",
       warnings.map((warning) => `  ${warning}`),
@@ -126,4 +129,29 @@ export function summaryLines({ warnings, there, tally, differences }: ImportSumm
       differences.map((difference) => `  ${difference}`),
     ),
   ];
+}
+
+const heads = ["there", "brought now", "came before", "left out", "skipped"];
+
+/** Of each table, the first number is the sum of the others. */
+function tableLines(there: ImportSummary["there"], tally: Tally): readonly string[] {
+  const row = (name: string, total: number, { brought, known, leftOut, skipped }: Counts) =>
+    [name.padEnd(16), ...[total, brought, known, leftOut, skipped].map((count) => String(count).padStart(12))].join("");
+  const style = tally.style;
+  const styles = style.brought + style.known + style.leftOut + style.skipped;
+  return [
+    `${"".padEnd(16)}${heads.map((head) => head.padStart(12)).join("")}`,
+    ...countedTables.map((table) => row(tableNames[table].toLowerCase(), there[table], tally.counts[table])),
+    row("style sheet", styles, style),
+    ...(tally.fileBytes === 0 ? [] : [`The files brought now have ${tally.fileBytes} bytes.`]),
+  ];
+}
+
+function countedLines(counts: ReadonlyMap<string, number>): readonly string[] {
+  return [...counts].sort().map(([reason, count]) => `${String(count).padStart(9)}  ${reason}`);
+}
+
+function behindLine({ table, effect, reason, count }: Behind): string {
+  const did = effect === "leftOut" ? "left out" : "skipped";
+  return `${String(count).padStart(9)}  ${tableNames[table].toLowerCase()} ${did}: ${reason}`;
 }

@@ -1,9 +1,10 @@
+import { countRest } from "./count-holdings.ts";
 import type { Destination } from "./destination.ts";
 import { importPushes } from "./import-pushes.ts";
 import { importUsers } from "./import-users.ts";
 import { Owners } from "./owners.ts";
 import type { ImportSource, SourceCounts } from "./source.ts";
-import { type Counts, type Problem, Tally } from "./tally.ts";
+import { type Counts, countedTables, type Problem, Tally, tableNames } from "./tally.ts";
 
 export interface ImportOptions {
   /** An account here with the e-mail of a user is that user's: his pushes and his API token come to it. */
@@ -36,8 +37,6 @@ export interface ImportRun extends Omit<ImportDeps, "onProgress" | "onProblem"> 
 export interface ImportSummary {
   readonly interrupted: boolean;
   readonly warnings: readonly string[];
-  /** Those among them that tell of something lost. */
-  readonly losses: readonly string[];
   readonly there: SourceCounts;
   readonly tally: Tally;
   /** Where both sides, counted at the end, do not agree; one sentence each. */
@@ -65,9 +64,11 @@ export async function runImport(deps: ImportDeps): Promise<ImportSummary> {
   if (!signal.aborted) await importPushes(run);
   if (!signal.aborted) await importStyle(run);
   const interrupted = signal.aborted;
+  if (!interrupted) countRest(tally, there, there.ofNoPush);
   const differences = interrupted ? [] : await compare(destination, tally, there);
-  const { warnings, losses } = source;
-  return { interrupted, warnings, losses, there, tally, differences };
+  // Only now they have all counts.
+  const { warnings } = source;
+  return { interrupted, warnings, there, tally, differences };
 }
 
 async function importStyle({ source, destination, tally }: ImportRun): Promise<void> {
@@ -93,16 +94,22 @@ async function compare(destination: Destination, tally: Tally, there: SourceCoun
     if (found === expected || (least && found > expected)) return;
     differences.push(`${what}: ${expected} ${least ? "at least " : ""}were expected, ${found} were found.`);
   };
-  agree("Users read at the source", there.users, sumOf(tally.users));
-  agree("Pushes read at the source", there.pushes, sumOf(tally.pushes));
+  for (const table of countedTables) {
+    agree(`${tableNames[table]} accounted for, of those at the source`, there[table], sumOf(tally.counts[table]));
+  }
   const here = await destination.countHere(tally.firstPushId);
   if (here === undefined) return differences;
-  agree("Users noted here", tally.users.brought + tally.users.known, here.usersNoted);
-  agree("Pushes noted here", tally.pushes.brought + tally.pushes.known, here.pushesNoted);
-  agree("Pushes of this run here", tally.pushes.brought, here.pushes);
+  const cameOf = ({ brought, known }: Counts) => brought + known;
+  const { users, pushes, ...holdings } = tally.counts;
+  agree("Users noted here", cameOf(users), here.usersNoted);
+  agree("Pushes noted here", cameOf(pushes), here.pushesNoted);
+  agree("Audit entries noted here", cameOf(holdings.auditEntries), here.holdingsNoted.auditEntries);
+  agree("Mails in trails noted here", cameOf(holdings.notifications), here.holdingsNoted.notifications);
+  agree("Files noted here", cameOf(holdings.files), here.holdingsNoted.files);
+  agree("Pushes of this run here", pushes.brought, here.pushes);
   // A server that runs beside it adds to trails.
-  agree("Events in trails of this run here", tally.auditEvents, here.auditEvents, true);
-  agree("Files of this run here", tally.files, here.files);
+  agree("Events in trails of pushes of this run here", tally.eventsOfNewPushes, here.auditEvents, true);
+  agree("Files of pushes of this run here", holdings.files.brought, here.files);
   return differences;
 }
 

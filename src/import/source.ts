@@ -1,3 +1,5 @@
+import type { Lack, PushPart, UserPart } from "./lacks.ts";
+
 /**
  * What an importer is given, whatever installation it comes from: rows that were read, opened and checked there. Times are
  * milliseconds since the epoch. Ids are those of the source.
@@ -7,15 +9,14 @@ export interface ImportSource {
   readonly fingerprint: string;
   /** Things to say of the installation as a whole, one sentence each. Counts among them grow while rows are read. */
   readonly warnings: readonly string[];
-  /** Those among the warnings that tell of something lost in rows that came along otherwise. */
-  readonly losses: readonly string[];
   /** All rows there are: of users and pushes exactly those that the readings below tell of, whatever their outcome. */
   counts(): Promise<SourceCounts>;
   /** In the order of their ids, in constant memory. */
-  users(afterId: number): AsyncIterable<SourceRow<SourceUser>>;
-  pushes(afterId: number): AsyncIterable<SourceRow<SourcePush>>;
-  /** Of one push, in the order in which they happened. */
-  auditEntries(pushId: number): Promise<readonly SourceAuditEntry[]>;
+  users(afterId: number): AsyncIterable<SourceRow<SourceUser, UserPart>>;
+  pushes(afterId: number): AsyncIterable<SourceRow<SourcePush, PushPart>>;
+  trail(pushId: number): Promise<SourceTrail>;
+  /** Tries the keys on some sealed values, old and new ones of each table. */
+  tryKeys(): Promise<KeyTrial>;
   /** The bytes of a file. @throws SourceFileError when they cannot be had whole. */
   readFile(file: SourceFile): AsyncIterable<Uint8Array>;
   /** The instance's own style sheet; undefined: none. */
@@ -23,19 +24,48 @@ export interface ImportSource {
   close(): Promise<void>;
 }
 
-export interface SourceCounts {
+export interface SourceCounts extends Holdings {
   readonly users: number;
   readonly pushes: number;
+  /** Of the holdings, those that belong to no push that is there. */
+  readonly ofNoPush: Holdings;
+}
+
+/** What there is beside the row of a push, in rows of other tables. */
+export interface Holdings {
   readonly auditEntries: number;
+  /** Mails that entries of the trail tell of. */
+  readonly notifications: number;
   readonly files: number;
 }
 
+export const noHoldings: Holdings = { auditEntries: 0, notifications: 0, files: 0 };
+
+/** How the keys that were given did on a few sealed values. */
+export interface KeyTrial {
+  readonly tried: number;
+  readonly opened: number;
+  /** Some of those that no key opened, as "pushes 7". */
+  readonly examples: readonly string[];
+}
+
 /** A row that cannot be read is told by its id, and the rest goes on. */
-export type SourceRow<Row> =
-  | { readonly outcome: "read"; readonly id: number; readonly row: Row; readonly problems: readonly string[] }
-  | { readonly outcome: "unreadable"; readonly id: number; readonly reason: string }
+export type SourceRow<Row, Which extends UserPart | PushPart> = {
+  readonly id: number;
+  /** Of a push, as far as it could be counted. */
+  readonly holdings?: Holdings;
+} & (
+  | { readonly outcome: "read"; readonly row: Row; readonly lacks: readonly Lack<Which>[] }
+  | { readonly outcome: "unreadable"; readonly reason: string }
   /** Not worth bringing along, and why: counted by reason. */
-  | { readonly outcome: "skipped"; readonly id: number; readonly reason: string };
+  | { readonly outcome: "skipped"; readonly reason: string }
+);
+
+/** Of one push, in the order in which it happened. */
+export interface SourceTrail {
+  readonly entries: readonly SourceAuditEntry[];
+  readonly lacks: readonly Lack<PushPart>[];
+}
 
 export interface SourceUser {
   readonly id: number;
@@ -140,6 +170,11 @@ export interface SourceNotification {
 /** The installation as a whole cannot be read; the message is one sentence for the operator, without any secret. */
 export class SourceError extends Error {
   override readonly name: string = "SourceError";
+}
+
+/** What the operator gave is of no use as it stands: an address, a key, a place of files. */
+export class SourceArgumentError extends SourceError {
+  override readonly name = "SourceArgumentError";
 }
 
 /** A file that is missing, of another size or sum, or in a place that cannot be reached. The message names no path. */

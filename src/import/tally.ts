@@ -1,12 +1,16 @@
-import type { SourceKind } from "./source.ts";
+import { type Lack, type Part, partNames } from "./lacks.ts";
+import type { Holdings, SourceKind } from "./source.ts";
 
 /** Something that did not come along as it stood there. It holds no secret, token or name. */
 export interface Problem {
   readonly table: "users" | "pushes" | "site_settings";
   /** Of the source. */
   readonly id: number;
-  /** `left_out`: nothing of it is here, and a later run tries again. `partly`: it is here, but for what the reason says. */
-  readonly effect: "left_out" | "partly";
+  /**
+   * `left_out`: nothing of it is here, and a later run tries again. `partly`: it is here, but for what the reason says, and a
+   * later run tries to bring that. `superseded`: what had stayed behind is not wanted any more, which is no problem.
+   */
+  readonly effect: "left_out" | "partly" | "superseded";
   readonly reason: string;
 }
 
@@ -14,49 +18,105 @@ export interface Counts {
   brought: number;
   /** In an earlier run. */
   known: number;
-  /** With a problem each. */
+  /** Wanted, and not here. */
   leftOut: number;
   /** Not worth bringing along. */
   skipped: number;
 }
 
+/** What is counted at both sides, by the source's names. */
+export type CountedTable = "users" | "pushes" | keyof Holdings;
+
+export const countedTables = ["users", "pushes", "auditEntries", "notifications", "files"] as const;
+
+/** As people call them. */
+export const tableNames: Readonly<Record<CountedTable, string>> = {
+  users: "Users",
+  pushes: "Pushes",
+  auditEntries: "Audit entries",
+  notifications: "Mails in trails",
+  files: "Files",
+};
+
 export type PushState = "open" | "ended" | "tombstone";
 
+/** Why rows of a table are not here: `leftOut` or `skipped` of its counts, reason by reason. */
+export interface Behind {
+  readonly table: CountedTable;
+  readonly effect: "leftOut" | "skipped";
+  readonly reason: string;
+  count: number;
+}
+
 const reasonsMax = 200;
+const noCounts = (): Counts => ({ brought: 0, known: 0, leftOut: 0, skipped: 0 });
 
 /** What has become of the rows so far. Of what was read it keeps numbers only. */
 export class Tally {
-  readonly users: Counts = { brought: 0, known: 0, leftOut: 0, skipped: 0 };
-  readonly pushes: Counts = { brought: 0, known: 0, leftOut: 0, skipped: 0 };
-  readonly style: Counts = { brought: 0, known: 0, leftOut: 0, skipped: 0 };
+  readonly counts: Readonly<Record<CountedTable, Counts>> = {
+    users: noCounts(),
+    pushes: noCounts(),
+    auditEntries: noCounts(),
+    notifications: noCounts(),
+    files: noCounts(),
+  };
+  readonly style: Counts = noCounts();
   /** "text open" and so on. */
   readonly kinds = new Map<string, number>();
-  readonly skipReasons = new Map<string, number>();
   readonly problemReasons = new Map<string, number>();
+  /** Those among them that no count of a table tells. */
+  readonly partReasons = new Map<string, number>();
   problems = 0;
-  auditEvents = 0;
-  files = 0;
+  /** Rows of earlier runs that got what they had lacked. */
+  completed = 0;
   fileBytes = 0;
+  /** Of the pushes that this run has brought, and not those of earlier ones that it has completed. */
+  eventsOfNewPushes = 0;
   /** The least id that a push of this run got; undefined: none came. */
   firstPushId: number | undefined;
+  /** Pushes of which nobody could count what belongs to them. */
+  uncounted = 0;
+  readonly #behind = new Map<string, Behind>();
   readonly #onProblem: (problem: Problem) => void;
 
   constructor(onProblem: (problem: Problem) => void) {
     this.#onProblem = onProblem;
   }
 
+  get behind(): readonly Behind[] {
+    return [...this.#behind.values()];
+  }
+
   skip(table: "users" | "pushes", reason: string): void {
-    this[table].skipped += 1;
-    count(this.skipReasons, reason);
+    this.stayBehind(table, "skipped", reason, 1);
   }
 
   leaveOut(table: Problem["table"], id: number, reason: string): void {
-    this[table === "site_settings" ? "style" : table].leftOut += 1;
+    if (table === "site_settings") this.style.leftOut += 1;
+    else this.stayBehind(table, "leftOut", reason, 1);
     this.#tell({ table, id, effect: "left_out", reason });
   }
 
-  lacks(table: Problem["table"], id: number, reason: string): void {
-    this.#tell({ table, id, effect: "partly", reason });
+  stayBehind(table: CountedTable, effect: Behind["effect"], reason: string, rows: number): void {
+    if (rows === 0) return;
+    this.counts[table][effect] += rows;
+    const known = this.#behind.has(`${table} ${effect} ${reason}`) || this.#behind.size < reasonsMax;
+    const told = known ? reason : "Something else.";
+    const key = `${table} ${effect} ${told}`;
+    const entry = this.#behind.get(key) ?? { table, effect, reason: told, count: 0 };
+    entry.count += rows;
+    this.#behind.set(key, entry);
+  }
+
+  lacks(table: Problem["table"], id: number, lacks: readonly Lack[]): void {
+    for (const { reason } of lacks) this.#tell({ table, id, effect: "partly", reason });
+  }
+
+  supersede(table: Problem["table"], id: number, parts: readonly Part[]): void {
+    if (parts.length === 0) return;
+    const what = parts.map((part) => partNames[part]).join(", ");
+    const reason = `What it came without (${what}) was set here meanwhile, or is gone here: that stays as it is.`;
+    this.#onProblem({ table, id, effect: "superseded", reason });
   }
 
   bringPush(push: {
@@ -64,20 +124,21 @@ export class Tally {
     readonly state: PushState;
     readonly pushId: number;
     readonly auditEvents: number;
-    readonly files: number;
     readonly fileBytes: number;
   }): void {
-    this.pushes.brought += 1;
+    this.counts.pushes.brought += 1;
     count(this.kinds, `${push.kind} ${push.state}`);
-    this.auditEvents += push.auditEvents;
-    this.files += push.files;
     this.fileBytes += push.fileBytes;
+    this.eventsOfNewPushes += push.auditEvents;
     this.firstPushId = Math.min(this.firstPushId ?? push.pushId, push.pushId);
   }
 
   #tell(problem: Problem): void {
     this.problems += 1;
-    count(this.problemReasons, problem.reason);
+    // Reasons that name rows are one reason.
+    const reason = problem.reason.replace(/\b\d+\b/g, "…");
+    count(this.problemReasons, reason);
+    if (problem.effect === "partly" || problem.table === "site_settings") count(this.partReasons, reason);
     this.#onProblem(problem);
   }
 }

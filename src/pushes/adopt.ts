@@ -128,9 +128,9 @@ async function sealRows(
 }
 
 /** Of what its owner had mailed there. Nothing of it is sent from here. */
-async function sealDispatches(
-  { vault, dispatchIds }: AdoptionDeps,
-  { id: pushId, ownerId }: PushRow,
+export async function sealDispatches(
+  { vault, dispatchIds }: Pick<AdoptionDeps, "vault" | "dispatchIds">,
+  { id: pushId, ownerId }: Pick<PushRow, "id" | "ownerId">,
   trail: readonly AdoptedEntry[],
 ): Promise<readonly DispatchRow[]> {
   const rows: DispatchRow[] = [];

@@ -11,8 +11,30 @@ export interface AdoptingStore {
   insertUser(unit: Unit, userId: number, user: AdoptedUser): Promise<void>;
   insertTotp(unit: Unit, userId: number, secretSealed: Buffer, lastStep: number, now: number): Promise<void>;
   insertCodes(unit: Unit, userId: number, keySealed: Buffer, digests: readonly Buffer[]): Promise<void>;
-  /** @returns false when somebody else has a token of this digest. */
-  insertToken(unit: Unit, userId: number, digest: Buffer, now: number): Promise<boolean>;
+  findTokenHolder(unit: Unit, digest: Buffer): Promise<number | undefined>;
+  /** Nothing happens where somebody has a token of this digest. */
+  insertToken(unit: Unit, userId: number, digest: Buffer, now: number): Promise<void>;
+  /** undefined: the account is gone. */
+  findStanding(unit: Unit, userId: number): Promise<Standing | undefined>;
+  /** Of somebody who has none. */
+  setFirstPassword(unit: Unit, userId: number, passwordHash: string): Promise<void>;
+  setCreatedAt(unit: Unit, userId: number, createdAt: number): Promise<void>;
+}
+
+/** What somebody can sign in with now. */
+export interface Standing {
+  readonly hasPassword: boolean;
+  /** Authenticator app and passkeys together. */
+  readonly factors: number;
+  /** null: there is no authenticator app. */
+  readonly totpSealed: Buffer | null;
+  /** Backup codes, used ones included. */
+  readonly codes: number;
+}
+
+interface RawStanding extends Omit<Standing, "hasPassword" | "factors"> {
+  readonly hasPassword: number;
+  readonly passkeys: number;
 }
 
 const idByEmail = sql<[email: string], { id: number }>("SELECT id FROM users WHERE email = ?");
@@ -48,6 +70,17 @@ const insertApiToken = sql<
    ON CONFLICT (digest) DO NOTHING`,
 );
 
+const standingOf = sql<[userId: number], RawStanding>(
+  `SELECT CASE WHEN password_hash <> '' THEN 1 ELSE 0 END AS hasPassword, totp_factors.secret_sealed AS totpSealed,
+     (SELECT count(*) FROM passkeys WHERE passkeys.user_id = users.id) AS passkeys,
+     (SELECT count(*) FROM backup_codes WHERE backup_codes.user_id = users.id)
+       + (SELECT count(*) FROM imported_code_keys WHERE imported_code_keys.user_id = users.id) AS codes
+   FROM users LEFT JOIN totp_factors ON totp_factors.user_id = users.id WHERE users.id = ?`,
+);
+const setPassword = sql<[passwordHash: string, userId: number]>(
+  "UPDATE users SET password_hash = ? WHERE id = ? AND password_hash = ''",
+);
+const setCreation = sql<[createdAt: number, userId: number]>("UPDATE users SET created_at = ? WHERE id = ?");
 const holderOf = sql<[digest: Buffer], { userId: number }>("SELECT user_id AS userId FROM api_tokens WHERE digest = ?");
 
 export function createAdoptingStore(tokenName: string): AdoptingStore {
@@ -72,7 +105,20 @@ export function createAdoptingStore(tokenName: string): AdoptingStore {
     async insertToken(unit, userId, digest, now) {
       const id = await nextId(unit, "api_tokens");
       await unit.run(insertApiToken, id, userId, tokenName, digest, allScopes.join(" "), now);
-      return (await unit.one(holderOf, digest))?.userId === userId;
+    },
+    findTokenHolder: async (unit, digest) => (await unit.one(holderOf, digest))?.userId,
+    async findStanding(unit, userId) {
+      const found = await unit.one(standingOf, userId);
+      if (found === undefined) return undefined;
+      const { hasPassword, passkeys, totpSealed, codes } = found;
+      return { hasPassword: hasPassword === 1, factors: passkeys + (totpSealed === null ? 0 : 1), totpSealed, codes };
+    },
+    async setFirstPassword(unit, userId, passwordHash) {
+      if ((await unit.run(setPassword, passwordHash, userId)) !== 1)
+        throw new Error("Somebody has a password already.");
+    },
+    async setCreatedAt(unit, userId, createdAt) {
+      await unit.run(setCreation, createdAt, userId);
     },
   };
 }

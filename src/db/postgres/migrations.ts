@@ -285,6 +285,10 @@ export const migrations: readonly string[] = [
     kind TEXT COLLATE "C" NOT NULL,
     source_id BIGINT NOT NULL,
     id BIGINT NOT NULL,
+    lacks TEXT COLLATE "C" NOT NULL,
+    audit_events BIGINT NOT NULL,
+    notifications BIGINT NOT NULL,
+    files BIGINT NOT NULL,
     PRIMARY KEY (source, kind, source_id)
   );
 

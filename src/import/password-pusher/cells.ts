@@ -24,10 +24,14 @@ export function timeOf(cell: Cell | undefined): number | undefined {
   const [, year, month, day, hour, minute, second, fraction = ""] = timeShape.exec(String(cell ?? "")) ?? [];
   if (year === undefined || Number(month) === 0 || Number(day) === 0) return undefined;
   const milliseconds = Number(fraction.slice(0, 3).padEnd(3, "0"));
-  return Date.UTC(
+  const time = Date.UTC(
     ...([Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)] as const),
     milliseconds,
   );
+  // A thirteenth month would become the next year's first.
+  return new Date(time).toISOString().startsWith(`${year}-${month}-${day}T${hour}:${minute}:${second}`)
+    ? time
+    : undefined;
 }
 
 /** The same time in the same words, whichever engine it comes from; as exact as it is there. */

@@ -9,12 +9,13 @@ import {
 } from "../../../test/support/password-pusher/installations.ts";
 import { collect, openSource } from "../../../test/support/password-pusher/open-source.ts";
 import { sealedByLockbox } from "../../../test/support/password-pusher/seal.ts";
+import type { PushPart } from "../lacks.ts";
 import type { ImportSource, SourcePush, SourceRow } from "../source.ts";
 
 /** Of the fixture: text-plain, text-passphrase-utf8 (owned, all three values sealed), url-plain. */
 const [textPush, sealedPush, urlPush] = [11, 17, 36];
 
-async function pushOf(source: ImportSource, id: number): Promise<SourceRow<SourcePush> | undefined> {
+async function pushOf(source: ImportSource, id: number): Promise<SourceRow<SourcePush, PushPart> | undefined> {
   return (await collect(source.pushes(id - 1)))[0];
 }
 
@@ -31,7 +32,7 @@ describe("a push that cannot be read whole", () => {
     expect(await pushOf(source, sealedPush)).toMatchObject({
       outcome: "read",
       row: { note: null, open: { payload: "Grüße aus Köln" } },
-      problems: ["No key opens its note: it comes without."],
+      lacks: [{ part: "note", reason: "No key opens its note: it comes without." }],
     });
   });
 
@@ -41,9 +42,8 @@ describe("a push that cannot be read whole", () => {
     );
     const rows = await collect(source.pushes(0));
 
-    expect(rows.find(({ id }) => id === sealedPush)).toEqual({
+    expect(rows.find(({ id }) => id === sealedPush)).toMatchObject({
       outcome: "unreadable",
-      id: sealedPush,
       reason: `No key opens its ${value}.`,
     });
     expect(rows.filter(({ outcome }) => outcome === "unreadable").map(({ id }) => id)).toEqual([sealedPush, 103]);
@@ -55,14 +55,13 @@ describe("a push that cannot be read whole", () => {
       db.prepare("UPDATE pushes SET created_at = 'yesterday' WHERE id = ?").run(urlPush);
     });
 
-    expect(await pushOf(source, textPush)).toEqual({
+    expect(await pushOf(source, textPush)).toMatchObject({
       outcome: "unreadable",
-      id: textPush,
       reason: "Its kind 4 is not known.",
     });
     expect(await pushOf(source, urlPush)).toMatchObject({
       outcome: "unreadable",
-      reason: "When it was made cannot be read.",
+      reason: "When it was made (created_at) cannot be read.",
     });
   });
 
@@ -84,7 +83,10 @@ describe("a push that cannot be read whole", () => {
     });
 
     const row = await pushOf(source, 57);
-    expect(row).toMatchObject({ outcome: "read", problems: ["Its attachment 4 has no file on record."] });
+    expect(row).toMatchObject({
+      outcome: "read",
+      lacks: [{ part: "files", reason: "Its attachment 4 has no file on record." }],
+    });
     expect(row?.outcome === "read" && row.row.open?.files.map(({ id }) => id)).toEqual([3, 5]);
   });
 
@@ -149,10 +151,12 @@ describe("what old rows leave open", () => {
       db.prepare("UPDATE audit_logs SET kind = 77 WHERE push_id = ? AND kind = 1").run(textPush);
       db.prepare("UPDATE audit_logs SET ip = NULL, user_agent = NULL, referrer = NULL WHERE push_id = ?").run(textPush);
     });
-    const entries = await source.auditEntries(textPush);
+    const { entries, lacks } = await source.trail(textPush);
 
     expect(entries).toMatchObject([{ kind: "creation", address: "", userAgent: "", referrer: "" }]);
-    expect(source.warnings).toEqual([expect.stringMatching(/^1 audit entry is left out, .+ \(\d+\)\.$/)]);
+    expect(lacks).toEqual([
+      { part: "trail", reason: expect.stringMatching(/^The audit entry \d+ is left out: its kind is not known\.$/) },
+    ]);
   });
 
   it("does without tables and columns that came later", async () => {
@@ -177,7 +181,7 @@ describe("what old rows leave open", () => {
       null,
       null,
     ]);
-    expect((await source.auditEntries(119)).map(({ notification }) => notification)).not.toContainEqual(
+    expect((await source.trail(119)).entries.map(({ notification }) => notification)).not.toContainEqual(
       expect.anything(),
     );
     expect(await source.styleSheet()).toBeUndefined();
@@ -194,19 +198,21 @@ describe("a user whose second factor is lost", () => {
     expect(alice).toMatchObject({
       outcome: "read",
       row: { passwordHash: "", totp: null, apiToken: "nAaDnoZLGfC4JKsefkqL" },
-      problems: [expect.stringContaining("No key opens its second factor")],
+      lacks: [{ part: "factor", reason: expect.stringContaining("No key opens its second factor") }],
     });
   });
 
-  it("comes without backup codes when their key is not given, and the count is told", async () => {
+  it("comes without backup codes when their key is not given, and that is told", async () => {
     const installation = installProduction();
     const source = await openSource(installation, {
       environment: { ...installation.environment, SECRET_KEY_BASE: "" },
     });
     const [, alice] = await collect(source.users(0));
 
-    expect(alice).toMatchObject({ row: { totp: { backupCodes: null } }, problems: [] });
-    expect(source.warnings).toEqual([expect.stringMatching(/^1 user's backup codes .+ \(3\)\.$/)]);
+    expect(alice).toMatchObject({
+      row: { totp: { backupCodes: null } },
+      lacks: [{ part: "backup_codes", reason: expect.stringContaining("SECRET_KEY_BASE") }],
+    });
   });
 });
 

@@ -1,5 +1,5 @@
 import { databaseUrl, type PostgresAddress } from "../../config/database-url.ts";
-import { SourceError } from "../source.ts";
+import { SourceArgumentError } from "../source.ts";
 
 export type SourceAddress =
   | { readonly engine: "sqlite"; readonly path: string }
@@ -30,7 +30,7 @@ const tlsModes = [
 
 /**
  * The address as the source's own DATABASE_URL has it; parameters that say how its application uses the database (`pool`,
- * `encoding`) are left out. @throws SourceError, which never repeats the address: it may hold a password.
+ * `encoding`) are left out. @throws SourceArgumentError, which never repeats the address: it may hold a password.
  */
 export function parseSourceAddress(text: string): SourceAddress {
   const address = text.trim();
@@ -111,6 +111,6 @@ function reasonOf(parsed: { readonly ok: boolean; readonly reason?: string }): s
   return parsed.reason ?? `it must be ${allowed}`;
 }
 
-function refusal(reason: string): SourceError {
-  return new SourceError(`--database is of no use: ${reason}.`);
+function refusal(reason: string): SourceArgumentError {
+  return new SourceArgumentError(`--database is of no use: ${reason}.`);
 }

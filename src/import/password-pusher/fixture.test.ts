@@ -72,11 +72,11 @@ function describeInstallation({ expected: there, userTimesMs, install }: Engine)
     for (const [at, push] of there.pushes.entries()) {
       const read = rows[at];
       if (push.unreadable.includes("payload")) {
-        expect(read).toEqual({ outcome: "unreadable", id: push.id, reason: "No key opens its payload." });
+        expect(read).toMatchObject({ outcome: "unreadable", id: push.id, reason: "No key opens its payload." });
         continue;
       }
       if (read?.outcome !== "read") throw new Error(`${push.tag} was not read.`);
-      expect(read.problems, push.tag).toEqual([]);
+      expect(read.lacks, push.tag).toEqual([]);
       expect(shown(read.row), push.tag).toEqual(wanted(push, there.users));
     }
   });
@@ -98,7 +98,7 @@ function describeInstallation({ expected: there, userTimesMs, install }: Engine)
   it("gives every user with what signs them in", async () => {
     const rows = await collect((await open()).users(0));
 
-    expect(rows.map((row) => (row.outcome === "read" ? [row.problems, shownUser(row.row, userTimesMs)] : row))).toEqual(
+    expect(rows.map((row) => (row.outcome === "read" ? [row.lacks, shownUser(row.row, userTimesMs)] : row))).toEqual(
       there.users.map((user) => [[], wantedUser(user, userTimesMs)]),
     );
   });
@@ -110,7 +110,8 @@ function describeInstallation({ expected: there, userTimesMs, install }: Engine)
     );
 
     for (const push of there.pushes) {
-      const entries = await source.auditEntries(push.id);
+      const { entries, lacks } = await source.trail(push.id);
+      expect(lacks).toEqual([]);
       for (const { kind } of entries) kinds[kind] = (kinds[kind] ?? 0) + 1;
       expect(entries).toHaveLength(push.audit_total);
       expect(countsOf(entries)).toEqual(push.audit_counts);
@@ -124,7 +125,7 @@ function describeInstallation({ expected: there, userTimesMs, install }: Engine)
     const source = await open();
 
     for (const mail of there.notify_by_emails) {
-      const entry = (await source.auditEntries(mail.push_id)).find(({ id }) => id === mail.audit_log_id);
+      const entry = (await source.trail(mail.push_id)).entries.find(({ id }) => id === mail.audit_log_id);
       expect(entry?.notification).toMatchObject({
         recipients: mail.recipients.split(", "),
         locale: mail.locale,
@@ -145,6 +146,8 @@ function describeInstallation({ expected: there, userTimesMs, install }: Engine)
       pushes: there.totals.pushes,
       auditEntries: there.totals.audit_logs,
       files: there.totals.attachments - (there === production ? 1 : 0),
+      notifications: there.notify_by_emails.length,
+      ofNoPush: { auditEntries: 0, notifications: 0, files: 0 },
     });
     expect(await collect(source.pushes(second?.id ?? 0))).toHaveLength(there.totals.pushes - 2);
     expect(await collect(source.users(there.users.at(-1)?.id ?? 0))).toEqual([]);

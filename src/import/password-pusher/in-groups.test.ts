@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { PushPart } from "../lacks.ts";
 import type { SourceRow } from "../source.ts";
 import { readInGroups } from "./in-groups.ts";
 import { SourceReadError } from "./store/source-rows.ts";
@@ -19,9 +20,9 @@ function tableOf(count: number, bytesOf: (id: number) => number) {
         return Array.from({ length }, (_, at) => ({ id: afterId + at + 1 }));
       },
       sizes: async (ids: readonly number[]) => ids.map((id) => ({ id, bytes: String(bytesOf(id)) })),
-      async fetch(ids: readonly number[]): Promise<readonly SourceRow<number>[]> {
+      async fetch(ids: readonly number[]): Promise<readonly SourceRow<number, PushPart>[]> {
         fetched.push([...ids]);
-        return ids.map((id) => ({ outcome: "read", id, row: id, problems: [] }));
+        return ids.map((id) => ({ outcome: "read", id, row: id, lacks: [] }));
       },
     },
   };
@@ -46,7 +47,7 @@ it("holds no more than a few MiB at once, and misses no row of a hundred thousan
 
 it("does not even fetch a row that is larger than any can be", async () => {
   const table = tableOf(3, (id) => (id === 2 ? 200 * mebibyte : 10));
-  const rows: SourceRow<number>[] = [];
+  const rows: SourceRow<number, PushPart>[] = [];
   for await (const row of readInGroups(table.reading, 0)) rows.push(row);
 
   expect(rows.map(({ outcome }) => outcome)).toEqual(["read", "unreadable", "read"]);
@@ -69,7 +70,7 @@ it("finds the one damaged row among its group, also when sizes cannot be told", 
       return await table.reading.fetch(ids);
     },
   };
-  const rows: SourceRow<number>[] = [];
+  const rows: SourceRow<number, PushPart>[] = [];
   for await (const row of readInGroups(reading, 0)) rows.push(row);
 
   expect(rows).toHaveLength(50);

@@ -1,16 +1,17 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { PushPart, UserPart } from "../lacks.ts";
 import type { SourceRow } from "../source.ts";
 import { wholeNumberOf } from "./cells.ts";
 import { SourceReadError, type SourceRecord } from "./store/source-rows.ts";
 
 /** How rows of one table are asked for. */
-export interface GroupedReading<Row> {
+export interface GroupedReading<Row, Part extends UserPart | PushPart> {
   /** `id` of the rows after this one, in order. */
   ids(afterId: number, limit: number): Promise<readonly SourceRecord[]>;
   /** `id` and `bytes` of these rows. @throws SourceReadError when one of them is damaged. */
   sizes(ids: readonly number[]): Promise<readonly SourceRecord[]>;
   /** The rows of these ids, in their order. @throws SourceReadError when one of them is damaged. */
-  fetch(ids: readonly number[]): Promise<readonly SourceRow<Row>[]>;
+  fetch(ids: readonly number[]): Promise<readonly SourceRow<Row, Part>[]>;
 }
 
 const pageIds = 1_000;
@@ -26,10 +27,10 @@ interface Size {
 }
 
 /** In the order of ids: first how large the rows are, then as many at once as memory likes. */
-export async function* readInGroups<Row>(
-  reading: GroupedReading<Row>,
+export async function* readInGroups<Row, Part extends UserPart | PushPart>(
+  reading: GroupedReading<Row, Part>,
   afterId: number,
-): AsyncGenerator<SourceRow<Row>, void, undefined> {
+): AsyncGenerator<SourceRow<Row, Part>, void, undefined> {
   for (let last = afterId; ; ) {
     const ids = (await reading.ids(last, pageIds)).map(idOf);
     for (const group of groupsOf(await sizesOf(reading, ids))) {
@@ -43,7 +44,10 @@ export async function* readInGroups<Row>(
 }
 
 /** Where one of them cannot be told, each row is read by itself. */
-async function sizesOf<Row>(reading: GroupedReading<Row>, ids: readonly number[]): Promise<readonly Size[]> {
+async function sizesOf<Row, Part extends UserPart | PushPart>(
+  reading: GroupedReading<Row, Part>,
+  ids: readonly number[],
+): Promise<readonly Size[]> {
   try {
     const bytes = new Map((await reading.sizes(ids)).map((record) => [idOf(record), wholeNumberOf(record.bytes)]));
     return ids.map((id) => ({ id, bytes: bytes.get(id) ?? 0 }));
@@ -75,10 +79,10 @@ function* groupsOf(sizes: readonly Size[]): Generator<readonly Size[]> {
 }
 
 /** A row that the database cannot read is found by reading the rows of its group one by one. */
-async function* readGroup<Row>(
-  reading: GroupedReading<Row>,
+async function* readGroup<Row, Part extends UserPart | PushPart>(
+  reading: GroupedReading<Row, Part>,
   group: readonly Size[],
-): AsyncGenerator<SourceRow<Row>, void, undefined> {
+): AsyncGenerator<SourceRow<Row, Part>, void, undefined> {
   const [first] = group;
   if (first !== undefined && first.bytes > rowBytesMax) {
     const reason = `Its sealed columns have ${first.bytes} bytes, more than any that was ever stored.`;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { BucketDeps } from "../../blobs/s3/bucket.ts";
 import type { ReadFile } from "../../config/secret-files.ts";
-import { type ImportSource, SourceError } from "../source.ts";
+import { type Holdings, type ImportSource, SourceError } from "../source.ts";
 import { exactTimeOf, textOf, wholeNumberOf } from "./cells.ts";
 import { parseSourceAddress, type SourceAddress } from "./database-address.ts";
 import { Findings } from "./findings.ts";
@@ -16,6 +16,7 @@ import { createSourceQueries, type SourceQueries } from "./store/queries.ts";
 import type { SourceRows } from "./store/source-rows.ts";
 import { openSourceTables } from "./store/source-tables.ts";
 import { openSqliteRows } from "./store/sqlite-rows.ts";
+import { tryKeys } from "./try-keys.ts";
 
 /** What an operator hands over. */
 export interface PasswordPusherPlace {
@@ -57,20 +58,18 @@ export async function openPasswordPusher(place: PasswordPusherPlace, deps: Passw
       get warnings() {
         return [...warnings, ...findings.sentences()];
       },
-      get losses() {
-        return findings.losses();
-      },
       async counts() {
         return {
           users: await queries.count("users"),
           pushes: await queries.count("pushes"),
-          auditEntries: await queries.count("audit_logs"),
-          files: await queries.count("files"),
+          ...(await holdingsBy((table) => queries.count(table))),
+          ofNoPush: await holdingsBy((table) => queries.countOfNoPush(table)),
         };
       },
       users: (afterId) => readUsers(reading, afterId),
       pushes: (afterId) => readPushes(reading, afterId),
-      auditEntries: (pushId) => readTrail(reading, pushId),
+      trail: (pushId) => readTrail(reading, pushId),
+      tryKeys: () => tryKeys(queries, reading.lockbox),
       readFile: (file) => files.read(file),
       styleSheet: async () => textOf(await queries.customCss()) || undefined,
       close: () => rows.close(),
@@ -79,6 +78,15 @@ export async function openPasswordPusher(place: PasswordPusherPlace, deps: Passw
     await rows.close();
     throw error;
   }
+}
+
+async function holdingsBy(count: (table: "audit_logs" | "notify_by_emails" | "files") => Promise<number>) {
+  const holdings: Holdings = {
+    auditEntries: await count("audit_logs"),
+    notifications: await count("notify_by_emails"),
+    files: await count("files"),
+  };
+  return holdings;
 }
 
 /** Drivers are loaded where they are needed. */

@@ -1,4 +1,5 @@
-import type { SourceFile, SourceKind, SourcePush, SourceRow } from "../source.ts";
+import type { Lack, PushPart } from "../lacks.ts";
+import type { Holdings, SourceFile, SourceKind, SourcePush, SourceRow } from "../source.ts";
 import { textOf, timeOf, truthOf, wholeNumberOf } from "./cells.ts";
 import type { Findings } from "./findings.ts";
 import type { Lockbox } from "./lockbox.ts";
@@ -7,7 +8,10 @@ import type { SourceQueries } from "./store/queries.ts";
 import type { Cell, SourceRecord } from "./store/source-rows.ts";
 
 export interface PushReading {
-  readonly queries: Pick<SourceQueries, "pushIds" | "pushSizes" | "pushes" | "tallies" | "files" | "countedViewAt">;
+  readonly queries: Pick<
+    SourceQueries,
+    "pushIds" | "pushSizes" | "pushes" | "tallies" | "notificationTallies" | "files" | "countedViewAt"
+  >;
   readonly lockbox: Lockbox;
   readonly findings: Findings;
   /** Decides what has ended: the same for all pushes of a reading. */
@@ -17,6 +21,7 @@ export interface PushReading {
 export interface Tally {
   readonly countedViews: number;
   readonly deletedAt: Cell;
+  readonly entries: number;
 }
 
 export interface FoundPush {
@@ -25,6 +30,7 @@ export interface FoundPush {
   readonly tally: Tally;
   /** A number: an attachment of which there is no file on record. */
   readonly files: readonly (SourceFile | number)[];
+  readonly holdings: Holdings;
 }
 
 const kinds: readonly SourceKind[] = ["text", "file", "url", "qr"];
@@ -33,25 +39,31 @@ const daysWithoutLimit = 7;
 const viewsWithoutLimit = 5;
 
 /** One push with its state and, while it lives, its content. What cannot be opened is told without what it holds. */
-export async function pushOf(reading: PushReading, found: FoundPush): Promise<SourceRow<SourcePush>> {
-  const { id, record, tally } = found;
+export async function pushOf(reading: PushReading, found: FoundPush): Promise<SourceRow<SourcePush, PushPart>> {
+  const { id, record, tally, holdings } = found;
+  const unreadable = (reason: string) => ({ outcome: "unreadable" as const, id, holdings, reason });
   const urlToken = textOf(record.url_token) ?? "";
-  if (urlToken === "") return { outcome: "skipped", id, reason: "It has no url_token, so no link leads to it." };
+  if (urlToken === "") {
+    return { outcome: "skipped", id, holdings, reason: "It has no url_token, so no link leads to it." };
+  }
   const kindNumber = wholeNumberOf(record.kind);
   const kind = kinds[kindNumber ?? -1];
-  if (kind === undefined) return unreadable(id, `Its kind ${kindNumber ?? "NULL"} is not known.`);
+  if (kind === undefined) return unreadable(`Its kind ${kindNumber ?? "NULL"} is not known.`);
   const createdAt = timeOf(record.created_at);
-  if (createdAt === undefined) return unreadable(id, "When it was made cannot be read.");
+  if (createdAt === undefined) return unreadable("When it was made (created_at) cannot be read.");
 
-  const problems: string[] = [];
+  const lacks: Lack<PushPart>[] = [];
   const end = await endIn(reading, found, createdAt);
-  const content = end === null ? contentOf(reading, found, problems) : null;
-  if (typeof content === "string") return unreadable(id, content);
+  const opener = openerOf(reading, found);
+  const content = end === null ? contentOf(opener, found, lacks) : null;
+  const note = noteOf(opener, lacks);
+  if (opener.underDefaultKey()) reading.findings.note("pushUnderDefaultKey", id);
+  if (typeof content === "string") return unreadable(content);
   const row: SourcePush = {
     ...{ id, kind, urlToken, end, createdAt },
     userId: wholeNumberOf(record.user_id) ?? null,
     name: textOf(record.name),
-    note: noteOf(reading, found, problems),
+    note,
     open: content,
     ...limitsOf(record),
     countedViews: tally.countedViews,
@@ -59,7 +71,7 @@ export async function pushOf(reading: PushReading, found: FoundPush): Promise<So
     retrievalStep: truthOf(record.retrieval_step),
     updatedAt: timeOf(record.updated_at) ?? createdAt,
   };
-  return { outcome: "read", id, row, problems };
+  return { outcome: "read", id, holdings, row, lacks };
 }
 
 function limitsOf(record: SourceRecord): Pick<SourcePush, "expireAfterDays" | "expireAfterViews"> {
@@ -96,16 +108,17 @@ async function endIn(
 
 /** @returns why it is unreadable, if it is: without payload or passphrase a push cannot be given to anybody. */
 function contentOf(
-  reading: PushReading,
-  { id, record, files }: FoundPush,
-  problems: string[],
+  { open }: Opener,
+  { files }: FoundPush,
+  lacks: Lack<PushPart>[],
 ): NonNullable<SourcePush["open"]> | string {
-  const payload = opened(reading, id, "payload_ciphertext", record);
+  const payload = open("payload_ciphertext");
   if (payload === undefined) return "No key opens its payload.";
-  const passphrase = opened(reading, id, "passphrase_ciphertext", record);
+  const passphrase = open("passphrase_ciphertext");
   if (passphrase === undefined) return "No key opens its passphrase.";
   for (const file of files) {
-    if (typeof file === "number") problems.push(`Its attachment ${file} has no file on record.`);
+    if (typeof file !== "number") continue;
+    lacks.push({ part: "files", reason: `Its attachment ${file} has no file on record.` });
   }
   return {
     payload: payload ?? "",
@@ -116,28 +129,31 @@ function contentOf(
 }
 
 /** It belongs to the owner's history: a push goes on without it. */
-function noteOf(reading: PushReading, { id, record }: FoundPush, problems: string[]): string | null {
-  const note = opened(reading, id, "note_ciphertext", record);
+function noteOf({ open }: Opener, lacks: Lack<PushPart>[]): string | null {
+  const note = open("note_ciphertext");
   if (note !== undefined) return note;
-  problems.push("No key opens its note: it comes without.");
+  lacks.push({ part: "note", reason: "No key opens its note: it comes without." });
   return null;
 }
 
-/** NULL and "" are stored as they are. undefined: no key opens it. */
-function opened(
-  { lockbox, findings }: PushReading,
-  id: number,
-  column: "payload_ciphertext" | "note_ciphertext" | "passphrase_ciphertext",
-  record: SourceRecord,
-): string | null | undefined {
-  const sealed = textOf(record[column]);
-  if (sealed === null || sealed === "") return sealed;
-  const opening = lockbox.open({ table: "pushes", column }, sealed);
-  if (opening.outcome === "unreadable") return undefined;
-  if (opening.underDefaultKey) findings.note("pushUnderDefaultKey", id);
-  return opening.text;
+interface Opener {
+  /** NULL and "" are stored as they are. undefined: no key opens it. */
+  open(column: "payload_ciphertext" | "note_ciphertext" | "passphrase_ciphertext"): string | null | undefined;
+  /** Whether the published default key has opened any of them. */
+  underDefaultKey(): boolean;
 }
 
-function unreadable(id: number, reason: string): SourceRow<SourcePush> {
-  return { outcome: "unreadable", id, reason };
+function openerOf({ lockbox }: PushReading, { record }: FoundPush): Opener {
+  let underDefaultKey = false;
+  return {
+    open(column) {
+      const sealed = textOf(record[column]);
+      if (sealed === null || sealed === "") return sealed;
+      const opening = lockbox.open({ table: "pushes", column }, sealed);
+      if (opening.outcome === "unreadable") return undefined;
+      if (opening.underDefaultKey) underDefaultKey = true;
+      return opening.text;
+    },
+    underDefaultKey: () => underDefaultKey,
+  };
 }

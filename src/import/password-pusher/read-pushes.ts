@@ -1,26 +1,38 @@
+import type { PushPart } from "../lacks.ts";
 import type { SourceFile, SourcePush, SourceRow } from "../source.ts";
 import { textOf, wholeNumberOf } from "./cells.ts";
 import { readInGroups } from "./in-groups.ts";
 import { type PushReading, pushOf, type Tally } from "./push-row.ts";
 import type { SourceRecord } from "./store/source-rows.ts";
 
-export function readPushes(reading: PushReading, afterId: number): AsyncIterable<SourceRow<SourcePush>> {
+export function readPushes(reading: PushReading, afterId: number): AsyncIterable<SourceRow<SourcePush, PushPart>> {
   const { pushIds: ids, pushSizes: sizes } = reading.queries;
-  return readInGroups<SourcePush>({ ids, sizes, fetch: (group) => fetchPushes(reading, group) }, afterId);
+  return readInGroups<SourcePush, PushPart>({ ids, sizes, fetch: (group) => fetchPushes(reading, group) }, afterId);
 }
 
-async function fetchPushes(reading: PushReading, ids: readonly number[]): Promise<readonly SourceRow<SourcePush>[]> {
+async function fetchPushes(
+  reading: PushReading,
+  ids: readonly number[],
+): Promise<readonly SourceRow<SourcePush, PushPart>[]> {
   const { queries } = reading;
   const records = byId(await queries.pushes(ids), "id");
   const tallies = byId(await queries.tallies(ids), "push_id");
+  const notifications = byId(await queries.notificationTallies(ids), "push_id");
   const files = byId(await queries.files(ids), "push_id");
-  const rows: SourceRow<SourcePush>[] = [];
+  const rows: SourceRow<SourcePush, PushPart>[] = [];
   for (const id of ids) {
     const [record] = records.get(id) ?? [];
-    const found = { id, tally: tallyOf(tallies.get(id) ?? []), files: (files.get(id) ?? []).map(fileOf) };
+    const tally = tallyOf(tallies.get(id) ?? []);
+    const attached = (files.get(id) ?? []).map(fileOf);
+    const holdings = {
+      auditEntries: tally.entries,
+      notifications: wholeNumberOf(notifications.get(id)?.[0]?.entries) ?? 0,
+      files: attached.length,
+    };
+    const found = { id, tally, files: attached, holdings };
     // List and row are of one snapshot: an index that names what is not there is damaged.
     if (record === undefined)
-      rows.push({ outcome: "unreadable", id, reason: "The database lists it and does not have it." });
+      rows.push({ outcome: "unreadable", id, holdings, reason: "The database lists it and does not have it." });
     else rows.push(await pushOf(reading, { ...found, record }));
   }
   return rows;
@@ -40,14 +52,16 @@ function byId(records: readonly SourceRecord[], column: string): ReadonlyMap<num
 
 /** Views and refused views count; an expiry by somebody says who ended it. */
 function tallyOf(records: readonly SourceRecord[]): Tally {
-  let countedViews = 0;
+  let [countedViews, entries] = [0, 0];
   let deletedAt: SourceRecord[string] = null;
   for (const record of records) {
     const kind = wholeNumberOf(record.kind);
     if (kind === 3) deletedAt = record.first_at ?? null;
-    if (kind === 1 || kind === 2) countedViews += wholeNumberOf(record.entries) ?? 0;
+    const count = wholeNumberOf(record.entries) ?? 0;
+    if (kind === 1 || kind === 2) countedViews += count;
+    entries += count;
   }
-  return { countedViews, deletedAt };
+  return { countedViews, deletedAt, entries };
 }
 
 /** The number of the attachment, when there is no file on record for it. */

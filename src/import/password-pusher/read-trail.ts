@@ -1,4 +1,5 @@
-import type { SourceAuditEntry, SourceNotification } from "../source.ts";
+import type { Lack, PushPart } from "../lacks.ts";
+import type { SourceAuditEntry, SourceNotification, SourceTrail } from "../source.ts";
 import { textOf, timeOf, wholeNumberOf } from "./cells.ts";
 import type { Findings } from "./findings.ts";
 import type { Lockbox } from "./lockbox.ts";
@@ -20,26 +21,27 @@ const statuses: readonly SourceNotification["status"][] = [
 ];
 
 /** The trail of one push, whole: the source stops at 2000 entries. Texts stay as they are, words of 1.x included. */
-export async function readTrail(reading: TrailReading, pushId: number): Promise<readonly SourceAuditEntry[]> {
+export async function readTrail(reading: TrailReading, pushId: number): Promise<SourceTrail> {
   try {
-    return await entriesOf(reading, pushId);
+    return await trailOf(reading, pushId);
   } catch (error) {
     if (!(error instanceof SourceReadError)) throw error;
-    reading.findings.note("trailUnreadable", pushId);
-    return [];
+    return { entries: [], lacks: [{ part: "trail", reason: "The database cannot read its audit trail." }] };
   }
 }
 
-async function entriesOf(reading: TrailReading, pushId: number): Promise<readonly SourceAuditEntry[]> {
+async function trailOf(reading: TrailReading, pushId: number): Promise<SourceTrail> {
   const records = await reading.queries.auditEntries(pushId);
-  const notifications = await notificationsOf(reading, records);
+  const lacks: Lack<PushPart>[] = [];
+  const notifications = await notificationsOf(reading, records, lacks);
   const entries: SourceAuditEntry[] = [];
   for (const record of records) {
     const id = wholeNumberOf(record.id) ?? 0;
     const kind = kinds[wholeNumberOf(record.kind) ?? -1];
     const createdAt = timeOf(record.created_at);
     if (kind === undefined || createdAt === undefined) {
-      reading.findings.note("auditEntryLeftOut", id);
+      const what = kind === undefined ? "kind is not known" : "time (created_at) cannot be read";
+      lacks.push({ part: "trail", reason: `The audit entry ${id} is left out: its ${what}.` });
       continue;
     }
     entries.push({
@@ -52,13 +54,14 @@ async function entriesOf(reading: TrailReading, pushId: number): Promise<readonl
       notification: notifications.get(id) ?? null,
     });
   }
-  return entries;
+  return { entries, lacks };
 }
 
 /** By the id of their audit entry. */
 async function notificationsOf(
   reading: TrailReading,
   entries: readonly SourceRecord[],
+  lacks: Lack<PushPart>[],
 ): Promise<ReadonlyMap<number, SourceNotification>> {
   const ids = entries
     .filter((entry) => kinds[wholeNumberOf(entry.kind) ?? -1] === "creation_email_send")
@@ -68,20 +71,28 @@ async function notificationsOf(
   if (ids.length === 0) return found;
   for (const record of await reading.queries.notifications(ids)) {
     const auditId = wholeNumberOf(record.audit_log_id);
-    if (auditId !== undefined) found.set(auditId, notificationOf(reading, record));
+    if (auditId !== undefined) found.set(auditId, notificationOf(reading, record, lacks));
   }
   return found;
 }
 
-function notificationOf({ lockbox, findings }: TrailReading, record: SourceRecord): SourceNotification {
-  let whole = true;
+function notificationOf(
+  { lockbox, findings }: TrailReading,
+  record: SourceRecord,
+  lacks: Lack<PushPart>[],
+): SourceNotification {
+  const id = wholeNumberOf(record.id) ?? 0;
+  let [whole, underDefaultKey] = [true, false];
   const opened = (column: string): string | null => {
     const sealed = textOf(record[column]);
     if (sealed === null || sealed === "") return sealed;
     const opening = lockbox.open({ table: "notify_by_emails", column }, sealed);
-    if (opening.outcome === "opened") return opening.text;
-    whole = false;
-    return null;
+    if (opening.outcome === "unreadable") {
+      whole = false;
+      return null;
+    }
+    if (opening.underDefaultKey) underDefaultKey = true;
+    return opening.text;
   };
   const notification: SourceNotification = {
     recipients: addressesIn(opened("recipients_ciphertext")),
@@ -91,7 +102,8 @@ function notificationOf({ lockbox, findings }: TrailReading, record: SourceRecor
     errorMessage: opened("error_message_ciphertext"),
     proceedAt: timeOf(record.proceed_at) ?? null,
   };
-  if (!whole) findings.note("notificationUnreadable", wholeNumberOf(record.id) ?? 0);
+  if (underDefaultKey) findings.note("notificationUnderDefaultKey", id);
+  if (!whole) lacks.push({ part: "notifications", reason: `No key opens all of the mail ${id} in its audit trail.` });
   return notification;
 }
 

@@ -1,3 +1,4 @@
+import type { Lack, UserPart } from "../lacks.ts";
 import type { SourceRow, SourceTotp, SourceUser } from "../source.ts";
 import { textOf, timeOf, truthOf, wholeNumberOf } from "./cells.ts";
 import type { Findings } from "./findings.ts";
@@ -17,23 +18,30 @@ export interface UserReading {
 const noWayIn =
   "so it comes without its password, which alone must not let in: set one with `sealpush user set-password`";
 
-export function readUsers(reading: UserReading, afterId: number): AsyncIterable<SourceRow<SourceUser>> {
+const noSecretKeyBase =
+  "Its backup codes hang on SECRET_KEY_BASE, which was not given, and cannot be checked without it.";
+
+export function readUsers(reading: UserReading, afterId: number): AsyncIterable<SourceRow<SourceUser, UserPart>> {
   const { userIds: ids, userSizes: sizes, users } = reading.queries;
   const fetch = async (group: readonly number[]) => {
     const records = new Map((await users(group)).map((record) => [wholeNumberOf(record.id), record]));
     return group.map((id) => userOf(reading, id, records.get(id)));
   };
-  return readInGroups<SourceUser>({ ids, sizes, fetch }, afterId);
+  return readInGroups<SourceUser, UserPart>({ ids, sizes, fetch }, afterId);
 }
 
-function userOf(reading: UserReading, id: number, record: SourceRecord | undefined): SourceRow<SourceUser> {
+function userOf(reading: UserReading, id: number, record: SourceRecord | undefined): SourceRow<SourceUser, UserPart> {
   if (record === undefined) return { outcome: "unreadable", id, reason: "The database lists it and does not have it." };
   const email = textOf(record.email)?.trim() ?? "";
   if (email === "") return { outcome: "skipped", id, reason: "It has no e-mail address." };
-  const problems: string[] = [];
-  const totp = totpOf(reading, id, record, problems);
+  const lacks: Lack<UserPart>[] = [];
+  const totp = totpOf(reading, id, record, lacks);
   const confirmedAt = timeOf(record.confirmed_at) ?? null;
-  const updatedAt = timeOf(record.updated_at);
+  const [createdAt, updatedAt] = [timeOf(record.created_at), timeOf(record.updated_at)];
+  if (createdAt === undefined) {
+    const reason = "When it was made (created_at) cannot be read: the nearest time on record stands in for it.";
+    lacks.push({ part: "created_at", reason });
+  }
   const row: SourceUser = {
     id,
     email,
@@ -41,13 +49,13 @@ function userOf(reading: UserReading, id: number, record: SourceRecord | undefin
     admin: truthOf(record.admin),
     language: textOf(record.preferred_language) || null,
     confirmedAt,
-    createdAt: timeOf(record.created_at) ?? confirmedAt ?? updatedAt ?? 0,
-    updatedAt: updatedAt ?? timeOf(record.created_at) ?? 0,
+    createdAt: createdAt ?? confirmedAt ?? updatedAt ?? 0,
+    updatedAt: updatedAt ?? createdAt ?? 0,
     lastSignedInAt: timeOf(record.current_sign_in_at) ?? timeOf(record.last_sign_in_at) ?? null,
     apiToken: textOf(record.authentication_token) || null,
     totp: totp === "lost" ? null : totp,
   };
-  return { outcome: "read", id, row, problems };
+  return { outcome: "read", id, row, lacks };
 }
 
 /**
@@ -58,24 +66,26 @@ function totpOf(
   { lockbox, findings, secretKeyBase }: UserReading,
   id: number,
   record: SourceRecord,
-  problems: string[],
+  lacks: Lack<UserPart>[],
 ): SourceTotp | null | "lost" {
   if (!truthOf(record.otp_required_for_login)) return null;
   const sealed = textOf(record.otp_secret_ciphertext) ?? "";
   if (sealed === "") {
-    problems.push(`Its second factor is in force and has no secret, ${noWayIn}.`);
+    lacks.push({ part: "factor", reason: `Its second factor is in force and has no secret, ${noWayIn}.` });
     return "lost";
   }
   const opening = lockbox.open({ table: "users", column: "otp_secret_ciphertext" }, sealed);
   if (opening.outcome === "unreadable") {
-    problems.push(`No key opens its second factor, ${noWayIn}.`);
+    lacks.push({ part: "factor", reason: `No key opens its second factor, ${noWayIn}.` });
     return "lost";
   }
   if (opening.underDefaultKey) findings.note("userUnderDefaultKey", id);
   const digests = digestsOf(textOf(record.otp_backup_code_digests));
-  if (digests === undefined) problems.push("Its backup codes cannot be read: new ones must be made.");
+  if (digests === undefined) {
+    lacks.push({ part: "backup_codes", reason: "Its backup codes cannot be read: new ones must be made." });
+  }
   const left = digests ?? [];
-  if (left.length > 0 && secretKeyBase === undefined) findings.note("backupCodesDropped", id);
+  if (left.length > 0 && secretKeyBase === undefined) lacks.push({ part: "backup_codes", reason: noSecretKeyBase });
   return {
     secret: opening.text,
     lastStepAt: wholeNumberOf(record.last_otp_timestep) ?? null,

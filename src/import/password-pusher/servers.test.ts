@@ -101,7 +101,7 @@ function describeServer({ install, change, failing }: Server): void {
     await change(installation.database, "UPDATE pushes SET name = 'changed meanwhile'");
 
     expect(await source.counts()).toMatchObject({ pushes: 48, auditEntries: 388 });
-    expect(await source.auditEntries(115)).toHaveLength(139);
+    expect((await source.trail(115)).entries).toHaveLength(139);
     const names = (await collect(source.pushes(0))).map((row) => row.outcome === "read" && row.row.name);
     expect(names).not.toContain("changed meanwhile");
   });
@@ -118,7 +118,7 @@ function describeServer({ install, change, failing }: Server): void {
     const outcomes: (readonly [number, string])[] = [];
     for await (const { id, outcome } of source.pushes(0)) {
       outcomes.push([id, outcome]);
-      trails.push(source.auditEntries(id).then((entries) => entries.length));
+      trails.push(source.trail(id).then(({ entries }) => entries.length));
     }
 
     expect(outcomes).toHaveLength(48);

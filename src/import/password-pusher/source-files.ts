@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { BlobMissingError, BlobStoreError } from "../../blobs/blob-store.ts";
 import type { Bucket, BucketDeps, BucketSettings } from "../../blobs/s3/bucket.ts";
 import { systemErrorCode } from "../../config/system-error.ts";
-import { SourceError, type SourceFile, SourceFileError } from "../source.ts";
+import { SourceArgumentError, type SourceFile, SourceFileError } from "../source.ts";
 import type { StoragePlaces } from "./storage-address.ts";
 
 export interface SourceFiles {
@@ -21,11 +21,11 @@ const keyShape = /^[0-9A-Za-z]{8,64}$/;
 const diskServices: readonly string[] = ["local", "test"];
 const chunkBytes = 256 * 1024;
 
-/** @throws SourceError when the folder is none. */
+/** @throws SourceArgumentError when the folder is none. */
 export function openSourceFiles(places: StoragePlaces, deps: BucketDeps): SourceFiles {
   const { folder, buckets } = places;
   if (folder !== undefined && statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new SourceError(`--storage names ${folder}, which is no folder.`);
+    throw new SourceArgumentError(`--storage names ${folder}, which is no folder.`);
   }
   const opened = new Map<string, Promise<Bucket>>();
   const bucketOf = (service: string) => {

@@ -1,5 +1,5 @@
 import { type ReadFile, readSecretFile } from "../../config/secret-files.ts";
-import { SourceError } from "../source.ts";
+import { SourceArgumentError } from "../source.ts";
 import { publishedDefaultKey } from "./lockbox.ts";
 
 /** What the source's env file says. */
@@ -16,7 +16,7 @@ export interface SourceKeys {
 const keyName = "PWPUSH_MASTER_KEY";
 const previousName = "PWPUSH_MASTER_KEY_PREVIOUS";
 
-/** @throws SourceError with one sentence, which repeats no key. */
+/** @throws SourceArgumentError with one sentence, which repeats no key. */
 export function sourceKeysOf(environment: SourceEnvironment, readFile: ReadFile): SourceKeys {
   const current = secretOf(environment, keyName, readFile);
   const previous = (secretOf(environment, previousName, readFile) ?? "")
@@ -40,7 +40,7 @@ function unprotectedWarning(current: string | undefined): string {
 
 function checked(key: string, name: string): string {
   if (/^[0-9a-f]{64}$/i.test(key)) return key;
-  throw new SourceError(`${name} does not hold what Password Pusher takes for a key: 64 hex digits.`);
+  throw new SourceArgumentError(`${name} does not hold what Password Pusher takes for a key: 64 hex digits.`);
 }
 
 /** The variable first, else the file, as the source has it. Empty is not given. */
@@ -51,5 +51,7 @@ function secretOf(environment: SourceEnvironment, name: string, readFile: ReadFi
   if (path === "") return undefined;
   const reading = readSecretFile(`${name}_FILE`, path, readFile);
   if (reading.ok) return reading.text;
-  throw new SourceError(`${reading.mistake} Give the key itself as ${name}, or put the file where it can be read.`);
+  throw new SourceArgumentError(
+    `${reading.mistake} Give the key itself as ${name}, or put the file where it can be read.`,
+  );
 }

@@ -1,7 +1,7 @@
 import type { BucketSettings } from "../../blobs/s3/bucket.ts";
 import { storeAddress, storeName, storeSecret } from "../../config/storage-types.ts";
 import { truth, type ValueType } from "../../config/value-type.ts";
-import { SourceError } from "../source.ts";
+import { SourceArgumentError } from "../source.ts";
 import type { SourceEnvironment } from "./source-keys.ts";
 
 /** Where files of the source lie, by the names that it gives its services. */
@@ -23,11 +23,11 @@ const prefix = "PWP__FILES__S3__";
  * @param storage a folder, or `s3://BUCKET?endpoint=...&region=...&path_style=false&service=NAME`, of which all
  * parameters may be left out; at most one folder. The keys of a bucket come from the source's own environment, since a
  * command's arguments can be seen by others on the machine.
- * @throws SourceError.
+ * @throws SourceArgumentError.
  */
 export function storagePlacesOf(storage: readonly string[], environment: SourceEnvironment): StoragePlaces {
   const folders = storage.filter((place) => !/^s3:/i.test(place));
-  if (folders.length > 1) throw new SourceError("--storage names two folders: put the files into one.");
+  if (folders.length > 1) throw new SourceArgumentError("--storage names two folders: put the files into one.");
   const buckets = new Map<string, BucketSettings>();
   // Keys that are there although nothing lies in a bucket any more must not stop anybody.
   const keyNames = ["ACCESS_KEY_ID", "SECRET_ACCESS_KEY"];
@@ -38,12 +38,12 @@ export function storagePlacesOf(storage: readonly string[], environment: SourceE
     if (!/^s3:/i.test(place)) continue;
     const url = URL.parse(place);
     if (url === null || !/^s3:\/\//i.test(place) || url.username !== "" || url.port !== "" || url.pathname.length > 1) {
-      throw new SourceError("--storage must be a folder or s3://BUCKET, with its keys in the env file.");
+      throw new SourceArgumentError("--storage must be a folder or s3://BUCKET, with its keys in the env file.");
     }
     const given = Object.fromEntries(url.searchParams);
     const unknown = Object.keys(given).find((name) => !parameters.includes(name));
     if (unknown !== undefined) {
-      throw new SourceError(`--storage s3://… takes the parameters ${parameters.join(", ")} and no other.`);
+      throw new SourceArgumentError(`--storage s3://… takes the parameters ${parameters.join(", ")} and no other.`);
     }
     buckets.set(given.service ?? "", settingsOf(url.hostname, given, environment));
   }
@@ -58,7 +58,7 @@ function settingsOf(
   const accessKeyId = environmentOf(environment, "ACCESS_KEY_ID");
   const secretAccessKey = environmentOf(environment, "SECRET_ACCESS_KEY");
   if (accessKeyId === undefined || secretAccessKey === undefined) {
-    throw new SourceError(
+    throw new SourceArgumentError(
       `Files in a bucket need ${prefix}ACCESS_KEY_ID and ${prefix}SECRET_ACCESS_KEY in the env file.`,
     );
   }
@@ -83,5 +83,5 @@ function environmentOf(environment: SourceEnvironment, name: string): string | u
 function checked<T>(what: string, type: ValueType<T>, text: string): T {
   const parsed = type.parse(text);
   if (parsed.ok) return parsed.value;
-  throw new SourceError(`The ${what} of --storage must be ${parsed.reason ?? type.allowed}.`);
+  throw new SourceArgumentError(`The ${what} of --storage must be ${parsed.reason ?? type.allowed}.`);
 }

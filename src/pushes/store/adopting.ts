@@ -72,7 +72,7 @@ export async function adoptRows(unit: Unit, engine: Database["engine"], rows: Ad
   for (const dispatch of rows.dispatches) await insertDispatch(unit, dispatch);
 }
 
-async function writeTrail(unit: Unit, pushId: number, trail: readonly AdoptedEntry[]): Promise<void> {
+export async function writeTrail(unit: Unit, pushId: number, trail: readonly AdoptedEntry[]): Promise<void> {
   let at = 0;
   for (const [count, insert] of insertEntries) {
     for (; at + count <= trail.length; at += count) {

@@ -1,3 +1,4 @@
+import type { SealedPlace } from "../lockbox.ts";
 import type { Cell, SourceRecord } from "./source-rows.ts";
 import type { SourceTable, SourceTables } from "./source-tables.ts";
 
@@ -16,6 +17,8 @@ export interface SourceQueries {
    * the index of kinds, which is the whole table.
    */
   tallies(pushIds: readonly number[]): Promise<readonly SourceRecord[]>;
+  /** Of the mails that audit entries tell of: `push_id`, `entries`. */
+  notificationTallies(pushIds: readonly number[]): Promise<readonly SourceRecord[]>;
   /** When the counted view with this number happened, the first being 1. */
   countedViewAt(pushId: number, number: number): Promise<Cell>;
   /** With the attachment's id as `attachment_id`; without a blob, its columns are NULL. */
@@ -24,13 +27,21 @@ export interface SourceQueries {
   notifications(auditIds: readonly number[]): Promise<readonly SourceRecord[]>;
   /** `service_name` and how many `files` of pushes lie there. */
   services(): Promise<readonly SourceRecord[]>;
-  count(table: "users" | "pushes" | "audit_logs" | "files"): Promise<number>;
+  count(table: CountedTable): Promise<number>;
+  /** Rows that belong to no push that is there. */
+  countOfNoPush(table: Exclude<CountedTable, "users" | "pushes">): Promise<number>;
+  /** `id` and `value` of what is sealed in a column, the newest or the oldest rows; none that is very long. */
+  sealedValues(place: SealedPlace, order: "ASC" | "DESC", limit: number): Promise<readonly SourceRecord[]>;
   customCss(): Promise<Cell>;
   /** When the database was made: to the microsecond, the same in every later copy. */
   madeAt(): Promise<Cell>;
   firstUser(): Promise<SourceRecord | undefined>;
 }
 
+export type CountedTable = "users" | "pushes" | "audit_logs" | "notify_by_emails" | "files";
+
+/** Of a sealed value that keys are tried on. */
+const sampleBytesMax = 65_536;
 /** The statements of a driver take so many parameters at most; each of these ids is one. */
 const idsMax = 500;
 
@@ -76,6 +87,8 @@ export function createSourceQueries(tables: SourceTables): SourceQueries {
     return (await rows.all(statement, parameters))[0] ?? {};
   }
 
+  const toldOf = `FROM ${from("audit_logs", "l")} JOIN ${from("notify_by_emails", "n")} ON n.audit_log_id = l.id`;
+  const isThere = (table: CountedTable) => (table === "files" ? hasFiles : tables.has(table));
   const hasFiles = tables.has("active_storage_attachments") && tables.has("active_storage_blobs");
   return {
     userIds: (afterId, limit) => idsAfter("users", afterId, limit),
@@ -90,6 +103,14 @@ export function createSourceQueries(tables: SourceTables): SourceQueries {
         (list) =>
           `SELECT ${asText("push_id")} AS push_id, ${asText("kind")} AS kind, ${asText("COUNT(*)")} AS entries, ${asText("MIN(created_at)")} AS first_at FROM ${name("audit_logs")} WHERE push_id IN ${list} GROUP BY push_id, kind`,
       ),
+    async notificationTallies(ids) {
+      if (!tables.has("notify_by_emails")) return [];
+      return await inBatches(
+        ids,
+        (list) =>
+          `SELECT ${asText("l.push_id")} AS push_id, ${asText("COUNT(*)")} AS entries ${toldOf} WHERE l.push_id IN ${list} GROUP BY l.push_id`,
+      );
+    },
     async countedViewAt(pushId, number) {
       const { at = null } = await first(
         `SELECT ${asText("created_at")} AS at FROM ${name("audit_logs")} WHERE push_id = ? AND kind IN (1, 2) ORDER BY ${name("audit_logs")}.created_at, id LIMIT 1 OFFSET ${number - 1}`,
@@ -122,9 +143,26 @@ export function createSourceQueries(tables: SourceTables): SourceQueries {
       );
     },
     async count(table) {
-      if (table === "files" && !hasFiles) return 0;
+      if (!isThere(table)) return 0;
       const of = table === "files" ? joined : `FROM ${name(table)}`;
       return Number((await first(`SELECT ${asText("COUNT(*)")} AS entries ${of}`)).entries ?? 0);
+    },
+    async countOfNoPush(table) {
+      if (!isThere(table)) return 0;
+      const lost = `FROM ${name("pushes")} p WHERE p.id`;
+      const of = {
+        audit_logs: `FROM ${from("audit_logs", "l")} WHERE NOT EXISTS (SELECT 1 ${lost} = l.push_id)`,
+        notify_by_emails: `FROM ${from("notify_by_emails", "n")} LEFT JOIN ${from("audit_logs", "l")} ON l.id = n.audit_log_id WHERE NOT EXISTS (SELECT 1 ${lost} = l.push_id)`,
+        files: `${joined} AND NOT EXISTS (SELECT 1 ${lost} = a.${column("record_id")})`,
+      }[table];
+      return Number((await first(`SELECT ${asText("COUNT(*)")} AS entries ${of}`)).entries ?? 0);
+    },
+    async sealedValues({ table, column: sealed }, order, limit) {
+      if (!tables.has(table) || !tables.hasColumn(table, sealed)) return [];
+      const value = column(sealed);
+      return await rows.all(
+        `SELECT ${asText("id")} AS id, ${asText(value)} AS value FROM ${name(table)} WHERE ${value} <> '' AND OCTET_LENGTH(${value}) <= ${sampleBytesMax} ORDER BY ${name(table)}.id ${order} LIMIT ${limit}`,
+      );
     },
     async customCss() {
       if (!tables.has("site_settings")) return null;

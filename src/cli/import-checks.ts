@@ -1,0 +1,63 @@
+import { realpathSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../config/config.ts";
+import { type StoragePlaces, storagePlacesOf } from "../import/password-pusher/storage-address.ts";
+import { type ImportSource, SourceArgumentError } from "../import/source.ts";
+import { WrongSettings } from "./errors.ts";
+
+/** What the operator typed is wrong, and not what it leads to. @throws WrongSettings in place of SourceArgumentError. */
+export function orWrongSettings(error: unknown): never {
+  throw error instanceof SourceArgumentError ? new WrongSettings([error.message]) : error;
+}
+
+/**
+ * Files of the source must not lie where files of this installation do: either would take the other's for its own, or for
+ * rubbish. @throws WrongSettings, SourceArgumentError.
+ */
+export function refuseOwnPlaces(
+  config: Config,
+  storage: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): void {
+  const places = storagePlacesOf(storage, environment);
+  const own = [config.dataDir, join(config.dataDir, "blobs")];
+  if (places.folder !== undefined && own.some((folder) => isSameFolder(folder, places.folder))) {
+    throw new WrongSettings([
+      `--storage names ${places.folder}, where this installation keeps its own files: give it another DATA_DIR.`,
+    ]);
+  }
+  const { s3 } = config.files;
+  if (s3 === undefined) return;
+  const mark = bucketMark(s3);
+  if ([...places.buckets.values()].some((bucket) => bucketMark(bucket) === mark)) {
+    throw new WrongSettings([
+      `The bucket ${s3.bucket} of the source is the one where this installation keeps its own files: give it another one ` +
+        "(PWP__FILES__S3__BUCKET in its environment).",
+    ]);
+  }
+}
+
+function isSameFolder(one: string, other: string | undefined): boolean {
+  const [first, second] = [one, other ?? ""].map((path) =>
+    statSync(path, { throwIfNoEntry: false }) === undefined ? undefined : realpathSync(path),
+  );
+  return first !== undefined && first === second;
+}
+
+type Bucket = NonNullable<ReturnType<StoragePlaces["buckets"]["get"]>>;
+
+function bucketMark({ endpoint, bucket }: Pick<Bucket, "endpoint" | "bucket">): string {
+  return `${new URL(endpoint).host.toLowerCase()} ${bucket}`;
+}
+
+/** Before anything is written. @throws WrongSettings when nothing that is sealed opens. */
+export async function refuseWrongKeys(source: ImportSource, envFile: string): Promise<void> {
+  const { tried, opened, examples } = await source.tryKeys();
+  if (tried === 0 || opened > 0) return;
+  const looked = tried === 1 ? "The one sealed value" : `None of the ${tried} sealed values`;
+  throw new WrongSettings([
+    `${looked} that ${tried === 1 ? "there is opens with no key" : "were tried opens with any key"} that ${envFile} gives ` +
+      `(${examples.join(", ")}), so nothing was written. Look at PWPUSH_MASTER_KEY and PWPUSH_MASTER_KEY_PREVIOUS there (or ` +
+      "their _FILE): they must be those of this very installation. --dry-run lists all that does not open.",
+  ]);
+}
