@@ -133,6 +133,27 @@ describe("config check", () => {
     expect(refused.stdout + refused.stderr).not.toContain("s3cret");
   });
 
+  it.each([
+    ["a key file that is not there", "PWPUSH_MASTER_KEY_FILE=/run/no-such-key", ["PWPUSH_MASTER_KEY_FILE"]],
+    ["a key that is none", "PWPUSH_MASTER_KEY=zz", ["PWPUSH_MASTER_KEY"]],
+    ["a secret's file that is not there", "PWP__MAIL__SMTP_PASSWORD_FILE=/run/none", ["PWP__MAIL__SMTP_PASSWORD_FILE"]],
+    [
+      "two places for one secret",
+      "PWP__MAIL__SMTP_PASSWORD=a\nPWP__MAIL__SMTP_PASSWORD_FILE=/run/none",
+      ["PWP__MAIL__SMTP_PASSWORD", "PWP__MAIL__SMTP_PASSWORD_FILE"],
+    ],
+    ["limits that contradict each other", "PWP__PW__EXPIRE_AFTER_DAYS_MIN=91", ["PWP__PW__EXPIRE_AFTER_DAYS_MIN"]],
+  ])("calls nothing honoured that keeps the server from starting: %s", async (_, lines, names) => {
+    const cli = makeTestCli();
+    mkdirSync(cli.dataDir);
+    const file = join(cli.dataDir, "wrong.env");
+    writeFileSync(file, `${lines}\n`);
+    const run = await cli.run(["config", "check", "--env-file", file]);
+    expect(run.exitCode).toBe(2);
+    for (const name of names) expect(run.stdout).toMatch(new RegExp(`^${name} +refused`, "m"));
+    expect(run.stdout).not.toContain("honoured");
+  });
+
   it("tells of settings in the environment that have no effect", async () => {
     const run = await makeTestCli().run(["config", "check"], { environment: { PWP__SHOW_VERSION: "false" } });
     expect(run).toMatchObject({ exitCode: 0, stderr: "" });

@@ -6,7 +6,7 @@ export interface SettingOrigin {
   readonly name: string;
   readonly from: "environment" | "default";
   readonly shown: string;
-  /** What was given cannot be used; then nothing starts. */
+  /** What was given, here or in a file, cannot be used; then nothing starts. */
   readonly refused?: true;
 }
 
@@ -42,6 +42,7 @@ function fateOf(name: string, origins: ReadonlyMap<string, SettingOrigin>): stri
   if (origin !== undefined) return "empty, so not given";
   // NAME_FILE, of a setting that a file can give.
   const byFile = name.endsWith("_FILE") ? origins.get(name.slice(0, -"_FILE".length)) : undefined;
+  if (byFile?.refused === true) return "refused";
   if (byFile !== undefined) return byFile.from === "default" ? "empty, so not given" : "honoured";
   return undefined;
 }

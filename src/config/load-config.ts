@@ -77,12 +77,13 @@ export function loadConfig(variables: Environment, readFile: ReadFile): LoadResu
     ...telemetryWarnings(readings.watching, readings.tracing),
   ];
   const moved: Readonly<Record<string, string>> = Object.assign({}, ...kindResults.map((kind) => kind.moved));
+  const wrong = new Set(mistakes.flatMap((mistake) => namesToMend(mistake)));
   const given = all.map(
-    ({ env, given, shown, mistake }): SettingOrigin => ({
+    ({ env, given, shown }): SettingOrigin => ({
       name: env,
       from: given ? "environment" : "default",
       shown: moved[env] ?? shown,
-      ...(mistake !== undefined && { refused: true }),
+      ...((wrong.has(env) || wrong.has(`${env}_FILE`)) && { refused: true }),
     }),
   );
   if (mistakes.length > 0) return { ok: false, mistakes, warnings, given, unused };
@@ -94,6 +95,12 @@ export function loadConfig(variables: Environment, readFile: ReadFile): LoadResu
     qr: kinds.qr.settings,
   });
   return { ok: true, config, warnings, given, unused };
+}
+
+/** Each mistake begins with the setting to mend, or with the two that cannot both be given. */
+function namesToMend(mistake: string): readonly string[] {
+  const [, first, second] = /^([A-Z][A-Z0-9_]*)(?: and ([A-Z][A-Z0-9_]*))?/.exec(mistake) ?? [];
+  return [first, second].filter((name) => name !== undefined);
 }
 
 function configOf(

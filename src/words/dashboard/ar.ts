@@ -66,7 +66,7 @@ export const dashboard = {
     download: "نزّلتَ ملفًا",
     edit: "عدّلتَه",
     expire: "أنهيتَه",
-    creation_email_send: "أُرسل الرابط بالبريد الإلكتروني",
+    creation_email_send: "رسالة بريد إلكتروني بالرابط",
   },
   holder: {
     creation: "أُنشئ هذا الإرسال",
@@ -77,7 +77,7 @@ export const dashboard = {
     download: "نزّل شخص لديه الرابط ملفًا",
     edit: "تم تعديله",
     expire: "أنهاه شخص لديه الرابط",
-    creation_email_send: "أُرسل الرابط بالبريد الإلكتروني",
+    creation_email_send: "رسالة بريد إلكتروني بالرابط",
   },
   administratorView: "فتحه مشرف هذا الخادم؛ لم تُحسب هذه المشاهدة",
   administratorExpire: "أنهاه مشرف هذا الخادم",

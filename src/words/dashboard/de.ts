@@ -62,7 +62,7 @@ export const dashboard = {
     download: "Sie haben eine Datei heruntergeladen",
     edit: "Sie haben ihn geändert",
     expire: "Sie haben ihn beendet",
-    creation_email_send: "Der Link wurde per E-Mail gesendet",
+    creation_email_send: "E-Mail mit dem Link",
   },
   holder: {
     creation: "Dieser Push wurde erstellt",
@@ -73,7 +73,7 @@ export const dashboard = {
     download: "Jemand, der den Link hat, hat eine Datei heruntergeladen",
     edit: "Er wurde geändert",
     expire: "Jemand, der den Link hat, hat ihn beendet",
-    creation_email_send: "Der Link wurde per E-Mail gesendet",
+    creation_email_send: "E-Mail mit dem Link",
   },
   administratorView: "Ein Administrator dieses Servers hat ihn geöffnet; dieser Aufruf wurde nicht gezählt",
   administratorExpire: "Ein Administrator dieses Servers hat ihn beendet",

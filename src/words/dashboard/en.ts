@@ -62,7 +62,7 @@ export const dashboard = {
     download: "You downloaded a file",
     edit: "You changed it",
     expire: "You ended it",
-    creation_email_send: "The link was sent by e-mail",
+    creation_email_send: "E-mail with the link",
   },
   holder: {
     creation: "This push was made",
@@ -73,7 +73,7 @@ export const dashboard = {
     download: "Somebody who has the link downloaded a file",
     edit: "It was changed",
     expire: "Somebody who has the link ended it",
-    creation_email_send: "The link was sent by e-mail",
+    creation_email_send: "E-mail with the link",
   },
   administratorView: "An administrator of this server opened it; this view was not counted",
   administratorExpire: "An administrator of this server ended it",

@@ -63,7 +63,7 @@ export const dashboard = {
     download: "Usted descargó un archivo",
     edit: "Usted lo modificó",
     expire: "Usted lo terminó",
-    creation_email_send: "El enlace se envió por correo electrónico",
+    creation_email_send: "Correo electrónico con el enlace",
   },
   holder: {
     creation: "Se creó este envío",
@@ -74,7 +74,7 @@ export const dashboard = {
     download: "Alguien que tiene el enlace descargó un archivo",
     edit: "Se modificó",
     expire: "Alguien que tiene el enlace lo terminó",
-    creation_email_send: "El enlace se envió por correo electrónico",
+    creation_email_send: "Correo electrónico con el enlace",
   },
   administratorView: "Un administrador de este servidor lo abrió; esta vista no se contó",
   administratorExpire: "Un administrador de este servidor lo terminó",

@@ -63,7 +63,7 @@ export const dashboard = {
     download: "Vous avez téléchargé un fichier",
     edit: "Vous l’avez modifié",
     expire: "Vous y avez mis fin",
-    creation_email_send: "Le lien a été envoyé par courriel",
+    creation_email_send: "Courriel avec le lien",
   },
   holder: {
     creation: "Cet envoi a été créé",
@@ -74,7 +74,7 @@ export const dashboard = {
     download: "Quelqu’un qui détient le lien a téléchargé un fichier",
     edit: "Il a été modifié",
     expire: "Quelqu’un qui détient le lien y a mis fin",
-    creation_email_send: "Le lien a été envoyé par courriel",
+    creation_email_send: "Courriel avec le lien",
   },
   administratorView: "Un administrateur de ce serveur l’a ouvert ; cette vue n’a pas été comptée",
   administratorExpire: "Un administrateur de ce serveur y a mis fin",

@@ -59,7 +59,7 @@ export const dashboard = {
     download: "あなたがファイルをダウンロードしました",
     edit: "あなたが変更しました",
     expire: "あなたが終了しました",
-    creation_email_send: "リンクをメールで送信しました",
+    creation_email_send: "リンクを記したメール",
   },
   holder: {
     creation: "このプッシュが作成されました",
@@ -70,7 +70,7 @@ export const dashboard = {
     download: "リンクを持つ人がファイルをダウンロードしました",
     edit: "変更されました",
     expire: "リンクを持つ人が終了しました",
-    creation_email_send: "リンクをメールで送信しました",
+    creation_email_send: "リンクを記したメール",
   },
   administratorView: "このサーバーの管理者が開きました（閲覧回数には数えません）",
   administratorExpire: "このサーバーの管理者が終了しました",

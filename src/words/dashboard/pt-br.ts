@@ -63,7 +63,7 @@ export const dashboard = {
     download: "Você baixou um arquivo",
     edit: "Você o alterou",
     expire: "Você o encerrou",
-    creation_email_send: "O link foi enviado por e-mail",
+    creation_email_send: "E-mail com o link",
   },
   holder: {
     creation: "Este envio foi criado",
@@ -74,7 +74,7 @@ export const dashboard = {
     download: "Alguém que tem o link baixou um arquivo",
     edit: "Ele foi alterado",
     expire: "Alguém que tem o link o encerrou",
-    creation_email_send: "O link foi enviado por e-mail",
+    creation_email_send: "E-mail com o link",
   },
   administratorView: "Um administrador deste servidor o abriu; esta visualização não foi contada",
   administratorExpire: "Um administrador deste servidor o encerrou",
