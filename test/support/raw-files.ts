@@ -1,15 +1,25 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
-/** Every file under the folder, as it lies there. */
+/** Every file under the folder, as it lies there. A running server may delete one between the look and the reading. */
 export function readAllFiles(folder: string): ReadonlyMap<string, Buffer> {
   const files = new Map<string, Buffer>();
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
-    files.set(relative(folder, path), readFileSync(path));
+    const bytes = readIfThere(path);
+    if (bytes !== undefined) files.set(relative(folder, path), bytes);
   }
   return files;
+}
+
+function readIfThere(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 /** @returns "file: needle" for each needle that is found in a file as it is, in UTF-16, hex or base64. */
