@@ -1,6 +1,8 @@
 import { realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
+import { parseSourceAddress, type SourceAddress } from "../import/password-pusher/database-address.ts";
+import type { PasswordPusherPlace } from "../import/password-pusher/password-pusher.ts";
 import { type StoragePlaces, storagePlacesOf } from "../import/password-pusher/storage-address.ts";
 import { type ImportSource, SourceArgumentError } from "../import/source.ts";
 import { WrongSettings } from "./errors.ts";
@@ -11,17 +13,37 @@ export function orWrongSettings(error: unknown): never {
 }
 
 /**
- * Files of the source must not lie where files of this installation do: either would take the other's for its own, or for
- * rubbish. @throws WrongSettings, SourceArgumentError.
+ * What the source has must not be taken for what is here: neither its database nor the place of its files. Nothing is opened
+ * for it. @throws WrongSettings, SourceArgumentError.
  */
-export function refuseOwnPlaces(
-  config: Config,
-  storage: readonly string[],
-  environment: Readonly<Record<string, string>>,
-): void {
-  const places = storagePlacesOf(storage, environment);
+export function refuseOwnPlaces(config: Config, { database, storage, environment }: PasswordPusherPlace): void {
+  refuseOwnDatabase(config, parseSourceAddress(database));
+  refuseOwnFiles(config, storagePlacesOf(storage, environment));
+}
+
+function refuseOwnDatabase({ database: own }: Config, source: SourceAddress): void {
+  if (own.engine !== source.engine) return;
+  const isSame =
+    own.engine === "sqlite"
+      ? source.engine === "sqlite" && isSamePlace(own.path, source.path)
+      : source.engine === "postgres" &&
+        own.host === source.host &&
+        own.port === source.port &&
+        own.database === source.database;
+  if (!isSame) return;
+  throw new WrongSettings([
+    "The database of this installation (DATABASE_URL in its own environment) is the very one of the Password Pusher that is " +
+      "to be brought in: give this installation one of its own, such as sqlite:PATH of a file that is not there yet.",
+  ]);
+}
+
+/**
+ * Files of the source must not lie where files of this installation do: either would take the other's for its own, or for
+ * rubbish.
+ */
+function refuseOwnFiles(config: Config, places: StoragePlaces): void {
   const own = [config.dataDir, join(config.dataDir, "blobs")];
-  if (places.folder !== undefined && own.some((folder) => isSameFolder(folder, places.folder))) {
+  if (places.folder !== undefined && own.some((folder) => isSamePlace(folder, places.folder))) {
     throw new WrongSettings([
       `--storage names ${places.folder}, where this installation keeps its own files: give it another DATA_DIR.`,
     ]);
@@ -37,7 +59,7 @@ export function refuseOwnPlaces(
   }
 }
 
-function isSameFolder(one: string, other: string | undefined): boolean {
+function isSamePlace(one: string, other: string | undefined): boolean {
   const [first, second] = [one, other ?? ""].map((path) =>
     statSync(path, { throwIfNoEntry: false }) === undefined ? undefined : realpathSync(path),
   );

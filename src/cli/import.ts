@@ -9,7 +9,7 @@ import { lookAtDatabase } from "../db/look.ts";
 import type { Destination } from "../import/destination.ts";
 import { createDryDestination } from "../import/dry-destination.ts";
 import { createHouseDestination } from "../import/house-destination.ts";
-import { openPasswordPusher } from "../import/password-pusher/password-pusher.ts";
+import { openPasswordPusher, type PasswordPusherPlace } from "../import/password-pusher/password-pusher.ts";
 import {
   lineOf,
   openReport,
@@ -84,9 +84,9 @@ async function runCommand(io: CliIo, options: Options): Promise<number> {
 
 async function openSource(
   { io, config, options }: { readonly io: CliIo; readonly config: Config; readonly options: Options },
-  place: Parameters<typeof openPasswordPusher>[0] & { readonly environment: Readonly<Record<string, string>> },
+  place: PasswordPusherPlace,
 ): Promise<ImportSource> {
-  refuseOwnPlaces(config, place.storage, place.environment);
+  refuseOwnPlaces(config, place);
   return await openPasswordPusher(place, {
     ...{ clock: io.clock, random: io.random, pause: io.pause },
     readFile: (path) => readFileSync(path, "utf8"),

@@ -1,5 +1,6 @@
 import SqliteDriver from "better-sqlite3";
 import { NewerSchemaError } from "./database.ts";
+import { foreignDatabase, tableOfOthers } from "./foreign-database.ts";
 import type { Look } from "./look.ts";
 import { migrations } from "./migrations.ts";
 import { SqliteStatements } from "./sqlite-statements.ts";
@@ -16,6 +17,8 @@ export function lookAtSqlite(path: string): Look | "missing" | "older" {
       );
     }
     if (version < migrations.length) {
+      const found = connection.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
+      if (found.get(tableOfOthers) !== undefined) throw new Error(foreignDatabase);
       connection.close();
       return version === 0 ? "missing" : "older";
     }

@@ -48,6 +48,9 @@ test("a file whose bytes are not those on record is not passed off as whole", as
   expect(problemsOf(report).sort()).toEqual([lostKey, changed].sort());
   await move.run(installation, "--without-lost-files", ...report.options);
   expect(report.read()).toMatchObject({ pushes: { brought: 1 }, files: { brought: 2, left_out: 1 } });
+  await move.run(installation, ...report.options);
+  const withoutFile = `pushes ${pushTagged("file-three-unicode").id} partly`;
+  expect(problemsOf(report).sort()).toEqual([lostKey, withoutFile].sort());
   const app = await move.serve();
   const { body } = await retrieve(app, "file-three-unicode");
   expect(body.files.map(({ filename }: { filename: string }) => filename)).toEqual([

@@ -67,6 +67,45 @@ test("a second run brings nothing twice", async () => {
   expect(await house.pushes.totals()).toMatchObject({ files: first.files.brought, uploads: 0, filesToDelete: 0 });
 });
 
+test("of every table what is there is what came, what came before and what stayed behind, each with its reason", async () => {
+  const move = startMove();
+  const installation = installProduction((connection) => {
+    connection.prepare("UPDATE pushes SET kind = 9 WHERE id = ?").run(pushTagged("file-three-unicode").id);
+    connection
+      .prepare("UPDATE pushes SET created_at = '2025-02-30 00:00:00' WHERE id = ?")
+      .run(pushTagged("url-plain").id);
+    connection.exec("PRAGMA foreign_keys = OFF; UPDATE audit_logs SET push_id = 99999 WHERE id IN (1, 2, 3)");
+  });
+  const report = withReport(move);
+  const tables = ["users", "pushes", "audit_entries", "notifications", "files"];
+  for (const options of [["--dry-run"], [], []]) {
+    await move.run(installation, ...options, ...report.options);
+    const told = report.read();
+    expect(told.differences).toEqual([]);
+    for (const table of tables) {
+      const { brought, known, left_out: leftOut, skipped } = told[table];
+      expect([table, brought + known + leftOut + skipped]).toEqual([table, told.there[table]]);
+      const name = { audit_entries: "audit entries", notifications: "mails in trails" }[table] ?? table;
+      const behind = told.behind.filter((entry: { table: string }) => entry.table === name);
+      const reasoned = behind.reduce((sum: number, { count }: { count: number }) => sum + count, 0);
+      expect([table, reasoned]).toEqual([table, leftOut + skipped]);
+    }
+    expect(told.files).toMatchObject({ left_out: 3 });
+    expect(report.text()).toMatch(/3 {2}audit entries skipped: They belong to no push that is there\./);
+    expect(report.text()).toMatch(/\d {2}files skipped: Their push had ended\./);
+  }
+  expect(report.text()).toContain("When it was made (created_at) cannot be read.");
+});
+
+test("a second run of an installation that came whole says so", async () => {
+  const move = startMove();
+  await move.run(installDefaultKey());
+  const again = await move.run(installDefaultKey());
+  expect(again.exitCode).toBe(0);
+  expect(again.stdout).toContain("Everything came along, now or before; both sides were counted and agree.");
+  expect(again.stdout).toMatch(/audit entries +7 +0 +7 +0 +0/);
+});
+
 test("a user whose account was deleted here does not come back, nor do new pushes of his", async () => {
   const move = startMove();
   const installation = installProduction();
@@ -107,6 +146,9 @@ test("an installation without a key of its own is brought in with a loud warning
   const run = await startMove().run(installDefaultKey());
   expect(run.exitCode).toBe(0);
   expect(run.stderr).toMatch(/WARNING: .*key that anybody can read/);
+  expect(run.stdout).toMatch(/key that anybody can read/);
+  expect(run.stdout).toMatch(/4 pushes were sealed under the published default key, .*\(3, 7, 8, 12\)/);
+  expect(run.stdout).toMatch(/1 user's second factor was sealed under the published default key/);
 });
 
 test("neither the screen nor the report holds a secret, a token, a name or an address of a person", async () => {

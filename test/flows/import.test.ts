@@ -1,236 +1,49 @@
-import { createHash } from "node:crypto";
-import { describe, expect, it } from "vitest";
-import type { TestApp } from "../support/app.ts";
-import { appFor } from "../support/factors.ts";
-import type { TestClock } from "../support/house.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectEverything } from "../support/password-pusher/expect-everything.ts";
+import { type ExpectedInstallation, expected } from "../support/password-pusher/expected.ts";
+import { startMove } from "../support/password-pusher/import-run.ts";
 import {
-  type ExpectedInstallation,
-  type ExpectedPush,
-  type ExpectedUser,
-  expected,
-} from "../support/password-pusher/expected.ts";
-import { type Move, startMove } from "../support/password-pusher/import-run.ts";
-import {
+  type Installation,
   installDefaultKey,
   installProduction,
+  installProductionOnMysql,
   installProductionOnPostgres,
 } from "../support/password-pusher/installations.ts";
-import { Visitor } from "../support/visitor.ts";
+import { type Mariadb, mariadbProgram, startMariadb } from "../support/password-pusher/mariadb.ts";
 
-const reference = Date.parse(expected.reference_time);
 const { production, default_key: defaultKey } = expected;
 
-interface World {
-  readonly app: TestApp;
-  readonly clock: TestClock;
-  /** API tokens by e-mail address. */
-  readonly tokens: ReadonlyMap<string, string>;
+async function expectWholeMove(
+  there: ExpectedInstallation,
+  installation: Installation,
+  exitCode: number,
+  userTimesMs = 1,
+) {
+  const move = startMove();
+  const run = await move.run(installation);
+  expect(run.exitCode, run.stderr + run.stdout).toBe(exitCode);
+  await expectEverything(move, there, userTimesMs);
 }
 
-async function serve(move: Move, users: readonly ExpectedUser[]): Promise<World> {
-  const app = await move.serve();
-  const tokens = new Map<string, string>();
-  for (const { email, api_token: apiToken } of users) {
-    const user = await app.app.house.accounts.findUserByEmail(email);
-    const made = apiToken ?? (user && (await app.app.house.accounts.createToken(user.id, "test")).token);
-    if (made !== undefined) tokens.set(email, made);
-  }
-  return { app, clock: move.clock, tokens };
-}
-
-const bearer = (token: string | undefined) => ({ authorization: `Bearer ${token}` });
-
-async function getJson({ app }: World, url: string, headers: Readonly<Record<string, string>> = {}) {
-  const answer = await app.server.inject({ url, headers });
-  return { status: answer.statusCode, body: answer.json() };
-}
-
-const tombstoneMs = 30 * 86_400_000;
-/** Nothing of it came along, and the report says why. */
-const isLost = (push: ExpectedPush) => push.unreadable.includes("payload");
-const isForgotten = (push: ExpectedPush) =>
-  push.owner === null &&
-  push.at_reference.expired &&
-  Math.min(Date.parse(push.expires_at), Date.parse(push.expired_on ?? push.expires_at)) + tombstoneMs <= reference;
+const whole = "comes along whole: accounts, pushes, passphrases, files, limits, lists and trails";
 
 describe.each([
   ["SQLite", production, () => installProduction(), 3],
   ["PostgreSQL", production, installProductionOnPostgres, 3],
   ["SQLite, without a key", defaultKey, () => installDefaultKey(), 0],
 ] as const)("an installation on %s", (_name, there, install, exitCode) => {
-  it("comes along whole: accounts, pushes, passphrases, files, limits, lists and trails", async () => {
-    const move = startMove();
-    const run = await move.run(await install());
-    expect(run.exitCode, run.stderr + run.stdout).toBe(exitCode);
-    const world = await serve(move, there.users);
-    await expectAccounts(world, there);
-    await expectLists(world, there);
-    await expectTrails(world, there);
-    for (const push of there.pushes) await expectPush(world, push);
-  });
+  it(whole, async () => await expectWholeMove(there, await install(), exitCode));
 });
 
-async function expectAccounts(world: World, there: ExpectedInstallation): Promise<void> {
-  for (const user of there.users) {
-    if (user.api_token !== null) {
-      const both = { "x-user-token": user.api_token, "x-user-email": user.email };
-      expect((await getJson(world, "/p/active.json", both)).status, user.email).toBe(200);
-    }
-    await expectSignIn(world, user);
-  }
-}
+describe.runIf(mariadbProgram !== undefined)("an installation on MariaDB", () => {
+  let mariadb: Mariadb | undefined;
+  beforeAll(async () => {
+    mariadb = await startMariadb(mariadbProgram ?? "");
+  });
+  afterAll(() => mariadb?.[Symbol.asyncDispose]());
 
-async function expectSignIn({ app, clock }: World, user: ExpectedUser): Promise<void> {
-  const found = await app.app.house.accounts.findUserByEmail(user.email);
-  expect(found).toMatchObject({ admin: user.admin, createdAt: Math.floor(Date.parse(user.created_at)) });
-  const visitor = new Visitor(app);
-  await visitor.signIn(user.email, user.password);
-  if (user.otp?.enabled !== true) {
-    expect(await isSignedIn(visitor, user)).toBe(true);
-    return;
-  }
-  expect(await isSignedIn(visitor, user)).toBe(false);
-  const give = (code: string, by = visitor) => by.post("/users/second_factor", { code });
-  const appCode = appFor(user.otp.secret, () => clock.now()).code();
-  expect(appCode).toBe(user.otp.totp_at_reference);
-  const [code = "", next = ""] = user.otp.backup_codes;
-  for (const used of user.otp.used_backup_codes.slice(0, 1)) expect((await give(used)).statusCode).not.toBe(303);
-  await give(` ${code.toUpperCase()} `);
-  expect(await isSignedIn(visitor, user)).toBe(true);
-  const again = new Visitor(app);
-  await again.signIn(user.email, user.password);
-  expect((await give(code, again)).statusCode).not.toBe(303);
-  await give(next, again);
-  expect(await isSignedIn(again, user)).toBe(true);
-  const withApp = new Visitor(app);
-  await withApp.signIn(user.email, user.password);
-  await give(appCode, withApp);
-  expect(await isSignedIn(withApp, user)).toBe(true);
-}
-
-/** Whoever is signed in sees their own address on every page, whatever its language. */
-const isSignedIn = async (visitor: Visitor, { email }: ExpectedUser) =>
-  (await visitor.get("/help/api")).body.includes(email);
-
-async function expectLists(world: World, there: ExpectedInstallation): Promise<void> {
-  for (const { email } of there.users) {
-    const owned = there.pushes.filter((push) => push.owner === email && !isLost(push));
-    for (const [list, expired] of [
-      ["active", false],
-      ["expired", true],
-    ] as const) {
-      const { body } = await getJson(world, `/api/v2/pushes/${list}`, bearer(world.tokens.get(email)));
-      const wanted = owned.filter((push) => push.at_reference.expired === expired);
-      const listed: { url_token: string }[] = body;
-      expect(listed.map((push) => push.url_token).sort(), email).toEqual(wanted.map((push) => push.url_token).sort());
-      for (const push of wanted) {
-        const shown = listed.find(({ url_token: token }) => token === push.url_token);
-        expect(shown, push.tag).toMatchObject(ownersView(push));
-      }
-    }
-  }
-}
-
-function ownersView(push: ExpectedPush): object {
-  return {
-    kind: push.kind,
-    name: push.name || null,
-    note: push.note || null,
-    ...limitsView(push),
-    created_at: milliseconds(push.created_at),
-    expired: push.at_reference.expired,
-    deleted: push.deleted,
-  };
-}
-
-function limitsView(push: ExpectedPush): object {
-  return {
-    expire_after_days: push.expire_after_days,
-    expire_after_views: push.expire_after_views,
-    days_remaining: push.at_reference.expired ? expect.any(Number) : push.at_reference.days_remaining,
-    views_remaining: push.at_reference.views_remaining,
-    retrieval_step: push.retrieval_step ?? false,
-    deletable_by_viewer: push.deletable_by_viewer ?? false,
-    expires_at: milliseconds(push.expires_at),
-  };
-}
-
-const milliseconds = (time: string) => new Date(Math.floor(Date.parse(time))).toISOString();
-
-async function expectTrails(world: World, there: ExpectedInstallation): Promise<void> {
-  for (const push of there.pushes.filter((each) => each.owner !== null && !isLost(each))) {
-    const counts: Record<string, number> = {};
-    for (let page = 1; ; page += 1) {
-      const path = `/api/v2/pushes/${push.url_token}/audit?page=${page}`;
-      const { body } = await getJson(world, path, bearer(world.tokens.get(push.owner ?? "")));
-      for (const { kind } of body.logs) counts[kind] = (counts[kind] ?? 0) + 1;
-      expectDispatches(push, body.logs, there);
-      if (page === 1) expect(body.logs[0], push.tag).toMatchObject(entryView(push.audit_newest));
-      if (body.logs.length < 50) break;
-    }
-    const wanted = Object.entries(push.audit_counts).filter(([, count]) => count > 0);
-    expect(counts, push.tag).toEqual(Object.fromEntries(wanted));
-  }
-}
-
-/** What was mailed there is told as it was, newest first. */
-function expectDispatches(
-  push: ExpectedPush,
-  logs: readonly { kind: string; notify_by_email?: object }[],
-  there: ExpectedInstallation,
-): void {
-  const wanted = there.notify_by_emails.filter(({ push_id: pushId }) => pushId === push.id).toReversed();
-  const told = logs.filter(({ kind }) => kind === "creation_email_send").map((entry) => entry.notify_by_email);
-  expect(told).toMatchObject(
-    wanted.map(({ recipients, locale, status, successful_sends: sends, error_message: error }) => ({
-      ...{ recipients, locale, status, successful_sends: sends },
-      ...(error !== undefined && { error_message: error }),
-    })),
-  );
-}
-
-function entryView({ kind, ip, created_at: createdAt }: ExpectedPush["audit_newest"]): object {
-  return { kind, ip: ip ?? "", created_at: milliseconds(createdAt) };
-}
-
-async function expectPush(world: World, push: ExpectedPush): Promise<void> {
-  const path = `/api/v2/pushes/${push.url_token}`;
-  if (isLost(push) || isForgotten(push)) {
-    expect((await getJson(world, path)).status, push.tag).toBe(404);
-    return;
-  }
-  if (push.at_reference.expired) {
-    const { status, body } = await getJson(world, path);
-    expect(status, push.tag).toBe(200);
-    expect(body, push.tag).toMatchObject({ expired: true, payload: null, files: [], deleted: push.deleted });
-    return;
-  }
-  const passphrase = push.passphrase ?? "";
-  if (/\S/.test(passphrase)) {
-    expect((await getJson(world, path)).status, push.tag).toBe(401);
-    expect((await getJson(world, `${path}?passphrase=wrong`)).status, push.tag).toBe(401);
-  }
-  const { status, body } = await getJson(world, `${path}?passphrase=${encodeURIComponent(passphrase)}`);
-  expect(status, push.tag).toBe(200);
-  expect(sha256(body.payload), push.tag).toBe(push.payload_sha256 ?? sha256(""));
-  const left = push.at_reference.views_remaining - 1;
-  expect(body, push.tag).toMatchObject({ ...limitsView(push), views_remaining: left, expired: false });
-  await expectFiles(world, push, body.files);
-}
-
-async function expectFiles(
-  { app }: World,
-  push: ExpectedPush,
-  files: readonly { filename: string; content_type: string; url: string }[],
-): Promise<void> {
-  expect(files.map((file) => [file.filename, file.content_type])).toEqual(
-    push.files.map((file) => [file.shown_filename, file.content_type]),
-  );
-  for (const [at, file] of push.files.entries()) {
-    const { pathname } = new URL(files[at]?.url ?? "");
-    const { rawPayload } = await app.server.inject({ url: pathname });
-    expect(createHash("sha256").update(rawPayload).digest("hex"), push.tag).toBe(file.sha256);
-  }
-}
-
-const sha256 = (text: string) => createHash("sha256").update(text, "utf8").digest("hex");
+  it(whole, async () => {
+    if (mariadb === undefined) throw new Error("MariaDB has not been started.");
+    await expectWholeMove(production, await installProductionOnMysql(mariadb), 3, 1_000);
+  });
+});

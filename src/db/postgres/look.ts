@@ -1,6 +1,6 @@
 import type { PostgresSettings } from "../../config/config.ts";
 import type { Look } from "../look.ts";
-import { findVersion } from "./migrate.ts";
+import { assertOurs, findVersion } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
 import { type ConnectionPool, openPool } from "./pool.ts";
 import { PostgresStatements } from "./postgres-statements.ts";
@@ -10,7 +10,11 @@ export async function lookAtPostgres(settings: PostgresSettings): Promise<Look |
   const pool = openPool(settings, () => undefined);
   let looking = false;
   try {
-    const version = await withStatements(pool, (_statements, client) => findVersion(client, migrations.length));
+    const version = await withStatements(pool, async (_statements, client) => {
+      const found = await findVersion(client, migrations.length);
+      if (found !== migrations.length) await assertOurs(client);
+      return found;
+    });
     if (version === undefined || version === 0) return "missing";
     if (version < migrations.length) return "older";
     looking = true;

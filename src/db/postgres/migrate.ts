@@ -66,7 +66,7 @@ async function migrateOn(client: PoolClient, migrations: readonly string[]): Pro
 }
 
 /** Env files of other servers name their own database, which nothing may be written to. @throws Error for the operator. */
-async function assertOurs(client: PoolClient): Promise<void> {
+export async function assertOurs(client: PoolClient): Promise<void> {
   const { rows } = await client.query<{ found: string | null }>(
     `SELECT to_regclass(quote_ident(current_schema()) || '.${tableOfOthers}')::text AS found`,
   );

@@ -63,7 +63,7 @@ export function withReport(move: Move) {
   };
 }
 
-export const problemsOf = (report: ReturnType<typeof withReport>) =>
+export const problemsOf = (report: ReturnType<typeof withReport>): string[] =>
   report.read().problems.map(({ table, id, effect }: Record<string, unknown>) => `${table} ${id} ${effect}`);
 
 export const lostKey = `pushes ${pushTagged("sealed-lost-key").id} left_out`;

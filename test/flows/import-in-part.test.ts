@@ -1,0 +1,236 @@
+import { readdirSync } from "node:fs";
+import type { Database as Connection } from "better-sqlite3";
+import { expect, test } from "vitest";
+import { readRows } from "../support/engine-database.ts";
+import { signedIn } from "../support/house.ts";
+import { expectEverything } from "../support/password-pusher/expect-everything.ts";
+import { expected } from "../support/password-pusher/expected.ts";
+import {
+  lostKey,
+  type Move,
+  problemsOf,
+  pushTagged,
+  startMove,
+  withReport,
+} from "../support/password-pusher/import-run.ts";
+import { changeDatabase, installProduction, keysOfFixture } from "../support/password-pusher/installations.ts";
+import { sealedByLockbox } from "../support/password-pusher/seal.ts";
+
+const { production } = expected;
+const alice = 3;
+const { PWPUSH_MASTER_KEY, SECRET_KEY_BASE } = keysOfFixture;
+const [previousKey = ""] = keysOfFixture.PWPUSH_MASTER_KEY_PREVIOUS.split(",");
+const place = { client: "192.0.2.1", address: "192.0.2.1", userAgent: "test" };
+
+const byId = (id: number) => production.users.find((user) => user.id === id);
+const { email = "", password = "" } = byId(alice) ?? {};
+const noted = production.pushes.filter(({ note, owner }) => note && owner !== null);
+const mailed = [...new Set(production.notify_by_emails.map(({ push_id: id }) => id))];
+
+/** What may come apart from its row lies under a previous key; what would be left out without its own stays. */
+function sealUnderPrevious(connection: Connection): void {
+  const otp = byId(alice)?.otp?.secret ?? "";
+  const otpPlace = { table: "users", column: "otp_secret_ciphertext" } as const;
+  connection
+    .prepare("UPDATE users SET otp_secret_ciphertext = ? WHERE id = ?")
+    .run(sealedByLockbox(previousKey, otpPlace, otp), alice);
+  const notePlace = { table: "pushes", column: "note_ciphertext" } as const;
+  for (const { id, note } of noted) {
+    connection
+      .prepare("UPDATE pushes SET note_ciphertext = ? WHERE id = ?")
+      .run(sealedByLockbox(previousKey, notePlace, note ?? ""), id);
+  }
+  const mailPlace = { table: "notify_by_emails", column: "recipients_ciphertext" } as const;
+  for (const { audit_log_id: id, recipients } of production.notify_by_emails) {
+    connection
+      .prepare("UPDATE notify_by_emails SET recipients_ciphertext = ? WHERE audit_log_id = ?")
+      .run(sealedByLockbox(previousKey, mailPlace, recipients), id);
+  }
+}
+
+function installation() {
+  const whole = installProduction(sealUnderPrevious);
+  return {
+    whole,
+    /** No previous keys are given. */
+    inPart: { ...whole, environment: { PWPUSH_MASTER_KEY, SECRET_KEY_BASE } },
+    /** No key is the right one. */
+    wrong: { ...whole, environment: { PWPUSH_MASTER_KEY: "ab".repeat(32), SECRET_KEY_BASE } },
+  };
+}
+
+const inPart = (report: ReturnType<typeof withReport>) =>
+  [...new Set(problemsOf(report).filter((problem) => problem.endsWith(" partly")))].sort();
+
+/** Of the fixture: their payloads lie under previous keys, so they wait as a whole. */
+const leftOut = production.pushes.filter(({ tag }) => /^sealed-/.test(tag)).map(({ id }) => id);
+const partly = [
+  `users ${alice} partly`,
+  ...[...new Set([...noted.map(({ id }) => id), ...mailed])]
+    .filter((id) => !leftOut.includes(id))
+    .map((id) => `pushes ${id} partly`),
+].sort();
+
+async function signInTo(move: Move, withPassword: string) {
+  const { accounts } = (await move.serve()).app.house;
+  return await accounts.signIn({ email, password: withPassword, place });
+}
+
+test("keys that open nothing stop a run before the first write; a dry run goes on and lists it all", async () => {
+  const move = startMove();
+  const { wrong, whole } = installation();
+  const report = withReport(move);
+  const dry = await move.run(wrong, "--dry-run", ...report.options);
+  expect(dry.exitCode).toBe(3);
+  const open = production.pushes.filter((push) => !push.at_reference.expired && push.payload !== "");
+  for (const { id } of open) expect(problemsOf(report)).toContain(`pushes ${id} left_out`);
+
+  const stopped = await move.run(wrong);
+  expect(stopped).toMatchObject({ exitCode: 2, stdout: "" });
+  expect(stopped.stderr).toMatch(
+    /^None of the \d+ sealed values .* \((pushes|users) \d+, .*\), so nothing was written\. Look at PWPUSH_MASTER_KEY and /,
+  );
+  expect(stopped.stderr.trim().split("\n")).toHaveLength(1);
+  expect(readdirSync(move.cli.dataDir)).toEqual([]);
+
+  expect((await move.run(whole, ...report.options)).exitCode).toBe(3);
+  expect(problemsOf(report)).toEqual([lostKey]);
+  await expectEverything(move, production);
+});
+
+test("what incomplete keys leave behind comes with the right ones, down to the last row", async () => {
+  const move = startMove();
+  const { whole, inPart: incomplete } = installation();
+  const report = withReport(move);
+  expect((await move.run(incomplete, ...report.options)).exitCode).toBe(3);
+  expect(inPart(report)).toEqual(partly);
+  // Neither the password nor a password of anybody's own choosing lets in without the second factor.
+  expect(await signInTo(move, password)).toBeUndefined();
+
+  expect((await move.run(incomplete, ...report.options)).exitCode).toBe(3);
+  expect(inPart(report)).toEqual(partly);
+  expect(report.read()).toMatchObject({ completed: 0, differences: [] });
+  expect((await move.run(whole, "--dry-run", ...report.options)).exitCode).toBe(3);
+  expect(inPart(report)).toEqual([]);
+
+  expect((await move.run(whole, ...report.options)).exitCode).toBe(3);
+  expect(problemsOf(report)).toEqual([lostKey]);
+  expect(report.read()).toMatchObject({ completed: partly.length, users: { brought: 0, known: 4 }, differences: [] });
+  await expectEverything(move, production);
+
+  await move.run(whole, ...report.options);
+  expect(report.read()).toMatchObject({ completed: 0, differences: [] });
+});
+
+test("whoever has set a password meanwhile keeps it, and gets no second factor of before", async () => {
+  const move = startMove();
+  const { whole, inPart: incomplete } = installation();
+  const report = withReport(move);
+  await move.run(incomplete);
+  const own = "a password of her own choosing";
+  const set = await move.cli.run(["user", "set-password", "--email", email, "--password-stdin"], { stdin: own });
+  expect(set.exitCode, set.stderr).toBe(0);
+  await move.run(whole, ...report.options);
+  expect(problemsOf(report)).toContain(`users ${alice} superseded`);
+  expect(await signInTo(move, own)).toMatchObject({ waitsForFactor: false });
+  expect(await signInTo(move, password)).toBeUndefined();
+
+  await move.run(whole, ...report.options);
+  expect(problemsOf(report)).toEqual([lostKey]);
+});
+
+test("a note that was written here meanwhile stays, and what was logged here stays behind what came", async () => {
+  const move = startMove();
+  const { whole, inPart: incomplete } = installation();
+  await move.run(incomplete);
+  const edited = noted.find(({ at_reference: { expired } }) => !expired);
+  const viewed = production.pushes.find(
+    ({ id, at_reference: { expired }, has_passphrase: locked }) => mailed.includes(id) && !expired && !locked,
+  );
+  if (edited === undefined || viewed === undefined) throw new Error("The fixture has lost pushes.");
+  const tokenOf = (owner: string | null) => production.users.find((user) => user.email === owner)?.api_token;
+  const bearer = (owner: string | null) => ({ authorization: `Bearer ${tokenOf(owner)}` });
+  const app = await move.serve();
+  const { accounts, pushes } = app.app.house;
+  const owner = await accounts.findUserByEmail(edited.owner ?? "");
+  if (owner === undefined) throw new Error("The owner has not come.");
+  const change = await pushes.edit(edited.url_token, { note: "written here" }, signedIn(owner.id));
+  expect(change.outcome).toBe("edited");
+  expect((await app.server.inject({ url: `/api/v2/pushes/${viewed.url_token}` })).statusCode).toBe(200);
+  const report = withReport(move);
+  await move.run(whole, ...report.options);
+  expect(problemsOf(report)).toContain(`pushes ${edited.id} superseded`);
+
+  const trailOf = async () => {
+    const url = `/api/v2/pushes/${viewed.url_token}/audit`;
+    return (await app.server.inject({ url, headers: bearer(viewed.owner) })).json().logs;
+  };
+  const active = await app.server.inject({ url: "/api/v2/pushes/active", headers: bearer(edited.owner) });
+  const notes: { url_token: string; note: string }[] = active.json();
+  expect(notes.find(({ url_token: token }) => token === edited.url_token)?.note).toBe("written here");
+  const logs: { kind: string; notify_by_email?: { recipients: string } }[] = await trailOf();
+  expect(logs[0]?.kind).toBe("view");
+  expect(logs).toHaveLength(viewed.audit_total + 1);
+  const told = logs.filter(({ kind }) => kind === "creation_email_send").map((entry) => entry.notify_by_email);
+  const wanted = production.notify_by_emails.filter(({ push_id: id }) => id === viewed.id);
+  expect(told.map((mail) => mail?.recipients).sort()).toEqual(wanted.map(({ recipients }) => recipients).sort());
+});
+
+test("backup codes come later, when SECRET_KEY_BASE does, and only beside the factor that they came with", async () => {
+  const move = startMove();
+  const { whole } = installation();
+  const { SECRET_KEY_BASE: _left, ...withoutBase } = keysOfFixture;
+  const report = withReport(move);
+  await move.run({ ...whole, environment: withoutBase }, ...report.options);
+  expect(inPart(report)).toEqual([`users ${alice} partly`]);
+  expect(await signInTo(move, password)).toMatchObject({ waitsForFactor: true });
+  await move.run(whole, ...report.options);
+  expect(problemsOf(report)).toEqual([lostKey]);
+  await expectEverything(move, production);
+});
+
+test("who did what is told once the account of that person has come", async () => {
+  const move = startMove();
+  const { whole } = installation();
+  const someone = pushTagged("text-passphrase-utf8");
+  const bob = production.users.find((user) => user.email === "bob@example.org");
+  changeDatabase(whole.databasePath, (connection) => {
+    connection
+      .prepare("UPDATE audit_logs SET user_id = ? WHERE id = (SELECT max(id) FROM audit_logs WHERE push_id = ?)")
+      .run(bob?.id, someone.id);
+  });
+  const create = ["user", "create", "--email", "bob@example.org", "--password-stdin"];
+  await move.cli.run(create, { stdin: "another password" });
+  const report = withReport(move);
+  await move.run(whole, ...report.options);
+  expect(problemsOf(report)).toContain(`pushes ${someone.id} partly`);
+  await move.run(whole, "--merge-users", ...report.options);
+  expect(problemsOf(report)).toEqual([lostKey]);
+  const { house } = (await move.serve()).app;
+  const [acting] = await readRows<{ userId: number | null }>(
+    house.db,
+    `SELECT user_id AS userId FROM audit_entries WHERE push_id =
+       (SELECT id FROM imported_rows WHERE kind = 'push' AND source_id = ?) ORDER BY sequence DESC LIMIT 1`,
+    someone.id,
+  );
+  expect(acting?.userId).toBe((await house.accounts.findUserByEmail("bob@example.org"))?.id);
+});
+
+test("a user whose time of creation means nothing is named, and put right with the row", async () => {
+  const move = startMove();
+  const { whole } = installation();
+  const set = (createdAt: string) =>
+    changeDatabase(whole.databasePath, (connection) => {
+      connection.prepare("UPDATE users SET created_at = ? WHERE id = ?").run(createdAt, alice);
+    });
+  set("2024-13-01 00:00:00");
+  const report = withReport(move);
+  await move.run(whole, ...report.options);
+  expect(inPart(report)).toEqual([`users ${alice} partly`]);
+  expect(report.text()).toContain("When it was made (created_at) cannot be read");
+  set("2024-12-01 00:00:00");
+  await move.run(whole, ...report.options);
+  expect(problemsOf(report)).toEqual([lostKey]);
+  const user = await (await move.serve()).app.house.accounts.findUserByEmail(email);
+  expect(user?.createdAt).toBe(Date.UTC(2024, 11, 1));
+});

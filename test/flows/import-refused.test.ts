@@ -1,0 +1,107 @@
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { settingsOfEngine } from "../support/engine.ts";
+import { importOf, startMove } from "../support/password-pusher/import-run.ts";
+import { type Installation, installProduction, keysOfFixture } from "../support/password-pusher/installations.ts";
+import { bucket, credentials, environmentOf, region } from "../support/s3/object-store.ts";
+
+const endpoint = "https://s3.example.com";
+const ofBucket = {
+  PWP__FILES__S3__ENDPOINT: `${endpoint.toUpperCase().replace("HTTPS", "https")}`,
+  PWP__FILES__S3__BUCKET: bucket,
+  PWP__FILES__S3__REGION: region,
+  PWP__FILES__S3__ACCESS_KEY_ID: credentials.accessKeyId,
+  PWP__FILES__S3__SECRET_ACCESS_KEY: credentials.secretAccessKey,
+};
+
+const wrong: readonly (readonly [string, (installation: Installation) => Partial<Installation>, RegExp])[] = [
+  ["scheme", () => ({ database: "oracle://user@host/db" }), /^--database is of no use: it must be sqlite:PATH/],
+  ["key", () => ({ environment: { PWPUSH_MASTER_KEY: "short" } }), /^PWPUSH_MASTER_KEY does not hold/],
+  ["folder", ({ folder }) => ({ storage: [join(folder, "none")] }), /^--storage names .*, which is no folder\.$/],
+  ["bucket", () => ({ storage: ["s3://files?what=ever"] }), /^--storage s3:\/\/… takes the parameters/],
+];
+
+test.each(wrong)(
+  "a wrong %s is one sentence and the exit code of a wrong command line",
+  async (_, change, sentence) => {
+    const installation = installProduction();
+    const run = await startMove().run({ ...installation, ...change(installation) });
+    expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(run.stderr.trim()).toMatch(sentence);
+    expect(run.stderr.trim().split("\n")).toHaveLength(1);
+  },
+);
+
+test("a file that is no database is told with its code once", async () => {
+  const installation = installProduction();
+  const text = join(installation.folder, "text.sqlite3");
+  writeFileSync(text, "This is no database, and long enough to be told from one. ".repeat(20));
+  const run = await startMove().run({ ...installation, database: `sqlite:${text}` });
+  expect(run).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(run.stderr.split("SQLITE_NOTADB")).toHaveLength(2);
+});
+
+test("settings that still name the old database are told what it is, and it stays as it was", async () => {
+  const move = startMove();
+  const installation = installProduction();
+  const folder = dirname(installation.databasePath);
+  const state = () => [readdirSync(folder), readFileSync(installation.databasePath)];
+  const before = state();
+  for (const dryRun of [["--dry-run"], []]) {
+    const run = await move.cli.run(importOf(installation, ...dryRun), {
+      environment: { DATABASE_URL: `sqlite3:${installation.databasePath}` },
+    });
+    expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(run.stderr).toMatch(
+      /^The database of this installation \(DATABASE_URL in its own environment\) is the very one/,
+    );
+  }
+  expect(state()).toEqual(before);
+
+  const copy = join(installation.folder, "copy.sqlite3");
+  copyFileSync(installation.databasePath, copy);
+  const environment = { DATABASE_URL: `sqlite3:${copy}`, PWPUSH_MASTER_KEY: "ab".repeat(32) };
+  for (const dryRun of [["--dry-run"], []]) {
+    const run = await move.cli.run(importOf(installation, ...dryRun), { environment });
+    expect(run).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(run.stderr).toMatch(
+      /DATABASE_URL names holds the tables of another program: give this server one of its own/,
+    );
+  }
+});
+
+test("the source's files are never mixed with this installation's own: the same folder or bucket is refused", async () => {
+  const move = startMove();
+  const installation = installProduction();
+  mkdirSync(join(move.cli.dataDir, "blobs"), { recursive: true });
+  for (const folder of [move.cli.dataDir, `${move.cli.dataDir}/blobs/../blobs/`]) {
+    for (const dryRun of [["--dry-run"], []]) {
+      const run = await move.run({ ...installation, storage: [folder] }, ...dryRun);
+      expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+      expect(run.stderr).toMatch(/where this installation keeps its own files/);
+    }
+  }
+  const inBucket = { ...installation, environment: { ...keysOfFixture, ...ofBucket } };
+  const own = { environment: environmentOf({ endpoint }) };
+  const run = await move.cli.run(importOf(inBucket), own);
+  expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+  expect(run.stderr).toMatch(
+    /^The bucket sealed-files of the source is the one where this installation keeps its own files/,
+  );
+  expect(readdirSync(join(move.cli.dataDir, "blobs"))).toEqual([]);
+});
+
+test("beside the source's own folder, nothing there is written or taken away", async () => {
+  const move = startMove();
+  const installation = installProduction();
+  const files = () => readdirSync(installation.storageFolder, { recursive: true, encoding: "utf8" }).sort();
+  const before = files();
+  const inside = join(installation.storageFolder, "sealpush");
+  const environment = { ...(await settingsOfEngine(inside)), DATA_DIR: inside };
+  expect((await move.cli.run(importOf(installation), { environment })).exitCode).toBe(3);
+  expect(files().filter((name) => !name.startsWith("sealpush"))).toEqual(before);
+  const again = await move.cli.run(importOf(installation), { environment });
+  expect(again.exitCode).toBe(3);
+  expect(again.stdout).not.toContain("do not agree");
+});
