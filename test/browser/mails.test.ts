@@ -46,7 +46,7 @@ test("the owner of a push that stands sends its link, and is told beside the fie
   await page.goto(`/p/${urlToken}/preview?recipient=de`);
   await page.locator("#push_notify_emails_to").fill("1@example.com,2@example.com,3@example.com");
   await sendForm(page);
-  await page.waitForURL(/done=mailed/);
+  await page.waitForURL(/done=mailed#mail_link$/);
   expect(await page.locator(".mail-link [role=status], .mail-link .notice").textContent()).toContain("on their way");
   expect((await sink.next("3@example.com")).subject).toBe("Ein Geheimnis für Sie (push.example.com)");
   await page.locator("#push_notify_emails_to").fill("4@example.com,5@example.com,6@example.com");
@@ -57,6 +57,26 @@ test("the owner of a push that stands sends its link, and is told beside the fie
   const trail = await page.locator(".timeline").textContent();
   for (const part of ["1@example.com, 2@example.com, 3@example.com", "Sent"]) expect(trail).toContain(part);
 });
+
+test.each([true, false])(
+  "why a link was not sent is in sight on a small screen, scripts or not: %s",
+  async (scripts) => {
+    const { urlToken } = await site.push({ payload: "secret" }, "owned");
+    const { page } = await site.visit({
+      ...{ signedIn: true, viewport: { width: 360, height: 740 } },
+      javaScriptEnabled: scripts,
+    });
+    const isInSight = (selector: string) =>
+      page.locator(selector).evaluate((element) => {
+        const { top, bottom } = element.getBoundingClientRect();
+        return top >= 0 && bottom <= window.innerHeight;
+      });
+    await page.goto(`/p/${urlToken}/preview`);
+    await page.locator("#push_notify_emails_to").fill("1@example.com,1@example.com");
+    await sendForm(page);
+    await expect.poll(() => isInSight("#push_notify_emails_to_problem")).toBe(true);
+  },
+);
 
 test("nobody else is offered to send a link, and nobody signed out to be told", async () => {
   const { urlToken } = await site.push({ payload: "secret" }, "owned");

@@ -6,6 +6,8 @@ import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 
+const headingId = "mail_link";
+
 /** What the push's owner is offered: to have its link mailed. */
 export interface MailForm {
   /** Where it is posted to. */
@@ -24,12 +26,12 @@ export function MailSection({ form, page }: { readonly form: MailForm; readonly 
   const { words } = page;
   const { notices } = words;
   return (
-    <section class="card mail-link no-print" aria-labelledby="mail_link">
-      <h2 class="section-heading" id="mail_link">
+    <section class="card mail-link no-print" aria-labelledby={headingId}>
+      <h2 class="section-heading" id={headingId}>
         {notices.sendHeading}
       </h2>
       {form.isSent && <Sent auditHref={pageHref(page, form.auditPath)} words={words} />}
-      <PostForm page={page} class="form" action={form.path} autoComplete="off">
+      <PostForm page={page} class="form" action={form.path} answerAt={headingId} autoComplete="off">
         <RecipientsField
           {...{ words, limits: form.limits, label: notices.sendTo, name: "notify_emails_to", required: true }}
           value={form.recipients}

@@ -10,6 +10,8 @@ export interface PostFormProps {
   readonly id?: string;
   /** With files: the form is sent in parts. */
   readonly multipart?: boolean;
+  /** The id of what the answer is about: where the page that comes back is first looked at. */
+  readonly answerAt?: string;
   /** Nothing of it is worth remembering for the browser. */
   readonly autoComplete?: "off";
   readonly children: ComponentChildren;
@@ -25,13 +27,14 @@ export function PostForm({
   class: className,
   id,
   multipart = false,
+  answerAt,
   autoComplete,
   children,
 }: PostFormProps) {
   return (
     <form
       method="post"
-      action={pageHref(page, action)}
+      action={`${pageHref(page, action)}${answerAt === undefined ? "" : `#${answerAt}`}`}
       class={className}
       id={id}
       encType={multipart ? "multipart/form-data" : undefined}
