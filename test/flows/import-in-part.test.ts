@@ -216,6 +216,42 @@ test("who did what is told once the account of that person has come", async () =
   expect(acting?.userId).toBe((await house.accounts.findUserByEmail("bob@example.org"))?.id);
 });
 
+test("a trail that came with a gap is whole once the source can read it, unless something has happened since", async () => {
+  const move = startMove();
+  const { whole } = installation();
+  const ids = [pushTagged("text-passphrase-utf8"), pushTagged("qr-wifi")].map(({ id }) => id);
+  const damage = (from: number, to: number) =>
+    changeDatabase(whole.databasePath, (connection) => {
+      for (const id of ids) {
+        connection.prepare("UPDATE audit_logs SET kind = ? WHERE push_id = ? AND kind = ?").run(to, id, from);
+      }
+    });
+  damage(0, 77);
+  const report = withReport(move);
+  await move.run(whole, ...report.options);
+  const gaps = ids.map((id) => `pushes ${id} partly`).sort();
+  expect(inPart(report)).toEqual(gaps);
+  expect(report.text()).toMatch(/The audit entry \d+ is left out: its kind is not known\./);
+  const app = await move.serve();
+  const viewed = pushTagged("qr-wifi");
+  expect((await app.server.inject({ url: `/api/v2/pushes/${viewed.url_token}` })).statusCode).toBe(200);
+
+  damage(77, 0);
+  await move.run(whole, ...report.options);
+  expect(inPart(report)).toEqual([`pushes ${viewed.id} partly`]);
+  expect(report.text()).toContain("It came without entries of its audit trail, which cannot be added now.");
+  expect(report.read().differences).toEqual([]);
+  const { url_token: urlToken, owner, audit_total: entries } = pushTagged("text-passphrase-utf8");
+  const token = production.users.find((user) => user.email === owner)?.api_token;
+  const { logs } = (
+    await app.server.inject({
+      url: `/api/v2/pushes/${urlToken}/audit`,
+      headers: { authorization: `Bearer ${token}` },
+    })
+  ).json();
+  expect(logs).toHaveLength(entries);
+});
+
 test("a user whose time of creation means nothing is named, and put right with the row", async () => {
   const move = startMove();
   const { whole } = installation();
