@@ -1,10 +1,21 @@
+import { isProgramAddress } from "./errors.ts";
 import type { RouteEntry } from "./route-access.ts";
 
-/** @returns the methods that stand at this path, for `Allow`; none: nothing stands there. */
+/**
+ * The methods that stand at this path, for `Allow`; none: nothing stands there. What a path spelled out is for is not
+ * what one with parameters in its place is for: of `/p/active.json`, `/p/:url_token.json` does not speak.
+ */
 export function allowedMethods(path: string, routes: readonly RouteEntry[]): readonly string[] {
   const segments = path.split("/");
-  const methods = routes.filter((route) => isAt(segments, route.pattern.split("/"))).map((route) => route.method);
+  const standing = routes.filter(({ pattern }) => isAt(segments, pattern.split("/")) && !isPageOver(path, pattern));
+  const spelledOut = standing.filter(({ pattern }) => pattern === path);
+  const methods = (spelledOut.length > 0 ? spelledOut : standing).map(({ method }) => method);
   return [...new Set(methods)].sort();
+}
+
+/** A parameter takes any text, endings too, and still no page stands at an address that is a program's. */
+export function isPageOver(path: string, pattern: string): boolean {
+  return pattern.includes(":") && !isProgramAddress(pattern) && isProgramAddress(path);
 }
 
 function isAt(segments: readonly string[], pattern: readonly string[]): boolean {

@@ -42,6 +42,8 @@ test.each([
   ["a bad chunk", "POST /api/body HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400],
   ["no Host", `GET /api/ok HTTP/1.1\r\n${close}\r\n`, 400],
   ["HTTP/1.0 without Host", "GET /api/ok HTTP/1.0\r\n\r\n", 400],
+  ["letters beyond ASCII in the address", "GET /api/ok?passphrase=\u00c3\u00a9 HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+  ["a blank in the address", "GET /api/ok?passphrase=a b HTTP/1.1\r\nHost: a\r\n\r\n", 400],
   ["an unknown expectation", `GET /api/ok HTTP/1.1\r\nHost: a\r\nExpect: cake\r\n${close}\r\n`, 417],
   ["an absolute target", `GET http://evil.example/api/ok HTTP/1.1\r\nHost: a\r\n${close}\r\n`, 200],
   ["a star target", `OPTIONS * HTTP/1.1\r\nHost: a\r\n${close}\r\n`, 404],

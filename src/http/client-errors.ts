@@ -12,6 +12,10 @@ const malformed: Answer = { status: 400, reason: "Bad Request", message: "The re
 
 const answers: ReadonlyMap<string, Answer> = new Map([
   [
+    "HPE_INVALID_URL",
+    { ...malformed, message: "Percent-encode what is not plain ASCII in the address (RFC 3986, section 2.1)." },
+  ],
+  [
     "HPE_HEADER_OVERFLOW",
     { status: 431, reason: "Request Header Fields Too Large", message: "The headers are too large." },
   ],

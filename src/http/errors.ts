@@ -109,6 +109,7 @@ export function isProgramAddress(url: string): boolean {
     path === "/api" ||
     path.startsWith("/api/") ||
     path.endsWith(".json") ||
+    path.endsWith(".json/") ||
     path === "/up" ||
     path === "/ready" ||
     !path.startsWith("/")

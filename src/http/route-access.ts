@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from "fastify";
 import type { Scope } from "../accounts/accounts.ts";
+import { isPageOver } from "./allowed-methods.ts";
 import { type AuthenticationDeps, authenticationHook } from "./authentication.ts";
 import type { BodyBudget } from "./body/body-budget.ts";
 import { answerRefusal, type Refusal, type RenderError } from "./errors.ts";
@@ -47,6 +48,7 @@ export function guardRoutes(server: FastifyInstance, deps: GuardDeps): readonly 
       inventory.push({ method, pattern: route.url, ...declared, retrieval: retrieval === true });
     }
     const guards = [
+      ...(access.startsWith("page") ? [passProgramsBy] : []),
       authenticationHook({ ...declared, beforeFactor }, deps),
       ...(retrieval === true ? [refuseUnseen] : []),
     ];
@@ -61,6 +63,12 @@ export function guardRoutes(server: FastifyInstance, deps: GuardDeps): readonly 
 function listed<Hook>(hooks: Hook | Hook[] | undefined): Hook[] {
   if (hooks === undefined) return [];
   return Array.isArray(hooks) ? hooks : [hooks];
+}
+
+/** Where a page's parameter would take what ends like an address of the API: to those who answer programs. */
+function passProgramsBy(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+  if (isPageOver(request.raw.url ?? "", request.routeOptions.url ?? "")) reply.callNotFound();
+  else done();
 }
 
 const notYet: Refusal = {

@@ -7,7 +7,6 @@ import type { Config } from "../config/config.ts";
 import type { RequestCounts } from "../limits/request-counts.ts";
 import type { RequestWatch } from "../telemetry/answered-request.ts";
 import type { Events } from "../telemetry/events.ts";
-import { allowedMethods } from "./allowed-methods.ts";
 import { strangerAt } from "./authentication.ts";
 import { createBaseUrls } from "./base-url.ts";
 import { BodyBudget, bodyBudgetLimits } from "./body/body-budget.ts";
@@ -15,7 +14,7 @@ import { createClientReader } from "./client.ts";
 import { answerClientError, answerExpectation } from "./client-errors.ts";
 import { discardRest } from "./discard-rest.ts";
 import { createDrain, type Drain } from "./drain.ts";
-import { answerError, answerRefusal, type RenderError, refusalOf } from "./errors.ts";
+import { answerError, type RenderError } from "./errors.ts";
 import { httpsAddressFor } from "./force-https.ts";
 import { baseHeaders, secureHeaders } from "./headers.ts";
 import type { MetricsGate } from "./metrics-gate.ts";
@@ -23,6 +22,7 @@ import { guardRoutes, type RouteEntry } from "./route-access.ts";
 import { createSessionCookies, type SessionCookies } from "./session-cookie.ts";
 import { createSharedThrottle } from "./shared-throttle.ts";
 import { type ChargeRequest, createThrottle } from "./throttle.ts";
+import { answerUnrouted, isRead } from "./unrouted.ts";
 import { watchRequests } from "./watch-requests.ts";
 import "./request.ts";
 
@@ -144,6 +144,7 @@ function welcomeRequests(server: FastifyInstance, deps: ServerDeps): void {
       const address = config.forceHttps ? httpsAddressFor(request.raw, client, request.baseUrl) : undefined;
       if (address === undefined) return true;
       if (request.raw.method === "POST") discardRest(request.raw, reply.raw);
+      // 301 is what the oldest clients know; for all else the method and the body must stay what they are.
       reply.redirect(address, isRead(request.method) ? 301 : 308);
       return false;
     };
@@ -154,11 +155,6 @@ function welcomeRequests(server: FastifyInstance, deps: ServerDeps): void {
       charged.then(admit).then((goesOn) => goesOn && done(), done);
     }
   });
-}
-
-/** 301 is what the oldest clients know; for all else the method and the body must stay what they are. */
-function isRead(method: string): boolean {
-  return method === "GET" || method === "HEAD";
 }
 
 function tooManyRequests(retryAfterSeconds: number): AppError {
@@ -181,28 +177,6 @@ function isExempt(url: string): boolean {
 function readNoBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("*", (_request, _payload, done) => done(null));
-}
-
-function answerUnrouted(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  routes: readonly RouteEntry[],
-  renderError: RenderError,
-): FastifyReply {
-  discardRest(request.raw, reply.raw);
-  const path = (request.raw.url ?? "").split("?", 1)[0] ?? "";
-  const standing = allowedMethods(path, routes);
-  // A route that stands for this method and still ended here has not found its file.
-  const methods = standing.includes(request.method) ? [] : standing;
-  if (methods.length > 0) reply.header("allow", methods.join(", "));
-  if (methods.length > 0 && request.method === "OPTIONS") return reply.code(204).send();
-  const error =
-    methods.length > 0
-      ? new AppError("method_not_allowed", "That method is not allowed here.")
-      : new AppError("not_found", "not-found");
-  const refusal = refusalOf(error);
-  if (refusal === undefined) throw error;
-  return answerRefusal(refusal, request, reply, renderError);
 }
 
 /** For answers to requests that the router refused: they have neither passed a hook nor got the decorations' defaults. */

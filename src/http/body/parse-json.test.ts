@@ -10,8 +10,25 @@ test("JSON is JSON, byte for byte", () => {
   });
 });
 
-test.each(["", "{", '{"a":1,}', "undefined", "NaN", "{'a':1}", '"\t"', "\ufeff{}x"])("%j is refused", (text) => {
+test.each([
+  "",
+  "{",
+  '{"a":1,}',
+  "undefined",
+  "NaN",
+  "{'a':1}",
+  '"\t"',
+  "\ufeff",
+  "\ufeff{}x",
+  "\ufeff\ufeff{}",
+  "{\ufeff}",
+])("%j is refused", (text) => {
   expect(() => parse(text)).toThrow(AppError);
+});
+
+test("a byte order mark before the JSON is no part of it; one inside a text is", () => {
+  expect(parse('\ufeff{"payload": "\ufeffx"}')).toEqual({ payload: "\ufeffx" });
+  expect(parse(`\ufeff{"payload": "${"x".repeat(20_000)}"}`)).toEqual({ payload: "x".repeat(20_000) });
 });
 
 test("the refusal does not quote the body", () => {

@@ -10,13 +10,17 @@ const unscannedBytesMax = 16 * 1024;
 const quote = 0x22;
 const backslash = 0x5c;
 
+/** Some programs begin every text with it. A parser may ignore it (RFC 8259, 8.1); inside the text it stays what it is. */
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
 /**
  * `__proto__` becomes an ordinary own property here, as JSON.parse does it; readers take named own properties only.
  * @throws AppError invalid_request: not UTF-8, not JSON, or built from too many or too deeply nested values.
  */
 export function parseJson(body: Buffer): unknown {
   if (body.length > unscannedBytesMax) assertModest(body);
-  const text = decodeText(body);
+  const isMarked = body.subarray(0, byteOrderMark.length).equals(byteOrderMark);
+  const text = decodeText(isMarked ? body.subarray(byteOrderMark.length) : body);
   try {
     return JSON.parse(text);
   } catch {

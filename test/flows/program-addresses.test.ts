@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { rawRequest } from "../support/raw-request.ts";
+
+let app: TestApp;
+let token: string;
+let origin: string;
+beforeAll(async () => {
+  app = await startTestApp();
+  token = await app.makeToken("owner@example.com");
+  origin = await app.listen();
+});
+afterAll(() => app[Symbol.asyncDispose]());
+
+type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
+
+const ask = (method: Method, url: string, headers: Readonly<Record<string, string>> = {}) =>
+  app.server.inject({ method, url, headers });
+
+async function push(fields: object = {}): Promise<string> {
+  const payload = { push: { payload: "x", ...fields } };
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await app.server.inject({ method: "POST", url: "/api/v2/pushes", headers, payload });
+  expect(answer.statusCode).toBe(201);
+  return answer.json().url_token;
+}
+
+/** Every counted view is missing from these. */
+const viewsLeft = async (urlToken: string) => {
+  const headers = { authorization: `Bearer ${token}` };
+  const listed = (await ask("GET", "/api/v2/pushes/active", headers)).json();
+  return listed.find((one: { url_token: string }) => one.url_token === urlToken)?.views_remaining;
+};
+
+const methods: readonly Method[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+const member = ["DELETE", "GET", "HEAD"];
+const read = ["GET", "HEAD"];
+
+describe("on a program's address, a wrong method is told the right ones in JSON", () => {
+  test.each([
+    ["/p.json", ["OPTIONS", "POST"]],
+    ["/f.json", ["POST"]],
+    ["/r.json", ["POST"]],
+    ...["p", "f", "r"].flatMap((letter) => [
+      [`/${letter}/T.json`, member] as const,
+      [`/${letter}/T/preview.json`, read] as const,
+      [`/${letter}/T/audit.json`, read] as const,
+      [`/${letter}/active.json`, read] as const,
+      [`/${letter}/expired.json`, read] as const,
+    ]),
+    ["/api", read],
+    ["/api/v1/version", read],
+    ["/api/v1/version.json", read],
+    ["/api/v2/version", read],
+    ["/api/v2/version.json", read],
+    ["/api/v2/openapi.json", read],
+    ["/api/v2/pushes", ["POST"]],
+    ["/api/v2/pushes.json", ["POST"]],
+    ["/api/v2/pushes/T", member],
+    ["/api/v2/pushes/T.json", member],
+    ["/api/v2/pushes/T/preview", read],
+    ["/api/v2/pushes/T/preview.json", read],
+    ["/api/v2/pushes/T/audit.json", read],
+    ["/api/v2/pushes/active", read],
+    ["/api/v2/pushes/active.json", read],
+    ["/api/v2/pushes/expired.json", read],
+  ])("%s: %j", async (path, allowed) => {
+    const urlToken = await push();
+    const url = `${path.replace("T", urlToken)}?locale=de`;
+    for (const method of methods.filter((one) => !allowed.includes(one))) {
+      // Nobody may delete what is called "active": an address of its own, and that of no push.
+      if (method === "DELETE" && /active|expired/.test(path)) continue;
+      const answer = await ask(method, url, { accept: "text/html", "sec-fetch-site": "cross-site" });
+      const at = `${method} ${path}`;
+      expect([at, answer.statusCode, answer.headers.allow]).toEqual([
+        ...[at, method === "OPTIONS" ? 204 : 405, allowed.join(", ")],
+      ]);
+      if (method === "OPTIONS") continue;
+      expect([at, answer.headers["content-type"]]).toEqual([at, "application/json; charset=utf-8"]);
+      if (method !== "HEAD") expect(answer.json()).toEqual({ error: "That method is not allowed here." });
+    }
+    expect(await viewsLeft(urlToken)).toBe(5);
+  });
+
+  test("a body that comes with it is not read", async () => {
+    const urlToken = await push({ retrieval_step: false });
+    for (const url of [`/p/${urlToken}.json`, `/f/${urlToken}.json`, `/r/${urlToken}.json`]) {
+      const answer = await app.server.inject({ method: "POST", url, payload: { password: { payload: "y" } } });
+      expect([url, answer.statusCode, answer.json()]).toEqual([
+        ...[url, 405, { error: "That method is not allowed here." }],
+      ]);
+    }
+  });
+});
+
+test.each([
+  "/p/.json",
+  "/p/unknown/r.json",
+  "/p/a/edit.json",
+  "/en/p/T.json",
+  "/api/p/T",
+  "/api/p/T/r",
+  "/api/",
+  "/api/v2/pushes/",
+  "/api/v2/pushes/T/",
+  "/p/T.json/",
+  "/users/sign_in.json",
+  "/users/x.json",
+  "/admin/users.json",
+  "/nothing.json",
+  "/assets/nothing.json",
+])("%s is nothing, whatever the method, and says so in JSON", async (path) => {
+  const url = path.replace("T", await push());
+  // Of retrievals, HEAD is answered alike for every token, an empty one among them.
+  const isUnseen = ["/p/.json", "/api/v2/pushes/"].includes(path);
+  for (const method of methods.filter((one) => one !== "HEAD" || !isUnseen)) {
+    const answer = await ask(method, url, { accept: "text/html" });
+    const at = `${method} ${path}`;
+    expect([at, answer.statusCode, answer.headers.allow]).toEqual([at, 404, undefined]);
+    expect([at, answer.headers["content-type"]]).toEqual([at, "application/json; charset=utf-8"]);
+    if (method !== "HEAD") expect(answer.json()).toEqual({ error: "not-found" });
+  }
+});
+
+describe("a page's address with a slash too many", () => {
+  test.each([
+    ["/p/T/", "/p/T"],
+    ["/p/T/r/", "/p/T/r"],
+    ["/p/T/preview/", "/p/T/preview"],
+    ["/f/T/", "/f/T"],
+    ["/r/T/r/", "/r/T/r"],
+    ["/en/p/T/", "/en/p/T"],
+    ["/pt-BR/f/T/r/", "/pt-BR/f/T/r"],
+    ["/users/sign_in/", "/users/sign_in"],
+    ["/help/api/", "/help/api"],
+  ])("%s leads to %s with its query, and counts nothing", async (path, target) => {
+    const urlToken = await push({ retrieval_step: false });
+    for (const query of ["", "?locale=ja&x=%2F%2Fa%20b&passphrase=a+b", "?next=//evil.example/"]) {
+      for (const method of ["GET", "HEAD"] as const) {
+        const answer = await ask(method, `${path.replace("T", urlToken)}${query}`);
+        expect([answer.statusCode, answer.headers.location]).toEqual([
+          ...[301, `${target.replace("T", urlToken)}${query}`],
+        ]);
+        expect(answer.headers["cache-control"]).toBe("no-store");
+      }
+    }
+    expect(await viewsLeft(urlToken)).toBe(5);
+  });
+
+  test("all the way to the secret, one view is one view", async () => {
+    const urlToken = await push({ payload: "at the end of the way", retrieval_step: false });
+    let url = `/en/p/${urlToken}/`;
+    for (;;) {
+      const answer = await ask("GET", url);
+      if (answer.statusCode === 200) {
+        expect(answer.body).toContain("at the end of the way");
+        break;
+      }
+      expect(answer.statusCode).toBe(301);
+      url = String(answer.headers.location);
+    }
+    expect(url).toBe(`/p/${urlToken}`);
+  });
+
+  test.each([
+    ...["//evil.example/", "//evil.example/p/x/", "/%5Cevil.example/p/x/", "/%2F%2Fevil/p/x/"],
+    ...["///evil.example/p/x/", "/p/x//", "/p//", "//", "/en/p/%0D%0AX-A:b/", "/nothing/", "/nothing/here/", "/p/x/y/"],
+  ])("%s leads nowhere", async (path) => {
+    for (const method of ["GET", "HEAD"] as const) {
+      const answer = await ask(method, path);
+      expect([answer.statusCode >= 400, answer.headers.location, answer.headers["x-a"]]).toEqual([
+        ...[true, undefined, undefined],
+      ]);
+    }
+  });
+
+  test.each(["/\\evil.example/p/x/", "//evil.example/p/x/", "/\\/evil.example/", "http://evil.example/p/x/"])(
+    "%s leads to no other host, as a browser would not send it",
+    async (target) => {
+      const answer = await rawRequest(origin, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+      expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+      expect(answer).not.toMatch(/^location:/im);
+    },
+  );
+
+  test("a form that is sent there is not sent on", async () => {
+    const urlToken = await push();
+    const answer = await ask("POST", `/p/${urlToken}/r/`);
+    expect([answer.statusCode, answer.headers.location]).toEqual([404, undefined]);
+    expect(await viewsLeft(urlToken)).toBe(5);
+  });
+});
+
+test("JSON may begin with a byte order mark, at every address that takes some", async () => {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  for (const [url, wrapper] of [
+    ["/api/v2/pushes", "push"],
+    ["/p.json", "password"],
+  ] as const) {
+    const payload = `\ufeff${JSON.stringify({ [wrapper]: { payload: "\ufeffwith a mark" } })}`;
+    const made = await app.server.inject({ method: "POST", url, headers, payload });
+    expect(made.statusCode).toBe(201);
+    const opened = await ask("GET", `/p/${made.json().url_token}.json`);
+    expect(opened.json().payload).toBe("\ufeffwith a mark");
+  }
+});
