@@ -76,9 +76,12 @@ function bucketMark({ endpoint, bucket }: Pick<Bucket, "endpoint" | "bucket">): 
 export async function refuseWrongKeys(source: ImportSource, envFile: string): Promise<void> {
   const { tried, opened, examples } = await source.tryKeys();
   if (tried === 0 || opened > 0) return;
-  const looked = tried === 1 ? "The one sealed value" : `None of the ${tried} sealed values`;
+  const looked =
+    tried === 1
+      ? "The one sealed value that was tried opens with no key"
+      : `None of the ${tried} sealed values that were tried opens with any key`;
   throw new WrongSettings([
-    `${looked} that ${tried === 1 ? "there is opens with no key" : "were tried opens with any key"} that ${envFile} gives ` +
+    `${looked} that ${envFile} gives ` +
       `(${examples.join(", ")}), so nothing was written. Look at PWPUSH_MASTER_KEY and PWPUSH_MASTER_KEY_PREVIOUS there (or ` +
       "their _FILE): they must be those of this very installation. --dry-run lists all that does not open.",
   ]);

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Command } from "commander";
 import { createBootCodeFile } from "../config/boot-code-file.ts";
 import type { Config } from "../config/config.ts";
@@ -24,6 +23,7 @@ import { type CliIo, type CommandDeps, exitCodes } from "./cli-io.ts";
 import { sentenceOf, WrongSettings } from "./errors.ts";
 import { orWrongSettings, refuseOwnPlaces, refuseWrongKeys } from "./import-checks.ts";
 import { importHelp } from "./import-help.ts";
+import { createProblemLines, createProgress, reportPath } from "./import-progress.ts";
 import { findMasterKeys } from "./master-keys.ts";
 import { withHouse } from "./open-store.ts";
 import { readEnvFile } from "./read-env-file.ts";
@@ -201,41 +201,4 @@ function tell(
   };
   io.stdout(`\n${dryRun ? "Nothing was written: this is what a run would do." : ends[outcome]}\n`);
   if (path !== undefined) io.stdout(`The report: ${path} and ${textPathOf(path)}\n`);
-}
-
-/** A file name that sorts by time. */
-function reportPath(dataDir: string, now: number): string {
-  return join(dataDir, `import-${new Date(now).toISOString().replace(/[-:]|\.\d+/g, "")}.json`);
-}
-
-const progressEveryMs = 2_000;
-
-function createProgress(io: CliIo): (table: string, read: number, total: number) => void {
-  let toldAt = io.monotonicMs();
-  return (table, read, total) => {
-    const now = io.monotonicMs();
-    if (read < total && now - toldAt < progressEveryMs) return;
-    toldAt = now;
-    io.stderr(`${table}: ${read} of ${total}\n`);
-  };
-}
-
-const problemLinesMax = 50;
-
-/** There may be as many as rows: the report has them all. */
-function createProblemLines(io: CliIo, path: string | undefined) {
-  let problems = 0;
-  return {
-    problem(line: string) {
-      problems += 1;
-      if (problems <= problemLinesMax) io.stderr(`${line}\n`);
-    },
-    end() {
-      const more = problems - problemLinesMax;
-      if (more <= 0) return;
-      io.stderr(
-        `and ${more} more${path === undefined ? ", which --report FILE would hold" : ", all in the report"}.\n`,
-      );
-    },
-  };
 }

@@ -11,12 +11,20 @@ it.each([
   expect(timeOf(text)).toBe(time);
 });
 
-it.each([null, undefined, "", "0000-00-00 00:00:00", "infinity", "yesterday", "2026-11-20", 1763642096])(
-  "takes %j for no time",
-  (cell) => {
-    expect(timeOf(cell)).toBeUndefined();
-  },
-);
+it.each([
+  null,
+  undefined,
+  "",
+  "0000-00-00 00:00:00",
+  "2026-13-01 00:00:00",
+  "2026-02-30 00:00:00",
+  "infinity",
+  "yesterday",
+  "2026-11-20",
+  1763642096,
+])("takes %j for no time", (cell) => {
+  expect(timeOf(cell)).toBeUndefined();
+});
 
 it("writes a time in the same words, whichever engine it is from", () => {
   expect(exactTimeOf("2026-11-20 12:34:56.1")).toBe(exactTimeOf("2026-11-20 12:34:56.100000"));
