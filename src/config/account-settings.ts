@@ -122,7 +122,7 @@ export const accountSettings = {
       }),
       dailyLimit: setting({
         env: "PWP__NOTIFY_BY_EMAIL__DAILY_LIMIT",
-        doc: "To how many addresses one account may have links mailed on one day (UTC).",
+        doc: "To how many addresses one account may have links mailed on one day (UTC). 0 switches it off, as the setting above does.",
         type: wholeNumber(0, 1_000_000),
         default: "500",
       }),

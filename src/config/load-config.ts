@@ -162,7 +162,7 @@ function configOf(
     },
     mail: mailSettings,
     dispatches: {
-      enabled: dispatches.enabled.value && mailSettings !== undefined,
+      enabled: dispatches.enabled.value && dispatches.dailyLimit.value > 0 && mailSettings !== undefined,
       dailyMax: dispatches.dailyLimit.value,
     },
     singleSignOn: singleSignOnOf(singleSignOn, baseUrl),

@@ -76,25 +76,27 @@ describe("who may", () => {
     expect(await mailing.world.app.house.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
   });
 
-  test("nobody where it is switched off, and the version tells the truth", async () => {
-    const off = { PWP__NOTIFY_BY_EMAIL__ENABLED: "false" };
-    await using mailing = await startMailing(off);
-    await using without = await startTestApp();
-    const truth = async ({ server }: Pick<typeof without, "server">) =>
-      (await server.inject("/api/v2/version")).json().features.pushes.email_auto_dispatch;
-    expect(await truth(mailing.world)).toBe(false);
-    expect(await truth(without)).toBe(false);
-    await using on = await startMailing();
-    expect(await truth(on.world)).toBe(true);
+  test.each([{ PWP__NOTIFY_BY_EMAIL__ENABLED: "false" }, { PWP__NOTIFY_BY_EMAIL__DAILY_LIMIT: "0" }])(
+    "nobody where it is switched off, and the version tells the truth: %j",
+    async (off) => {
+      await using mailing = await startMailing(off);
+      await using without = await startTestApp();
+      const truth = async ({ server }: Pick<typeof without, "server">) =>
+        (await server.inject("/api/v2/version")).json().features.pushes.email_auto_dispatch;
+      expect(await truth(mailing.world)).toBe(false);
+      expect(await truth(without)).toBe(false);
+      await using on = await startMailing();
+      expect(await truth(on.world)).toBe(true);
 
-    const urlToken = await mailing.push();
-    const to = { notify_emails_to: "bob@example.com" };
-    for (const token of [undefined, null, "nonsense"]) {
-      expect(await mailing.notify(urlToken, to, token)).toMatchObject({ status: 404, body: { error: "not-found" } });
-    }
-    expect((await mailing.create(to)).body).toEqual({ notify_emails_to: [expect.any(String)] });
-    expect((await mailing.create({ notify_emails_to: "" })).status).toBe(201);
-  });
+      const urlToken = await mailing.push();
+      const to = { notify_emails_to: "bob@example.com" };
+      for (const token of [undefined, null, "nonsense"]) {
+        expect(await mailing.notify(urlToken, to, token)).toMatchObject({ status: 404, body: { error: "not-found" } });
+      }
+      expect((await mailing.create(to)).body).toEqual({ notify_emails_to: [expect.any(String)] });
+      expect((await mailing.create({ notify_emails_to: "" })).status).toBe(201);
+    },
+  );
 
   test("nobody more often than five times a minute, whatever for", async () => {
     await using mailing = await startMailing();
