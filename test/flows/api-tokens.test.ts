@@ -46,6 +46,14 @@ async function makePush(headers: Record<string, string>, fields: object = {}): P
 
 const lists = "/api/v2/pushes/active";
 
+/** What each address that makes a push takes; each looks for its own wrapper first. */
+const creation = JSON.stringify({
+  push: { payload: "x" },
+  password: { payload: "x" },
+  url: { payload: "https://example.com/" },
+  file_push: { files: [{ filename: "a.txt", content_type: "text/plain", data: "eA==" }] },
+});
+
 describe("a token with the scope", () => {
   test.each<Scope>(["create", "read", "expire"])(
     "%s alone passes the routes that ask for it, and no others",
@@ -59,7 +67,7 @@ describe("a token with the scope", () => {
           method: route.method,
           url: route.pattern.replace(":url_token", urlToken),
           headers: { ...bearer, ...(route.method === "POST" ? json : {}) },
-          ...(route.method === "POST" ? { payload: JSON.stringify({ push: { payload: "x" } }) } : {}),
+          ...(route.method === "POST" ? { payload: creation } : {}),
         });
         const at = `${route.method} ${route.pattern}`;
         const refused = route.scope !== null && route.scope !== scope;

@@ -37,7 +37,7 @@ const member = ["DELETE", "GET", "HEAD"];
 const read = ["GET", "HEAD"];
 
 describe("on a program's address, a wrong method is told the right ones in JSON", () => {
-  test.each([
+  test.each<readonly [path: string, allowed: readonly string[]]>([
     ["/p.json", ["OPTIONS", "POST"]],
     ["/f.json", ["POST"]],
     ["/r.json", ["POST"]],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Answer, formEnd, formPart, replayServer, wire } from "../../support/replay.ts";
 
-/** PowerShell 7 on API v1. Its GET and DELETE have a type and the body null. */
+/** PowerShell 7 on API v1. Its GET and DELETE have a type, and null for a body: written out, or as no body at all. */
 const replay = replayServer();
 
 const request = (line: string, more: readonly string[] = []) => [
@@ -55,6 +55,16 @@ test("it opens, previews, audits, lists and ends", async () => {
   const ended = await call("DELETE", `/p/${url_token}.json`, [bearer()]);
   expect([ended.status, ended.object()]).toMatchObject([200, { expired: true, deleted: true }]);
   expect((await call("GET", "/p/expired.json", [bearer()])).list()[0]).toMatchObject({ url_token });
+});
+
+test.each(["GET", "DELETE"])("%s with a type and no body, with and without a length", async (method) => {
+  for (const more of [[], ["Content-Length: 0"]]) {
+    const { url_token } = (await make("/p.json", { password: { payload: "a secret" } })).object();
+    const answer = await replay.send(wire(request(`${method} /p/${url_token}.json`, [json, bearer(), ...more])));
+    expect([answer.status, answer.object().url_token]).toEqual([200, url_token]);
+  }
+  const list = await replay.send(wire(request("GET /p/active.json", [json, bearer()])));
+  expect([list.status, list.list().length > 0]).toEqual([200, true]);
 });
 
 test("a url push goes to its own address", async () => {
