@@ -132,6 +132,8 @@ function welcomeRequests(server: FastifyInstance, deps: ServerDeps): void {
     request.client = client;
     reply.headers(client.https || overHttps ? secureHeaders : baseHeaders);
     reply.header("x-request-id", request.id);
+    // Given and empty says as little as not given; the framework would refuse it.
+    if (request.raw.headers["content-type"] === "") delete request.raw.headers["content-type"];
     if (request.raw.method !== "POST") discardRest(request.raw, reply.raw);
     if (isExempt(request.raw.url ?? "") || metricsGate?.isScrape(request.raw) === true) {
       done();

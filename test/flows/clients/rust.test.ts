@@ -4,10 +4,13 @@ import { replayServer, wire } from "../../support/replay.ts";
 /** Rust with reqwest, on API v1: a form whose values are not percent-encoded, and no Content-Type that says so. */
 const replay = replayServer();
 
-test("a form body without a type makes a push", async () => {
+test.each([
+  ["no type", []],
+  ["an empty type", ["content-type:"]],
+])("a form body with %s makes a push", async (_, typed) => {
   const body =
     "password[payload]=correct horse!&password[note]=für Ada&password[expire_after_views]=1&password[expire_after_days]=1";
-  const lines = ["POST /p.json HTTP/1.1", "accept: */*", `host: ${replay.host}`];
+  const lines = ["POST /p.json HTTP/1.1", "accept: */*", `host: ${replay.host}`, ...typed];
   const made = await replay.send(wire(lines, body));
   expect(made.status).toBe(201);
   expect(made.object()).toMatchObject({ expire_after_views: 1, expire_after_days: 1 });
