@@ -74,6 +74,18 @@ test("one that fails fails alone: the others are done, once", async () => {
   expect(await db.read.one(find, 12)).toEqual({ at: 0 });
 });
 
+test("a connection that cannot undo what failed on it is not used again, and nobody is told that it was done", async () => {
+  const { db, proxy } = await open({ poolMax: 1 });
+  await putAll(db);
+  proxy.judge((statement) => (statement === "ROLLBACK" ? "refuse" : "pass"));
+  const raised = await raiseAll(db, (id) => (id === 4 ? tooMuch : 1));
+  for (const result of raised) {
+    expect(result).toMatchObject({ status: "rejected", reason: expect.any(OutcomeUnknownError) });
+  }
+  expect(await db.read.one(total)).toEqual({ total: 10_000 });
+  expect(await raiseAll(db, () => 1)).toEqual(ids.map(() => ({ status: "fulfilled", value: { at: 1_001 } })));
+});
+
 test.each([
   ["lose answer", 10],
   ["lose request", 0],

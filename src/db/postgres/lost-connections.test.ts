@@ -46,6 +46,20 @@ describe("a connection that is lost", () => {
     },
   );
 
+  test("to a unit that failed and cannot be undone: its connection is not used again", async () => {
+    const { db, proxy } = await openBehindProxy({ poolMax: 1 });
+    await db.autocommit.run(put, 1, 10);
+    proxy.judge((statement) => (statement === "ROLLBACK" ? "refuse" : "pass"));
+    const unit = db.write(async (unit) => {
+      await unit.run(raise, 1, 1);
+      throw new Error("No.");
+    });
+    await expect(unit).rejects.toMatchObject(refusedForNow);
+    expect(await db.read.one(find, 1)).toEqual({ at: 10 });
+    await db.autocommit.run(raise, 1, 1);
+    expect(await db.read.one(find, 1)).toEqual({ at: 11 });
+  });
+
   test("at a statement that stands alone: not again, unless it may run twice", async () => {
     const { db, proxy } = await openBehindProxy();
     await db.autocommit.run(put, 1, 10);

@@ -6,7 +6,6 @@ import { NamedQuery, type NamedRun, type RunDone } from "./named-query.ts";
 
 const begin: NamedRun = { statement: sql("BEGIN"), values: [] };
 const commit: NamedRun = { statement: sql("COMMIT"), values: [] };
-const rollback: NamedRun = { statement: sql("ROLLBACK"), values: [] };
 
 /** What is needed of a connection of the driver's. */
 export interface Connection {
@@ -72,7 +71,7 @@ export class PostgresStatements implements Writing {
       const [, ...done] = await this.together([begin, ...runs, commit]);
       return done.slice(0, runs.length);
     } catch (error) {
-      if (!(error instanceof LostConnectionError)) await this.together([rollback]);
+      if (!(error instanceof LostConnectionError)) await rollBack(this.#connection);
       throw error;
     }
   }
@@ -85,6 +84,18 @@ export class PostgresStatements implements Writing {
     } catch (error) {
       throw told(error);
     }
+  }
+}
+
+/**
+ * Undoes what has begun. @throws LostConnectionError whatever kept it from that: a connection that stays inside a transaction
+ * would fail all who get it after this.
+ */
+export async function rollBack(connection: Connection): Promise<void> {
+  try {
+    await connection.query({ text: "ROLLBACK" });
+  } catch (error) {
+    throw new LostConnectionError(error);
   }
 }
 

@@ -23,7 +23,7 @@ import { createHotStatements, type HotStatements } from "./hot-statements.ts";
 import { migrate } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
 import { type ConnectionPool, openPool } from "./pool.ts";
-import { type Connection, PostgresStatements } from "./postgres-statements.ts";
+import { type Connection, PostgresStatements, rollBack } from "./postgres-statements.ts";
 import { again, once, type Patience, Retries, untilHealed, untilKnown } from "./retries.ts";
 import { describeStartFailure } from "./start-failures.ts";
 import { TurnLines } from "./turn-lines.ts";
@@ -207,7 +207,7 @@ class Postgres implements Database {
     try {
       value = await work(this.#on(client));
     } catch (error) {
-      if (!(error instanceof LostConnectionError)) await command(client, "ROLLBACK");
+      if (!(error instanceof LostConnectionError)) await rollBack(client);
       throw error;
     }
     let done: string;

@@ -4,17 +4,29 @@ import { ClientStatements, WireMessages } from "./wire-messages.ts";
 /**
  * What becomes of a statement that a client asks for: "pass"; "lose request": it never comes to the server, and the
  * connection is reset; "lose answer": the server does it, its commit included, and the connection is reset in the place
- * of the answer.
+ * of the answer; "refuse": it never comes to the server, and the client is told that it was cancelled inside a transaction.
  */
-export type Verdict = "pass" | "lose request" | "lose answer";
+export type Verdict = "pass" | "refuse" | "lose request" | "lose answer";
 
 export interface Wire {
   /** Asked before each statement; commands such as COMMIT among them. */
   readonly judge: (statement: string) => Verdict;
   /** Told when it has happened. */
-  readonly onLost: (verdict: Exclude<Verdict, "pass">) => void;
+  readonly onLost: (verdict: Exclude<Verdict, "pass" | "refuse">) => void;
   /** How long each chunk takes, in each direction. */
   readonly delayMs: () => number;
+}
+
+/** ErrorResponse with the SQLSTATE of a statement that was cancelled, then ReadyForQuery of a transaction that has failed. */
+const cancelledInTransaction = Buffer.concat([
+  answer("E", "SERROR\0VERROR\0C57014\0Mcanceling statement\0\0"),
+  answer("Z", "E"),
+]);
+
+function answer(type: string, content: string): Buffer {
+  const bytes = Buffer.from(`${type}\0\0\0\0${content}`, "latin1");
+  bytes.writeInt32BE(bytes.length - 1, 1);
+  return bytes;
 }
 
 interface HeldAnswer {
@@ -81,6 +93,10 @@ export class ProxiedConnection {
   #admits(statement: string): boolean {
     const verdict = this.#wire.judge(statement);
     if (verdict === "lose answer") this.#held = { chunks: [], failed: false };
+    if (verdict === "refuse") {
+      this.#client.write(cancelledInTransaction);
+      return false;
+    }
     if (verdict !== "lose request") return true;
     this.reset();
     this.#wire.onLost(verdict);
