@@ -1,4 +1,4 @@
-import { createConnection } from "mysql2/promise";
+import { createConnection, type RowDataPacket } from "mysql2/promise";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import {
@@ -8,12 +8,15 @@ import {
 } from "../../../test/support/password-pusher/installations.ts";
 import { type Mariadb, mariadbProgram, startMariadb } from "../../../test/support/password-pusher/mariadb.ts";
 import { collect, openSource } from "../../../test/support/password-pusher/open-source.ts";
+import { SourceError } from "../source.ts";
 import { parseSourceAddress } from "./database-address.ts";
 
 /** A server that the source's database lies on, and a way to change it from outside. */
 interface Server {
   install(): Promise<Installation>;
   change(database: string, statement: string): Promise<void>;
+  /** Ends all connections to the database but the one that does it. */
+  readonly cutOff: (database: string) => Promise<void>;
   /** An expression that fails for the push with the id 11 and gives the column for any other. */
   readonly failing: string;
 }
@@ -25,6 +28,11 @@ const onPostgres: Server = {
     await client.connect();
     await client.query(statement).finally(() => client.end());
   },
+  cutOff: (database) =>
+    onPostgres.change(
+      database,
+      "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    ),
   failing: "CASE WHEN id = 11 THEN (1 / (id - id))::text ELSE payload_ciphertext END",
 };
 
@@ -72,8 +80,17 @@ describe.runIf(mariadbProgram !== undefined)("a source on MariaDB", () => {
   describeServer({
     install: () => installProductionOnMysql(server()),
     async change(database, statement) {
-      const connection = await createConnection({ uri: database.replace("mysql2://reader", "mysql://writer") });
+      const connection = await createConnection({ uri: asWriter(database) });
       await connection.query(statement).finally(() => connection.end());
+    },
+    async cutOff(database) {
+      const { pathname } = new URL(database);
+      const connection = await createConnection({ uri: asWriter(database) });
+      const others = `SELECT id FROM information_schema.processlist WHERE db = '${pathname.slice(1)}' AND user = 'reader'`;
+      const [rows] = await connection.query<RowDataPacket[]>(others);
+      for (const { id } of rows) await connection.query(`KILL ${id}`);
+      while ((await connection.query<RowDataPacket[]>(others))[0].length > 0);
+      await connection.end();
     },
     failing: "CASE WHEN id = 11 THEN CAST(18446744073709551615 + id AS CHAR) ELSE payload_ciphertext END",
   });
@@ -93,7 +110,21 @@ describe.runIf(mariadbProgram !== undefined)("a source on MariaDB", () => {
   });
 });
 
-function describeServer({ install, change, failing }: Server): void {
+const asWriter = (database: string) => database.replace("mysql2://reader", "mysql://writer");
+
+function describeServer({ install, change, cutOff, failing }: Server): void {
+  it("that goes between two readings is said to have gone, and ends nothing else", async () => {
+    const installation = await install();
+    const source = await openSource(installation);
+    await cutOff(installation.database);
+    for (const _ of ["the loss", "the state after it"]) {
+      const reading = source.counts();
+      await expect(reading).rejects.toBeInstanceOf(SourceError);
+      await expect(reading).rejects.toThrow(/^The connection to the source database was lost \(\w+\): run it again\.$/);
+    }
+    await source.close();
+  });
+
   it("is read as it was when the reading began, whatever is changed meanwhile", async () => {
     const installation = await install();
     const source = await openSource(installation);

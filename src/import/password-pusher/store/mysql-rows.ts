@@ -19,13 +19,20 @@ const ofTheConnection = /^(PROTOCOL_|ECONN|EPIPE|ETIMEDOUT|ER_SERVER_SHUTDOWN|ER
 export async function openMysqlRows(address: MysqlAddress): Promise<SourceRows> {
   const connection = await connect(address);
   const next = oneAtATime();
+  /** Why the connection went: the driver says so once, and afterwards only that it is closed. */
+  let loss: unknown;
+  // The next statement tells of it; unheard, the event would end the process.
+  connection.on("error", (error: unknown) => {
+    loss ??= error;
+  });
   const all: SourceRows["all"] = (statement, parameters = []) =>
     next(async () => {
       try {
         const [rows] = await connection.query<RowDataPacket[]>(statement, [...parameters]);
         return rows.map(recordOf);
       } catch (error) {
-        throw meaningOf(error);
+        if (isLoss(error)) loss ??= error;
+        throw loss === undefined ? meaningOf(error) : lost(loss);
       }
     });
   return {
@@ -81,11 +88,16 @@ function tlsOptions({ tls }: MysqlAddress): SslOptions | undefined {
   };
 }
 
+function isLoss(error: unknown): boolean {
+  return ofTheConnection.test(codeOf(error)) || (error instanceof Error && "fatal" in error && error.fatal === true);
+}
+
+function lost(cause: unknown): SourceError {
+  return new SourceError(`The connection to the source database was lost (${codeOf(cause)}): run it again.`, { cause });
+}
+
 function meaningOf(error: unknown): unknown {
   const code = codeOf(error);
-  if (ofTheConnection.test(code)) {
-    return new SourceError(`The connection to the source database was lost (${code}): run it again.`, { cause: error });
-  }
   const state = error instanceof Error && "sqlState" in error ? String(error.sqlState) : "";
   return state === "" || /^42/.test(state) ? error : new SourceReadError(code, error);
 }
