@@ -1,7 +1,8 @@
+import type { Keyring } from "../crypto/keyring.ts";
 import type { PushDeps } from "./deps.ts";
 import type { ViewNotice } from "./notice-store.ts";
-import { openLabel } from "./present-push.ts";
 import { sealContexts } from "./seals.ts";
+import type { PushRow } from "./store.ts";
 
 const batchRows = 50;
 
@@ -33,7 +34,7 @@ async function tell(
     owner?.isConfirmed === true
       ? {
           ...{ to: owner.email, language: owner.language },
-          name: openLabel(vault.keyring, sealContexts.name(row.id), row.nameSealed) ?? "",
+          name: nameOf(vault.keyring, row),
           ...{ kind: row.kind, createdAt: row.createdAt, viewedAt, address, userAgent },
           ...{ views: row.views, expireAfterViews: row.expireAfterViews },
         }
@@ -41,4 +42,9 @@ async function tell(
   await store.viewNotices.take({ sequence, row }, async (unit) => {
     if (letter !== undefined) await letters.putViewNotice(unit, letter, clock.now());
   });
+}
+
+/** One that does not open - damaged, or its master key is gone - must not hold up the mails of all other owners. */
+function nameOf(keyring: Keyring, { id, nameSealed }: PushRow): string {
+  return (nameSealed && keyring.open(sealContexts.name(id), nameSealed)?.toString("utf8")) ?? "";
 }

@@ -71,6 +71,19 @@ test("nothing but another's counted view is told, and nothing of pushes that do 
   expect(mailing.sink.letters().length).toBe(1);
 });
 
+test("a label that does not open holds up nobody's mails, its own push's included", async () => {
+  await using mailing = await startMailing();
+  const damage = sql<[]>("UPDATE pushes SET name_sealed = token_sealed WHERE name_sealed IS NOT NULL");
+  const damaged = await mailing.push({ notify_on_view: true, name: "the VPN" });
+  await mailing.world.app.house.db.write((unit) => unit.run(damage));
+  const whole = await mailing.push({ notify_on_view: true, name: "the printer" });
+  await open(mailing, damaged);
+  await open(mailing, whole);
+  await toldOfAll(mailing);
+  const texts = mailing.sink.letters().map(({ text }) => text);
+  expect(texts.map((text) => text?.includes("the printer")).sort()).toEqual([false, true]);
+});
+
 test("views that race are each told of once", async () => {
   await using mailing = await startMailing();
   const urlToken = await mailing.push({ notify_on_view: true, expire_after_views: 7 });
