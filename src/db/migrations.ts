@@ -292,12 +292,13 @@ export const migrations: readonly string[] = [
   `,
   `
   -- What was brought in from elsewhere, so that a second run brings nothing twice. source: of the installation it came from.
-  -- lacks: names between blanks of what stayed behind and is still to come; '': it came whole. Then what came with a push.
+  -- run: the one that brought it. lacks: names between blanks of what stayed behind and is still to come; '': it came whole. Then what came with a push.
   CREATE TABLE imported_rows (
     source TEXT NOT NULL,
     kind TEXT NOT NULL,
     source_id INTEGER NOT NULL,
     id INTEGER NOT NULL,
+    run TEXT NOT NULL,
     lacks TEXT NOT NULL,
     audit_events INTEGER NOT NULL,
     notifications INTEGER NOT NULL,

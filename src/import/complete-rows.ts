@@ -15,7 +15,7 @@ export async function completeUser(
 ): Promise<Completion> {
   const isKept = (part: Part) => lacks.some((kept) => kept === part);
   const completionOf = ({ filled, superseded, refused }: UserCompletion): Completion => ({
-    ...{ filled, superseded, tokenTaken: refused.length > 0, holdings: noHoldings },
+    ...{ outcome: "completed", filled, superseded, tokenTaken: refused.length > 0, holdings: noHoldings },
     lacks: [
       ...known.lacks.filter(isKept),
       ...refused,
@@ -74,5 +74,5 @@ function outcomeOf(known: ImportedRow, { lacks, holdings }: IncomingPush, { note
     else fates.lacks.push(part);
   }
   const here = trail === "filled" ? { ...holdings, files: known.holdings.files } : known.holdings;
-  return { ...fates, tokenTaken: false, holdings: here };
+  return { outcome: "completed", ...fates, tokenTaken: false, holdings: here };
 }

@@ -2,7 +2,7 @@ import type { AdoptedUser } from "../accounts/adopt-user.ts";
 import type { AdoptedPush } from "../pushes/adopt.ts";
 import type { Part, PushPart, UserPart } from "./lacks.ts";
 import type { Holdings } from "./source.ts";
-import type { ImportedRow, ImportedSums } from "./store/imported-rows.ts";
+import type { ImportedRow, NotedCounts, Standing } from "./store/imported-rows.ts";
 
 /** A user as it comes, and what of it stays behind. */
 export interface IncomingUser {
@@ -22,15 +22,18 @@ export interface IncomingPush {
 export type UserOutcome =
   /** `merged`: into an account that was here, which got the API token alone. */
   | { readonly outcome: "brought"; readonly userId: number; readonly merged: boolean; readonly tokenTaken: boolean }
-  | { readonly outcome: "known"; readonly userId: number }
+  /** Another run of the same source was faster. */
+  | { readonly outcome: "known"; readonly known: KnownUser }
   | { readonly outcome: "email_taken" };
 
 export type PushOutcome =
   | { readonly outcome: "brought"; readonly pushId: number; readonly fileBytes: number }
-  | { readonly outcome: "known" | "link_taken" };
+  | { readonly outcome: "known"; readonly known: ImportedRow }
+  | { readonly outcome: "link_taken" };
 
 /** What has become of a row that had come in part. */
 export interface Completion {
+  readonly outcome: "completed";
   /** Came now. */
   readonly filled: readonly Part[];
   /** Was set here meanwhile, or is gone: what the source has of it is not wanted any more. */
@@ -39,6 +42,12 @@ export interface Completion {
   readonly lacks: readonly Part[];
   readonly tokenTaken: boolean;
   readonly holdings: Holdings;
+}
+
+/** Nothing was done: another run has changed what is noted of the row. `now`: what it is. */
+export interface Overtaken<Row> {
+  readonly outcome: "overtaken";
+  readonly now: Row;
 }
 
 export type StyleOutcome =
@@ -63,16 +72,19 @@ export interface Destination {
   /** @throws what reading a file threw. */
   bringPush(incoming: IncomingPush): Promise<PushOutcome>;
   /** Gives a row what it lacks and the source now has, wherever nothing took its place here. */
-  completeUser(known: KnownUser, incoming: IncomingUser): Promise<Completion>;
-  completePush(known: ImportedRow, incoming: IncomingPush): Promise<Completion>;
+  completeUser(known: KnownUser, incoming: IncomingUser): Promise<Completion | Overtaken<KnownUser>>;
+  completePush(known: ImportedRow, incoming: IncomingPush): Promise<Completion | Overtaken<ImportedRow>>;
   bringStyle(css: string): Promise<StyleOutcome>;
-  /** What is here at the end; undefined: nothing was to come. @param firstPushId as `Tally.firstPushId`. */
-  countHere(firstPushId: number | undefined): Promise<HereCounts | undefined>;
+  /** When the server forgets a push that has ended; undefined: never. */
+  forgetsAt(push: { readonly ownerId: number | null; readonly endedAt: number }): number | undefined;
+  /** What is here at the end; undefined: nothing was to come. */
+  countHere(): Promise<HereCounts | undefined>;
 }
 
-/** The sums are of the pushes of this run, the rest of what any run has brought. */
-export interface HereCounts extends ImportedSums {
-  readonly usersNoted: number;
-  readonly pushesNoted: number;
-  readonly holdingsNoted: Holdings;
+export interface HereCounts {
+  /** Of all runs. */
+  readonly noted: NotedCounts;
+  readonly notedByThisRun: NotedCounts;
+  /** Of what this run has brought. */
+  readonly standing: Standing;
 }

@@ -42,6 +42,7 @@ export async function createDryDestination(
     completePush: async (known, incoming) => completionOf(known, incoming),
     bringStyle: async (css) =>
       (await rows.count("style")) > 0 ? { outcome: "known" } : await tryStyle(css, await present.findStyle()),
+    forgetsAt: () => undefined,
     countHere: async () => undefined,
   };
 }
@@ -55,6 +56,7 @@ function emptyDestination(): Destination {
     completeUser: async (known, incoming) => completionOf(known, incoming),
     completePush: async (known, incoming) => completionOf(known, incoming),
     bringStyle: (css) => tryStyle(css, undefined),
+    forgetsAt: () => undefined,
     countHere: async () => undefined,
   };
 }
@@ -70,6 +72,7 @@ const broughtUser = {
 function completionOf(known: ImportedRow, incoming: { readonly lacks: readonly Part[] }): Completion {
   const isKept = (part: Part) => part === "files" || incoming.lacks.includes(part);
   return {
+    outcome: "completed",
     ...{ filled: known.lacks.filter((part) => !isKept(part)), superseded: [], lacks: known.lacks.filter(isKept) },
     ...{ tokenTaken: false, holdings: known.holdings },
   };

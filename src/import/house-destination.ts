@@ -6,17 +6,34 @@ import { writeUntilKnown } from "../db/write-until-known.ts";
 import type { Effects, House } from "../house.ts";
 import { type AdoptionDeps, adoptPush } from "../pushes/adopt.ts";
 import { createCapacity } from "../pushes/capacity.ts";
+import { tombstoneMs } from "../pushes/present-push.ts";
 import { completePush, completeUser } from "./complete-rows.ts";
-import type { Destination, IncomingUser, PushOutcome, StyleOutcome, UserOutcome } from "./destination.ts";
+import type {
+  Destination,
+  IncomingUser,
+  KnownUser,
+  Overtaken,
+  PushOutcome,
+  StyleOutcome,
+  UserOutcome,
+} from "./destination.ts";
 import { createKnownPushes, readKnownUsers } from "./known-pushes.ts";
 import { noHoldings } from "./source.ts";
-import { createImportedRows, type ImportedRows, noteAlone } from "./store/imported-rows.ts";
+import {
+  createImportedRows,
+  type ImportedRow,
+  type ImportedRows,
+  NoteChangedError,
+  noteAlone,
+} from "./store/imported-rows.ts";
 import { isSameStyle, refusalOfStyle } from "./style.ts";
 
 /** Each lane of an import waits for one passphrase at most. */
 const argon2Limits = { runningMax: 2, waitingMax: 64, waitingPerClientMax: 64 };
 /** There is one style sheet, and it has no number there. */
 const styleId = 0;
+/** Of the name by which what a run brings is told from what others do. */
+const runBytes = 8;
 
 /** Brings everything into an open house. @param source as `ImportSource.fingerprint`. */
 export function createHouseDestination(
@@ -27,22 +44,31 @@ export function createHouseDestination(
   const rows = createImportedRows(house.db.read, source);
   const users = createUserAdoption({ db: house.db, keyring: house.keyring, clock: effects.clock });
   const deps = adoptionDeps(house, effects);
+  const run = effects.random.bytes(runBytes).toString("hex");
   return {
     knownUsers: () => readKnownUsers(rows),
     knownPushes: () => createKnownPushes(rows),
-    bringUser: (incoming, merge) => bringUser(users, rows, incoming, merge),
+    bringUser: (incoming, merge) => bringUser(users, rows, { run, incoming, merge }),
     async bringPush({ sourceId, push, lacks, holdings }): Promise<PushOutcome> {
       const brought = await adoptPush(deps, push, (unit, id) =>
-        rows.note(unit, "push", sourceId, { id, lacks, holdings }),
+        rows.note(unit, "push", sourceId, { run, id, lacks, holdings }),
       );
-      return brought.outcome === "adopted" ? { ...brought, outcome: "brought" } : brought;
+      if (brought.outcome === "link_taken") return brought;
+      if (brought.outcome === "known") return { outcome: "known", known: await getPush(rows, sourceId) };
+      return { ...brought, outcome: "brought" };
     },
-    completeUser: (known, incoming) => completeUser(users, rows, known, incoming),
-    completePush: (known, incoming) => completePush(deps, rows, known, incoming),
-    bringStyle: (css) => bringStyle(house, rows, css),
-    async countHere(firstPushId = Number.MAX_SAFE_INTEGER) {
-      const [usersNoted, pushesNoted] = await Promise.all([rows.count("user"), rows.count("push")]);
-      return { usersNoted, pushesNoted, holdingsNoted: await rows.holdings(), ...(await rows.sumsFrom(firstPushId)) };
+    completeUser: (known, incoming) =>
+      completeUser(users, rows, known, incoming).catch(orOvertaken(() => getUser(rows, known.sourceId))),
+    completePush: (known, incoming) =>
+      completePush(deps, rows, known, incoming).catch(orOvertaken(() => getPush(rows, known.sourceId))),
+    bringStyle: (css) => bringStyle(house, rows, { css, run }),
+    forgetsAt({ ownerId, endedAt }) {
+      const keptMs = ownerId === null ? tombstoneMs : house.config.purgeAfterMs;
+      return keptMs === undefined ? undefined : endedAt + keptMs;
+    },
+    async countHere() {
+      const [noted, notedByThisRun] = await Promise.all([rows.counts(), rows.counts(run)]);
+      return { noted, notedByThisRun, standing: await rows.standingOf(run) };
     },
   };
 }
@@ -68,30 +94,64 @@ function adoptionDeps(
 async function bringUser(
   users: UserAdoption,
   rows: ImportedRows,
-  { sourceId, user, lacks }: IncomingUser,
-  merge: boolean,
+  { run, incoming, merge }: { readonly run: string; readonly incoming: IncomingUser; readonly merge: boolean },
 ): Promise<UserOutcome> {
+  const { sourceId, user, lacks } = incoming;
   const { value } = await writeUntilKnown(() =>
-    users.adopt(user, merge, (unit, id, { merged, tokenTaken }) => {
+    users.adopt(user, merge, async (unit, id, { merged, tokenTaken }) => {
       // An account that was here stays as it is but for its API tokens.
       const own = merged ? lacks.filter((part) => part === "api_token") : lacks;
       const all = tokenTaken ? [...own, "api_token" as const] : own;
-      return rows.note(unit, "user", sourceId, { id, lacks: all, holdings: noHoldings });
+      return (await rows.note(unit, "user", sourceId, { run, id, lacks: all, holdings: noHoldings })) === "now";
     }),
   );
   if (value.outcome === "adopted") return { ...value, outcome: "brought" };
-  if (value.outcome === "email_taken") return value;
-  const [noted] = await rows.after("user", sourceId - 1, 1);
-  if (noted?.sourceId !== sourceId) throw new Error("A user that came in before is not noted.");
-  return { outcome: "known", userId: noted.id };
+  const known = await findUser(rows, sourceId);
+  // The account with the same e-mail may be the user's own, brought by a run beside this one or by a try before this one.
+  if (known === undefined && value.outcome === "email_taken") return value;
+  if (known === undefined) throw new Error("A user that came in before is not noted.");
+  if (known.run !== run) return { outcome: "known", known };
+  return {
+    ...{ outcome: "brought", userId: known.id, merged: lacks.some((part) => !known.lacks.includes(part)) },
+    tokenTaken: known.lacks.includes("api_token") && !lacks.includes("api_token"),
+  };
 }
 
-async function bringStyle(house: House, rows: ImportedRows, css: string): Promise<StyleOutcome> {
+async function findUser(rows: ImportedRows, sourceId: number): Promise<KnownUser | undefined> {
+  const [user] = await rows.usersAfter(sourceId - 1, 1);
+  return user?.sourceId === sourceId ? user : undefined;
+}
+
+async function getUser(rows: ImportedRows, sourceId: number): Promise<KnownUser> {
+  const user = await findUser(rows, sourceId);
+  if (user === undefined) throw new Error("A user that came in before is not noted.");
+  return user;
+}
+
+async function getPush(rows: ImportedRows, sourceId: number): Promise<ImportedRow> {
+  const push = await rows.find("push", sourceId);
+  if (push === undefined) throw new Error("A push that came in before is not noted.");
+  return push;
+}
+
+/** Of a completion that another run was faster with. */
+function orOvertaken<Row>(get: () => Promise<Row>): (error: unknown) => Promise<Overtaken<Row>> {
+  return async (error) => {
+    if (!(error instanceof NoteChangedError)) throw error;
+    return { outcome: "overtaken", now: await get() };
+  };
+}
+
+async function bringStyle(
+  house: House,
+  rows: ImportedRows,
+  { css, run }: { readonly css: string; readonly run: string },
+): Promise<StyleOutcome> {
   if ((await rows.count("style")) > 0) return { outcome: "known" };
   const present = house.branding.look().style;
   if (present !== undefined && !(await isSameStyle(css, present.content))) return { outcome: "other_style" };
   const problem = present === undefined ? await house.branding.setStyle(css) : undefined;
   if (problem !== undefined) return { outcome: "refused", reason: refusalOfStyle(problem) };
-  await noteAlone(house.db, rows, "style", styleId, styleId);
-  return { outcome: "brought" };
+  const isFirst = await noteAlone(house.db, rows, "style", { sourceId: styleId, id: styleId, run });
+  return { outcome: isFirst ? "brought" : "known" };
 }

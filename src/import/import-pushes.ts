@@ -1,3 +1,4 @@
+import { dayMs } from "../base/clock.ts";
 import { tombstoneMs } from "../pushes/present-push.ts";
 import { countBehind, countWith } from "./count-holdings.ts";
 import type { PushOutcome } from "./destination.ts";
@@ -5,12 +6,14 @@ import { type Lack, type PushPart, stillLacking, stillToCome } from "./lacks.ts"
 import { inLanes } from "./lanes.ts";
 import { findLostFile, type Known, linkProblem, readPush } from "./read-push.ts";
 import type { ImportRun } from "./run-import.ts";
-import { type Holdings, noHoldings, type SourcePush, type SourceRow, type SourceTrail } from "./source.ts";
+import type { Holdings, SourcePush, SourceRow, SourceTrail } from "./source.ts";
 import type { ImportedRow } from "./store/imported-rows.ts";
 import type { PushState } from "./tally.ts";
 
 /** Writes that arrive together share a commit, and the work of one lane fills the waiting of another. */
 const laneLimits = { lanesMax: 16, weightMax: 16 * 1024 * 1024 };
+/** In ms, with a margin. */
+const longestRunMs = 7 * dayMs;
 /** Of what one push takes beside its payload. */
 const rowWeight = 4_096;
 
@@ -19,7 +22,7 @@ type ReadRow = Extract<PushRow, { readonly outcome: "read" }>;
 
 export async function importPushes(run: ImportRun): Promise<void> {
   await inLanes(unknownRows(run), { ...laneLimits, weightOf, signal: run.signal }, async ({ row, known }) => {
-    if (known !== undefined) await complete(run, row, known);
+    if (known !== undefined) await settleKnown(run, row, known);
     else if (row.outcome === "unreadable") leaveOut(run, row, row.reason);
     else if (row.outcome === "skipped") skip(run, row, row.reason);
     else await bring(run, row);
@@ -131,15 +134,13 @@ async function adopt(run: ImportRun, row: ReadRow, ownerId: number | null, state
         break;
       case "link_taken":
         return leaveOut(run, row, "Another push here has the same link.");
-      case "known": {
+      case "known":
         // Another import of the same installation runs beside this one.
-        tally.counts.pushes.known += 1;
-        const isOwned = ownerId !== null;
-        return countWith(tally, { there: row.holdings, here, now: noHoldings, lacks: [], isOwned });
-      }
+        return await settleKnown(run, row, brought.known);
       case "brought": {
-        const { pushId, fileBytes } = brought;
-        tally.bringPush({ kind: push.kind, state, pushId, fileBytes, auditEvents: here.auditEntries });
+        const { fileBytes } = brought;
+        const stays = staysMeanwhile(run, push, ownerId);
+        tally.bringPush({ kind: push.kind, state, stays, fileBytes, auditEvents: here.auditEntries });
         const parts = lacks.map(({ part }) => part);
         const isOwned = ownerId !== null;
         countWith(tally, { there: row.holdings, here, now: here, lacks: parts, isOwned });
@@ -147,6 +148,12 @@ async function adopt(run: ImportRun, row: ReadRow, ownerId: number | null, state
       }
     }
   }
+}
+
+/** Whether no server that runs beside this can have forgotten it by the end of the run. */
+function staysMeanwhile({ destination, now }: ImportRun, { end }: SourcePush, ownerId: number | null): boolean {
+  const forgottenAt = end === null ? undefined : destination.forgetsAt({ ownerId, endedAt: end.at });
+  return forgottenAt === undefined || forgottenAt > now + longestRunMs;
 }
 
 function lostFiles(lost: ReadonlyMap<number, string>): readonly Lack<PushPart>[] {
@@ -179,6 +186,11 @@ async function tryToBring(
   }
 }
 
+async function settleKnown(run: ImportRun, row: PushRow, known: ImportedRow): Promise<void> {
+  if (known.lacks.length > 0) await complete(run, row, known);
+  else countKnown(run, row, known, known.holdings);
+}
+
 /** Of one that came in part in an earlier run. */
 async function complete(run: ImportRun, row: PushRow, known: ImportedRow): Promise<void> {
   const { tally, destination, source } = run;
@@ -194,6 +206,7 @@ async function complete(run: ImportRun, row: PushRow, known: ImportedRow): Promi
     lacks: around.lacks.map(({ part }) => part),
     holdings: holdingsOf(around, known.holdings.files),
   });
+  if (completion.outcome === "overtaken") return await settleKnown(run, row, completion.now);
   if (completion.filled.length > 0) tally.completed += 1;
   countKnown(run, row, known, completion.holdings);
   tally.supersede("pushes", row.id, completion.superseded);

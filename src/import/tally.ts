@@ -70,10 +70,8 @@ export class Tally {
   /** Rows of earlier runs that got what they had lacked. */
   completed = 0;
   fileBytes = 0;
-  /** Of the pushes that this run has brought, and not those of earlier ones that it has completed. */
-  eventsOfNewPushes = 0;
-  /** The least id that a push of this run got; undefined: none came. */
-  firstPushId: number | undefined;
+  /** Of the pushes that this run has brought: those that are still here at its end, and the events in their trails. */
+  readonly staying = { pushes: 0, events: 0 };
   /** Pushes of which nobody could count what belongs to them. */
   uncounted = 0;
   readonly #behind = new Map<string, Behind>();
@@ -122,15 +120,17 @@ export class Tally {
   bringPush(push: {
     readonly kind: SourceKind;
     readonly state: PushState;
-    readonly pushId: number;
+    /** No server forgets it before the end of the run. */
+    readonly stays: boolean;
     readonly auditEvents: number;
     readonly fileBytes: number;
   }): void {
     this.counts.pushes.brought += 1;
     count(this.kinds, `${push.kind} ${push.state}`);
     this.fileBytes += push.fileBytes;
-    this.eventsOfNewPushes += push.auditEvents;
-    this.firstPushId = Math.min(this.firstPushId ?? push.pushId, push.pushId);
+    if (!push.stays) return;
+    this.staying.pushes += 1;
+    this.staying.events += push.auditEvents;
   }
 
   #tell(problem: Problem): void {

@@ -43,8 +43,11 @@ export interface AdoptedSecret {
   readonly files: readonly IncomingFile[];
 }
 
-/** Runs first in the unit that writes the push. @returns false: it came in before; then nothing is written. */
-export type NotePush = (unit: Unit, pushId: number) => Promise<boolean>;
+/**
+ * Runs first in the unit that writes the push. `already`: an earlier try of this very unit has written it, and its answer was
+ * lost. `other`: it came in under another id; then nothing is written.
+ */
+export type NotePush = (unit: Unit, pushId: number) => Promise<"now" | "already" | "other">;
 
 export type PushAdoption =
   | { readonly outcome: "adopted"; readonly pushId: number; readonly fileBytes: number }
@@ -170,13 +173,12 @@ function rowOf(deps: AdoptionDeps, id: number, push: AdoptedPush, passphraseSalt
 }
 
 async function writeRows(db: Database, rows: AdoptedRows, note: NotePush): Promise<boolean> {
-  const { value, tries } = await writeUntilKnown(() =>
+  const { value } = await writeUntilKnown(() =>
     db.write(async (unit) => {
-      if (!(await note(unit, rows.row.id))) return false;
-      await adoptRows(unit, db.engine, rows);
-      return true;
+      const noted = await note(unit, rows.row.id);
+      if (noted === "now") await adoptRows(unit, db.engine, rows);
+      return noted !== "other";
     }),
   );
-  // The second try finds what the first one noted.
-  return value || tries > 1;
+  return value;
 }

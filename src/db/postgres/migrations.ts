@@ -285,6 +285,7 @@ export const migrations: readonly string[] = [
     kind TEXT COLLATE "C" NOT NULL,
     source_id BIGINT NOT NULL,
     id BIGINT NOT NULL,
+    run TEXT COLLATE "C" NOT NULL,
     lacks TEXT COLLATE "C" NOT NULL,
     audit_events BIGINT NOT NULL,
     notifications BIGINT NOT NULL,

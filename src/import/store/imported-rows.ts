@@ -1,23 +1,38 @@
 import type { Database, Reading, Unit } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
+import { firstGeneration } from "../../pushes/seals.ts";
 import { type Part, readParts, writeParts } from "../lacks.ts";
 import { type Holdings, noHoldings } from "../source.ts";
 
 export type ImportedKind = "user" | "push" | "style";
 
-/** Of pushes that came in from one source, their ids from some id on. */
-export interface ImportedSums {
+/** How many rows are noted. */
+export interface NotedCounts extends Holdings {
+  readonly users: number;
+  readonly pushes: number;
+}
+
+/** What stands here of the pushes that one run brought. A server that runs meanwhile ends, edits and forgets some. */
+export interface Standing {
   readonly pushes: number;
   /** Events of their trails, those that happened here since included. */
   readonly auditEvents: number;
-  readonly files: number;
+  /** Of those that are open and unchanged. */
+  readonly files: { readonly noted: number; readonly found: number };
 }
+
+/** Another run has changed what is noted of a row; undoes the unit. */
+export class NoteChangedError extends Error {
+  override readonly name = "NoteChangedError";
+}
+
+/** `already`: by an earlier try of the same write. `other`: under another id, by another write. */
+export type Noted = "now" | "already" | "other";
 
 /** What came in from one source, noted in the units that wrote it. */
 export interface ImportedRows {
-  /** @returns false when it is noted already. */
-  note(unit: Unit, kind: ImportedKind, sourceId: number, row: Omit<ImportedRow, "sourceId">): Promise<boolean>;
-  /** Of a row that came in part: what it lacks now, and what came with it in all. @throws Error when it is not as before. */
+  note(unit: Unit, kind: ImportedKind, sourceId: number, row: Omit<ImportedRow, "sourceId">): Promise<Noted>;
+  /** Of a row that came in part: what it lacks now, and what came with it in all. @throws NoteChangedError. */
   renote(
     unit: Unit,
     kind: ImportedKind,
@@ -28,15 +43,18 @@ export interface ImportedRows {
   after(kind: ImportedKind, sourceId: number, limit: number): Promise<readonly ImportedRow[]>;
   /** Users with whether they still have an account here, in the order of the source's ids. */
   usersAfter(sourceId: number, limit: number): Promise<readonly (ImportedRow & { readonly stands: boolean })[]>;
+  find(kind: ImportedKind, sourceId: number): Promise<ImportedRow | undefined>;
   count(kind: ImportedKind): Promise<number>;
-  /** What came with all pushes of the source. */
-  holdings(): Promise<Holdings>;
-  sumsFrom(pushId: number): Promise<ImportedSums>;
+  /** @param run not given: all of the source. */
+  counts(run?: string): Promise<NotedCounts>;
+  standingOf(run: string): Promise<Standing>;
 }
 
 export interface ImportedRow {
   readonly sourceId: number;
   readonly id: number;
+  /** The run that brought it. */
+  readonly run: string;
   /** What of it has not come yet; none: it came whole. */
   readonly lacks: readonly Part[];
   /** What came with it. */
@@ -46,6 +64,7 @@ export interface ImportedRow {
 interface RawRow extends Holdings {
   readonly sourceId: number;
   readonly id: number;
+  readonly run: string;
   readonly lacks: string;
 }
 
@@ -55,14 +74,15 @@ const insertRow = sql<
     kind: string,
     sourceId: number,
     id: number,
+    run: string,
     lacks: string,
     auditEntries: number,
     notifications: number,
     files: number,
   ]
 >(
-  `INSERT INTO imported_rows (source, kind, source_id, id, lacks, audit_events, notifications, files)
-   VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source, kind, source_id) DO NOTHING`,
+  `INSERT INTO imported_rows (source, kind, source_id, id, run, lacks, audit_events, notifications, files)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source, kind, source_id) DO NOTHING`,
 );
 const updateRow = sql<
   [
@@ -79,7 +99,7 @@ const updateRow = sql<
   `UPDATE imported_rows SET lacks = ?, audit_events = ?, notifications = ?, files = ?
    WHERE source = ? AND kind = ? AND source_id = ? AND lacks = ?`,
 );
-const columns = `source_id AS sourceId, imported_rows.id AS id, lacks, audit_events AS auditEntries, notifications, files`;
+const columns = `source_id AS sourceId, imported_rows.id AS id, run, lacks, audit_events AS auditEntries, notifications, files`;
 const rowsAfter = sql<[source: string, kind: string, sourceId: number, limit: number], RawRow>(
   `SELECT ${columns} FROM imported_rows WHERE source = ? AND kind = ? AND source_id > ? ORDER BY source_id LIMIT ?`,
 );
@@ -87,63 +107,78 @@ const usersAfter = sql<[source: string, sourceId: number, limit: number], RawRow
   `SELECT ${columns}, CASE WHEN EXISTS (SELECT 1 FROM users WHERE users.id = imported_rows.id) THEN 1 ELSE 0 END AS stands
    FROM imported_rows WHERE source = ? AND kind = 'user' AND source_id > ? ORDER BY source_id LIMIT ?`,
 );
-const countRows = sql<[source: string, kind: string], { count: number }>(
+const rowAt = sql<[source: string, kind: string, sourceId: number], RawRow>(
+  `SELECT ${columns} FROM imported_rows WHERE source = ? AND kind = ? AND source_id = ?`,
+);
+const noted = `SELECT coalesce(sum(CASE kind WHEN 'user' THEN 1 ELSE 0 END), 0) AS users,
+    coalesce(sum(CASE kind WHEN 'push' THEN 1 ELSE 0 END), 0) AS pushes, coalesce(sum(audit_events), 0) AS auditEntries,
+    coalesce(sum(notifications), 0) AS notifications, coalesce(sum(files), 0) AS files
+  FROM imported_rows WHERE source = ?`;
+const countAll = sql<[source: string], NotedCounts>(noted);
+const countRun = sql<[source: string, run: string], NotedCounts>(`${noted} AND run = ?`);
+const countKind = sql<[source: string, kind: string], { count: number }>(
   "SELECT count(*) AS count FROM imported_rows WHERE source = ? AND kind = ?",
 );
-const sumHoldings = sql<[source: string], Holdings>(
-  `SELECT coalesce(sum(audit_events), 0) AS auditEntries, coalesce(sum(notifications), 0) AS notifications,
-     coalesce(sum(files), 0) AS files FROM imported_rows WHERE source = ? AND kind = 'push'`,
+const standing = `FROM imported_rows JOIN pushes ON pushes.id = imported_rows.id
+  WHERE source = ? AND imported_rows.kind = 'push' AND run = ?`;
+const sumPushes = sql<[source: string, run: string], { pushes: number; auditEvents: number }>(
+  `SELECT count(*) AS pushes, coalesce(sum(audit_count), 0) AS auditEvents ${standing}`,
 );
-const sums = sql<[source: string, pushId: number], { pushes: number; auditEvents: number }>(
-  `SELECT count(*) AS pushes, coalesce(sum(audit_count), 0) AS auditEvents
-   FROM imported_rows JOIN pushes ON pushes.id = imported_rows.id
-   WHERE source = ? AND imported_rows.kind = 'push' AND imported_rows.id >= ?`,
-);
-const fileCount = sql<[source: string, pushId: number], { files: number }>(
-  `SELECT count(*) AS files FROM imported_rows JOIN files ON files.push_id = imported_rows.id
-   WHERE source = ? AND imported_rows.kind = 'push' AND imported_rows.id >= ?`,
+/** In one statement, so that both numbers are of the same moment. */
+const sumFiles = sql<[source: string, run: string, generation: number], { noted: number; found: number }>(
+  `SELECT coalesce(sum(imported_rows.files), 0) AS noted,
+     coalesce(sum((SELECT count(*) FROM files WHERE files.push_id = pushes.id)), 0) AS found
+   ${standing} AND ended_at IS NULL AND seal_generation = ?`,
 );
 
-function rowOf({ sourceId, id, lacks, auditEntries, notifications, files }: RawRow): ImportedRow {
-  return { sourceId, id, lacks: readParts(lacks), holdings: { auditEntries, notifications, files } };
+function rowOf({ sourceId, id, run, lacks, auditEntries, notifications, files }: RawRow): ImportedRow {
+  return { sourceId, id, run, lacks: readParts(lacks), holdings: { auditEntries, notifications, files } };
 }
 
 export function createImportedRows(reading: Reading, source: string): ImportedRows {
   return {
-    async note(unit, kind, sourceId, { id, lacks, holdings: { auditEntries, notifications, files } }) {
-      const values = [source, kind, sourceId, id, writeParts(lacks), auditEntries, notifications, files] as const;
-      return (await unit.run(insertRow, ...values)) === 1;
+    async note(unit, kind, sourceId, { id, run, lacks, holdings: { auditEntries, notifications, files } }) {
+      const values = [source, kind, sourceId, id, run, writeParts(lacks), auditEntries, notifications, files] as const;
+      if ((await unit.run(insertRow, ...values)) === 1) return "now";
+      const present = await unit.one(rowAt, source, kind, sourceId);
+      return present?.id === id && present.run === run ? "already" : "other";
     },
     async renote(unit, kind, before, { lacks, holdings: { auditEntries, notifications, files } }) {
       const values = [writeParts(lacks), auditEntries, notifications, files] as const;
       const changed = await unit.run(updateRow, ...values, source, kind, before.sourceId, writeParts(before.lacks));
-      if (changed !== 1)
-        throw new Error("Another import of the same installation is running: wait until it has ended.");
+      if (changed !== 1) throw new NoteChangedError("What is noted of an imported row has changed.");
     },
     after: async (kind, sourceId, limit) => (await reading.all(rowsAfter, source, kind, sourceId, limit)).map(rowOf),
     async usersAfter(sourceId, limit) {
       const found = await reading.all(usersAfter, source, sourceId, limit);
       return found.map((raw) => ({ ...rowOf(raw), stands: raw.stands === 1 }));
     },
-    count: async (kind) => (await reading.one(countRows, source, kind))?.count ?? 0,
-    holdings: async () => (await reading.one(sumHoldings, source)) ?? noHoldings,
-    async sumsFrom(pushId) {
-      const [counted, files] = await Promise.all([
-        reading.one(sums, source, pushId),
-        reading.one(fileCount, source, pushId),
+    async find(kind, sourceId) {
+      const found = await reading.one(rowAt, source, kind, sourceId);
+      return found && rowOf(found);
+    },
+    count: async (kind) => (await reading.one(countKind, source, kind))?.count ?? 0,
+    async counts(run) {
+      const found = await (run === undefined ? reading.one(countAll, source) : reading.one(countRun, source, run));
+      return found ?? { users: 0, pushes: 0, ...noHoldings };
+    },
+    async standingOf(run) {
+      const [pushes, files] = await Promise.all([
+        reading.one(sumPushes, source, run),
+        reading.one(sumFiles, source, run, firstGeneration),
       ]);
-      return { pushes: counted?.pushes ?? 0, auditEvents: counted?.auditEvents ?? 0, files: files?.files ?? 0 };
+      return { ...(pushes ?? { pushes: 0, auditEvents: 0 }), files: files ?? { noted: 0, found: 0 } };
     },
   };
 }
 
-/** A unit of its own. */
+/** A unit of its own. @returns false when it is noted already. */
 export async function noteAlone(
   db: Database,
   rows: ImportedRows,
   kind: ImportedKind,
-  sourceId: number,
-  id: number,
-): Promise<void> {
-  await db.write((unit) => rows.note(unit, kind, sourceId, { id, lacks: [], holdings: noHoldings }));
+  { sourceId, id, run }: Pick<ImportedRow, "sourceId" | "id" | "run">,
+): Promise<boolean> {
+  const noted = await db.write((unit) => rows.note(unit, kind, sourceId, { id, run, lacks: [], holdings: noHoldings }));
+  return noted === "now";
 }
