@@ -123,7 +123,7 @@ export async function openHouse(config: Config, effects: Effects, events: Events
     const linkLetters = watchLinkLetters({ store, clock });
     const mail = createMail({ config, db, keyring, clock, random, events, linkLetters });
     const accounts = createAccounts({
-      ...{ db, clock, random, argon2, limits, outbox: mail.outbox },
+      ...{ db, clock, random, argon2, limits, outbox: mail.outbox, askedOutbox: mail.askedOutbox },
       settings: config.accounts,
       bootCodeFile: createBootCodeFile(config.dataDir, random),
       keyring: () => keyring,
@@ -220,24 +220,24 @@ function refuseToMakeMasterKey(config: Config, what: string): void {
 }
 
 /** Mails about pushes: of people the accounts know, by the outbox. */
-function pushLetters(config: Config, { pushOutbox }: Mail, accounts: Pick<Accounts, "findUser">): PushLetters {
+function pushLetters(config: Config, { askedOutbox }: Mail, accounts: Pick<Accounts, "findUser">): PushLetters {
   const { enabled, dailyMax } = config.dispatches;
   return {
-    ...{ mailsLinks: enabled, tellsOfViews: pushOutbox.open, dailyMax },
+    ...{ mailsLinks: enabled, tellsOfViews: askedOutbox.open, dailyMax },
     async findOwner(ownerId) {
       const user = await accounts.findUser(ownerId);
       return user && { email: user.email, isConfirmed: user.confirmedAt !== null, language: user.language };
     },
     async assertRoom() {
-      if (await pushOutbox.isFull()) throw unavailable("Too many mails wait to be sent. Try again later.", 60);
+      if (await askedOutbox.isFull()) throw unavailable("Too many mails wait to be sent. Try again later.", 60);
     },
     async putLink(unit, { to, locale, urlToken, retrievalStep, ...letter }, now) {
       const path = `/p/${urlToken}${retrievalStep ? "/r" : ""}`;
-      await pushOutbox.put(unit, { to, language: locale, content: { kind: "push_link", path, ...letter } }, now);
+      await askedOutbox.put(unit, { to, language: locale, content: { kind: "push_link", path, ...letter } }, now);
     },
     async putViewNotice(unit, { to, language, kind, viewedAt, ...letter }, now) {
       const content = { kind: "push_view", pushKind: kind, at: viewedAt, ...letter } as const;
-      await pushOutbox.put(unit, { to, language, content }, now);
+      await askedOutbox.put(unit, { to, language, content }, now);
     },
   };
 }

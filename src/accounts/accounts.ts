@@ -5,7 +5,7 @@ import type { Keyring } from "../crypto/keyring.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { Database } from "../db/database.ts";
 import type { Limits } from "../limits/limits.ts";
-import type { Outbox } from "../mail/outbox.ts";
+import type { BoundedOutbox, Outbox } from "../mail/outbox.ts";
 import { type Administration, createAdministration } from "./administration.ts";
 import { type ApiTokens, createApiTokens } from "./api-tokens.ts";
 import { createEmailChange, type EmailChange } from "./email-change.ts";
@@ -13,6 +13,7 @@ import { createSecondFactors, type SecondFactors } from "./factors.ts";
 import { type BootCodeFile, createFirstAdministratorDoor, type FirstAdministrator } from "./first-administrator.ts";
 import { createIdentities, type Identities } from "./identities.ts";
 import { createKnownPlaces } from "./known-places.ts";
+import { createOwnConfirmation, type OwnConfirmation } from "./own-confirmation.ts";
 import { createPasswordCheck } from "./password-check.ts";
 import { createPasswords, type Passwords } from "./passwords.ts";
 import { createProfile, type Profile } from "./profile.ts";
@@ -64,6 +65,7 @@ export interface Accounts
     Passwords,
     SignIn,
     Registration,
+    OwnConfirmation,
     Recovery,
     FirstAdministrator,
     Sessions,
@@ -84,6 +86,8 @@ export interface AccountsDeps {
   /** Asked for only by what is sealed: most of an account is not, and commands work without the master key. */
   readonly keyring: () => Keyring;
   readonly outbox: Outbox;
+  /** See Mail.askedOutbox. */
+  readonly askedOutbox: BoundedOutbox;
   readonly limits: Limits;
   readonly bootCodeFile: BootCodeFile;
   /** undefined: nobody signs in elsewhere. */
@@ -113,6 +117,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   return {
     ...createUsers({ ...deps, store: users }),
     ...createRegistration(entry),
+    ...createOwnConfirmation(entry),
     ...createRecovery(entry),
     ...createFirstAdministratorDoor(entry),
     ...sessions.door,

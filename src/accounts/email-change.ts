@@ -17,7 +17,7 @@ const linksPerHourMax = 5;
 const tokenShape = /^[A-Za-z0-9_-]{43}$/;
 
 export type EmailChangeOutcome =
-  /** Without account mails: nobody could be asked. */
+  /** Without account mails: the address counts, unconfirmed. */
   | "changed"
   /** The new address counts once its link is followed. The same answer for an address that is taken. */
   | "link_sent"

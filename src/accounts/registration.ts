@@ -4,13 +4,13 @@ import { AppError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
-import { makeOpaqueToken } from "../crypto/tokens.ts";
 import type { Database, Unit } from "../db/database.ts";
 import type { Limits } from "../limits/limits.ts";
 import { linkLifeMs } from "../mail/letter.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { Place, User } from "./account.ts";
 import type { AccountsDeps } from "./accounts.ts";
+import { putConfirmation } from "./confirmation-letter.ts";
 import { createMailThrottle } from "./mail-throttle.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
 import type { SessionStarts } from "./sessions.ts";
@@ -45,8 +45,8 @@ export interface Registration {
   requestConfirmation(request: { email: string; language: string; place: Place }): Promise<void>;
   /** Whether the link of a confirmation mail still works. */
   isConfirmable(token: string): Promise<boolean>;
-  /** false: the link is unknown, used or too old. */
-  confirmAccount(token: string): Promise<boolean>;
+  /** @returns whose account it is; undefined: the link is unknown, used, void or too old. */
+  confirmAccount(token: string): Promise<number | undefined>;
   /** For the sweeper: what nobody confirmed within a week. @returns how many links went, at most `linksMax`. */
   removeAbandonedLinks(linksMax: number): Promise<number>;
 }
@@ -78,19 +78,6 @@ export function createRegistration(deps: Deps): Registration {
       ...(!allowed && { email: email === undefined ? "malformed" : "not_allowed" }),
       ...(problem !== undefined && { password: problem }),
     };
-  }
-
-  async function sendConfirmation(
-    unit: Unit,
-    user: User,
-    { language, passwordHash, now }: { language: string; passwordHash: string | null; now: number },
-  ): Promise<void> {
-    const token = makeOpaqueToken(random);
-    await links.insert(unit, {
-      ...{ digest: digest(token), userId: user.id, purpose: "confirm_account", passwordHash, now },
-    });
-    const content = { kind: "confirm_account", token } as const;
-    await outbox.put(unit, { to: user.email, language: user.language ?? language, content }, now);
   }
 
   interface Applicant {
@@ -131,7 +118,7 @@ export function createRegistration(deps: Deps): Registration {
       if (user.confirmedAt === null && user.disabledAt === null && !isLivedIn) {
         // Whoever signed up with this e-mail before did not prove it. Each sign-up has a link of its own, and the account
         // gets the password of the one whose mail is used: a stranger who was first has set nothing.
-        await sendConfirmation(unit, user, { language, passwordHash, now });
+        await putConfirmation(deps, unit, user, { language, passwordHash, now });
       } else {
         await writeNothing(unit, 1);
         const content = { kind: "already_registered" } as const;
@@ -179,7 +166,7 @@ export function createRegistration(deps: Deps): Registration {
         const user = email === undefined ? undefined : await users.findFresh(unit, email);
         const waits = user !== undefined && user.confirmedAt === null && user.disabledAt === null;
         if (waits && mayMail && outbox.open) {
-          await sendConfirmation(unit, user, { language, passwordHash: null, now });
+          await putConfirmation(deps, unit, user, { language, passwordHash: null, now });
           return;
         }
         await writeNothing(unit, 1);
@@ -195,7 +182,8 @@ export function createRegistration(deps: Deps): Registration {
       return db.writeInTurn("accounts", async (unit) => {
         const since = now - linkLifeMs.confirm_account;
         const link = await links.findFresh(unit, digest(token), "confirm_account", since);
-        return link !== undefined && (await links.confirm(unit, link.userId, link.passwordHash, now));
+        const isConfirmed = link !== undefined && (await links.confirm(unit, link.userId, link.passwordHash, now));
+        return isConfirmed ? link.userId : undefined;
       });
     },
 

@@ -30,7 +30,7 @@ export const accountSettings = {
       }),
       accountEmails: setting({
         env: "PWP__ENABLE_USER_ACCOUNT_EMAILS",
-        doc: "Whether accounts get mails: to confirm an address, to reset a password, and notices. A new account then signs in only once its address is confirmed. Needs the settings of mail.",
+        doc: "Whether accounts get mails: to confirm an address, to reset a password, and notices. A new account then signs in only once its address is confirmed. Needs the settings of mail. When off, a link to confirm an address still goes to whoever asks for it on the account's page.",
         type: truth,
         default: "false",
       }),

@@ -8,7 +8,7 @@ export type { Letter, NoticeName } from "./letter.ts";
 
 /** Mails that wait to be sent. They lie sealed, for some hold a link that works. */
 export interface Outbox {
-  /** False: accounts get no mails here, and `put` does nothing. */
+  /** False: no mails of its kind leave here, and `put` does nothing. */
   readonly open: boolean;
   /** @param unit of what the letter tells of: it stands when that stands, and not otherwise. */
   put(unit: Unit, letter: Letter, now: number): Promise<void>;

@@ -68,7 +68,7 @@ function newPush(kind: KindName, more: Partial<NewPushModel> = {}): NewPushModel
     problems: {},
     unavailable: false,
     mayAttachFiles: true,
-    mails: { links: true, viewsTo: hostile },
+    mails: { links: true, viewsTo: hostile, viewsAfterConfirmation: true },
     ...more,
   };
 }

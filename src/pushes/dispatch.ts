@@ -84,7 +84,9 @@ export async function viewNoticeProblem(
   if (!letters.tellsOfViews) return "This server sends no mails.";
   if (user === null) return "needs an API token or a signed-in user.";
   const owner = await letters.findOwner(user.id);
-  return owner?.isConfirmed === true ? undefined : "needs an account with a confirmed e-mail address.";
+  return owner?.isConfirmed === true
+    ? undefined
+    : "needs a confirmed e-mail address: confirm it on your account's page.";
 }
 
 /** @param push as it will be, or stands. @returns undefined: none is asked for. */

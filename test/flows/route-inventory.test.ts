@@ -131,6 +131,7 @@ GET    /users/edit/data                       page_session
 POST   /users/edit/defaults                   page_session  changes
 POST   /users/edit/delete                     page_session  changes
 POST   /users/edit/email                      page_session  changes
+POST   /users/edit/email/confirmation         page_session  changes
 POST   /users/edit/language                   page_session  changes
 POST   /users/edit/password                   page_session  changes
 POST   /users/edit/sessions/:id/end           page_session  changes

@@ -71,6 +71,7 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
     bootCodeFile,
     keyring: () => keyring,
     outbox,
+    askedOutbox: outbox,
     limits: createOwnLimits(),
     provider: undefined,
     onUseNotRecorded: (of, error) => {

@@ -41,7 +41,7 @@ export function entryPages(typed: string, page: PageContext): readonly Page[] {
     ),
     signUpSentView(typed, page),
     confirmView(typed, page),
-    voidConfirmationView(page),
+    voidConfirmationView(true, page),
     confirmAgainView({ ...form, sent: true }, page),
     noConfirmationView(page),
     askResetView({ ...form, sent: true }, page),

@@ -21,13 +21,14 @@ export interface EmailChangeStore {
     perUserMax: number;
     onWritten: (unit: Unit, user: User, owner: User | undefined) => Promise<void>;
   }): Promise<"sent" | "too_many" | "unknown">;
-  /** @param onChanged told the user as it was before. */
+  /** The new address is proven by that. @param onChanged told the user as it was before. */
   redeemLink(link: {
     digest: Buffer;
     now: number;
     since: number;
     onChanged: OnChanged;
   }): Promise<"changed" | "invalid" | "taken">;
+  /** The new address is proven by nothing. */
   changeEmail(change: {
     userId: number;
     email: string;
@@ -63,8 +64,8 @@ const enabledById = sql<[userId: number], UserRow>(
   `SELECT ${userColumns} FROM users WHERE id = ? AND disabled_at IS NULL`,
 );
 const userByEmail = sql<[email: string], UserRow>(`SELECT ${userColumns} FROM users WHERE email = ?`);
-const setEmail = sql<[email: string, updatedAt: number, userId: number]>(
-  "UPDATE users SET email = ?, unconfirmed_email = NULL, updated_at = ? WHERE id = ?",
+const setEmail = sql<[email: string, confirmedAt: number | null, updatedAt: number, userId: number]>(
+  "UPDATE users SET email = ?, unconfirmed_email = NULL, confirmed_at = ?, updated_at = ? WHERE id = ?",
 );
 // Those to the old address, too: it may not be its owner's any more.
 const voidLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
@@ -88,10 +89,16 @@ export function createEmailChangeStore(db: Database): EmailChangeStore {
       db.writeInTurn("accounts", async (unit) => {
         const link = await unit.one(openLink, digest, since);
         if (link === undefined) return "invalid";
-        const outcome = await change(unit, { userId: link.userId, email: link.email, now, onChanged });
+        const outcome = await change(unit, {
+          userId: link.userId,
+          email: link.email,
+          confirmedAt: now,
+          now,
+          onChanged,
+        });
         return outcome === "unknown" ? "invalid" : outcome;
       }),
-    changeEmail: (wanted) => db.writeInTurn("accounts", (unit) => change(unit, wanted)),
+    changeEmail: (wanted) => db.writeInTurn("accounts", (unit) => change(unit, { ...wanted, confirmedAt: null })),
     findLink: async (digest, since) => (await db.read.one(openLink, digest, since))?.email,
   };
 }
@@ -102,12 +109,13 @@ const findOwner = async (unit: Unit, email: string) => userOf(await unit.one(use
 
 async function change(
   unit: Unit,
-  { userId, email, now, onChanged }: Parameters<EmailChangeStore["changeEmail"]>[0],
+  wanted: Parameters<EmailChangeStore["changeEmail"]>[0] & { confirmedAt: number | null },
 ): Promise<"changed" | "taken" | "unknown"> {
+  const { userId, email, confirmedAt, now, onChanged } = wanted;
   const user = await findUser(unit, userId);
   if (user === undefined) return "unknown";
   if ((await findOwner(unit, email)) !== undefined) return "taken";
-  await unit.run(setEmail, email, now, userId);
+  await unit.run(setEmail, email, confirmedAt, now, userId);
   await unit.run(voidLinks, userId);
   await onChanged(unit, user);
   return "changed";

@@ -78,7 +78,7 @@ export const CreatePushFields = Type.Object({
     Type.Boolean({
       description:
         "An extension of Sealpush: the owner gets a mail of each counted view by somebody else. Needs a token whose " +
-        "user has a confirmed e-mail address, and a server that sends mails. Default: false.",
+        "user has confirmed their e-mail address (on the account's page), and a server that sends mails. Default: false.",
     }),
   ),
 });

@@ -3,11 +3,12 @@ import { unreachable } from "../../base/errors.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { findWords } from "../../words/words.ts";
+import { goTo } from "../answers.ts";
 import { passwordSentence } from "../entry.ts";
 import { type PageDeps, pageContext, placeOf, sessionOf } from "../page-scope.ts";
 import { readDefaults } from "./defaults-form.ts";
 import { accountPath } from "./model.ts";
-import { notConfirmed, redirectDone, sendAccount, withPasswordAsked } from "./show.ts";
+import { notConfirmed, redirectDone, sendAccount, withWaitTold } from "./show.ts";
 
 export async function changeEmail(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
   const form = await receiveForm(request, deps.bodyBudget);
@@ -15,7 +16,7 @@ export async function changeEmail(request: FastifyRequest, reply: FastifyReply, 
   const { email: words } = pageContext(request, deps, null).words.profile;
   const refuse = (problems: { email?: string; email_password?: string }) =>
     sendAccount(request, reply, deps, { status: 422, newEmail, problems });
-  return await withPasswordAsked(request, reply, deps, "email_password", async () => {
+  return await withWaitTold(request, reply, deps, "email_password", async () => {
     const outcome = await deps.accounts.changeEmail({
       ...{ session: sessionOf(request), email: newEmail, password: textOf(form, "password"), place: placeOf(request) },
     });
@@ -42,6 +43,23 @@ export async function changeEmail(request: FastifyRequest, reply: FastifyReply, 
   });
 }
 
+/** A link to the address that the account has: to be told of views, it must be its owner's. */
+export async function requestConfirmation(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: PageDeps,
+): Promise<FastifyReply> {
+  await receiveForm(request, deps.bodyBudget);
+  const { user } = sessionOf(request);
+  const language = pageContext(request, deps, null).words.locale.tag;
+  return await withWaitTold(request, reply, deps, "email_confirmation", async () => {
+    const outcome = await deps.accounts.requestOwnConfirmation({ user, language, place: placeOf(request) });
+    return outcome === "sent"
+      ? redirectDone(request, reply, deps, "confirmation")
+      : goTo(accountPath, request, reply, deps);
+  });
+}
+
 export async function changePassword(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -51,7 +69,7 @@ export async function changePassword(
   const { id, user } = sessionOf(request);
   const { words } = pageContext(request, deps, null);
   const { again } = words.profile;
-  return await withPasswordAsked(request, reply, deps, "current_password", async () => {
+  return await withWaitTold(request, reply, deps, "current_password", async () => {
     const outcome = await deps.accounts.changePassword({
       ...{ userId: user.id, current: textOf(form, "current_password"), password: textOf(form, "password") },
       ...{ keepSessionId: id, place: placeOf(request) },

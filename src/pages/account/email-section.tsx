@@ -17,6 +17,7 @@ export function EmailSection({ model, page }: AccountProps) {
           </p>
         </Notice>
       )}
+      {model.mayConfirm && <Confirmation model={model} page={page} />}
       <PostForm page={page} class="form" action={`${accountPath}/email`}>
         <EmailField
           label={email.new}
@@ -33,5 +34,40 @@ export function EmailSection({ model, page }: AccountProps) {
         </div>
       </PostForm>
     </Section>
+  );
+}
+
+/** Of the address that the account has. What was asked for is answered here, not at the head of the page. */
+function Confirmation({ model, page }: AccountProps) {
+  const { confirmation } = page.words.profile.email;
+  const id = "email_confirmation";
+  const problem = model.problems[id];
+  return (
+    <div class="account-confirmation">
+      {model.done === "confirmation" ? (
+        <Notice tone="success" icon="check" alert>
+          <p>{confirmation.sent}</p>
+        </Notice>
+      ) : (
+        <Notice tone="info" icon="alert">
+          <p>{confirmation.missing}</p>
+        </Notice>
+      )}
+      {problem !== undefined && (
+        <p class="field-problem" id={`${id}_problem`}>
+          {problem}
+        </p>
+      )}
+      <PostForm page={page} action={`${accountPath}/email/confirmation`} answerAt="email_section">
+        <button
+          type="submit"
+          class="button"
+          id={id}
+          aria-describedby={problem === undefined ? undefined : `${id}_problem`}
+        >
+          {model.done === "confirmation" ? confirmation.again : confirmation.send}
+        </button>
+      </PostForm>
+    </div>
   );
 }

@@ -8,7 +8,7 @@ const fieldsOf = (kind: KindName) => kindFields.map((name) => `${kind}_${name}` 
 
 /** In the order of the page. */
 export const accountFields: readonly AccountField[] = [
-  ...(["email", "email_password", "current_password", "new_password", "first_kind"] as const),
+  ...(["email_confirmation", "email", "email_password", "current_password", "new_password", "first_kind"] as const),
   ...kindOrder.flatMap(fieldsOf),
   ...(["language", "delete_password"] as const),
 ];
@@ -16,6 +16,8 @@ export const accountFields: readonly AccountField[] = [
 /** The label that stands at the field, and where there are several alike, what it belongs to. */
 export function labelOf(field: AccountField, { profile, newPush, kinds, problems }: Words): string {
   switch (field) {
+    case "email_confirmation":
+      return profile.email.confirmation.send;
     case "email":
       return profile.email.new;
     case "email_password":

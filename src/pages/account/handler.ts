@@ -6,11 +6,11 @@ import { sendPage } from "../../http/headers.ts";
 import { goTo } from "../answers.ts";
 import { idOf, type PageDeps, pageContext, placeOf, queryOf, sessionOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
-import { changeDefaults, changeEmail, changeLanguage, changePassword } from "./changes.ts";
+import { changeDefaults, changeEmail, changeLanguage, changePassword, requestConfirmation } from "./changes.ts";
 import { sendData } from "./data.ts";
 import { deletedView } from "./deleted-view.tsx";
 import { accountPath, doneNames } from "./model.ts";
-import { notConfirmed, redirectDone, sendAccount, withPasswordAsked } from "./show.ts";
+import { notConfirmed, redirectDone, sendAccount, withWaitTold } from "./show.ts";
 
 const deletedPath = "/users/deleted";
 
@@ -26,6 +26,7 @@ export function registerAccountPages(server: FastifyInstance, deps: PageDeps): v
   server.get(`${accountPath}/data`, { config: reading }, (request, reply) => sendData(request, reply, deps));
   const steps: Readonly<Record<string, Step>> = {
     email: changeEmail,
+    "email/confirmation": requestConfirmation,
     password: changePassword,
     language: changeLanguage,
     defaults: changeDefaults,
@@ -60,7 +61,7 @@ async function deleteAccount(request: FastifyRequest, reply: FastifyReply, deps:
   const session = sessionOf(request);
   const refuse = (problem: string) =>
     sendAccount(request, reply, deps, { status: 422, problems: { delete_password: problem } });
-  return await withPasswordAsked(request, reply, deps, "delete_password", async () => {
+  return await withWaitTold(request, reply, deps, "delete_password", async () => {
     const confirmed = await deps.accounts.confirmIdentity(session, textOf(form, "password"), placeOf(request));
     if (!confirmed) return await refuse(notConfirmed(request, deps));
     const page = pageContext(request, deps, null);

@@ -1,9 +1,17 @@
-import type { KindName, KindSettings } from "../../config/config.ts";
+import type { User } from "../../accounts/accounts.ts";
+import type { Config, KindName, KindSettings } from "../../config/config.ts";
 
 export const accountPath = "/users/edit";
 
+/** Whether a link to confirm the e-mail is of use, and can be mailed. */
+export function mayConfirm({ confirmedAt }: Pick<User, "confirmedAt">, { mail }: Pick<Config, "mail">): boolean {
+  return mail !== undefined && confirmedAt === null;
+}
+
 /** What somebody just did, told once at the head of the page. */
-export const doneNames = ["email", "link", "password", "language", "defaults", "session", "sessions"] as const;
+const savedNames = ["email", "confirmed", "link", "password", "language", "defaults", "session", "sessions"] as const;
+/** "confirmation": a link is on its way, which is told beside the address. */
+export const doneNames = [...savedNames, "confirmation"] as const;
 export type Done = (typeof doneNames)[number];
 
 /** "": as the server has it; else "1" or "0". */
@@ -34,6 +42,7 @@ export interface DefaultsForm {
 
 /** Ids of the controls that something can be wrong with. */
 export type AccountField =
+  | "email_confirmation"
   | "email"
   | "email_password"
   | "current_password"
@@ -64,6 +73,8 @@ export interface AccountModel {
   /** A new address counts only once a mailed link was opened. */
   readonly confirmsByMail: boolean;
   readonly unconfirmedEmail: string | null;
+  /** The address is not confirmed, and a link for that can be mailed there. */
+  readonly mayConfirm: boolean;
   /** As typed, when the form is sent back. */
   readonly newEmail: string;
   /** Tag; "": the browser's. */

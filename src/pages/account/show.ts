@@ -6,7 +6,14 @@ import { browserName } from "../parts/browser-name.ts";
 import { renderPage } from "../render.ts";
 import { providerNameOf } from "../single-sign-on/button.tsx";
 import { defaultsForm } from "./defaults-form.ts";
-import { type AccountModel, type AccountProblems, accountPath, type DefaultsForm, type Done } from "./model.ts";
+import {
+  type AccountModel,
+  type AccountProblems,
+  accountPath,
+  type DefaultsForm,
+  type Done,
+  mayConfirm,
+} from "./model.ts";
 import { accountView } from "./view.tsx";
 
 /** What the page shows besides what is stored. */
@@ -46,6 +53,7 @@ async function accountModel(request: FastifyRequest, deps: PageDeps, shown: Show
     ...{ email, hasPassword, hasSecondFactor, unconfirmedEmail, now },
     provider: providerNameOf(config),
     confirmsByMail: config.accounts.emails,
+    mayConfirm: mayConfirm(user, config),
     newEmail: shown.newEmail ?? "",
     language: shown.language ?? user.language ?? "",
     defaults: shown.defaults ?? defaultsForm(defaults, config),
@@ -68,10 +76,10 @@ export function redirectDone(request: FastifyRequest, reply: FastifyReply, deps:
 }
 
 /**
- * Runs what asks for the password again. Too many tries are told beside the field.
- * @param field where the password was typed.
+ * Runs what may be done so many times only, as typing a password. Too many are told beside the field.
+ * @param field the control it was done with.
  */
-export async function withPasswordAsked(
+export async function withWaitTold(
   request: FastifyRequest,
   reply: FastifyReply,
   deps: PageDeps,

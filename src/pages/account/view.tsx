@@ -36,7 +36,7 @@ export function accountView(model: AccountModel, page: PageContext): Page {
       <div class="account-columns">
         <Contents model={model} page={page} />
         <div class="stack">
-          {model.done !== null && (
+          {model.done !== null && model.done !== "confirmation" && (
             <Notice tone="success" icon="check" alert>
               <p>{profile.saved[model.done]}</p>
             </Notice>

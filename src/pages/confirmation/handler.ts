@@ -33,10 +33,10 @@ export function registerConfirmationPages(server: FastifyInstance, deps: PageDep
     const closed = answerWhenClosed("signing in", request, reply, deps);
     if (closed !== undefined) return closed;
     const form = await receiveForm(request, deps.bodyBudget);
-    if (!(await deps.accounts.confirmAccount(textOf(form, "confirmation_token")))) {
-      return sendVoid(request, reply, deps);
-    }
-    return goTo("/users/sign_in?done=confirmed", request, reply, deps);
+    const userId = await deps.accounts.confirmAccount(textOf(form, "confirmation_token"));
+    if (userId === undefined) return sendVoid(request, reply, deps);
+    const isHere = request.user?.id === userId;
+    return goTo(isHere ? "/users/edit?done=confirmed" : "/users/sign_in?done=confirmed", request, reply, deps);
   });
   server.get(againPath, { config: reading }, (request, reply) => {
     const closed = answerWhenClosed("signing in", request, reply, deps);
@@ -76,5 +76,6 @@ function sendAgain(
 }
 
 function sendVoid(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): FastifyReply {
-  return sendPage(reply, 404, renderPage(voidConfirmationView(pageContext(request, deps, null))));
+  const page = pageContext(request, deps, null);
+  return sendPage(reply, 404, renderPage(voidConfirmationView(deps.config.accounts.emails, page)));
 }

@@ -24,14 +24,16 @@ export function confirmView(token: string, page: PageContext): Page {
   );
 }
 
-export function voidConfirmationView(page: PageContext): Page {
-  const { confirmation } = page.words.entry;
+/** @param forAnybody whether another link can be asked for by whoever has not signed in. */
+export function voidConfirmationView(forAnybody: boolean, page: PageContext): Page {
+  const { entry, profile } = page.words;
+  const { confirmation } = entry;
   return (
     <Layout page={page} title={confirmation.invalidHeading} width="narrow">
       <MessageCard icon="clock" heading={confirmation.invalidHeading}>
         <p class="lead">{confirmation.invalid}</p>
-        <a class="button button-primary" href={pageHref(page, "/users/confirmation/new")}>
-          {confirmation.againHeading}
+        <a class="button button-primary" href={pageHref(page, forAnybody ? "/users/confirmation/new" : "/users/edit")}>
+          {forAnybody ? confirmation.againHeading : profile.heading}
         </a>
         <a class="button" href={pageHref(page, "/users/sign_in")}>
           {page.words.signIn.submit}
@@ -41,7 +43,7 @@ export function voidConfirmationView(page: PageContext): Page {
   );
 }
 
-/** Where the server sends no mails, no account waits for one. */
+/** Where accounts get no mails, none waits for one before signing in. */
 export function noConfirmationView(page: PageContext): Page {
   const { confirmation } = page.words.entry;
   return (

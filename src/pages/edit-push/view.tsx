@@ -1,5 +1,5 @@
 import { Layout } from "../layout.tsx";
-import { ViewNoticeBox } from "../new-push/by-mail.tsx";
+import { ConfirmFirst, ViewNoticeBox } from "../new-push/by-mail.tsx";
 import { Labels, Lifetime, Options } from "../new-push/fields.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
 import { Confirm } from "../parts/confirm.tsx";
@@ -136,12 +136,13 @@ function EditForm({ model, page }: EditProps) {
 /** Where no mails can go there any more, they can still be switched off. */
 function ViewNotices({ model: { mails, push, values }, page }: EditProps) {
   const email = mails.viewsTo ?? (push.notifyOnView ? (page.user?.email ?? null) : null);
-  if (email === null) return null;
+  if (email === null && !mails.viewsAfterConfirmation) return null;
   const { words } = page;
   return (
     <fieldset class="group">
       <legend>{words.notices.legend}</legend>
-      <ViewNoticeBox words={words} email={email} checked={values.notifyOnView} />
+      {email !== null && <ViewNoticeBox words={words} email={email} checked={values.notifyOnView} />}
+      {mails.viewsAfterConfirmation && <ConfirmFirst page={page} />}
     </fieldset>
   );
 }

@@ -1,18 +1,21 @@
 import { languages, type Words } from "../../words/words.ts";
+import { accountPath } from "../account/model.ts";
+import { type PageContext, pageHref } from "../page-context.ts";
 import { Checkbox } from "../parts/field.tsx";
 import { InputField, SelectField } from "../parts/input-fields.tsx";
 import type { NewPushLimits, NewPushModel } from "./model.ts";
 
 export interface ByMailProps {
   readonly model: Pick<NewPushModel, "values" | "problems" | "limits" | "mails">;
-  readonly words: Words;
+  readonly page: PageContext;
 }
 
 /** What of a push can go by mail: its link to others, and word of its views to its owner. */
-export function ByMail({ model, words }: ByMailProps) {
+export function ByMail({ model, page }: ByMailProps) {
   const { mails, values, problems, limits } = model;
+  const { words } = page;
   const { notices } = words;
-  if (!mails.links && mails.viewsTo === null) return null;
+  if (!mails.links && mails.viewsTo === null && !mails.viewsAfterConfirmation) return null;
   return (
     <fieldset class="group">
       <legend>{notices.legend}</legend>
@@ -30,6 +33,7 @@ export function ByMail({ model, words }: ByMailProps) {
         </>
       )}
       {mails.viewsTo !== null && <ViewNoticeBox words={words} email={mails.viewsTo} checked={values.notifyOnView} />}
+      {mails.viewsAfterConfirmation && <ConfirmFirst page={page} />}
     </fieldset>
   );
 }
@@ -79,4 +83,15 @@ export function ViewNoticeBox({ words, email, checked }: { words: Words; email: 
       checked={checked}
     />
   );
+}
+
+/** In place of the box, or beside one that can only be cleared, for whoever could be told of views. */
+export function ConfirmFirst({ page }: { readonly page: PageContext }) {
+  const { confirmFirst, confirmFirstLink } = page.words.notices;
+  const link = (
+    <a key="link" href={`${pageHref(page, accountPath)}#email_section`}>
+      {confirmFirstLink}
+    </a>
+  );
+  return <p class="field-hint">{confirmFirst.parts({ link })}</p>;
 }

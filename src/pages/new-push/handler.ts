@@ -7,6 +7,7 @@ import type { FormFields } from "../../http/body/form-fields.ts";
 import { receiveBody } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import { asksForDispatch } from "../../pushes/pushes.ts";
+import { mayConfirm } from "../account/model.ts";
 import { goTo } from "../answers.ts";
 import { linkPagePath } from "../created/path.ts";
 import { type PageDeps, pageContext, queryOf } from "../page-scope.ts";
@@ -136,8 +137,13 @@ function localeOf(request: FastifyRequest, deps: PageDeps): string {
 
 /** Mails that others can bring about go to an address only when its owner has confirmed it. */
 export function offeredMails({ user }: FastifyRequest, config: PageDeps["config"]): OfferedMails {
-  const isReached = config.mail !== undefined && user !== null && user.confirmedAt !== null;
-  return { links: config.dispatches.enabled && user !== null, viewsTo: isReached ? user.email : null };
+  if (user === null) return { links: false, viewsTo: null, viewsAfterConfirmation: false };
+  const isReached = config.mail !== undefined && user.confirmedAt !== null;
+  return {
+    links: config.dispatches.enabled,
+    viewsTo: isReached ? user.email : null,
+    viewsAfterConfirmation: mayConfirm(user, config),
+  };
 }
 
 function kindOf(asked: string | undefined, { firstKind }: StartingSettings, deps: PageDeps): KindName {

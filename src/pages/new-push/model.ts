@@ -29,6 +29,8 @@ export interface OfferedMails {
   readonly links: boolean;
   /** Where the mails of views go; null: nowhere. */
   readonly viewsTo: string | null;
+  /** They would go to the reader's address if it were confirmed. */
+  readonly viewsAfterConfirmation: boolean;
 }
 
 /** Bounds that the form names; characters are code points. */

@@ -123,7 +123,7 @@ function PushForm({ model, page }: Props) {
       <Passphrase model={model} words={words} />
       <Options model={model} words={words} />
       {page.user !== null && <Labels model={model} words={words} />}
-      <ByMail model={model} words={words} />
+      <ByMail model={model} page={page} />
       <div class="form-end">
         <button type="submit" class="button button-primary button-large">
           <Icon name="url" />

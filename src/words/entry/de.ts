@@ -33,7 +33,7 @@ export const entry = {
   },
   confirmation: {
     heading: "E-Mail-Adresse bestätigen",
-    lead: "Ein Klick, und Ihr Konto ist bereit. Wenn Sie es nicht angelegt haben, schließen Sie diese Seite.",
+    lead: "Ein Klick bestätigt, dass diese Adresse Ihnen gehört. Wenn das Konto nicht Ihres ist, schließen Sie diese Seite.",
     submit: "Bestätigen",
     invalidHeading: "Dieser Link gilt nicht mehr",
     invalid: "Er wurde schon benutzt oder ist älter als ein Tag.",
@@ -41,8 +41,7 @@ export const entry = {
     againLead: "Geben Sie die E-Mail-Adresse ein, mit der Sie sich registriert haben.",
     againSubmit: "E-Mail senden",
     againSent: "Wenn ein Konto mit dieser Adresse auf seine Bestätigung wartet, ist eine E-Mail unterwegs.",
-    noMail:
-      "Dieser Server sendet keine E-Mails, deshalb muss keine Adresse bestätigt werden. Melden Sie sich mit Ihrem Passwort an.",
+    noMail: "Hier muss niemand seine Adresse bestätigen, um sich anzumelden. Melden Sie sich mit Ihrem Passwort an.",
     done: "Ihre E-Mail-Adresse ist bestätigt. Melden Sie sich jetzt an.",
     first:
       "Falls Sie sich gerade erst registriert haben: Bestätigen Sie zuerst Ihre E-Mail-Adresse über den Link in der E-Mail.",

@@ -32,7 +32,7 @@ export const entry = {
   },
   confirmation: {
     heading: "Confirm your e-mail address",
-    lead: "One click, and your account is ready. If you did not create it, close this page.",
+    lead: "One click confirms that this address is yours. If the account is not yours, close this page.",
     submit: "Confirm",
     invalidHeading: "This link does not work any more",
     invalid: "It was used already, or it is older than one day.",
@@ -40,7 +40,7 @@ export const entry = {
     againLead: "Enter the e-mail address that you signed up with.",
     againSubmit: "Send the mail",
     againSent: "If an account with this address waits for its confirmation, a mail is on its way.",
-    noMail: "This server sends no mails, so no address has to be confirmed. Sign in with your password.",
+    noMail: "Nobody has to confirm an address before signing in here. Sign in with your password.",
     done: "Your e-mail address is confirmed. Sign in now.",
     first: "If you have just signed up: confirm your e-mail address first, by the link in the mail.",
   },

@@ -32,7 +32,7 @@ export const entry = {
   },
   confirmation: {
     heading: "Confirme su dirección de correo",
-    lead: "Un clic y su cuenta está lista. Si no la creó usted, cierre esta página.",
+    lead: "Un clic confirma que esta dirección es suya. Si la cuenta no es suya, cierre esta página.",
     submit: "Confirmar",
     invalidHeading: "Este enlace ya no funciona",
     invalid: "Ya se usó, o tiene más de un día.",
@@ -40,8 +40,7 @@ export const entry = {
     againLead: "Escriba la dirección de correo con la que se registró.",
     againSubmit: "Enviar el correo",
     againSent: "Si una cuenta con esta dirección espera su confirmación, hay un correo en camino.",
-    noMail:
-      "Este servidor no envía correos, así que no hay que confirmar ninguna dirección. Inicie sesión con su contraseña.",
+    noMail: "Aquí no hay que confirmar ninguna dirección para iniciar sesión. Inicie sesión con su contraseña.",
     done: "Su dirección de correo está confirmada. Inicie sesión ahora.",
     first: "Si acaba de registrarse: confirme primero su dirección de correo con el enlace del mensaje.",
   },

@@ -32,7 +32,7 @@ export const entry = {
   },
   confirmation: {
     heading: "Confirmez votre adresse électronique",
-    lead: "Un clic, et votre compte est prêt. Si vous ne l’avez pas créé, fermez cette page.",
+    lead: "Un clic confirme que cette adresse est à vous. Si le compte n’est pas le vôtre, fermez cette page.",
     submit: "Confirmer",
     invalidHeading: "Ce lien ne fonctionne plus",
     invalid: "Il a déjà servi, ou il date de plus d’un jour.",
@@ -40,8 +40,7 @@ export const entry = {
     againLead: "Saisissez l’adresse électronique de votre inscription.",
     againSubmit: "Envoyer l’e-mail",
     againSent: "Si un compte avec cette adresse attend sa confirmation, un e-mail est en route.",
-    noMail:
-      "Ce serveur n’envoie pas d’e-mails : aucune adresse n’est à confirmer. Connectez-vous avec votre mot de passe.",
+    noMail: "Ici, aucune adresse n’est à confirmer pour se connecter. Connectez-vous avec votre mot de passe.",
     done: "Votre adresse électronique est confirmée. Connectez-vous maintenant.",
     first: "Si vous venez de vous inscrire : confirmez d’abord votre adresse électronique par le lien de l’e-mail.",
   },

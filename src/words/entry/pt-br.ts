@@ -32,7 +32,7 @@ export const entry = {
   },
   confirmation: {
     heading: "Confirme seu endereço de e-mail",
-    lead: "Um clique e sua conta está pronta. Se não foi você que a criou, feche esta página.",
+    lead: "Um clique confirma que este endereço é seu. Se a conta não é sua, feche esta página.",
     submit: "Confirmar",
     invalidHeading: "Este link não funciona mais",
     invalid: "Ele já foi usado ou tem mais de um dia.",
@@ -40,7 +40,7 @@ export const entry = {
     againLead: "Digite o endereço de e-mail com que você se cadastrou.",
     againSubmit: "Enviar o e-mail",
     againSent: "Se uma conta com este endereço espera a confirmação, um e-mail está a caminho.",
-    noMail: "Este servidor não envia e-mails, então nenhum endereço precisa ser confirmado. Entre com a sua senha.",
+    noMail: "Aqui nenhum endereço precisa ser confirmado para entrar. Entre com a sua senha.",
     done: "Seu endereço de e-mail está confirmado. Entre agora.",
     first: "Se você acabou de se cadastrar: confirme primeiro seu endereço de e-mail pelo link da mensagem.",
   },

@@ -1,9 +1,9 @@
 export const mail = {
   confirmAccount: {
     subject: "Bestätigen Sie Ihre E-Mail-Adresse",
-    text: "Jemand, vermutlich Sie selbst, hat mit dieser Adresse ein Konto angelegt. Bestätigen Sie, dass sie Ihnen gehört, dann können Sie sich anmelden.",
+    text: "Jemand, vermutlich Sie selbst, benutzt diese Adresse für ein Konto. Bestätigen Sie, dass sie Ihnen gehört.",
     action: "Adresse bestätigen",
-    notYou: "Falls Sie das nicht waren, tun Sie nichts: Ohne diesen Schritt kann niemand das Konto benutzen.",
+    notYou: "Falls Sie das nicht waren, tun Sie nichts: Ohne diesen Schritt bleibt die Adresse unbestätigt.",
   },
   confirmNewEmail: {
     subject: "Bestätigen Sie Ihre neue E-Mail-Adresse",

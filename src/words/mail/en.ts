@@ -1,9 +1,9 @@
 export const mail = {
   confirmAccount: {
     subject: "Confirm your e-mail address",
-    text: "Somebody, most likely you, made an account with this address. Confirm that it is yours, and you can sign in.",
+    text: "Somebody, most likely you, uses this address for an account. Confirm that it is yours.",
     action: "Confirm this address",
-    notYou: "If it was not you, do nothing: without this step nobody can use the account.",
+    notYou: "If it was not you, do nothing: without this step the address stays unconfirmed.",
   },
   confirmNewEmail: {
     subject: "Confirm your new e-mail address",

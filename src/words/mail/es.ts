@@ -1,9 +1,9 @@
 export const mail = {
   confirmAccount: {
     subject: "Confirme su dirección de correo",
-    text: "Alguien, seguramente usted, ha creado una cuenta con esta dirección. Confirme que es suya y podrá iniciar sesión.",
+    text: "Alguien, seguramente usted, usa esta dirección para una cuenta. Confirme que es suya.",
     action: "Confirmar esta dirección",
-    notYou: "Si no fue usted, no haga nada: sin este paso nadie puede usar la cuenta.",
+    notYou: "Si no fue usted, no haga nada: sin este paso la dirección sigue sin confirmar.",
   },
   confirmNewEmail: {
     subject: "Confirme su nueva dirección de correo",

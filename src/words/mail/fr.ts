@@ -1,9 +1,9 @@
 export const mail = {
   confirmAccount: {
     subject: "Confirmez votre adresse e-mail",
-    text: "Quelqu’un, sans doute vous, a créé un compte avec cette adresse. Confirmez qu’elle est à vous et vous pourrez vous connecter.",
+    text: "Quelqu’un, sans doute vous, utilise cette adresse pour un compte. Confirmez qu’elle est à vous.",
     action: "Confirmer cette adresse",
-    notYou: "Si ce n’était pas vous, ne faites rien : sans cette étape, personne ne peut utiliser le compte.",
+    notYou: "Si ce n’est pas vous, ne faites rien : sans cette étape, l’adresse reste non confirmée.",
   },
   confirmNewEmail: {
     subject: "Confirmez votre nouvelle adresse e-mail",

@@ -1,9 +1,9 @@
 export const mail = {
   confirmAccount: {
     subject: "Confirme seu endereço de e-mail",
-    text: "Alguém, provavelmente você, criou uma conta com este endereço. Confirme que ele é seu e você poderá entrar.",
+    text: "Alguém, provavelmente você, usa este endereço em uma conta. Confirme que ele é seu.",
     action: "Confirmar este endereço",
-    notYou: "Se não foi você, não faça nada: sem esta etapa, ninguém consegue usar a conta.",
+    notYou: "Se não foi você, não faça nada: sem esta etapa, o endereço continua sem confirmação.",
   },
   confirmNewEmail: {
     subject: "Confirme seu novo endereço de e-mail",

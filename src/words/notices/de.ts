@@ -5,6 +5,8 @@ export const notices = {
   locale: "Sprache der E-Mail",
   onView: "Mir sagen, wenn er geöffnet wird",
   onViewHint: "Eine E-Mail an {email} für jeden Aufruf, der zählt.",
+  confirmFirst: "Damit wir Ihnen sagen können, wenn er geöffnet wird, {link}.",
+  confirmFirstLink: "bestätigen Sie zuerst Ihre E-Mail-Adresse",
   toProblem:
     "Geben Sie bis zu {count} verschiedene E-Mail-Adressen ein, durch Kommas getrennt. Ein Push geht an insgesamt {count}, und ein Konto schreibt {daily} am Tag an.",
   onViewProblem: "Dazu braucht es ein Konto mit bestätigter E-Mail-Adresse.",

@@ -5,6 +5,8 @@ export const notices = {
   locale: "Language of the e-mail",
   onView: "Tell me when it is opened",
   onViewHint: "An e-mail to {email} for each view that counts.",
+  confirmFirst: "To be told when it is opened, {link}.",
+  confirmFirstLink: "confirm your e-mail address first",
   toProblem:
     "Enter up to {count} different e-mail addresses, separated by commas. One push goes to {count} in all, and one account mails to {daily} a day.",
   onViewProblem: "This needs an account with a confirmed e-mail address.",

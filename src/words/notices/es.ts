@@ -5,6 +5,8 @@ export const notices = {
   locale: "Idioma del correo",
   onView: "Avisarme cuando se abra",
   onViewHint: "Un correo a {email} por cada vista que cuenta.",
+  confirmFirst: "Para que le avisemos cuando se abra, {link}.",
+  confirmFirstLink: "confirme primero su dirección de correo",
   toProblem:
     "Introduzca hasta {count} direcciones de correo distintas, separadas por comas. Un envío va a {count} en total, y una cuenta escribe a {daily} al día.",
   onViewProblem: "Para ello hace falta una cuenta con la dirección de correo confirmada.",

@@ -5,6 +5,8 @@ export const notices = {
   locale: "Langue de l’e-mail",
   onView: "Me prévenir quand il est ouvert",
   onViewHint: "Un e-mail à {email} pour chaque vue qui compte.",
+  confirmFirst: "Pour être prévenu quand il est ouvert, {link}.",
+  confirmFirstLink: "confirmez d’abord votre adresse e-mail",
   toProblem:
     "Saisissez jusqu’à {count} adresses e-mail différentes, séparées par des virgules. Un envoi part à {count} adresses en tout, et un compte écrit à {daily} par jour.",
   onViewProblem: "Il faut pour cela un compte dont l’adresse e-mail est confirmée.",

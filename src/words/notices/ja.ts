@@ -5,6 +5,8 @@ export const notices = {
   locale: "メールの言語",
   onView: "開かれたら知らせる",
   onViewHint: "数えられる閲覧のたびに {email} へメールを送ります。",
+  confirmFirst: "開かれたときに知らせを受け取るには、{link}。",
+  confirmFirstLink: "先にメールアドレスを確認してください",
   toProblem:
     "異なるメールアドレスを {count} 件まで、カンマで区切って入力してください。1 つのプッシュは合計 {count} 件まで、1 つのアカウントからは 1 日 {daily} 件まで送れます。",
   onViewProblem: "確認済みのメールアドレスを持つアカウントが必要です。",

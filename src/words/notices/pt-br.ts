@@ -5,6 +5,8 @@ export const notices = {
   locale: "Idioma do e-mail",
   onView: "Avisar-me quando for aberto",
   onViewHint: "Um e-mail para {email} a cada visualização que conta.",
+  confirmFirst: "Para que você seja avisado quando for aberto, {link}.",
+  confirmFirstLink: "confirme primeiro seu endereço de e-mail",
   toProblem:
     "Informe até {count} endereços de e-mail diferentes, separados por vírgulas. Um envio vai para {count} no total, e uma conta escreve para {daily} por dia.",
   onViewProblem: "Isso exige uma conta com endereço de e-mail confirmado.",

@@ -3,6 +3,7 @@ export const profile = {
   contents: "Auf dieser Seite",
   saved: {
     email: "Ihre E-Mail-Adresse ist geändert.",
+    confirmed: "Ihre E-Mail-Adresse ist bestätigt.",
     link: "Wir haben einen Link an die neue Adresse geschickt. Sie gilt, sobald Sie ihn geöffnet haben.",
     password: "Ihr Passwort ist geändert. Überall sonst sind Sie abgemeldet.",
     language: "Ihre Sprache ist gespeichert.",
@@ -20,10 +21,17 @@ export const profile = {
   email: {
     heading: "E-Mail",
     current: "Sie melden sich als {email} an.",
+    confirmation: {
+      missing:
+        "Diese Adresse ist nicht bestätigt. Sobald sie es ist, können wir Ihnen per E-Mail sagen, wenn ein Push geöffnet wird.",
+      send: "Link zum Bestätigen senden",
+      again: "Noch einen Link senden",
+      sent: "Eine E-Mail mit dem Link ist an diese Adresse unterwegs. Der Link gilt einen Tag.",
+    },
     waiting: "{email} wartet darauf, dass Sie den Link öffnen, den wir dorthin geschickt haben.",
     new: "Neue E-Mail-Adresse",
     hintLink: "Wir schicken einen Link dorthin. Bis Sie ihn öffnen, ändert sich nichts.",
-    hintAtOnce: "Sie gilt sofort: Dieser Server verschickt keine Mails, um sie zu prüfen.",
+    hintAtOnce: "Sie gilt sofort: Es wird vorher keine Mail geschickt, um sie zu prüfen.",
     submit: "Adresse ändern",
     malformed: "Das ist keine E-Mail-Adresse.",
     notAllowed: "Dieser Server erlaubt keine Konten mit dieser Adresse.",

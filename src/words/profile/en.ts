@@ -3,6 +3,7 @@ export const profile = {
   contents: "On this page",
   saved: {
     email: "Your e-mail address is changed.",
+    confirmed: "Your e-mail address is confirmed.",
     link: "We have sent a link to the new address. The address counts once you have opened it.",
     password: "Your password is changed. Everywhere else is signed out.",
     language: "Your language is saved.",
@@ -19,10 +20,16 @@ export const profile = {
   email: {
     heading: "E-mail",
     current: "You sign in as {email}.",
+    confirmation: {
+      missing: "This address is not confirmed. Once it is, we can tell you by e-mail when a push is opened.",
+      send: "Send me a link to confirm it",
+      again: "Send another link",
+      sent: "A mail with the link is on its way to this address. The link works for one day.",
+    },
     waiting: "{email} waits for you to open the link that we sent there.",
     new: "New e-mail address",
     hintLink: "We send a link there. Until you open it, nothing changes.",
-    hintAtOnce: "It counts at once: this server sends no mails to check it.",
+    hintAtOnce: "It counts at once: no mail is sent first to check it.",
     submit: "Change the address",
     malformed: "This is not an e-mail address.",
     notAllowed: "This server does not allow accounts with this address.",

@@ -3,6 +3,7 @@ export const profile = {
   contents: "En esta página",
   saved: {
     email: "Su dirección de correo ha cambiado.",
+    confirmed: "Su dirección de correo está confirmada.",
     link: "Hemos enviado un enlace a la nueva dirección. Contará en cuanto lo abra.",
     password: "Su contraseña ha cambiado. En los demás sitios se ha cerrado la sesión.",
     language: "Su idioma está guardado.",
@@ -20,10 +21,17 @@ export const profile = {
   email: {
     heading: "Correo electrónico",
     current: "Inicia sesión como {email}.",
+    confirmation: {
+      missing:
+        "Esta dirección no está confirmada. Cuando lo esté, podremos avisarle por correo cada vez que se abra un envío.",
+      send: "Enviarme un enlace para confirmarla",
+      again: "Enviar otro enlace",
+      sent: "Un correo con el enlace está en camino a esta dirección. El enlace vale un día.",
+    },
     waiting: "{email} espera a que abra el enlace que enviamos allí.",
     new: "Nueva dirección de correo",
     hintLink: "Enviamos allí un enlace. Hasta que lo abra, no cambia nada.",
-    hintAtOnce: "Cuenta de inmediato: este servidor no envía correos para comprobarla.",
+    hintAtOnce: "Cuenta de inmediato: no se envía antes ningún correo para comprobarla.",
     submit: "Cambiar la dirección",
     malformed: "Esto no es una dirección de correo.",
     notAllowed: "Este servidor no permite cuentas con esta dirección.",

@@ -3,6 +3,7 @@ export const profile = {
   contents: "Sur cette page",
   saved: {
     email: "Votre adresse e-mail est modifiée.",
+    confirmed: "Votre adresse e-mail est confirmée.",
     link: "Nous avons envoyé un lien à la nouvelle adresse. Elle comptera dès que vous l’aurez ouvert.",
     password: "Votre mot de passe est modifié. Vous êtes déconnecté partout ailleurs.",
     language: "Votre langue est enregistrée.",
@@ -20,10 +21,17 @@ export const profile = {
   email: {
     heading: "E-mail",
     current: "Vous vous connectez avec {email}.",
+    confirmation: {
+      missing:
+        "Cette adresse n’est pas confirmée. Une fois qu’elle le sera, nous pourrons vous prévenir par e-mail quand un envoi est ouvert.",
+      send: "M’envoyer un lien pour la confirmer",
+      again: "Envoyer un autre lien",
+      sent: "Un e-mail avec le lien est en route vers cette adresse. Le lien est valable un jour.",
+    },
     waiting: "{email} attend que vous ouvriez le lien que nous y avons envoyé.",
     new: "Nouvelle adresse e-mail",
     hintLink: "Nous y envoyons un lien. Tant que vous ne l’ouvrez pas, rien ne change.",
-    hintAtOnce: "Elle compte aussitôt : ce serveur n’envoie pas d’e-mail pour la vérifier.",
+    hintAtOnce: "Elle compte aussitôt : aucun e-mail n’est envoyé d’abord pour la vérifier.",
     submit: "Modifier l’adresse",
     malformed: "Ce n’est pas une adresse e-mail.",
     notAllowed: "Ce serveur n’autorise pas de compte avec cette adresse.",

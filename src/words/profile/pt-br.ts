@@ -3,6 +3,7 @@ export const profile = {
   contents: "Nesta página",
   saved: {
     email: "Seu endereço de e-mail foi alterado.",
+    confirmed: "Seu endereço de e-mail está confirmado.",
     link: "Enviamos um link ao novo endereço. Ele passa a valer quando você abrir o link.",
     password: "Sua senha foi alterada. Nos outros lugares a sessão foi encerrada.",
     language: "Seu idioma foi salvo.",
@@ -19,10 +20,17 @@ export const profile = {
   email: {
     heading: "E-mail",
     current: "Você entra como {email}.",
+    confirmation: {
+      missing:
+        "Este endereço não está confirmado. Quando estiver, poderemos avisar você por e-mail quando um envio for aberto.",
+      send: "Enviar-me um link para confirmá-lo",
+      again: "Enviar outro link",
+      sent: "Um e-mail com o link está a caminho deste endereço. O link vale por um dia.",
+    },
     waiting: "{email} espera que você abra o link que enviamos para lá.",
     new: "Novo endereço de e-mail",
     hintLink: "Enviamos um link para lá. Até você abri-lo, nada muda.",
-    hintAtOnce: "Vale na hora: este servidor não envia e-mails para conferi-lo.",
+    hintAtOnce: "Vale na hora: nenhum e-mail é enviado antes para conferi-lo.",
     submit: "Alterar o endereço",
     malformed: "Isto não é um endereço de e-mail.",
     notAllowed: "Este servidor não permite contas com este endereço.",
