@@ -132,10 +132,10 @@ async function bring(io: CliIo, bringing: Bringing): Promise<number> {
   const { config, source, options } = bringing;
   const dryRun = options.dryRun === true;
   const startedAt = io.clock.now();
-  const path = options.report ?? (dryRun ? undefined : reportPath(config.dataDir, startedAt));
+  const place = reportPlace(options, config.dataDir, startedAt);
   const head = { version: io.version, fingerprint: source.fingerprint, dryRun, startedAt };
-  const report = path === undefined ? undefined : openReport(path, head);
-  const shown = createProblemLines(io, path);
+  const report = place === undefined ? undefined : openReport(place, head);
+  const shown = createProblemLines(io, report?.path);
   try {
     const summary = await runImport({
       ...{ source, destination: bringing.destination, now: startedAt, signal: io.interruption() },
@@ -154,12 +154,18 @@ async function bring(io: CliIo, bringing: Bringing): Promise<number> {
     shown.end();
     const outcome = outcomeOf(summary);
     finish(report, { io, outcome, summary, failure: undefined });
-    tell(io, summary, { outcome, dryRun, path });
+    tell(io, summary, { outcome, dryRun, path: report?.path });
     return exitCodeOf(outcome);
   } catch (error) {
     finish(report, { io, outcome: "failed", summary: undefined, failure: sentenceOf(error) });
     throw error;
   }
+}
+
+/** A run that writes nothing writes no report either, but where it is told to. */
+function reportPlace({ report, dryRun }: Options, dataDir: string, startedAt: number) {
+  if (report !== undefined) return { named: report };
+  return dryRun === true ? undefined : { unnamed: reportPath(dataDir, startedAt) };
 }
 
 function finish(

@@ -292,7 +292,8 @@ export const migrations: readonly string[] = [
   `,
   `
   -- What was brought in from elsewhere, so that a second run brings nothing twice. source: of the installation it came from.
-  -- run: the one that brought it. lacks: names between blanks of what stayed behind and is still to come; '': it came whole. Then what came with a push.
+  -- run: the one that brought it. lacks: names between blanks of what stayed behind and is still to come; '': it came
+  -- whole. Then what came with a push.
   CREATE TABLE imported_rows (
     source TEXT NOT NULL,
     kind TEXT NOT NULL,

@@ -1,4 +1,5 @@
-import { closeSync, fchmodSync, openSync, writeSync } from "node:fs";
+import { closeSync, fchmodSync, openSync, unlinkSync, writeSync } from "node:fs";
+import { systemErrorCode } from "../config/system-error.ts";
 import type { ImportSummary } from "./run-import.ts";
 import { type Behind, type Counts, countedTables, type Problem, type Tally, tableNames } from "./tally.ts";
 
@@ -17,6 +18,8 @@ export type ReportOutcome = "complete" | "with_problems" | "interrupted" | "fail
  * may be as many as rows. Neither holds a secret, a token or a name.
  */
 export interface ReportFiles {
+  /** Of the JSON; the text lies beside it with the ending `.txt`. */
+  readonly path: string;
   problem(problem: Problem): void;
   /** @param summary undefined: the run failed before it had one; `failure` says why. */
   finish(end: {
@@ -27,9 +30,15 @@ export interface ReportFiles {
   }): void;
 }
 
-/** @param path of the JSON; the text lies beside it with the ending `.txt`. @throws what the system throws. */
-export function openReport(path: string, head: ReportHead): ReportFiles {
-  const [json, text] = [openPrivately(path), openPrivately(textPathOf(path))];
+/**
+ * @param place `named`: the path of the JSON, which an operator has given; what is there is overwritten, for the same command is run
+ * again. `unnamed`: such a path that is free, or gets a number: no earlier report is lost. @throws what the system throws.
+ */
+export function openReport(
+  place: { readonly named: string } | { readonly unnamed: string },
+  head: ReportHead,
+): ReportFiles {
+  const { path, json, text } = "named" in place ? openBoth(place.named, "w") : openFree(place.unnamed);
   const { version, fingerprint, dryRun, startedAt } = head;
   const began = { format: 1, product: "sealpush", version, source: fingerprint, dry_run: dryRun };
   const opening = JSON.stringify({ ...began, started_at: new Date(startedAt).toISOString() });
@@ -40,6 +49,7 @@ export function openReport(path: string, head: ReportHead): ReportFiles {
   );
   let problems = 0;
   return {
+    path,
     problem(problem) {
       writeSync(json, `${problems === 0 ? "" : ","}\n${JSON.stringify(problem)}`);
       writeSync(text, `  ${lineOf(problem)}\n`);
@@ -65,9 +75,36 @@ export function openReport(path: string, head: ReportHead): ReportFiles {
   };
 }
 
-/** In place of an earlier report: the same command is run again after an interruption. */
-function openPrivately(path: string): number {
-  const file = openSync(path, "w", 0o600);
+interface OpenFiles {
+  readonly path: string;
+  readonly json: number;
+  readonly text: number;
+}
+
+function openFree(path: string): OpenFiles {
+  for (let number = 1; ; number += 1) {
+    try {
+      return openBoth(number === 1 ? path : path.replace(/\.json$/, `-${number}.json`), "wx");
+    } catch (error) {
+      if (systemErrorCode(error) !== "EEXIST") throw error;
+    }
+  }
+}
+
+/** Both or none. */
+function openBoth(path: string, flags: "w" | "wx"): OpenFiles {
+  const json = openPrivately(path, flags);
+  try {
+    return { path, json, text: openPrivately(textPathOf(path), flags) };
+  } catch (error) {
+    closeSync(json);
+    if (flags === "wx") unlinkSync(path);
+    throw error;
+  }
+}
+
+function openPrivately(path: string, flags: "w" | "wx"): number {
+  const file = openSync(path, flags, 0o600);
   fchmodSync(file, 0o600);
   return file;
 }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Canaries } from "../support/canaries.ts";
@@ -198,6 +198,25 @@ test("without --report, the report lies in the data folder, and a dry run leaves
   for (const name of names) rmSync(join(move.cli.dataDir, name));
   await move.run(installDefaultKey(), "--dry-run");
   expect(readdirSync(move.cli.dataDir).filter((name) => name.startsWith("import-"))).toEqual([]);
+});
+
+test("a run within the same second as another leaves that one's report as it is, in either of its files", async () => {
+  const move = startMove();
+  const reports = () => readdirSync(move.cli.dataDir).filter((name) => name.startsWith("import-"));
+  const read = (name: string) => readFileSync(join(move.cli.dataDir, name), "utf8");
+  const first = await move.run(installDefaultKey());
+  expect(first.stdout).toContain("import-20261120T120000Z.json and ");
+  const before = reports().map((name) => [name, read(name)]);
+  // Of a report that somebody has taken half away.
+  writeFileSync(join(move.cli.dataDir, "import-20261120T120000Z-2.txt"), "kept");
+  const second = await move.run(installDefaultKey());
+  expect(second.stdout).toContain("import-20261120T120000Z-3.json and ");
+  expect(before.map(([name = ""]) => [name, read(name)])).toEqual(before);
+  expect(read("import-20261120T120000Z-2.txt")).toBe("kept");
+  expect(reports().sort()).toEqual([
+    ...["import-20261120T120000Z-2.txt", "import-20261120T120000Z-3.json", "import-20261120T120000Z-3.txt"],
+    ...["import-20261120T120000Z.json", "import-20261120T120000Z.txt"],
+  ]);
 });
 
 test("links of one letter, with capitals, and limits that nobody may set today go on working", async () => {
