@@ -5,21 +5,11 @@ import type { Keyring } from "../crypto/keyring.ts";
 import type { Database, Unit } from "../db/database.ts";
 import { isApiToken } from "./api-tokens.ts";
 import { type ImportedCodeKey, writeImportedCodeKey } from "./imported-codes.ts";
-import { createAdoptingStore, type Standing } from "./store/adopting.ts";
+import { type AdoptedAccount, createAdoptingStore, type Standing } from "./store/adopting.ts";
 import { importedCodeContext, totpContext } from "./store/factors.ts";
 
-/** Somebody from another installation, as he stood there. Times in ms since the epoch. */
-export interface AdoptedUser {
-  /** As `normalizeEmail` returns it. */
-  readonly email: string;
-  /** bcrypt or Argon2id; "": there is none. */
-  readonly passwordHash: string;
-  readonly admin: boolean;
-  readonly language: string | null;
-  readonly confirmedAt: number | null;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly lastSignedInAt: number | null;
+/** Somebody from another installation, as he stood there. */
+export interface AdoptedUser extends AdoptedAccount {
   /** In the clear; what is kept of it is its digest. */
   readonly apiToken: string | null;
   readonly totp: {

@@ -92,6 +92,12 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** A database that is only looked at: nothing is made, nothing brought up to date. */
+export interface Look {
+  readonly read: Reading;
+  close(): Promise<void>;
+}
+
 /** Rooms whose units look before they write. Each is a row that such a unit locks. */
 export const turns = ["accounts", "mail", "keys"] as const;
 export type Turn = (typeof turns)[number];

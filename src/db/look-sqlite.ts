@@ -1,7 +1,6 @@
 import SqliteDriver from "better-sqlite3";
-import { NewerSchemaError } from "./database.ts";
+import { type Look, NewerSchemaError } from "./database.ts";
 import { foreignDatabase, tableOfOthers } from "./foreign-database.ts";
-import type { Look } from "./look.ts";
 import { migrations } from "./migrations.ts";
 import { SqliteStatements } from "./sqlite-statements.ts";
 

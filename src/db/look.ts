@@ -1,12 +1,6 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSettings } from "../config/config.ts";
-import type { Reading } from "./database.ts";
-
-/** A database that is only looked at: nothing is made, nothing brought up to date. */
-export interface Look {
-  readonly read: Reading;
-  close(): Promise<void>;
-}
+import type { Look } from "./database.ts";
 
 /**
  * @returns "missing": no server has made it yet. "older": its schema is of an older program, and tables of this one's may

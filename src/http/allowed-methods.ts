@@ -1,11 +1,16 @@
 import { isProgramAddress } from "./errors.ts";
-import type { RouteEntry } from "./route-access.ts";
+
+interface StandingRoute {
+  readonly method: string;
+  /** With parameters, e.g. `/p/:token`. */
+  readonly pattern: string;
+}
 
 /**
  * The methods that stand at this path, for `Allow`; none: nothing stands there. What a path spelled out is for is not
  * what one with parameters in its place is for: of `/p/active.json`, `/p/:url_token.json` does not speak.
  */
-export function allowedMethods(path: string, routes: readonly RouteEntry[]): readonly string[] {
+export function allowedMethods(path: string, routes: readonly StandingRoute[]): readonly string[] {
   const segments = path.split("/");
   const standing = routes.filter(({ pattern }) => isAt(segments, pattern.split("/")) && !isPageOver(path, pattern));
   const spelledOut = standing.filter(({ pattern }) => pattern === path);

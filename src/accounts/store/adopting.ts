@@ -1,14 +1,27 @@
 import type { Unit } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
 import { allScopes } from "../account.ts";
-import type { AdoptedUser } from "../adopt-user.ts";
 import { nextId } from "./counted-ids.ts";
+
+/** What of somebody from another installation the account itself holds. Times in ms since the epoch. */
+export interface AdoptedAccount {
+  /** As `normalizeEmail` returns it. */
+  readonly email: string;
+  /** bcrypt or Argon2id; "": there is none. */
+  readonly passwordHash: string;
+  readonly admin: boolean;
+  readonly language: string | null;
+  readonly confirmedAt: number | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly lastSignedInAt: number | null;
+}
 
 /** All of it in a unit of the accounts' turn. */
 export interface AdoptingStore {
   findId(unit: Unit, email: string): Promise<number | undefined>;
   nextUserId(unit: Unit): Promise<number>;
-  insertUser(unit: Unit, userId: number, user: AdoptedUser): Promise<void>;
+  insertUser(unit: Unit, userId: number, account: AdoptedAccount): Promise<void>;
   insertTotp(unit: Unit, userId: number, secretSealed: Buffer, lastStep: number, now: number): Promise<void>;
   insertCodes(unit: Unit, userId: number, keySealed: Buffer, digests: readonly Buffer[]): Promise<void>;
   findTokenHolder(unit: Unit, digest: Buffer): Promise<number | undefined>;
@@ -87,8 +100,8 @@ export function createAdoptingStore(tokenName: string): AdoptingStore {
   return {
     findId: async (unit, email) => (await unit.one(idByEmail, email))?.id,
     nextUserId: (unit) => nextId(unit, "users"),
-    async insertUser(unit, userId, user) {
-      const { email, passwordHash, admin, createdAt, updatedAt, confirmedAt, language, lastSignedInAt } = user;
+    async insertUser(unit, userId, account) {
+      const { email, passwordHash, admin, createdAt, updatedAt, confirmedAt, language, lastSignedInAt } = account;
       const flag = admin ? 1 : 0;
       await unit.run(
         insertRow,

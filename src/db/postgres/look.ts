@@ -1,5 +1,5 @@
 import type { PostgresSettings } from "../../config/config.ts";
-import type { Look } from "../look.ts";
+import type { Look } from "../database.ts";
 import { assertOurs, findVersion } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
 import { type ConnectionPool, openPool } from "./pool.ts";
