@@ -1,8 +1,8 @@
 import { type Database, OutcomeUnknownError, type Unit } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
-import { type AuditRecord, auditKinds } from "../audit-trail.ts";
 import { type DispatchRow, recipientsMax } from "../dispatches.ts";
 import type { DispatchRefusal, NewDispatch, PushDispatches } from "../notice-store.ts";
+import { writeEntry } from "./entries.ts";
 
 /** Undoes the unit: nothing is logged, counted or mailed. */
 export class DispatchRefusedError extends Error {
@@ -15,27 +15,10 @@ export class DispatchRefusedError extends Error {
   }
 }
 
-const dispatchKind = auditKinds.indexOf("creation_email_send");
-
 // The guard, and the lock under which the recipients of a push are counted.
 const countEntry = sql<[pushId: number, ownerId: number, now: number], { sequence: number }>(
   `UPDATE pushes SET audit_count = audit_count + 1
    WHERE id = ? AND owner_id = ? AND ended_at IS NULL AND expires_at > ? RETURNING audit_count AS sequence`,
-);
-const insertEntry = sql<
-  [
-    pushId: number,
-    sequence: number,
-    userId: number | null,
-    address: string,
-    userAgent: string,
-    referrer: string,
-    createdAt: number,
-    updatedAt: number,
-  ]
->(
-  `INSERT INTO audit_entries (push_id, sequence, kind, user_id, address, user_agent, referrer, times, created_at, updated_at)
-   VALUES (?, ?, ${dispatchKind}, ?, ?, ?, ?, 1, ?, ?)`,
 );
 const countRecipients = sql<[pushId: number], { recipients: number }>(
   "SELECT coalesce(sum(recipient_count), 0) AS recipients FROM dispatches WHERE push_id = ?",
@@ -105,11 +88,6 @@ export async function putDispatch(unit: Unit, pushId: number, dispatch: NewDispa
     ...{ detailsSealed: dispatch.detailsSealed, sent: 0, givenUp: 0, putOff: false, settledAt: null },
   });
   await dispatch.putLetters(unit);
-}
-
-async function writeEntry(unit: Unit, pushId: number, sequence: number, audit: AuditRecord): Promise<void> {
-  const { userId, address, userAgent, referrer, at } = audit;
-  await unit.run(insertEntry, pushId, sequence, userId, address, userAgent, referrer, at, at);
 }
 
 export function createDispatches(db: Database): PushDispatches {

@@ -1,7 +1,8 @@
 import type { Database, Unit } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
-import { type AuditRecord, auditKinds, folds } from "../audit-trail.ts";
+import type { AuditRecord } from "../audit-trail.ts";
 import type { EndRequest, NewPush, PushRow, ViewClaim } from "../store.ts";
+import { writeEntry } from "./entries.ts";
 import { endReasons, kindNames, pushColumns, type RawPush, toPushRow } from "./rows.ts";
 import {
   deleteAuditEntries,
@@ -85,25 +86,6 @@ const countEvent = sql<[pushId: number], Pick<RawPush, "auditCount" | "ownerId" 
   `UPDATE pushes SET audit_count = audit_count + 1 WHERE id = ?
    RETURNING audit_count AS auditCount, owner_id AS ownerId, ended_at AS endedAt`,
 );
-const insertEntry = sql<
-  [
-    pushId: number,
-    sequence: number,
-    kind: number,
-    userId: number | null,
-    address: string,
-    userAgent: string,
-    referrer: string,
-    createdAt: number,
-    updatedAt: number,
-  ]
->(
-  `INSERT INTO audit_entries (push_id, sequence, kind, user_id, address, user_agent, referrer, times, created_at, updated_at)
-   VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?)
-   ON CONFLICT (push_id, sequence) DO UPDATE SET times = audit_entries.times + 1, user_id = excluded.user_id,
-     address = excluded.address, user_agent = excluded.user_agent, referrer = excluded.referrer,
-     updated_at = excluded.updated_at`,
-);
 
 export function createSteps(db: Pick<Database, "engine" | "keyDestroyed">): Steps {
   const { engine } = db;
@@ -111,13 +93,6 @@ export function createSteps(db: Pick<Database, "engine" | "keyDestroyed">): Step
   /** SQLite keeps what anonymous pushes hold in step with each write; PostgreSQL's writes would wait for one another. */
   async function addToAnonymous(unit: Unit, bytes: number): Promise<void> {
     if (engine === "sqlite") await unit.run(addToTotal, bytes);
-  }
-
-  async function writeEntry(unit: Unit, pushId: number, count: number, audit: AuditRecord): Promise<void> {
-    const kind = auditKinds.indexOf(audit.kind);
-    const sequence = folds(audit.kind, count) ? -(kind + 1) : count;
-    const { userId, address, userAgent, referrer, at } = audit;
-    await unit.run(insertEntry, pushId, sequence, kind, userId, address, userAgent, referrer, at, at);
   }
 
   /** The secret goes with the transaction that ends the push; of an anonymous push only the tombstone row stays. */
