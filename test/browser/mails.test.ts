@@ -1,9 +1,11 @@
+import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
+import { en } from "../../src/words/en.ts";
 import { expectGoodLooks } from "../support/looks.ts";
 import { linkIn, openMailSink } from "../support/mail-sink.ts";
 import { sendForm } from "../support/send-form.ts";
 import { openSite } from "../support/site.ts";
-import { email } from "../support/visit.ts";
+import { email, password } from "../support/visit.ts";
 
 const sink = await openMailSink({ baseUrl: "http://push.example.com" });
 const site = openSite({ ...sink.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "false" });
@@ -90,6 +92,33 @@ test("nobody else is offered to send a link, and nobody signed out to be told", 
   expect(await page.locator("[name*=notify]").count()).toBe(0);
 });
 
+/** Signed up by the page, so that nothing proves the address. */
+async function joinBy(page: Page, address: string): Promise<void> {
+  await page.goto("/users/sign_up");
+  await page.locator("#email").fill(address);
+  await page.locator("#password").fill(password);
+  await sendForm(page);
+}
+
+test("without scripts, whoever has proven no address is led to a link of their own, and can then be told", async () => {
+  const own = "unproven@example.com";
+  const { page } = await site.visit({ signedIn: "by hand", javaScriptEnabled: false });
+  await joinBy(page, own);
+  await page.goto("/");
+  expect(await page.locator("#push_notify_on_view").count()).toBe(0);
+  await page.getByRole("link", { name: en.notices.confirmFirstLink }).click();
+  await page.getByRole("button", { name: en.profile.email.confirmation.send }).click();
+  await page.waitForURL(/done=confirmation#email_section$/);
+  expect(await page.locator("#email_section .notice-success").textContent()).toBe(en.profile.email.confirmation.sent);
+  const link = linkIn(await sink.next(own), "/users/confirmation");
+  await page.goto(`${link.pathname}${link.search}`);
+  await page.getByRole("button", { name: en.entry.confirmation.submit }).click();
+  await page.getByText(en.profile.saved.confirmed).waitFor();
+  expect(await page.locator("#email_confirmation").count()).toBe(0);
+  await page.goto("/");
+  expect(await page.locator("#push_notify_on_view").count()).toBe(1);
+});
+
 describe.each(["en", "ar"])("looks and accessibility in %s", (locale) => {
   const shown = () => site.visit({ locale, reducedMotion: "reduce", signedIn: true });
 
@@ -101,6 +130,20 @@ describe.each(["en", "ar"])("looks and accessibility in %s", (locale) => {
     await page.locator("#push_notify_emails_to").fill(`${long}, no address`);
     await sendForm(page);
     expect(await page.locator("#push_notify_emails_to_problem").count()).toBe(1);
+    await expectGoodLooks(page);
+  });
+
+  test("the way to a confirmed address", async () => {
+    const { page } = await site.visit({ locale, reducedMotion: "reduce", signedIn: "by hand" });
+    await joinBy(page, `${locale}.${long}`);
+    await page.goto("/");
+    await expectGoodLooks(page);
+    await page.goto("/users/edit");
+    await expectGoodLooks(page);
+    for (let at = 0; at < 6; at += 1) await sendForm(page);
+    expect(await page.locator("#email_confirmation_problem").count()).toBe(1);
+    await expectGoodLooks(page);
+    await page.goto("/users/edit?done=confirmation");
     await expectGoodLooks(page);
   });
 

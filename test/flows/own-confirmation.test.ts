@@ -1,0 +1,237 @@
+import { expect, test } from "vitest";
+import { dayMs, hourMs } from "../../src/base/clock.ts";
+import { sql } from "../../src/db/statement.ts";
+import { en } from "../../src/words/en.ts";
+import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { countRows } from "../support/engine-database.ts";
+import { visit } from "../support/entry.ts";
+import { stranger } from "../support/house.ts";
+import { linkIn, type MailSink, startMailSink } from "../support/mail-sink.ts";
+import { type Person, personAt } from "../support/person.ts";
+
+const ada = "ada@example.com";
+const eve = "eve@example.com";
+const asking = "/users/edit/email/confirmation";
+const confirmation = "/users/confirmation";
+const { confirmation: words } = en.profile.email;
+
+interface Unproven {
+  readonly world: TestApp;
+  readonly sink: MailSink;
+}
+
+/** Mail leaves and accounts get none, as an operator has it who sets no more than the mail server. */
+async function startUnproven(environment: Readonly<Record<string, string>> = {}): Promise<Unproven> {
+  const sink = await startMailSink();
+  const settings = { ...sink.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "false", ...environment };
+  const world = await startTestApp({ environment: settings });
+  await world.app.house.accounts.createUser({ email: "admin@example.com", password, admin: true });
+  return { world, sink };
+}
+
+/** Signed up by the page, so that nothing proves their address. */
+async function joinedAt(world: TestApp, email = ada): Promise<Person> {
+  expect((await visit(world, "/users/sign_up", { email, password })).status).toBe(303);
+  return await personAt(world, email);
+}
+
+const userAt = (world: TestApp, email = ada) => world.app.house.accounts.findUserByEmail(email);
+const isConfirmed = async (world: TestApp, email = ada) => (await userAt(world, email))?.confirmedAt !== null;
+const tokenFrom = async (sink: MailSink, to = ada) =>
+  linkIn(await sink.next(to), confirmation).searchParams.get("confirmation_token") ?? "";
+const press = (person: Pick<Person, "post">, token: string) => person.post(confirmation, { confirmation_token: token });
+const mailsOf = async ({ world, sink }: Unproven) =>
+  sink.letters().length + (await world.app.house.mail.sizes()).waiting;
+
+test("whoever signed up without account mails confirms by a link of their own, and is told of views then", async () => {
+  const { world, sink } = await startUnproven();
+  await using _ = world;
+  const person = await joinedAt(world);
+  const { token } = await world.app.house.accounts.createToken((await userAt(world))?.id ?? 0, "test");
+  const push = () =>
+    world.server.inject({
+      ...{ method: "POST", url: "/api/v2/pushes", headers: { authorization: `Bearer ${token}` } },
+      payload: { push: { payload: "x", notify_on_view: true } },
+    });
+  const refused = await push();
+  expect([refused.statusCode, JSON.stringify(refused.json())]).toEqual([
+    422,
+    '{"notify_on_view":["needs a confirmed e-mail address: confirm it on your account\'s page."]}',
+  ]);
+  const form = (await person.get("/")).body;
+  expect(form).toContain('href="/users/edit#email_section"');
+  expect(form).not.toContain("push_notify_on_view");
+
+  const shown = (await person.get("/users/edit")).body;
+  expect([shown.includes(words.missing), shown.includes(words.send)]).toEqual([true, true]);
+  const asked = await person.post(asking);
+  expect(asked).toMatchObject({ status: 303, location: "/users/edit?done=confirmation" });
+  expect((await person.get(asked.location ?? "")).body).toContain(words.sent);
+  const mail = await sink.next(ada);
+  expect([mail.subject, mail.recipients]).toEqual(["Confirm your e-mail address (push.example.com)", [ada]]);
+  const link = linkIn(mail, confirmation);
+  // A scanner follows the link, and nothing happens.
+  expect((await visit(world, `${link.pathname}${link.search}`)).status).toBe(200);
+  expect(await isConfirmed(world)).toBe(false);
+
+  const confirmed = await press(person, link.searchParams.get("confirmation_token") ?? "");
+  expect(confirmed).toMatchObject({ status: 303, location: "/users/edit?done=confirmed" });
+  const after = (await person.get(confirmed.location ?? "")).body;
+  expect([after.includes(en.profile.saved.confirmed), after.includes(asking)]).toEqual([true, false]);
+  expect((await person.get("/")).body).toContain("push_notify_on_view");
+  expect((await push()).statusCode).toBe(201);
+});
+
+test("the link leaves password and sessions as they are, and works once", async () => {
+  const { world, sink } = await startUnproven();
+  await using _ = world;
+  const person = await joinedAt(world);
+  const other = await personAt(world, ada);
+  for (let at = 0; at < 2; at += 1) await person.post(asking);
+  const first = await tokenFrom(sink);
+  const second = await tokenFrom(sink);
+  expect((await press(person, first)).status).toBe(303);
+  // Of those that went out, one is as good as another, and none is of use twice.
+  for (const token of [first, second]) expect((await press(person, token)).status).toBe(404);
+  for (const browser of [person, other]) expect((await browser.get("/users/edit")).status).toBe(200);
+  await personAt(world, ada);
+  expect(await person.post(asking)).toMatchObject({ status: 303, location: "/users/edit" });
+  expect(sink.letters()).toHaveLength(2);
+});
+
+test("the link confirms whom it was made for, whoever's browser it is opened in", async () => {
+  const { world, sink } = await startUnproven();
+  await using _ = world;
+  const person = await joinedAt(world);
+  const another = await joinedAt(world, eve);
+  await person.post(asking);
+  expect(await press(another, await tokenFrom(sink))).toMatchObject({
+    ...{ status: 303, location: "/users/sign_in?done=confirmed" },
+  });
+  expect([await isConfirmed(world), await isConfirmed(world, eve)]).toEqual([true, false]);
+});
+
+test("the link is void after a day, and once the address has changed", async () => {
+  const { world, sink } = await startUnproven();
+  await using _ = world;
+  const person = await joinedAt(world);
+  await person.post(asking);
+  const old = await tokenFrom(sink);
+  world.clock.advance(dayMs);
+  const again = await personAt(world, ada);
+  const late = await press(again, old);
+  expect([late.status, late.body.includes('href="/users/edit"')]).toEqual([404, true]);
+
+  await again.post(asking);
+  const token = await tokenFrom(sink);
+  expect((await again.post("/users/edit/email", { email: eve, password })).status).toBe(303);
+  expect((await press(again, token)).status).toBe(404);
+  expect(await isConfirmed(world, eve)).toBe(false);
+});
+
+test("an address that was changed without a mail is not confirmed, and nobody is told of views there", async () => {
+  const { world, sink } = await startUnproven();
+  await using _ = world;
+  const person = await personAt(world, ada, { join: true });
+  const { pushes } = world.app.house;
+  expect(await isConfirmed(world)).toBe(true);
+  await person.post("/p", { "push[payload]": "x", "push[notify_on_view]": "1" });
+  await person.post("/users/edit/email", { email: eve, password });
+  expect(await isConfirmed(world, eve)).toBe(false);
+  expect((await person.get("/users/edit")).body).toContain(words.missing);
+
+  const list = (await person.get("/p")).body;
+  const urlToken = /\/p\/([a-z0-9]+)\/edit/.exec(list)?.[1] ?? "";
+  const edit = (await person.get(`/p/${urlToken}/edit`)).body;
+  // Still to be switched off, and the way to be told again.
+  expect([edit.includes("push_notify_on_view"), edit.includes("#email_section")]).toEqual([true, true]);
+  const { db } = world.app.house;
+  await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  await expect.poll(() => countRows(db, "view_notices"), { timeout: 20_000 }).toBe(0);
+  expect(await mailsOf({ world, sink })).toBe(0);
+
+  await person.post(asking);
+  await press(person, await tokenFrom(sink, eve));
+  expect(await isConfirmed(world, eve)).toBe(true);
+});
+
+test("a link that was mailed to a new address proves it", async () => {
+  const { world, sink } = await startUnproven({ PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" });
+  await using _ = world;
+  const person = await personAt(world, ada, { join: true });
+  await world.app.house.db.autocommit.run(sql("UPDATE users SET confirmed_at = NULL WHERE email = 'ada@example.com'"));
+  await person.post("/users/edit/email", { email: eve, password });
+  const link = linkIn(await sink.next(eve), "/users/confirmation/new_email");
+  await person.post("/users/confirmation/new_email", { token: link.searchParams.get("token") ?? "" });
+  expect(await isConfirmed(world, eve)).toBe(true);
+});
+
+test("with account mails on, whoever lived here before they were confirms in the same way", async () => {
+  const { world, sink } = await startUnproven({ PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" });
+  await using _ = world;
+  const person = await personAt(world, ada, { join: true });
+  await world.app.house.db.autocommit.run(sql("UPDATE users SET confirmed_at = NULL WHERE email = 'ada@example.com'"));
+  expect((await person.get("/users/edit")).body).toContain(words.send);
+  await person.post(asking);
+  expect((await press(person, await tokenFrom(sink))).location).toBe("/users/edit?done=confirmed");
+});
+
+test("one account is sent few links, however it moves; a stranger's asking uses up nobody's", async () => {
+  const { world, sink } = await startUnproven();
+  await using _ = world;
+  const person = await joinedAt(world);
+  for (let at = 0; at < 6; at += 1) {
+    const sender = { address: `198.51.100.${at + 1}` };
+    expect((await visit(world, "/users/sign_up", { email: ada, password }, sender)).status).toBe(422);
+    expect((await visit(world, "/users/confirmation/new", { email: ada }, sender)).status).toBe(403);
+  }
+  const statuses: number[] = [];
+  for (let at = 0; at < 3; at += 1) statuses.push((await person.post(asking)).status);
+  await person.post("/users/edit/email", { email: "moved@example.com", password });
+  for (let at = 0; at < 3; at += 1) statuses.push((await person.post(asking)).status);
+  expect(statuses).toEqual([303, 303, 303, 303, 303, 429]);
+  const refused = await person.post(asking);
+  expect([refused.headers["retry-after"], refused.body.includes('id="email_confirmation_problem"')]).toEqual([
+    "3600",
+    true,
+  ]);
+  await expect.poll(() => sink.letters().length, { timeout: 20_000 }).toBe(5);
+  world.clock.advance(hourMs);
+  expect((await (await personAt(world, "moved@example.com")).post(asking)).status).toBe(303);
+});
+
+test("one address is sent few links, whichever accounts have it", async () => {
+  const { world } = await startUnproven();
+  await using _ = world;
+  const first = await joinedAt(world);
+  for (let at = 0; at < 5; at += 1) await first.post(asking);
+  await first.post("/users/edit/delete", { password });
+  const second = await joinedAt(world);
+  expect((await second.post(asking)).status).toBe(429);
+});
+
+test("on a server without mail nobody is offered a link, and no letter is put", async () => {
+  await using world = await startTestApp();
+  await world.app.house.accounts.createUser({ email: "admin@example.com", password, admin: true });
+  const person = await joinedAt(world);
+  const body = (await person.get("/users/edit")).body;
+  expect([body.includes(asking), body.includes(words.missing)]).toEqual([false, false]);
+  expect((await person.get("/")).body).not.toContain("#email_section");
+  expect((await person.post(asking)).status).toBe(403);
+  expect(await world.app.house.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
+});
+
+test("while account mails are off, no other mail about an account leaves, and none for a stranger", async () => {
+  const unproven = await startUnproven();
+  const { world } = unproven;
+  await using _ = world;
+  const person = await joinedAt(world);
+  await visit(world, "/users/confirmation/new", { email: ada });
+  await visit(world, "/users/password/new", { email: ada });
+  await person.post("/users/edit/password", { current_password: password, password: "marble-otter-lantern" });
+  await world.app.house.accounts.requestConfirmation({
+    ...{ email: ada, language: "en", place: { client: "x", address: "192.0.2.1", userAgent: "test" } },
+  });
+  expect((await visit(world, asking, {})).location).toContain("/users/sign_in");
+  expect(await mailsOf(unproven)).toBe(0);
+});
