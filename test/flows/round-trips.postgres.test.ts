@@ -5,8 +5,8 @@ import { TcpProxy } from "../support/tcp-proxy.ts";
 
 /** Of the domain; not what the process notes for itself in between, such as requests counted or a look at the branding. */
 const ofRequests = /\b(pushes|data_keys|payloads|files|audit_entries|api_tokens|users)\b/;
-/** The sweeper's and the mailer's own. */
-const ofJobs = /SKIP LOCKED|\boutbox\b|\bdeparted_owners\b/;
+/** The sweeper's, the mailer's, and how much room is left. */
+const ofJobs = /SKIP LOCKED|\boutbox\b|\bdeparted_owners\b|FROM view_notices|sum\(stored_bytes\)/;
 
 interface World {
   readonly app: TestApp;
