@@ -14,8 +14,10 @@ import type { PushState } from "./tally.ts";
 const laneLimits = { lanesMax: 16, weightMax: 16 * 1024 * 1024 };
 /** In ms, with a margin. */
 const longestRunMs = 7 * dayMs;
-/** Of what one push takes beside its payload. */
+/** Of what one push takes beside its payload and its trail. */
 const rowWeight = 4_096;
+/** An entry is held as it was read, as it will be written, and as its statement has it. */
+const entryWeight = 2_048;
 
 type PushRow = SourceRow<SourcePush, PushPart>;
 type ReadRow = Extract<PushRow, { readonly outcome: "read" }>;
@@ -47,8 +49,10 @@ async function* unknownRows(run: ImportRun): AsyncGenerator<WaitingRow> {
 }
 
 function weightOf({ row }: WaitingRow): number {
+  if (row.outcome !== "read") return rowWeight;
   // A character takes two bytes in memory, and what is sealed of it up to four.
-  return rowWeight + (row.outcome === "read" ? (row.row.open?.payload.length ?? 0) * 6 : 0);
+  const payloadWeight = (row.row.open?.payload.length ?? 0) * 6;
+  return rowWeight + payloadWeight + (row.holdings?.auditEntries ?? 0) * entryWeight;
 }
 
 /** @param here what there is of it now, which a completion may have made more. */

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { createDryDestination } from "./dry-destination.ts";
+import { runImport } from "./run-import.ts";
+import { type ImportSource, noHoldings, type SourcePush } from "./source.ts";
+
+const push: Omit<SourcePush, "id" | "urlToken"> = {
+  ...{ kind: "text", userId: null, name: null, note: null, end: null },
+  open: { payload: "the secret", passphrase: null, files: [] },
+  ...{ expireAfterDays: 7, expireAfterViews: 5, countedViews: 0, deletableByViewer: true, retrievalStep: true },
+  ...{ createdAt: 0, updatedAt: 0 },
+};
+
+async function* none(): AsyncGenerator<never> {
+  yield* [];
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Open pushes that say that they have trails of this length. @param onTrail how many of them are read at once. */
+function sourceOf(pushes: number, auditEntries: number, onTrail: (underWay: number) => void): ImportSource {
+  let underWay = 0;
+  const holdings = { ...noHoldings, auditEntries };
+  return {
+    ...{ fingerprint: "of the test", warnings: [] },
+    counts: async () => ({ ...noHoldings, users: 0, pushes, ofNoPush: noHoldings }),
+    users: none,
+    async *pushes() {
+      for (let id = 1; id <= pushes; id += 1) {
+        yield { outcome: "read", id, holdings, lacks: [], row: { ...push, id, urlToken: `token${id}` } };
+      }
+    },
+    async trail() {
+      underWay += 1;
+      onTrail(underWay);
+      await turn();
+      underWay -= 1;
+      return { entries: [], lacks: [] };
+    },
+    tryKeys: async () => ({ tried: 0, opened: 0, examples: [] }),
+    readFile: none,
+    styleSheet: async () => undefined,
+    close: async () => undefined,
+  };
+}
+
+test.each([
+  ["long", 5_000, 1],
+  ["short", 10, 16],
+])("%s trails are held in memory only as many at once as there is room for", async (_, auditEntries, expected) => {
+  let most = 0;
+  const source = sourceOf(40, auditEntries, (underWay) => {
+    most = Math.max(most, underWay);
+  });
+  const { tally } = await runImport({
+    source,
+    destination: await createDryDestination(undefined, source.fingerprint),
+    options: { mergeUsers: false, withoutLostFiles: false, mailsConfirm: false },
+    now: 1,
+    signal: new AbortController().signal,
+    onProgress: () => undefined,
+    onProblem: () => undefined,
+  });
+  expect(tally.counts.pushes.brought).toBe(40);
+  expect(most).toBe(expected);
+});
