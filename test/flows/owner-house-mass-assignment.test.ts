@@ -109,7 +109,8 @@ describe("mass assignment: fields beside those of a form make nobody administrat
     // So that the walk has got past the doors.
     expect(taken).toBeGreaterThan(10);
     expect(after).toEqual({
-      users: [user(1), user(2), ...(after.users.length > 2 ? [user(3, { waits: 1 })] : [])],
+      // The first one's address was changed without a mail, so nothing proves it.
+      users: [user(1, { waits: 1 }), user(2), ...(after.users.length > 2 ? [user(3, { waits: 1 })] : [])],
       tokens: [
         { user_id: 1, scopes: "create", revoked_at: null, last_used_at: null, expires_at: now + 7 * 24 * 3_600_000 },
       ],

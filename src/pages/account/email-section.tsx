@@ -59,14 +59,16 @@ function Confirmation({ model, page }: AccountProps) {
         </p>
       )}
       <PostForm page={page} action={`${accountPath}/email/confirmation`} answerAt="email_section">
-        <button
-          type="submit"
-          class="button"
-          id={id}
-          aria-describedby={problem === undefined ? undefined : `${id}_problem`}
-        >
-          {model.done === "confirmation" ? confirmation.again : confirmation.send}
-        </button>
+        <div class="form-end">
+          <button
+            type="submit"
+            class="button"
+            id={id}
+            aria-describedby={problem === undefined ? undefined : `${id}_problem`}
+          >
+            {model.done === "confirmation" ? confirmation.again : confirmation.send}
+          </button>
+        </div>
       </PostForm>
     </div>
   );
