@@ -68,7 +68,7 @@ export interface UserCompletion {
   readonly refused: readonly UserPart[];
 }
 
-export const adoptedTokenName = "Password Pusher";
+const adoptedTokenName = "Password Pusher";
 
 const argon2idShape = /^\$argon2id\$v=19\$m=(\d{1,6}),t=(\d{1,2}),p=\d\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/;
 /** A hash that costs more is not taken: whoever knows its e-mail could keep the server busy. */

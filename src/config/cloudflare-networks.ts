@@ -1,4 +1,4 @@
-/** From which Cloudflare's proxies speak to the servers behind them: cloudflare.com/ips-v4 and ips-v6, unchanged since 2023. */
+/** From which Cloudflare's proxies speak to servers behind them. Source: cloudflare.com/ips-v4 and ips-v6, of 2023. */
 export const cloudflareNetworks: readonly string[] = [
   "173.245.48.0/20",
   "103.21.244.0/22",

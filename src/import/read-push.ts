@@ -11,7 +11,7 @@ import {
 } from "./source.ts";
 
 /** A file of a push could not be had whole. */
-export class LostFileError extends Error {
+class LostFileError extends Error {
   override readonly name = "LostFileError";
   readonly fileId: number;
 

@@ -28,7 +28,7 @@ export function asksForDispatch({ notifyEmailsTo = "" }: Asked): boolean {
 }
 
 /** What is wrong with the recipients and their language; a language without recipients is of no consequence. */
-export function checkRecipients(problems: Problems, { notifyEmailsTo = "", notifyEmailsToLocale = "" }: Asked): void {
+function checkRecipients(problems: Problems, { notifyEmailsTo = "", notifyEmailsToLocale = "" }: Asked): void {
   const problem = recipientsProblem(notifyEmailsTo);
   if (problem !== undefined) addProblem(problems, "notifyEmailsTo", problem);
   const locale = notifyEmailsToLocale.trim();

@@ -23,9 +23,10 @@ export interface Envelope {
 const pushEnvelope: Envelope = { wrappers: ["push"], settle: (fields) => fields };
 
 /**
- * Reads `{"push": {...}}`, or what another envelope has instead, from JSON or a form. Files of a multipart form are sealed and stored as they arrive; the
- * upload in the result must go to `pushes.create` or be abandoned.
- * @throws AppError as `receiveBody`, `readCreatePush`, `pushes.assertMayCreate` and `pushes.beginUpload` do; nothing is left behind then.
+ * Reads `{"push": {...}}`, or what another envelope has instead, from JSON or a form. Files of a multipart form are sealed
+ * and stored as they arrive; the upload in the result must go to `pushes.create` or be abandoned.
+ * @throws AppError as `receiveBody`, `readCreatePush`, `pushes.assertMayCreate` and `pushes.beginUpload` do; nothing is left
+ * behind then.
  */
 export async function receiveCreatePush(
   request: FastifyRequest,

@@ -31,8 +31,8 @@ const sealedByDigest = sql<[tokenDigest: Buffer], RawSealed>(
 const pushExists = sql<[pushId: number], { id: number }>("SELECT id FROM pushes WHERE id = ?");
 
 /**
- * Making a push, reading it for a view, and counting that. SQLite runs the steps of a unit without leaving the process; over a network each
- * would be a round trip, so PostgreSQL gets all of them in one statement.
+ * Making a push, reading it for a view, and counting that. SQLite runs the steps of a unit without leaving the process;
+ * over a network each would be a round trip, so PostgreSQL gets all of them in one statement.
  */
 export function createHotPath(db: HotDatabase, steps: Steps): HotPath {
   const findSealed = (tokenDigest: Buffer) => readSealed(db, tokenDigest);

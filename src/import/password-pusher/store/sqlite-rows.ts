@@ -96,7 +96,16 @@ function removeLeftovers(scratchFolder: string, now: number): void {
   for (const name of readdirSync(scratchFolder).filter((entry) => entry.startsWith(scratchPrefix))) {
     const path = join(scratchFolder, name);
     const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
-    if (changedAt < now - dayMs) rmSync(path, { recursive: true, force: true });
+    if (changedAt < now - dayMs) removeOurs(path);
+  }
+}
+
+/** A dry run copies into a folder that all users of the machine share: what one of them left there stays. */
+function removeOurs(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch (error) {
+    if (!["EACCES", "EPERM"].includes(systemErrorCode(error) ?? "")) throw error;
   }
 }
 
