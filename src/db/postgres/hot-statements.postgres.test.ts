@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import { connect, refusedForNow } from "../../../test/support/postgres/behind-proxy.ts";
 import { makePostgresDatabase } from "../../../test/support/postgres/database.ts";
 import { openTestDatabase } from "../../../test/support/postgres/open-database.ts";
 import { postgresSettings } from "../../../test/support/postgres/settings.ts";
@@ -72,6 +73,35 @@ test("one that fails fails alone: the others are done, once", async () => {
   const putMore = await Promise.allSettled([11, 4, 12].map((id) => db.hotInsert.run(put, id, 0)));
   expect(putMore.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   expect(await db.read.one(find, 12)).toEqual({ at: 0 });
+});
+
+test("one that waits for a lock for too long is refused alone, and the others are done", async () => {
+  const { db, url } = await open({ lockTimeoutMs: 200 });
+  await putAll(db);
+  const holder = await connect(url);
+  await holder.query("BEGIN");
+  await holder.query("UPDATE departed_owners SET departed_at = departed_at WHERE user_id = 4");
+  const raised = await raiseAll(db, () => 1);
+  expect(raised.filter(({ status }) => status === "fulfilled")).toHaveLength(ids.length - 1);
+  expect(raised[3]).toMatchObject({ status: "rejected", reason: refusedForNow });
+  await holder.query("ROLLBACK");
+  expect(await db.read.one(total)).toEqual({ total: 10_000 + ids.length - 1 });
+});
+
+test("what is under way when the database is closed is done and told so, or refused and not done", async () => {
+  const { db, url } = await open();
+  await putAll(db);
+  const raising = raiseAll(db, () => 1);
+  const closing = db.close();
+  const raisingLate = raiseAll(db, () => 1);
+  const raised = [...(await raising), ...(await raisingLate)];
+  await closing;
+  const done = raised.filter(({ status }) => status === "fulfilled").length;
+  for (const result of raised) {
+    if (result.status === "rejected") expect(result.reason).toMatchObject(refusedForNow);
+  }
+  const { rows } = await (await connect(url)).query("SELECT sum(departed_at)::int AS total FROM departed_owners");
+  expect(rows).toEqual([{ total: 10_000 + done }]);
 });
 
 test("a connection that cannot undo what failed on it is not used again, and nobody is told that it was done", async () => {
