@@ -6,13 +6,13 @@ const hasPgbouncer = (process.env.SEALPUSH_TEST_PGBOUNCER ?? "") !== "";
 /** About what only the embedded database has. What PostgreSQL promises in its place has tests of its own. */
 const aboutSqlite = [
   // The engine itself: its log, its groups of commits, its lock, its migrations.
-  "src/db/{group-commit,hot-reads,log-truncation,migrations,sqlite}.test.ts",
+  "src/db/{foreign-sqlite,group-commit,hot-reads,log-truncation,migrations,sqlite}.test.ts",
   // Which bytes its pages and its log still hold after a key was destroyed.
   "src/pushes/{log-after-kill,store/trim-data-keys}.test.ts",
   // A file that is no database.
   "src/cli/damaged-file.test.ts",
   // The disk under it, and its log, fill up; its folder or its file cannot be written.
-  "test/faults/{disk-full,start-on-file}.test.ts",
+  "test/faults/{disk-full,foreign-file,start-on-file}.test.ts",
   // Backups copy its file; those of a server's database are PostgreSQL's own.
   "src/backup/**",
   "test/{flows,faults}/backup*.test.ts",

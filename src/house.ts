@@ -20,6 +20,7 @@ import { createKeyring, type Keyring } from "./crypto/keyring.ts";
 import { type Argon2Queue, createArgon2Queue } from "./crypto/passphrase.ts";
 import { sealedLength } from "./crypto/stream-seal.ts";
 import type { Database } from "./db/database.ts";
+import { refuseForeignFile } from "./db/foreign-database.ts";
 import { createIds } from "./db/ids.ts";
 import { refuseMovedDatabase } from "./db/move-marks.ts";
 import { openDatabase } from "./db/open-database.ts";
@@ -95,6 +96,8 @@ const argon2Limits = { runningMax: 2, waitingMax: 256, waitingPerClientMax: 64 }
  * @throws WrongMasterKeyError, NewerSchemaError, or an Error with a sentence for the operator.
  */
 export async function openHouse(config: Config, effects: Effects, events: Events): Promise<House> {
+  // First of all: what belongs to another program has no key of ours, and gets none.
+  refuseForeignFile(config.database);
   makeDataFolder(config.dataDir);
   refuseUnfinishedRestore(config.dataDir);
   // SQLite's key is there before its file: a file without its key has lost it.

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { diskSpaceOf } from "../blobs/disk.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
+import { foreignDatabase } from "../db/foreign-database.ts";
 import { createForwarderNote } from "../db/forwarder-note.ts";
 import { createInspection } from "../db/inspection.ts";
 import { createSmtpMailer } from "../mail/smtp.ts";
@@ -30,10 +31,13 @@ export function addDoctor(program: Command, { io, setExitCode }: CommandDeps): v
     .action(async () => {
       const loaded = loadSettings(io.environment);
       if (!loaded.ok) throw new WrongSettings(loaded.mistakes);
+      const store = await check("database", () => checkStore(loaded.config, io));
+      // No key of ours belongs to another program's database.
+      const isForeign = store.some(({ sentence }) => sentence === foreignDatabase);
       const findings = [
         ...settingFindings(loaded.warnings),
-        ...(await check("master key", () => checkMasterKey(loaded.config, io.random))),
-        ...(await check("database", () => checkStore(loaded.config, io))),
+        ...(isForeign ? [] : await check("master key", () => checkMasterKey(loaded.config, io.random))),
+        ...store,
         ...(await check("disk writable", () => checkWritable(loaded.config, io.random))),
         ...(await check("disk space", () => checkSpace(loaded.config, diskSpaceOf(loaded.config.dataDir)))),
         ...(await check("files in S3", () => checkBucket(loaded.config, io))),

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Random } from "../base/random.ts";
 import type { Config } from "../config/config.ts";
 import { readOrMakeMasterKeyFile } from "../config/master-key-file.ts";
+import { refuseForeignFile } from "../db/foreign-database.ts";
 import { CommandRefused } from "./errors.ts";
 
 export interface MasterKeys {
@@ -22,10 +23,11 @@ export function findMasterKeys(config: Config, random: Random): MasterKeys | und
   return { keys: [key], file, warnings };
 }
 
-/** @throws CommandRefused when there are none. */
+/** @throws CommandRefused when there are none, Error for the operator when the database could not have any. */
 export function getMasterKeys(config: Config, random: Random): MasterKeys {
   const found = findMasterKeys(config, random);
   if (found !== undefined) return found;
+  refuseForeignFile(config.database);
   const file = join(config.dataDir, "master.key");
   throw new CommandRefused(`None is given and ${file} is not there: set PWPUSH_MASTER_KEY or restore the file.`);
 }

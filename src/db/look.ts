@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSettings } from "../config/config.ts";
 import type { Look } from "./database.ts";
+import { refuseForeignFile } from "./foreign-database.ts";
 
 /**
  * @returns "missing": no server has made it yet. "older": its schema is of an older program, and tables of this one's may
@@ -9,6 +10,7 @@ import type { Look } from "./database.ts";
 export async function lookAtDatabase(settings: DatabaseSettings): Promise<Look | "missing" | "older"> {
   if (settings.engine === "sqlite") {
     if (!existsSync(settings.path)) return "missing";
+    refuseForeignFile(settings);
     const { lookAtSqlite } = await import("./look-sqlite.ts");
     return lookAtSqlite(settings.path);
   }

@@ -1,5 +1,6 @@
 import type { DatabaseSettings } from "../config/config.ts";
 import type { Database } from "./database.ts";
+import { refuseForeignFile } from "./foreign-database.ts";
 import { openSqlite } from "./sqlite.ts";
 
 export interface DatabaseEffects {
@@ -34,6 +35,7 @@ export async function awaitDatabase(settings: DatabaseSettings, effects: AwaitEf
  * @throws NewerSchemaError, an Error with a sentence for the operator, or the driver's.
  */
 export async function openDatabase(settings: DatabaseSettings, effects: DatabaseEffects): Promise<Database> {
+  refuseForeignFile(settings);
   if (settings.engine === "sqlite") return openSqlite({ path: settings.path, ...effects });
   // Loaded where it is set: a server on SQLite goes without the driver's memory.
   const { openPostgres } = await import("./postgres/postgres.ts");

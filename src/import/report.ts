@@ -31,8 +31,9 @@ export interface ReportFiles {
 }
 
 /**
- * @param place `named`: the path of the JSON, which an operator has given; what is there is overwritten, for the same command is run
- * again. `unnamed`: such a path that is free, or gets a number: no earlier report is lost. @throws what the system throws.
+ * @param place `named`: the path of the JSON, which an operator has given; what is there is overwritten, for the same
+ * command is run again. `unnamed`: such a path that is free, or gets a number: no earlier report is lost. @throws what the
+ * system throws.
  */
 export function openReport(
   place: { readonly named: string } | { readonly unnamed: string },

@@ -1,0 +1,17 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { installProductionOnPostgres } from "../support/password-pusher/installations.ts";
+import { newDataDir, runProgram } from "../support/processes.ts";
+
+test("a Password Pusher's database on a server is named as what it is, and no key is made or missed for it", async () => {
+  const { database } = await installProductionOnPostgres();
+  const dataDir = newDataDir();
+  for (const command of ["serve", "doctor"]) {
+    const run = await runProgram([command], { PORT: "0", DATA_DIR: dataDir, DATABASE_URL: database });
+    expect(run.exitCode).toBe(1);
+    expect(run.stdout + run.stderr).toMatch(/DATABASE_URL names holds the tables of another program/);
+    expect(run.stdout + run.stderr).not.toContain("master.key");
+  }
+  expect(existsSync(join(dataDir, "master.key"))).toBe(false);
+});
