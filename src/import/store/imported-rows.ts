@@ -27,7 +27,7 @@ export class NoteChangedError extends Error {
 }
 
 /** `already`: by an earlier try of the same write. `other`: under another id, by another write. */
-export type Noted = "now" | "already" | "other";
+type Noted = "now" | "already" | "other";
 
 /** What came in from one source, noted in the units that wrote it. */
 export interface ImportedRows {
