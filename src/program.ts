@@ -228,10 +228,23 @@ function interruption(): AbortSignal {
   return controller.signal;
 }
 
+let isOutputWatched = false;
+
+/** Whoever reads what a command says may have read enough, as `head` does: then the rest is for nobody, and no failure. */
+function say(text: string): void {
+  if (!isOutputWatched) {
+    isOutputWatched = true;
+    process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+    });
+  }
+  process.stdout.write(text);
+}
+
 async function runCommand(argv: readonly string[]): Promise<number> {
   const { runCli } = await import("./cli/cli.ts");
   return await runCli(argv, {
-    stdout: (text) => process.stdout.write(text),
+    stdout: say,
     stderr: (text) => process.stderr.write(text),
     stdoutIsTerminal: isatty(1),
     pipe,

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { newDataDir, runProgram, runToItsEnd } from "../support/processes.ts";
+import { newDataDir, runProgram, runToItsEnd, spawnProgram } from "../support/processes.ts";
 import { startServer } from "../support/server.ts";
 
 const email = "ada@example.com";
@@ -116,4 +116,14 @@ describe("operator commands beside a running server", () => {
       stderr: `${file}.none cannot be read (ENOENT).\n`,
     });
   });
+});
+
+it("a reader that has read enough is no failure, and no stack trace", async () => {
+  const check = spawnProgram(["config", "check"], { DATA_DIR: newDataDir() });
+  check.stdout?.destroy();
+  let said = "";
+  check.stderr?.on("data", (chunk) => {
+    said += String(chunk);
+  });
+  expect([await new Promise((done) => check.on("close", done)), said]).toEqual([0, ""]);
 });
