@@ -19,10 +19,8 @@ import { joinPrimary } from "./workers/worker-link.ts";
 /** From the moment at which nobody is let in any more. */
 const drainMsMax = 30_000;
 const oneWishMs = 1_000;
-/** For a request that is on its way on a connection that is kept open. */
-const idleMs = 1_000;
-/** Where nobody waits for the end: most clients have used their connection again by then, or dropped it. */
-const retiringIdleMs = 5_000;
+/** At least, where nobody waits for the end: most clients have used their connection again by then, or dropped it. */
+const retiringIdleMsMin = 5_000;
 /** A worker that hangs is killed by its primary, which leaves it the time to end by itself. */
 const killAfterMs = 2_000;
 
@@ -44,6 +42,7 @@ async function serve(config: Config, warnings: readonly string[]): Promise<numbe
   const ended = Promise.withResolvers<number>();
   const abandoned = new AbortController();
   let askedBy: string | undefined;
+  const idleMs = config.shutdownIdleMs;
   let times = { graceMs: config.shutdownGraceMs, idleMs };
   const stop = (signal: string, otherTimes = times) => {
     if (askedBy !== undefined) return;
@@ -54,7 +53,7 @@ async function serve(config: Config, warnings: readonly string[]): Promise<numbe
   };
   const link = joinPrimary({
     onStop: stop,
-    onRetire: () => stop("retire", { graceMs: 0, idleMs: retiringIdleMs }),
+    onRetire: () => stop("retire", { graceMs: 0, idleMs: Math.max(idleMs, retiringIdleMsMin) }),
     onAlone: () => stop("alone", { graceMs: 0, idleMs }),
   });
   const starting = startServer(config, warnings, {

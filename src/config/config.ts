@@ -102,6 +102,8 @@ export interface Config {
   readonly workers: number;
   /** How long a server that is told to stop takes connections although it says that it is not ready. */
   readonly shutdownGraceMs: number;
+  /** How long it keeps a connection then on which nothing is asked. */
+  readonly shutdownIdleMs: number;
   /** Absolute path. */
   readonly dataDir: string;
   readonly database: DatabaseSettings;

@@ -16,6 +16,7 @@ describe("the configuration", () => {
       port: 5100,
       workers: 1,
       shutdownGraceMs: 0,
+      shutdownIdleMs: 1_000,
       dataDir: resolve("data"),
       database: { engine: "sqlite", path: resolve("data/sealpush.sqlite3") },
       masterKeys: [],

@@ -36,3 +36,9 @@ it("the grace before a stop is given in seconds", () => {
   expect(load({ PWP__SHUTDOWN_GRACE_SECONDS: "15" }).config.shutdownGraceMs).toBe(15_000);
   expect(load({}).config.shutdownGraceMs).toBe(0);
 });
+
+it("the time for a last request is given in seconds, and shorter than the time in which a stop ends", () => {
+  expect(load({ PWP__SHUTDOWN_IDLE_SECONDS: "20" }).config.shutdownIdleMs).toBe(20_000);
+  expect(load({}).config.shutdownIdleMs).toBe(1_000);
+  expect(loadConfig({ PWP__SHUTDOWN_IDLE_SECONDS: "21" }, () => "")).toMatchObject({ ok: false });
+});

@@ -25,6 +25,12 @@ export const processSettings = {
         type: wholeNumber(0, 300),
         default: "0",
       }),
+      shutdownIdleSeconds: setting({
+        env: "PWP__SHUTDOWN_IDLE_SECONDS",
+        doc: "How long a server that ends keeps a connection on which nothing is asked: a last request may be on its way, as of a proxy that keeps its connections.",
+        type: wholeNumber(1, 20),
+        default: "1",
+      }),
     },
   },
 };
@@ -33,11 +39,15 @@ type ProcessReadings = Readings<typeof processSettings>["processes"];
 
 /** @param engine of the database: one SQLite file has one process that writes well. */
 export function processesOf(
-  { workers, shutdownGraceSeconds }: ProcessReadings,
+  { workers, shutdownGraceSeconds, shutdownIdleSeconds }: ProcessReadings,
   engine: "sqlite" | "postgres",
-): Pick<Config, "workers" | "shutdownGraceMs"> {
+): Pick<Config, "workers" | "shutdownGraceMs" | "shutdownIdleMs"> {
   const wanted = workers.value === "auto" ? Math.min(availableParallelism(), workersMax) : workers.value;
-  return { workers: engine === "sqlite" ? 1 : wanted, shutdownGraceMs: shutdownGraceSeconds.value * secondMs };
+  return {
+    workers: engine === "sqlite" ? 1 : wanted,
+    shutdownGraceMs: shutdownGraceSeconds.value * secondMs,
+    shutdownIdleMs: shutdownIdleSeconds.value * secondMs,
+  };
 }
 
 export function processWarnings({ workers }: ProcessReadings, engine: "sqlite" | "postgres"): readonly string[] {

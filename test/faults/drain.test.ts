@@ -28,9 +28,22 @@ class Line {
     this.#socket.write(text);
   }
 
+  hangUp(): void {
+    this.#socket.end();
+  }
+
   /** @returns what came since the last answer, when a whole JSON body has. */
   async answer(): Promise<string> {
-    while (!/\r\n\r\n\{.*\}$/s.test(this.#text)) await once(this.#socket, "data");
+    while (!/\r\n\r\n\{.*\}$/s.test(this.#text)) {
+      if (this.#socket.closed) throw new Error(`Closed without an answer, after ${JSON.stringify(this.#text)}.`);
+      await new Promise<void>((resolve) => {
+        const more = () => {
+          this.#socket.off("data", more).off("close", more);
+          resolve();
+        };
+        this.#socket.on("data", more).on("close", more);
+      });
+    }
     const text = this.#text;
     this.#text = "";
     return text;
@@ -44,10 +57,12 @@ class Line {
 const question = "GET /api/v2/version HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
 const ok = /^HTTP\/1\.1 200 OK\r\n/;
 const goodbye = /^connection: close\r$/im;
+/** The connections of the tests end by their last answers: a test that was halted for a while must not be late. */
+const environment = { PWP__SHUTDOWN_IDLE_SECONDS: "20" };
 
 describe("a server that is told to stop", () => {
   it("answers a last request on a connection that was kept open, and says that it is the last", async () => {
-    const server = await startServer({ dataDir: newDataDir() });
+    const server = await startServer({ dataDir: newDataDir(), environment });
     const line = await Line.open(server.port);
     line.write(question);
     expect(await line.answer()).not.toMatch(goodbye);
@@ -62,22 +77,27 @@ describe("a server that is told to stop", () => {
   });
 
   it("answers a request whose first bytes it had, and one on a connection that had sent none", async () => {
-    const server = await startServer({ dataDir: newDataDir() });
+    const server = await startServer({ dataDir: newDataDir(), environment });
     const [begun, silent] = [await Line.open(server.port), await Line.open(server.port)];
     begun.write(question.slice(0, 20));
     // An answer on another connection: until then, the first bytes have been read.
-    expect((await fetch(`${server.baseUrl}/up`)).status).toBe(200);
+    const up = await fetch(`${server.baseUrl}/up`, { headers: { connection: "close" } });
+    expect(up.status).toBe(200);
     process.kill(server.pid, "SIGTERM");
     await server.logged("server_stopping");
     begun.write(question.slice(20));
     silent.write(question);
-    for (const line of [begun, silent]) expect(await line.answer()).toMatch(ok);
+    for (const line of [begun, silent]) {
+      expect(await line.answer()).toMatch(ok);
+      // Asked before the goodbyes began, it may have been left open.
+      line.hangUp();
+    }
     expect(await server.ended).toEqual({ exitCode: 0, signal: null });
   });
 
   it("cuts nobody who asks without end", async () => {
     for (let round = 0; round < 3; round += 1) {
-      const server = await startServer({ dataDir: newDataDir() });
+      const server = await startServer({ dataDir: newDataDir(), environment });
       const load = keepAsking({ port: server.port, keptAlive: 8, fresh: 0, expected: ["ECONNREFUSED"] });
       await load.more(100);
       expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
@@ -87,8 +107,10 @@ describe("a server that is told to stop", () => {
   });
 
   it("tells load balancers first, and takes connections until they have noticed", async () => {
-    const environment = { PWP__SHUTDOWN_GRACE_SECONDS: "60" };
-    const server = await startServer({ dataDir: newDataDir(), environment });
+    const server = await startServer({
+      dataDir: newDataDir(),
+      environment: { ...environment, PWP__SHUTDOWN_GRACE_SECONDS: "60" },
+    });
     expect(await statusOf(server.baseUrl, "/ready")).toEqual([200, null, { status: "ready" }]);
     process.kill(server.pid, "SIGTERM");
     await server.logged("server_stopping");
@@ -101,10 +123,14 @@ describe("a server that is told to stop", () => {
     expect(await server.kill()).toEqual({ exitCode: null, signal: "SIGKILL" });
   });
 
-  it("ends when the grace is over", async () => {
-    const environment = { PWP__SHUTDOWN_GRACE_SECONDS: "1" };
-    const server = await startServer({ dataDir: newDataDir(), environment });
+  it("ends when the grace is over, whoever keeps a connection and asks nothing", async () => {
+    const server = await startServer({
+      dataDir: newDataDir(),
+      environment: { PWP__SHUTDOWN_GRACE_SECONDS: "1", PWP__SHUTDOWN_IDLE_SECONDS: "1" },
+    });
+    const silent = await Line.open(server.port);
     expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
+    await silent.ended();
   });
 });
 
