@@ -48,8 +48,10 @@ const engines = {
 export default defineConfig({
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   test: {
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // They end what hangs and judge no speed: a machine that is shared may stop for seconds.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     pool: "forks",
     maxWorkers: 2,
     globalSetup: "test/support/postgres/global-setup.ts",

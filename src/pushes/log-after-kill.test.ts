@@ -20,5 +20,5 @@ test("what a killed process left in the log is cut away after the next start", a
   expect(found()).toBe(true);
   await using started = await openTestHouse({ dataDir });
   expect(await started.house.pushes.find(urlToken, stranger)).toMatchObject({ expired: true });
-  await vi.waitUntil(() => !found(), { timeout: 30_000 });
+  await vi.waitUntil(() => !found(), { timeout: 60_000 });
 });

@@ -121,7 +121,7 @@ test("a pipe whose other side has gone ends the backup with a sentence, and leav
 /** Resolves once a path that matches lies below the folder. */
 async function appears(folder: string, shape: RegExp): Promise<void> {
   const there = () => readdirSync(folder, { recursive: true }).some((path) => shape.test(String(path)));
-  await vi.waitUntil(there, { interval: 2, timeout: 30_000 });
+  await vi.waitUntil(there, { interval: 2, timeout: 60_000 });
 }
 
 /** A house with files that take a while to copy. */

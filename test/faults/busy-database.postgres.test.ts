@@ -14,7 +14,7 @@ async function start(environment: Readonly<Record<string, string>>) {
   return { baseUrl, client };
 }
 
-describe("while the database is busy", { timeout: 120_000 }, () => {
+describe("while the database is busy", () => {
   it("a claim that waits too long for a row is refused for now, and counts nothing", async () => {
     const { baseUrl, client } = await start({ PWP__DATABASE__LOCK_TIMEOUT: "1" });
     const push = await createPush(baseUrl, { payload: "worth waiting for", expire_after_views: 1 });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import { keepAsking } from "../support/keep-asking.ts";
+import { keepAsking, timeForALastRequest } from "../support/keep-asking.ts";
 import { newDataDir } from "../support/processes.ts";
 import { refusesConnections } from "../support/refuses-connections.ts";
 import { startServer } from "../support/server.ts";
@@ -57,8 +57,7 @@ class Line {
 const question = "GET /api/v2/version HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
 const ok = /^HTTP\/1\.1 200 OK\r\n/;
 const goodbye = /^connection: close\r$/im;
-/** The connections of the tests end by their last answers: a test that was halted for a while must not be late. */
-const environment = { PWP__SHUTDOWN_IDLE_SECONDS: "20" };
+const environment = timeForALastRequest;
 
 describe("a server that is told to stop", () => {
   it("answers a last request on a connection that was kept open, and says that it is the last", async () => {

@@ -34,14 +34,14 @@ async function statusOf(member: Member, path: string): Promise<number> {
 
 async function expectAliveButNotReady(members: readonly Member[]): Promise<void> {
   for (const member of members) {
-    await expect.poll(() => statusOf(member, "/ready"), { timeout: 30_000 }).toBe(503);
+    await expect.poll(() => statusOf(member, "/ready")).toBe(503);
     expect(await statusOf(member, "/up")).toBe(200);
   }
 }
 
 async function expectReady(members: readonly Member[]): Promise<void> {
   for (const member of members) {
-    await expect.poll(() => statusOf(member, "/ready"), { timeout: 30_000 }).toBe(200);
+    await expect.poll(() => statusOf(member, "/ready")).toBe(200);
   }
 }
 

@@ -43,6 +43,6 @@ test("a mail that was under way when SIGKILL came leaves once more, under the sa
   clock.advance(3 * minuteMs);
   const second = await sink.next(ada);
   expect(second.messageId).toBe(first.messageId);
-  await expect.poll(() => world.app.house.mail.sizes(), { timeout: 20_000 }).toEqual({ waiting: 0, failed: 0 });
+  await expect.poll(() => world.app.house.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
   expect(sink.letters().length).toBe(2);
 });

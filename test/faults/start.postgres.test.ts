@@ -47,7 +47,7 @@ function changed(address: string, change: (url: URL) => void): string {
   return url.href;
 }
 
-describe("starts on one PostgreSQL", { timeout: 180_000 }, () => {
+describe("starts on one PostgreSQL", () => {
   it("of ten processes at once on an empty database all succeed, and its schema is made once", async () => {
     await using server = await startPostgres({ settings: { log_statement: "ddl" } });
     const started = await Promise.all(Array.from({ length: 10 }, () => start(server.url())));
@@ -123,7 +123,7 @@ describe("starts on one PostgreSQL", { timeout: 180_000 }, () => {
   });
 });
 
-describe("a start that PostgreSQL refuses", { timeout: 120_000 }, () => {
+describe("a start that PostgreSQL refuses", () => {
   it("says what to mend", async () => {
     await using server = await startPostgres({ passwords: true });
     const place = `The PostgreSQL server at 127.0.0.1:${server.port}`;
@@ -162,7 +162,7 @@ describe("a start that PostgreSQL refuses", { timeout: 120_000 }, () => {
   });
 });
 
-describe("TLS to PostgreSQL", { timeout: 120_000 }, () => {
+describe("TLS to PostgreSQL", () => {
   async function serveTlsOnly(): Promise<{ server: PostgresServer; authority: string }> {
     const { certificate, key } = makeCertificate();
     const settings = { listen_addresses: "127.0.0.1, 127.0.0.2" };

@@ -1,10 +1,13 @@
 import { expect, it } from "vitest";
-import { keepAsking } from "../support/keep-asking.ts";
+import { keepAsking, timeForALastRequest } from "../support/keep-asking.ts";
 import { newDataDir } from "../support/processes.ts";
 import { startServerByNpm, startWorkers } from "../support/server.ts";
 
 it("workers and primary that a terminal interrupts together, npm among them, finish what runs", async () => {
-  const server = await startServerByNpm({ dataDir: newDataDir(), environment: { WEB_CONCURRENCY: "2" } });
+  const server = await startServerByNpm({
+    dataDir: newDataDir(),
+    environment: { ...timeForALastRequest, WEB_CONCURRENCY: "2" },
+  });
   const load = keepAsking({ port: server.port, keptAlive: 4, fresh: 0, expected: ["ECONNREFUSED"] });
   await load.more(50);
   process.kill(-server.pid, "SIGINT");
@@ -18,7 +21,7 @@ it("workers and primary that a terminal interrupts together, npm among them, fin
 });
 
 it("workers whose log nobody reads any more finish what runs, and one sentence says why", async () => {
-  const server = await startWorkers(2, { dataDir: newDataDir() });
+  const server = await startWorkers(2, { dataDir: newDataDir(), environment: timeForALastRequest });
   const load = keepAsking({ port: server.port, keptAlive: 4, fresh: 0, expected: ["ECONNREFUSED"] });
   await load.more(50);
   server.closeLog();

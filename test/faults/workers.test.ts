@@ -3,7 +3,7 @@ import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import { createServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { settingsOfEngine } from "../support/engine.ts";
-import { keepAsking } from "../support/keep-asking.ts";
+import { keepAsking, timeForALastRequest } from "../support/keep-asking.ts";
 import { newDataDir } from "../support/processes.ts";
 import { runWorkers, type ServerProcess, startWorkers } from "../support/server.ts";
 
@@ -42,7 +42,7 @@ const cut = ["ECONNRESET", "EPIPE"];
 
 describe("workers", () => {
   it("are replaced one after the other, and no request fails meanwhile", async () => {
-    const server = await startWorkers(2, { dataDir: newDataDir() });
+    const server = await startWorkers(2, { dataDir: newDataDir(), environment: timeForALastRequest });
     const before = pidsOf(server);
     const load = keepAsking({ port: server.port, keptAlive: 4, fresh: 2 });
     await load.more(50);
@@ -77,7 +77,7 @@ describe("workers", () => {
   });
 
   it.each(["SIGTERM", "SIGINT"] as const)("told to stop by %s finish what runs, each of them", async (signal) => {
-    const server = await startWorkers(2, { dataDir: newDataDir() });
+    const server = await startWorkers(2, { dataDir: newDataDir(), environment: timeForALastRequest });
     const load = keepAsking({ port: server.port, keptAlive: 6, fresh: 0, expected: ["ECONNREFUSED"] });
     await load.more(50);
     const creations = await Promise.all(Array.from({ length: 4 }, () => beginCreation(server.port)));
@@ -92,7 +92,7 @@ describe("workers", () => {
   });
 
   it("that a signal stops alone finish what runs too, and have successors", async () => {
-    const server = await startWorkers(2, { dataDir: newDataDir() });
+    const server = await startWorkers(2, { dataDir: newDataDir(), environment: timeForALastRequest });
     const load = keepAsking({ port: server.port, keptAlive: 4, fresh: 2 });
     await load.more(30);
     process.kill(pidsOf(server)[0] ?? 0, "SIGTERM");

@@ -3,7 +3,6 @@ import { hourMs, minuteMs } from "../../src/base/clock.ts";
 import { startMailing } from "../support/mailing.ts";
 
 /** The server looks into its outbox every second. */
-const eventually = { timeout: 20_000 };
 
 test("waiting, on their way, some, all, none: as the mail server has it", async () => {
   await using mailing = await startMailing();
@@ -21,14 +20,14 @@ test("waiting, on their way, some, all, none: as the mail server has it", async 
   ]);
   release.resolve();
   await expect
-    .poll(() => mailing.mailed(urlToken), eventually)
+    .poll(() => mailing.mailed(urlToken))
     .toMatchObject([{ status: "processing", successful_sends: expect.stringMatching(/^(bob|eve)@example.com$/) }]);
   const late = async () => {
     world.clock.advance(5 * minuteMs);
     return await mailing.mailed(urlToken);
   };
   await expect
-    .poll(late, eventually)
+    .poll(late)
     .toMatchObject([{ status: "completed", successful_sends: untouched.recipients, proceed_at: expect.any(String) }]);
 });
 
@@ -37,7 +36,7 @@ test("what is refused for good has failed at once, and says so: whoever sent it 
   mailing.sink.refuseNext(1, { at: "recipient", code: 550, text: "no such mailbox: bob@example.com" });
   const urlToken = await mailing.push({ notify_emails_to: "bob@example.com" });
   await expect
-    .poll(async () => (await mailing.mailed(urlToken))[0], eventually)
+    .poll(async () => (await mailing.mailed(urlToken))[0])
     .toEqual({
       ...{ recipients: "bob@example.com", locale: null, status: "failed", successful_sends: "" },
       ...{ proceed_at: expect.any(String), error_message: "None of the e-mails could be sent." },
@@ -50,7 +49,7 @@ test("some refused for good and some taken have failed in part, and the trail sa
   mailing.sink.refuseNext(1, { at: "recipient", code: 550, text: "no such mailbox" });
   const urlToken = await mailing.push({ notify_emails_to: "bob@example.com,eve@example.com" });
   await expect
-    .poll(async () => (await mailing.mailed(urlToken))[0], eventually)
+    .poll(async () => (await mailing.mailed(urlToken))[0])
     .toEqual({
       ...{ recipients: "bob@example.com,eve@example.com", locale: null, status: "partially_failed" },
       ...{ successful_sends: expect.stringMatching(/^(bob|eve)@example.com$/), proceed_at: expect.any(String) },
@@ -63,18 +62,16 @@ test("the link of a push that has ended meanwhile is not sent, and troubles no a
   const { sink, world } = mailing;
   sink.refuseNext(2, { at: "recipient", code: 451, text: "later" });
   const urlToken = await mailing.push({ notify_emails_to: "bob@example.com,eve@example.com" });
-  await expect.poll(() => sink.attempts(), eventually).toBe(2);
-  await expect.poll(() => world.logLines.filter((line) => line.includes("mail_put_off")).length, eventually).toBe(2);
+  await expect.poll(() => sink.attempts()).toBe(2);
+  await expect.poll(() => world.logLines.filter((line) => line.includes("mail_put_off")).length).toBe(2);
   const deleted = await world.server.inject({
     ...{ method: "DELETE", url: `/api/v2/pushes/${urlToken}` },
     headers: { authorization: `Bearer ${mailing.token}` },
   });
   expect(deleted.statusCode).toBe(200);
   world.clock.advance(hourMs);
-  await expect
-    .poll(() => mailing.mailed(urlToken), eventually)
-    .toMatchObject([{ status: "failed", successful_sends: "" }]);
-  await expect.poll(() => world.app.house.mail.sizes(), eventually).toEqual({ waiting: 0, failed: 0 });
+  await expect.poll(() => mailing.mailed(urlToken)).toMatchObject([{ status: "failed", successful_sends: "" }]);
+  await expect.poll(() => world.app.house.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
   expect(sink.attempts()).toBe(2);
   const late = await mailing.notify(urlToken, { notify_emails_to: "bob@example.com" });
   expect([late.status, late.body]).toEqual([422, { notify_emails_to: [expect.stringContaining("ended")] }]);

@@ -8,7 +8,6 @@ import { linkIn } from "../support/mail-sink.ts";
 import { owner, startMailing } from "../support/mailing.ts";
 
 /** The server looks into its outbox every second. */
-const eventually = { timeout: 20_000 };
 
 test("a new push's link goes to each address, and the trail tells so", async () => {
   await using mailing = await startMailing();
@@ -26,7 +25,7 @@ test("a new push's link goes to each address, and the trail tells so", async () 
     expect(mail.to?.length).toBe(1);
   }
   await expect
-    .poll(() => mailing.mailed(urlToken), eventually)
+    .poll(() => mailing.mailed(urlToken))
     .toEqual([
       {
         ...{ recipients, locale: "de", status: "completed" },
@@ -122,7 +121,7 @@ describe("who may", () => {
     const answers = await Promise.all(asked.map((to) => mailing.notify(urlToken, { notify_emails_to: to })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422]);
     expect((await mailing.mailed(urlToken)).length).toBe(2);
-    await expect.poll(() => mailing.sink.letters().length, eventually).toBe(5);
+    await expect.poll(() => mailing.sink.letters().length).toBe(5);
   });
 
   test("the daily limit of an account holds over all its pushes, and ends with the day", async () => {
@@ -184,7 +183,7 @@ describe("what is refused beside its field, and nothing is made of it", () => {
     }
     const urlToken = await mailing.push({ ...to, notify_emails_to_locale: "nl" });
     await expect
-      .poll(async () => (await mailing.mailed(urlToken))[0], eventually)
+      .poll(async () => (await mailing.mailed(urlToken))[0])
       .toMatchObject({ locale: "nl", status: "completed" });
     const mail = mailing.sink.letters().at(-1);
     expect(mail?.subject).toBe("A secret for you (push.example.com)");
@@ -196,7 +195,7 @@ describe("what is refused beside its field, and nothing is made of it", () => {
 test("an address with letters of the world is mailed to", async () => {
   await using mailing = await startMailing();
   await mailing.push({ notify_emails_to: "bob@bücher.example" });
-  await expect.poll(() => mailing.sink.letters().length, eventually).toBe(1);
+  await expect.poll(() => mailing.sink.letters().length).toBe(1);
   expect(mailing.sink.letters()[0]?.recipients).toEqual(["bob@bücher.example"]);
 });
 
@@ -219,12 +218,12 @@ test("neither log nor database tells to whom a link was sent, nor the link, whil
       expect(canaries.namesIn(Buffer.from(texts.join("\n"), "latin1")), table).toEqual([]);
     }
   };
-  await expect.poll(() => world.logLines.join(""), eventually).toContain("mail_put_off");
+  await expect.poll(() => world.logLines.join("")).toContain("mail_put_off");
   await expectNothing();
   await world.server.inject(`/api/v2/pushes/${urlToken}`);
-  await expect.poll(() => sink.letters().length, eventually).toBe(1);
+  await expect.poll(() => sink.letters().length).toBe(1);
   world.clock.advance(2 * minuteMs);
-  await expect.poll(() => sink.letters().length, eventually).toBe(2);
+  await expect.poll(() => sink.letters().length).toBe(2);
   await expectNothing();
 });
 

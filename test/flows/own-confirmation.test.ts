@@ -147,7 +147,7 @@ test("an address that was changed without a mail is not confirmed, and nobody is
   expect([edit.includes("push_notify_on_view"), edit.includes("#email_section")]).toEqual([true, true]);
   const { db } = world.app.house;
   await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
-  await expect.poll(() => countRows(db, "view_notices"), { timeout: 20_000 }).toBe(0);
+  await expect.poll(() => countRows(db, "view_notices")).toBe(0);
   expect(await mailsOf({ world, sink })).toBe(0);
 
   await person.post(asking);
@@ -195,7 +195,7 @@ test("one account is sent few links, however it moves; a stranger's asking uses 
     "3600",
     true,
   ]);
-  await expect.poll(() => sink.letters().length, { timeout: 20_000 }).toBe(5);
+  await expect.poll(() => sink.letters().length).toBe(5);
   world.clock.advance(hourMs);
   expect((await (await personAt(world, "moved@example.com")).post(asking)).status).toBe(303);
 });

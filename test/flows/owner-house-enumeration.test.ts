@@ -41,7 +41,7 @@ async function startQuietly(environment: Readonly<Record<string, string>>): Prom
   try {
     const world = await startTestApp({ environment: { ...environment, PWP__LOG_LEVEL: "debug" } });
     const isSwept = () => world.logLines.some((line) => line.includes('"job":"sweep"'));
-    await vi.waitUntil(isSwept, { interval: 5, timeout: 10_000 });
+    await vi.waitUntil(isSwept, { interval: 5, timeout: 60_000 });
     return world;
   } finally {
     vi.useRealTimers();

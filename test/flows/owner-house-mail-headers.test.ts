@@ -59,7 +59,7 @@ async function open(): Promise<World> {
 async function expectAllPlain({ sink, world, person }: World, count: number): Promise<void> {
   await person.post("/users/password/new", { email: ada });
   const sizes = () => world.app.house.mail.sizes();
-  await expect.poll(sizes, { timeout: 20_000 }).toEqual({ waiting: 0, failed: 0 });
+  await expect.poll(sizes).toEqual({ waiting: 0, failed: 0 });
   expect(sink.letters().length).toBeGreaterThan(count);
   for (const mail of sink.letters()) expectPlain(mail, mail.recipients[0] ?? "");
   expect(sink.letters().filter(({ recipients }) => recipients.includes(eve))).toEqual([]);

@@ -8,7 +8,6 @@ import { startMailSink } from "../support/mail-sink.ts";
 import { type Mailing, owner, startMailing } from "../support/mailing.ts";
 
 /** The server looks for views to tell of, and into its outbox, every second. */
-const eventually = { timeout: 20_000 };
 const firefox = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
 function open(mailing: Mailing, urlToken: string, headers: Readonly<Record<string, string>> = {}) {
@@ -23,7 +22,7 @@ function open(mailing: Mailing, urlToken: string, headers: Readonly<Record<strin
 async function toldOfAll({ world }: Mailing): Promise<void> {
   const waiting = async () =>
     (await countRows(world.app.house.db, "view_notices")) + (await world.app.house.mail.sizes()).waiting;
-  await expect.poll(waiting, eventually).toBe(0);
+  await expect.poll(waiting).toBe(0);
 }
 
 test("an owner who wants to know gets one mail of each view, with where it came from and no way to the secret", async () => {

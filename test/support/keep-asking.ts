@@ -21,6 +21,9 @@ export interface LoadOptions {
   readonly expected?: readonly string[];
 }
 
+/** A server that ends leaves its clients so much time for a last request that one which was halted is not late. */
+export const timeForALastRequest = { PWP__SHUTDOWN_IDLE_SECONDS: "20" };
+
 const body = JSON.stringify({ push: { payload: "asked without end", expire_after_views: 1 } });
 
 /** Clients that create pushes one after the other and open each; whatever is not answered so counts as a failure. */

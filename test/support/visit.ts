@@ -24,7 +24,7 @@ export interface Visit {
 }
 
 /** Far beyond what any page takes: only a failing test waits this long. */
-const waitMsMax = 15_000;
+const waitMsMax = 60_000;
 
 /**
  * A visit that watches all it sees and fails the test for what no page of ours may ever do: ask another origin, break

@@ -81,7 +81,7 @@ test("a migration that must wait for a table lets requests through meanwhile, an
   const pool = connect(url);
   const migrating = migrate(pool, [...migrations, "ALTER TABLE pushes ADD COLUMN invented BIGINT"]);
   const waits = sql<[], { waiting: number }>("SELECT count(*) AS waiting FROM pg_locks WHERE NOT granted");
-  await expect.poll(async () => (await db.read.one(waits))?.waiting, { timeout: 20_000 }).toBe(1);
+  await expect.poll(async () => (await db.read.one(waits))?.waiting).toBe(1);
   // It waits behind the migration, which gives way long before the holder does.
   await db.write((unit) => unit.run(sql("UPDATE pushes SET views = views WHERE id = 1")));
   expect(await columnsOf(pool, "pushes")).not.toContain("invented");

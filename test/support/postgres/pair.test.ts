@@ -35,7 +35,7 @@ describe("a primary and its standby", () => {
       () => "never acknowledged",
     );
     const state = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
-    await expect.poll(async () => (await other.query(state)).rowCount, { timeout: 30_000 }).toBe(1);
+    await expect.poll(async () => (await other.query(state)).rowCount).toBe(1);
     await pair.primary.kill();
     expect(await waiting).toBe("never acknowledged");
   });

@@ -57,6 +57,6 @@ describe("a server of a test's own", () => {
     expect(existsSync(String(folder))).toBe(true);
     starter.kill("SIGKILL");
     // The guardian removes the files once the server has ended.
-    await expect.poll(() => existsSync(String(folder)), { timeout: 30_000 }).toBe(false);
+    await expect.poll(() => existsSync(String(folder))).toBe(false);
   });
 });
