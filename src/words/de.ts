@@ -5,6 +5,7 @@ import { entry } from "./entry/de.ts";
 import { factors } from "./factors/de.ts";
 import { language } from "./language.ts";
 import { mail } from "./mail/de.ts";
+import { newPush } from "./new-push/de.ts";
 import { notices } from "./notices/de.ts";
 import { profile } from "./profile/de.ts";
 import { singleSignOn } from "./single-sign-on/de.ts";
@@ -40,49 +41,6 @@ export const de = language(
     pager: { label: "Seiten", page: "Seite {page}", newer: "Neuere", older: "Ältere", newest: "Neueste" },
     browser: { on: "{browser} unter {system}", unknown: "Unbekannter Browser" },
     kinds: { label: "Art des Pushs", text: "Text", file: "Dateien", url: "Link", qr: "QR-Code" },
-    newPush: {
-      heading: "Ein Geheimnis übergeben, genau einmal",
-      lead: "Eingeben, Link senden. Nach den Aufrufen oder Tagen, die Sie festlegen, ist es endgültig weg.",
-      text: "Ihr Geheimnis",
-      textHint: "Bis zu {max} Zeichen. Es kommt genau so an, wie Sie es eingegeben haben.",
-      url: "Adresse, die Sie übergeben möchten",
-      urlHint: "Eine vollständige Adresse, die mit https:// oder http:// beginnt.",
-      qr: "Text im QR-Code",
-      qrHint: "Bis zu {max} Zeichen: WLAN-Zugang, Schlüssel für eine Authenticator-App, Kontakt.",
-      fileMessage: "Nachricht zu den Dateien (optional)",
-      files: "Dateien",
-      filesHint: { one: "{count} Datei mit bis zu {size}.", other: "Bis zu {count} Dateien, zusammen {size}." },
-      filesAgain: "Ihr Browser erlaubt uns nicht, ausgewählte Dateien zu behalten. Bitte wählen Sie sie erneut aus.",
-      filesChosen: "Ausgewählte Dateien",
-      filesSignInHeading: "Zum Senden von Dateien anmelden",
-      filesSignIn: "Auf diesem Server braucht das Senden von Dateien ein Konto. Das Öffnen braucht keines.",
-      limits: "Wann es verschwindet",
-      limitsHint: "Was zuerst eintritt, beendet es.",
-      days: "Nach Tagen",
-      views: "Nach Aufrufen",
-      range: "{min} bis {max}",
-      passphrase: "Passphrase (optional)",
-      passphraseHint: "Teilen Sie sie auf anderem Weg mit, etwa am Telefon. Niemand kann sie wiederherstellen.",
-      suggestPassphrase: "Vorschlagen",
-      options: "Optionen",
-      retrievalStep: "Vor dem Öffnen um einen Klick bitten",
-      retrievalStepHint: "Damit Linkvorschauen und Mail-Scanner keinen Aufruf verbrauchen.",
-      deletable: "Vorzeitiges Löschen durch den Empfänger erlauben",
-      deletableHint: "Wer den Link hat, kann den Push vor der Zeit beenden.",
-      labels: "Für Ihre eigene Liste",
-      labelsHint: "Verschlüsselt und nur für Sie sichtbar.",
-      name: "Name (optional)",
-      note: "Notiz (optional)",
-      submit: "Link erstellen",
-      howHeading: "So funktioniert es",
-      sealed: "Versiegelt",
-      sealedText:
-        "Verschlüsselt mit einem Schlüssel, der aus dem eigenen Link entsteht. Eine gestohlene Datenbank öffnet nichts.",
-      limited: "Begrenzt",
-      limitedText: "Es lässt sich so oft und so lange öffnen, wie Sie sagen, und kein Mal mehr.",
-      gone: "Weg",
-      goneText: "Am Ende wird der Schlüssel vernichtet. Niemand kann das Geheimnis zurückholen, auch wir nicht.",
-    },
     generator: {
       heading: "Passwort erzeugen",
       password: "Zufällige Zeichen",
@@ -243,6 +201,7 @@ export const de = language(
       submit: "Anmelden",
       wrong: "E-Mail und Passwort passen zu keinem Konto.",
     },
+    newPush,
     tokens,
     entry,
     profile,

@@ -5,6 +5,7 @@ import { entry } from "./entry/es.ts";
 import { factors } from "./factors/es.ts";
 import { language } from "./language.ts";
 import { mail } from "./mail/es.ts";
+import { newPush } from "./new-push/es.ts";
 import { notices } from "./notices/es.ts";
 import { profile } from "./profile/es.ts";
 import { singleSignOn } from "./single-sign-on/es.ts";
@@ -46,52 +47,6 @@ export const es = language(
     },
     browser: { on: "{browser} en {system}", unknown: "Navegador desconocido" },
     kinds: { label: "Tipo de envío", text: "Texto", file: "Archivos", url: "Enlace", qr: "Código QR" },
-    newPush: {
-      heading: "Entregue un secreto, una sola vez",
-      lead: "Escríbalo y envíe el enlace. Tras las vistas o los días que elija, desaparece para siempre.",
-      text: "Su secreto",
-      textHint: "Hasta {max} caracteres. Llega exactamente como usted lo escribió.",
-      url: "Dirección que desea entregar",
-      urlHint: "Una dirección completa que empiece por https:// o http://.",
-      qr: "Texto del código QR",
-      qrHint: "Hasta {max} caracteres: un acceso wifi, una clave de autenticación, un contacto.",
-      fileMessage: "Mensaje que acompaña a los archivos (opcional)",
-      files: "Archivos",
-      filesHint: {
-        one: "{count} archivo de hasta {size}.",
-        many: "Hasta {count} de archivos, {size} en total.",
-        other: "Hasta {count} archivos, {size} en total.",
-      },
-      filesAgain: "Su navegador no nos permite conservar los archivos elegidos. Elíjalos de nuevo, por favor.",
-      filesChosen: "Archivos elegidos",
-      filesSignInHeading: "Inicie sesión para enviar archivos",
-      filesSignIn: "En este servidor, enviar archivos requiere una cuenta. Abrirlos no.",
-      limits: "Cuándo desaparece",
-      limitsHint: "Termina con lo que ocurra primero.",
-      days: "Tras días",
-      views: "Tras vistas",
-      range: "De {min} a {max}",
-      passphrase: "Frase de contraseña (opcional)",
-      passphraseHint: "Comuníquela por otro medio, por ejemplo por teléfono. Nadie puede recuperarla.",
-      suggestPassphrase: "Sugerir una",
-      options: "Opciones",
-      retrievalStep: "Pedir un clic antes de abrir",
-      retrievalStepHint: "Así las vistas previas de enlaces y los analizadores de correo no consumen ninguna vista.",
-      deletable: "Permitir que el destinatario lo elimine antes",
-      deletableHint: "Quien tenga el enlace puede terminarlo antes de tiempo.",
-      labels: "Para su propia lista",
-      labelsHint: "Cifrado y visible solo para usted.",
-      name: "Nombre (opcional)",
-      note: "Nota (opcional)",
-      submit: "Crear el enlace",
-      howHeading: "Cómo funciona",
-      sealed: "Sellado",
-      sealedText: "Cifrado con una clave que nace de su propio enlace. Una base de datos robada no abre nada.",
-      limited: "Limitado",
-      limitedText: "Se abre tantas veces y durante tanto tiempo como usted diga, y ni una vez más.",
-      gone: "Desaparecido",
-      goneText: "Al final se destruye su clave. Nadie puede recuperarlo, tampoco nosotros.",
-    },
     generator: {
       heading: "Generar una contraseña",
       password: "Caracteres aleatorios",
@@ -262,6 +217,7 @@ export const es = language(
       submit: "Iniciar sesión",
       wrong: "El correo y la contraseña no corresponden a ninguna cuenta.",
     },
+    newPush,
     tokens,
     entry,
     profile,

@@ -5,6 +5,7 @@ import { entry } from "./entry/fr.ts";
 import { factors } from "./factors/fr.ts";
 import { language } from "./language.ts";
 import { mail } from "./mail/fr.ts";
+import { newPush } from "./new-push/fr.ts";
 import { notices } from "./notices/fr.ts";
 import { profile } from "./profile/fr.ts";
 import { singleSignOn } from "./single-sign-on/fr.ts";
@@ -46,53 +47,6 @@ export const fr = language(
     },
     browser: { on: "{browser} sur {system}", unknown: "Navigateur inconnu" },
     kinds: { label: "Type d’envoi", text: "Texte", file: "Fichiers", url: "Lien", qr: "Code QR" },
-    newPush: {
-      heading: "Transmettez un secret, une seule fois",
-      lead: "Saisissez-le, envoyez le lien. Après le nombre de vues ou de jours choisi, il disparaît pour de bon.",
-      text: "Votre secret",
-      textHint: "Jusqu’à {max} caractères. Il arrive exactement tel que vous l’avez saisi.",
-      url: "Adresse à transmettre",
-      urlHint: "Une adresse complète commençant par https:// ou http://.",
-      qr: "Texte du code QR",
-      qrHint: "Jusqu’à {max} caractères : un accès Wi-Fi, une clé d’authentification, un contact.",
-      fileMessage: "Message accompagnant les fichiers (facultatif)",
-      files: "Fichiers",
-      filesHint: {
-        one: "{count} fichier de {size} au plus.",
-        many: "Jusqu’à {count} de fichiers, {size} en tout.",
-        other: "Jusqu’à {count} fichiers, {size} en tout.",
-      },
-      filesAgain:
-        "Votre navigateur ne nous permet pas de conserver les fichiers choisis. Veuillez les choisir à nouveau.",
-      filesChosen: "Fichiers choisis",
-      filesSignInHeading: "Connectez-vous pour envoyer des fichiers",
-      filesSignIn: "Sur ce serveur, l’envoi de fichiers demande un compte. Leur ouverture n’en demande pas.",
-      limits: "Quand il disparaît",
-      limitsHint: "La première limite atteinte y met fin.",
-      days: "Après (jours)",
-      views: "Après (vues)",
-      range: "De {min} à {max}",
-      passphrase: "Phrase secrète (facultative)",
-      passphraseHint: "Communiquez-la par un autre moyen, par exemple au téléphone. Personne ne peut la retrouver.",
-      suggestPassphrase: "En proposer une",
-      options: "Options",
-      retrievalStep: "Demander un clic avant l’ouverture",
-      retrievalStepHint: "Ainsi, les aperçus de liens et les analyseurs de courriel ne consomment aucune vue.",
-      deletable: "Permettre au destinataire de le supprimer plus tôt",
-      deletableHint: "Toute personne qui détient le lien peut y mettre fin avant l’heure.",
-      labels: "Pour votre propre liste",
-      labelsHint: "Chiffré, et visible par vous seulement.",
-      name: "Nom (facultatif)",
-      note: "Note (facultative)",
-      submit: "Créer le lien",
-      howHeading: "Comment ça marche",
-      sealed: "Scellé",
-      sealedText: "Chiffré avec une clé tirée de son propre lien. Une base de données volée n’ouvre rien.",
-      limited: "Limité",
-      limitedText: "Il s’ouvre aussi souvent et aussi longtemps que vous le dites, et pas une fois de plus.",
-      gone: "Disparu",
-      goneText: "À la fin, sa clé est détruite. Personne ne peut le récupérer, nous non plus.",
-    },
     generator: {
       heading: "Générer un mot de passe",
       password: "Caractères aléatoires",
@@ -264,6 +218,7 @@ export const fr = language(
       submit: "Se connecter",
       wrong: "L’adresse et le mot de passe ne correspondent à aucun compte.",
     },
+    newPush,
     tokens,
     entry,
     profile,

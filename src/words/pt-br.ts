@@ -5,6 +5,7 @@ import { entry } from "./entry/pt-br.ts";
 import { factors } from "./factors/pt-br.ts";
 import { language } from "./language.ts";
 import { mail } from "./mail/pt-br.ts";
+import { newPush } from "./new-push/pt-br.ts";
 import { notices } from "./notices/pt-br.ts";
 import { profile } from "./profile/pt-br.ts";
 import { singleSignOn } from "./single-sign-on/pt-br.ts";
@@ -46,53 +47,6 @@ export const ptBr = language(
     },
     browser: { on: "{browser} no {system}", unknown: "Navegador desconhecido" },
     kinds: { label: "Tipo de envio", text: "Texto", file: "Arquivos", url: "Link", qr: "QR code" },
-    newPush: {
-      heading: "Entregue um segredo, uma única vez",
-      lead: "Escreva, envie o link. Depois das visualizações ou dos dias que você escolher, ele some de vez.",
-      text: "Seu segredo",
-      textHint: "Até {max} caracteres. Chega exatamente como você digitou.",
-      url: "Endereço a entregar",
-      urlHint: "Um endereço completo que comece com https:// ou http://.",
-      qr: "Texto do QR code",
-      qrHint: "Até {max} caracteres: um acesso Wi-Fi, uma chave de autenticador, um contato.",
-      fileMessage: "Mensagem que acompanha os arquivos (opcional)",
-      files: "Arquivos",
-      filesHint: {
-        one: "{count} arquivo de até {size}.",
-        many: "Até {count} de arquivos, {size} no total.",
-        other: "Até {count} arquivos, {size} no total.",
-      },
-      filesAgain: "Seu navegador não nos permite manter os arquivos escolhidos. Escolha-os novamente, por favor.",
-      filesChosen: "Arquivos escolhidos",
-      filesSignInHeading: "Entre para enviar arquivos",
-      filesSignIn: "Neste servidor, enviar arquivos exige uma conta. Abri-los não exige.",
-      limits: "Quando desaparece",
-      limitsHint: "Termina com o que acontecer primeiro.",
-      days: "Após dias",
-      views: "Após visualizações",
-      range: "De {min} a {max}",
-      passphrase: "Frase secreta (opcional)",
-      passphraseHint: "Informe-a por outro meio, por exemplo por telefone. Ninguém pode recuperá-la.",
-      suggestPassphrase: "Sugerir uma",
-      options: "Opções",
-      retrievalStep: "Pedir um clique antes de abrir",
-      retrievalStepHint: "Assim, prévias de links e verificadores de e-mail não gastam nenhuma visualização.",
-      deletable: "Permitir que o destinatário exclua antes",
-      deletableHint: "Quem tiver o link pode encerrá-lo antes da hora.",
-      labels: "Para a sua própria lista",
-      labelsHint: "Criptografado e visível somente para você.",
-      name: "Nome (opcional)",
-      note: "Observação (opcional)",
-      submit: "Criar o link",
-      howHeading: "Como funciona",
-      sealed: "Selado",
-      sealedText:
-        "Criptografado com uma chave gerada a partir do próprio link. Um banco de dados roubado não abre nada.",
-      limited: "Limitado",
-      limitedText: "Abre tantas vezes e por tanto tempo quanto você disser, e nenhuma vez a mais.",
-      gone: "Desaparecido",
-      goneText: "No fim, a chave é destruída. Ninguém consegue trazê-lo de volta, nem nós.",
-    },
     generator: {
       heading: "Gerar uma senha",
       password: "Caracteres aleatórios",
@@ -262,6 +216,7 @@ export const ptBr = language(
       submit: "Entrar",
       wrong: "O e-mail e a senha não correspondem a nenhuma conta.",
     },
+    newPush,
     tokens,
     entry,
     profile,
