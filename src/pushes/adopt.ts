@@ -6,9 +6,9 @@ import { type AdoptedEntry, type AdoptedEvent, adoptedTrail } from "./adopt-trai
 import type { PushDeps } from "./deps.ts";
 import { type DispatchRow, pastDispatch } from "./dispatches.ts";
 import type { EndReason, IncomingFile } from "./push.ts";
+import type { PushRow } from "./push-row.ts";
 import { firstGeneration, saltBytes, sealContexts, sealDataKey, sealLabel, sealPayload } from "./seals.ts";
 import { type AdoptedRows, adoptRows, LinkTakenError } from "./store/adopting.ts";
-import type { PushRow } from "./store.ts";
 import { PendingUpload } from "./upload.ts";
 
 /** A push from another installation, as it stood there. What it says was valid there and is not checked again. */

@@ -3,8 +3,8 @@ import { auditRecord } from "./audit-trail.ts";
 import { blobsGraceMs, type PushDeps, ticketTtlMs } from "./deps.ts";
 import { hasEnded, isForgotten, isOwner, toPush } from "./present-push.ts";
 import type { Actor, AuditKind, ClaimOutcome, RevealedFile } from "./push.ts";
+import type { FileRow, PushRow, SealedPush } from "./push-row.ts";
 import { openFileDetails, openFileKey, openPayload } from "./seals.ts";
-import type { FileRow, PushRow, SealedPush } from "./store.ts";
 import { makeTicket } from "./tickets.ts";
 import { unlock } from "./unlock.ts";
 

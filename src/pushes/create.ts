@@ -7,6 +7,7 @@ import { dispatchRefused, findLetterProblems, prepareDispatch } from "./dispatch
 import { findProblems, lifetimeOf } from "./limits.ts";
 import { toOwnersPush } from "./present-push.ts";
 import type { Actor, CreatePush, Push } from "./push.ts";
+import type { PushRow } from "./push-row.ts";
 import {
   dataKeyBytes,
   firstGeneration,
@@ -16,7 +17,7 @@ import {
   sealLabel,
   sealPayload,
 } from "./seals.ts";
-import type { NewPush, PushRow } from "./store.ts";
+import type { NewPush } from "./store.ts";
 import { gaveUp, ownUpload, type PendingUpload } from "./upload.ts";
 
 /** Seals a push and writes it with its audit entry in one step. Files given along are taken over, or abandoned on any error. */

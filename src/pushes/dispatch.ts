@@ -9,7 +9,7 @@ import { addProblem, type Problems } from "./limits.ts";
 import type { DispatchRefusal, NewDispatch } from "./notice-store.ts";
 import { hasEnded, isForgotten, isOwner } from "./present-push.ts";
 import type { Actor, CreatePush, DispatchRequest } from "./push.ts";
-import type { PushRow } from "./store.ts";
+import type { PushRow } from "./push-row.ts";
 
 /** Of all recipients as they are given: five addresses of the longest kind, and the blanks between them. */
 const recipientsCharactersMax = 2_000;

@@ -1,8 +1,9 @@
 import type { PushDeps } from "./deps.ts";
 import type { EditedFiles } from "./edit-rules.ts";
 import type { Actor, EditPush } from "./push.ts";
+import type { FileRow, SealedPush } from "./push-row.ts";
 import { dataKeyBytes, openFileKey, openPayload, saltBytes, sealDataKey, sealFileKey, sealPayload } from "./seals.ts";
-import type { ContentChange, FileRow, SealedPush } from "./store.ts";
+import type { ContentChange } from "./store.ts";
 import { type Unlocked, unlock } from "./unlock.ts";
 import type { PendingUpload } from "./upload.ts";
 

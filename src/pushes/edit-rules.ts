@@ -12,7 +12,7 @@ import {
   passphraseCharactersMax,
 } from "./limits.ts";
 import type { Bounds, EditPush } from "./push.ts";
-import type { FileRow, PushRow } from "./store.ts";
+import type { FileRow, PushRow } from "./push-row.ts";
 
 /**
  * Days end in the future, and views leave at least one: to end a push there is `expire`. What a push already has beyond

@@ -7,8 +7,9 @@ import { changesContent, sealContent } from "./edit-content.ts";
 import { editBounds, findEditProblems, findLimitProblems } from "./edit-rules.ts";
 import { hasEnded, isOwner, openLabel, toOwnedPush } from "./present-push.ts";
 import type { Actor, EditablePush, EditOutcome, EditPush } from "./push.ts";
+import type { FileRow, PushRow, SealedPush } from "./push-row.ts";
 import { openOwnedFileDetails, sealContexts, sealLabel } from "./seals.ts";
-import type { ContentChange, FileRow, PushChange, PushRow, SealedPush } from "./store.ts";
+import type { ContentChange, PushChange } from "./store.ts";
 import { gaveUp, ownUpload, type PendingUpload } from "./upload.ts";
 
 /** Undefined: unknown, ended, or not the actor's. */

@@ -2,8 +2,8 @@ import { AppError } from "../base/errors.ts";
 import type { PushDeps } from "./deps.ts";
 import { toOwnedPush } from "./present-push.ts";
 import type { ExportedPush } from "./push.ts";
+import type { PushGlance, PushRow } from "./push-row.ts";
 import { type FileDetails, openFileDetails } from "./seals.ts";
-import type { PushGlance, PushRow } from "./store.ts";
 import { eventsOf } from "./trail.ts";
 import { Turns } from "./turns.ts";
 

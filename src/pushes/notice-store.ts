@@ -1,7 +1,7 @@
 import type { Unit } from "../db/database.ts";
 import type { AuditRecord } from "./audit-trail.ts";
 import type { DispatchRow } from "./dispatches.ts";
-import type { PushRow } from "./store.ts";
+import type { PushRow } from "./push-row.ts";
 
 /** A dispatch on its way in, with the letters that it is for. */
 export interface NewDispatch {

@@ -2,9 +2,9 @@ import { AppError } from "../base/errors.ts";
 import type { PushDeps } from "./deps.ts";
 import { hasEnded, openLabel, toOwnedPush } from "./present-push.ts";
 import type { FoundPushes, PushSearch } from "./push.ts";
+import type { PushGlance, PushRow, SealedLabels } from "./push-row.ts";
 import { pageSize } from "./read.ts";
 import { sealContexts } from "./seals.ts";
-import type { PushGlance, PushRow, SealedLabels } from "./store.ts";
 import { Turns } from "./turns.ts";
 
 export interface SearchLimits {

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { readRows } from "../../test/support/engine-database.ts";
 import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
 import { open, unringedKey } from "../crypto/seal.ts";
+import type { SealedPush } from "./push-row.ts";
 import { openDataKey, openPayload, sealContexts } from "./seals.ts";
-import type { SealedPush } from "./store.ts";
 
 /** The thief has the database and the master key, and reads this code. The house stands for both. */
 async function stolen(world: TestHouse, urlToken: string): Promise<SealedPush> {

@@ -2,8 +2,8 @@ import type { PushDeps } from "./deps.ts";
 import { createDispatchReports, type DispatchReports } from "./dispatch-reports.ts";
 import { isForgotten, isOwner, toOwnedPush } from "./present-push.ts";
 import type { Actor, OwnedPush, TrailActor, TrailEvent, TrailPage, WholeTrail } from "./push.ts";
+import type { TrailRow } from "./push-row.ts";
 import { pageSize } from "./read.ts";
-import type { TrailRow } from "./store.ts";
 
 const exportSliceRows = 500;
 

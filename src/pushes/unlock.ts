@@ -1,8 +1,8 @@
 import { auditRecord } from "./audit-trail.ts";
 import type { PushDeps } from "./deps.ts";
 import type { Actor } from "./push.ts";
+import type { SealedPush } from "./push-row.ts";
 import { openDataKey } from "./seals.ts";
-import type { SealedPush } from "./store.ts";
 
 export type Unlocked =
   | { readonly outcome: "unlocked"; readonly dataKey: Buffer; readonly passphraseHash: Buffer | undefined }

@@ -4,8 +4,8 @@ import { fileKey } from "../crypto/link-key.ts";
 import { sealStream } from "../crypto/stream-seal.ts";
 import type { PushDeps } from "./deps.ts";
 import type { Actor, IncomingFile, Upload } from "./push.ts";
+import type { FileRow } from "./push-row.ts";
 import { dataKeyBytes, sealContexts, sealFileDetails } from "./seals.ts";
-import type { FileRow } from "./store.ts";
 
 const blobKeyBytes = 16;
 /** A live upload renews its record more often than the sweeper's orphan age, with room for a stall. */

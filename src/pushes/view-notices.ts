@@ -1,8 +1,8 @@
 import type { Keyring } from "../crypto/keyring.ts";
 import type { PushDeps } from "./deps.ts";
 import type { ViewNotice } from "./notice-store.ts";
+import type { PushRow } from "./push-row.ts";
 import { sealContexts } from "./seals.ts";
-import type { PushRow } from "./store.ts";
 
 const batchRows = 50;
 

@@ -3,7 +3,7 @@ import { type Statement, sql, type Value } from "../../db/statement.ts";
 import type { AdoptedEntry } from "../adopt-trail.ts";
 import { auditKinds } from "../audit-trail.ts";
 import type { DispatchRow } from "../dispatches.ts";
-import type { FileRow, PushRow } from "../store.ts";
+import type { FileRow, PushRow } from "../push-row.ts";
 import { insertDispatch } from "./dispatches.ts";
 import { endReasons, kindNames } from "./rows.ts";
 import { insertDataKey, insertPayload, takeUpload } from "./statements.ts";

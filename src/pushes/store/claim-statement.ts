@@ -1,7 +1,8 @@
 import { type Database, OutcomeUnknownError } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
 import { auditEntriesMax, auditKinds, isFoldable } from "../audit-trail.ts";
-import type { PushRow, ViewClaim } from "../store.ts";
+import type { PushRow } from "../push-row.ts";
+import type { ViewClaim } from "../store.ts";
 import { endReasons, pushColumns, type RawPush, toPushRow } from "./rows.ts";
 
 const endViews = endReasons.indexOf("views");

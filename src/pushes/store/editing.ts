@@ -1,7 +1,8 @@
 import type { Database, Unit } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
 import type { AuditRecord } from "../audit-trail.ts";
-import type { ContentChange, PushChange, PushRow } from "../store.ts";
+import type { PushRow } from "../push-row.ts";
+import type { ContentChange, PushChange } from "../store.ts";
 import { pushColumns, type RawPush, toPushRow } from "./rows.ts";
 import { deletePayload, insertPayload, takeUpload } from "./statements.ts";
 import { type Steps, UploadSweptError } from "./steps.ts";

@@ -2,7 +2,8 @@ import type { KindName } from "../../config/config.ts";
 import type { Reading } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
 import { auditKinds } from "../audit-trail.ts";
-import type { PushGlance, PushLists, SealedLabels } from "../store.ts";
+import type { PushGlance, SealedLabels } from "../push-row.ts";
+import type { PushLists } from "../store.ts";
 import {
   kindNames,
   kindOf,

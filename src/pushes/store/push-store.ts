@@ -1,7 +1,8 @@
 import type { Database } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
 import { auditKinds } from "../audit-trail.ts";
-import type { FileRow, PushStore } from "../store.ts";
+import type { FileRow } from "../push-row.ts";
+import type { PushStore } from "../store.ts";
 import { createDispatches } from "./dispatches.ts";
 import { changePush } from "./editing.ts";
 import { createHotPath } from "./hot-path.ts";

@@ -1,6 +1,6 @@
 import { auditKinds } from "../audit-trail.ts";
 import type { EndReason, KindName } from "../push.ts";
-import type { PushRow, TrailRow } from "../store.ts";
+import type { PushRow, TrailRow } from "../push-row.ts";
 
 /** Kept as numbers; the order is that of the field's servers. */
 export const kindNames: readonly KindName[] = ["text", "file", "url", "qr"];

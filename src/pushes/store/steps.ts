@@ -1,7 +1,8 @@
 import type { Database, Unit } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
 import type { AuditRecord } from "../audit-trail.ts";
-import type { EndRequest, NewPush, PushRow, ViewClaim } from "../store.ts";
+import type { PushRow } from "../push-row.ts";
+import type { EndRequest, NewPush, ViewClaim } from "../store.ts";
 import { writeEntry } from "./entries.ts";
 import { endReasons, kindNames, pushColumns, type RawPush, toPushRow } from "./rows.ts";
 import {
