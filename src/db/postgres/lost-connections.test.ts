@@ -104,7 +104,8 @@ describe("transactions in each other's way", () => {
       });
     await Promise.all([inOrder(1, 2), inOrder(2, 1)]);
     expect(await db.read.all(sql("SELECT departed_at AS at FROM departed_owners"))).toEqual([{ at: 2 }, { at: 2 }]);
-    expect(db.counts.conflicts).toBe(1);
+    // At least once: the one that was sent back may be first at its row again, and then they meet once more.
+    expect(db.counts.conflicts).toBeGreaterThan(0);
   });
 
   test.each([
