@@ -1,11 +1,11 @@
 import { dayMs } from "../base/clock.ts";
 import { tombstoneMs } from "../pushes/present-push.ts";
 import { countBehind, countWith } from "./count-holdings.ts";
+import type { ImportRun } from "./deps.ts";
 import type { PushOutcome } from "./destination.ts";
 import { type Lack, type PushPart, stillLacking, stillToCome } from "./lacks.ts";
 import { inLanes } from "./lanes.ts";
 import { findLostFile, type Known, linkProblem, readPush } from "./read-push.ts";
-import type { ImportRun } from "./run-import.ts";
 import type { Holdings, SourcePush, SourceRow, SourceTrail } from "./source.ts";
 import type { ImportedRow } from "./store/imported-rows.ts";
 import type { PushState } from "./tally.ts";

@@ -1,7 +1,7 @@
+import type { ImportRun } from "./deps.ts";
 import type { KnownUser } from "./destination.ts";
 import { type Lack, stillLacking, stillToCome, type UserPart } from "./lacks.ts";
 import { readUser } from "./read-user.ts";
-import type { ImportRun } from "./run-import.ts";
 import type { SourceRow, SourceUser } from "./source.ts";
 
 const emailTaken =
