@@ -6,8 +6,8 @@ import type { DispatchRow } from "../dispatches.ts";
 import type { FileRow, PushRow } from "../push-row.ts";
 import { insertDispatch } from "./dispatches.ts";
 import { endReasons, kindNames } from "./rows.ts";
-import { insertDataKey, insertPayload, takeUpload } from "./statements.ts";
-import { addToTotal, insertFile, UploadSweptError } from "./steps.ts";
+import { insertDataKey, insertPayload } from "./statements.ts";
+import { addToTotal, insertFiles } from "./steps.ts";
 
 /** A push from another installation, sealed, with what belongs to it. */
 export interface AdoptedRows {
@@ -64,10 +64,7 @@ export async function adoptRows(unit: Unit, engine: Database["engine"], rows: Ad
     // SQLite alone keeps this total in step with each write.
     if (row.ownerId === null && engine === "sqlite") await unit.run(addToTotal, rows.storedBytes);
   }
-  for (const file of files) {
-    if ((await unit.run(takeUpload, file.blobKey)) !== 1) throw new UploadSweptError();
-    await unit.run(insertFile, file.id, row.id, file.blobKey, file.sizeBytes, file.detailsSealed);
-  }
+  await insertFiles(unit, row.id, files);
   await writeTrail(unit, row.id, rows.trail);
   for (const dispatch of rows.dispatches) await insertDispatch(unit, dispatch);
 }

@@ -1,7 +1,7 @@
 import type { Database, Unit } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
 import type { AuditRecord } from "../audit-trail.ts";
-import type { PushRow } from "../push-row.ts";
+import type { FileRow, PushRow } from "../push-row.ts";
 import type { EndRequest, NewPush, ViewClaim } from "../store.ts";
 import { writeEntry } from "./entries.ts";
 import { endReasons, kindNames, pushColumns, type RawPush, toPushRow } from "./rows.ts";
@@ -44,7 +44,7 @@ const insertPush = sql<(number | Buffer | null)[]>({
   sqlite: pushWithKey("coalesce(?, last_insert_rowid())"),
   postgres: pushWithKey("?"),
 });
-export const insertFile = sql<[id: number, pushId: number, blobKey: string, sizeBytes: number, detailsSealed: Buffer]>(
+const insertFile = sql<[id: number, pushId: number, blobKey: string, sizeBytes: number, detailsSealed: Buffer]>(
   "INSERT INTO files (id, push_id, blob_key, size_bytes, details_sealed) VALUES (?, ?, ?, ?, ?)",
 );
 // The guard. An ended push matches nothing, so of any number of racers exactly `expire_after_views` get through.
@@ -122,10 +122,7 @@ export function createSteps(db: Pick<Database, "engine" | "keyDestroyed">): Step
       await unit.run(insertPush, ...pushValues(push, dataKeyId));
       if (row.ownerId === null) await addToAnonymous(unit, push.storedBytes);
       await unit.run(insertPayload, row.id, push.payloadSealed);
-      for (const file of push.files) {
-        if ((await unit.run(takeUpload, file.blobKey)) !== 1) throw new UploadSweptError();
-        await unit.run(insertFile, file.id, row.id, file.blobKey, file.sizeBytes, file.detailsSealed);
-      }
+      await insertFiles(unit, row.id, push.files);
       await writeEntry(unit, row.id, 1, audit);
     },
     async claimView(unit, claim) {
@@ -158,6 +155,14 @@ export function createSteps(db: Pick<Database, "engine" | "keyDestroyed">): Step
       return toPushRow(raw);
     },
   };
+}
+
+/** Those of a new push, which takes their uploads over. @throws UploadSweptError. */
+export async function insertFiles(unit: Unit, pushId: number, files: readonly FileRow[]): Promise<void> {
+  for (const file of files) {
+    if ((await unit.run(takeUpload, file.blobKey)) !== 1) throw new UploadSweptError();
+    await unit.run(insertFile, file.id, pushId, file.blobKey, file.sizeBytes, file.detailsSealed);
+  }
 }
 
 function auditedAfterEnd(push: Pick<RawPush, "ownerId" | "endedAt">): boolean {
