@@ -8,7 +8,6 @@ import { expirePush } from "./expire.ts";
 import { createExport } from "./export-owned.ts";
 import type {
   Actor,
-  AdministratorsEnd,
   AuditEntry,
   ClaimOutcome,
   CreatePush,
@@ -21,9 +20,6 @@ import type {
   FoundPushes,
   Push,
   PushSearch,
-  PushSurvey,
-  PushTotals,
-  SurveyPage,
   TrailPage,
   Upload,
   WholeTrail,
@@ -32,6 +28,7 @@ import { auditPush, findPush, listPushes } from "./read.ts";
 import { removeOwner } from "./remove-owner.ts";
 import { createSearch, searchLimits } from "./search.ts";
 import { createSurvey, endAsAdministrator } from "./survey.ts";
+import type { AdministratorsEnd, PushSurvey, PushTotals, SurveyPage } from "./surveyed-push.ts";
 import { openTicket } from "./tickets.ts";
 import { readTrail, readWholeTrail } from "./trail.ts";
 import { PendingUpload } from "./upload.ts";
@@ -39,6 +36,7 @@ import { PendingUpload } from "./upload.ts";
 export { asksForDispatch } from "./dispatch.ts";
 export { pushLimits } from "./limits.ts";
 export type * from "./push.ts";
+export type * from "./surveyed-push.ts";
 export { watchPushes } from "./watch-pushes.ts";
 
 /** The door of the room: everything that can be done with a push. */

@@ -1,7 +1,8 @@
 import type { AuditRecord } from "./audit-trail.ts";
 import type { DispatchRefusal, NewDispatch, PushDispatches, ViewNotices } from "./notice-store.ts";
-import type { EndReason, KindName, PushTotals, SurveyedPush } from "./push.ts";
+import type { EndReason, KindName } from "./push.ts";
 import type { FileRow, PushGlance, PushRow, SealedLabels, SealedPush, TrailRow } from "./push-row.ts";
+import type { PushTotals, SurveyedPush } from "./surveyed-push.ts";
 
 export interface NewPush {
   readonly row: PushRow;

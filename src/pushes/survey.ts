@@ -1,7 +1,8 @@
 import { auditRecord } from "./audit-trail.ts";
 import type { PushDeps } from "./deps.ts";
 import { hasEnded } from "./present-push.ts";
-import type { Actor, AdministratorsEnd, PushSurvey, SurveyedPush, SurveyPage } from "./push.ts";
+import type { Actor } from "./push.ts";
+import type { AdministratorsEnd, PushSurvey, SurveyedPush, SurveyPage } from "./surveyed-push.ts";
 import { Turns } from "./turns.ts";
 
 const pageSize = 50;

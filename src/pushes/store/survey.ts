@@ -1,7 +1,7 @@
 import type { Reading } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
-import type { PushTotals, SurveyedPush } from "../push.ts";
 import type { PushSurveys } from "../store.ts";
+import type { PushTotals, SurveyedPush } from "../surveyed-push.ts";
 import { endReasonOf, kindOf } from "./rows.ts";
 
 interface RawSurveyed extends Omit<SurveyedPush, "kind" | "endReason" | "passphraseRequired"> {
