@@ -6,7 +6,7 @@ import { tokenOf } from "./page-scope.ts";
 const localeShape = /^[a-z]{2}(?:-[a-z]{2})?$/i;
 
 /** What may stand behind a token in links that people still have. */
-const tails = ["", "/r", "/preview", "/r/preview"] as const;
+const tails = ["", "/r", "/passphrase", "/preview", "/r/preview"] as const;
 
 /**
  * Links once had a locale before them, and each kind of push its own letter. They lead to the one address there is now,
@@ -18,6 +18,8 @@ export function registerEarlierLinks(server: FastifyInstance): void {
     for (const kind of ["f", "r"]) server.get(`/${kind}/:token${tail}`, { config }, redirectTo(tail));
     for (const kind of ["p", "f", "r"]) server.get(`/:locale/${kind}/:token${tail}`, { config }, redirectTo(tail));
   }
+  // The passphrase had a page of its own there, whose address people copied. Here the push's own page asks for it.
+  server.get("/p/:token/passphrase", { config }, redirectTo(""));
 }
 
 function redirectTo(tail: (typeof tails)[number]) {

@@ -24,6 +24,21 @@ test.each([
   expect([answer.statusCode, answer.headers.location]).toEqual([303, location]);
 });
 
+test.each(["/p/T/passphrase", "/f/T/passphrase", "/r/T/passphrase", "/en/p/T/passphrase", "/pt-BR/f/T/passphrase"])(
+  "%s, where a passphrase was once asked for, leads to the push, and nothing is used up on the way",
+  async (address) => {
+    const token = await push({ payload: "x", passphrase: "open sesame", expire_after_views: 1, retrieval_step: false });
+    let answer = await app.server.inject(`${address.replace("T", token)}?locale=ja`);
+    for (let hops = 0; answer.statusCode === 301 && hops < 2; hops += 1) {
+      answer = await app.server.inject(String(answer.headers.location));
+    }
+    expect(answer.statusCode).toBe(200);
+    for (const shown of ['name="passphrase"', '<html lang="ja"']) expect(answer.body).toContain(shown);
+    const opened = await app.server.inject(`/p/${token}.json?passphrase=open%20sesame`);
+    expect(opened.json()).toMatchObject({ payload: "x", views_remaining: 0 });
+  },
+);
+
 test("an ended, an unknown, a misshapen and an endless token get the same answer", async () => {
   const ended = await push({ payload: "x" });
   await app.server.inject({ method: "DELETE", url: `/api/v2/pushes/${ended}` });

@@ -36,14 +36,17 @@ POST   /admin/users/:id/reset_factors         page_admin    changes
 GET    /branding/:filename                    public
 GET    /                                      page_creator
 GET    /:locale/f/:token                      public
+GET    /:locale/f/:token/passphrase           public
 GET    /:locale/f/:token/preview              public
 GET    /:locale/f/:token/r                    public
 GET    /:locale/f/:token/r/preview            public
 GET    /:locale/p/:token                      public
+GET    /:locale/p/:token/passphrase           public
 GET    /:locale/p/:token/preview              public
 GET    /:locale/p/:token/r                    public
 GET    /:locale/p/:token/r/preview            public
 GET    /:locale/r/:token                      public
+GET    /:locale/r/:token/passphrase           public
 GET    /:locale/r/:token/preview              public
 GET    /:locale/r/:token/r                    public
 GET    /:locale/r/:token/r/preview            public
@@ -64,6 +67,7 @@ GET    /api/v2/version                        public
 GET    /assets/:name                          public
 POST   /f.json                                api           changes scope:create
 GET    /f/:token                              public
+GET    /f/:token/passphrase                   public
 GET    /f/:token/preview                      public
 GET    /f/:token/r                            public
 GET    /f/:token/r/preview                    public
@@ -87,6 +91,7 @@ GET    /p/:token/edit                         page_session
 POST   /p/:token/notify_emails                page_session  changes
 POST   /p/:token/edit                         page_session  changes
 POST   /p/:token/expire                       page          changes
+GET    /p/:token/passphrase                   public
 GET    /p/:token/preview                      page
 GET    /p/:token/r                            page          retrieval
 POST   /p/:token/r                            page          changes retrieval
@@ -102,6 +107,7 @@ GET    /p/expired.json                        api_token scope:read
 GET    /p/new                                 page_creator
 POST   /r.json                                api           changes scope:create
 GET    /r/:token                              public
+GET    /r/:token/passphrase                   public
 GET    /r/:token/preview                      public
 GET    /r/:token/r                            public
 GET    /r/:token/r/preview                    public
