@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import type { Unit } from "../db/database.ts";
+import type { InUnit, Unit } from "../db/database.ts";
 import type { User } from "./account.ts";
 import type { AdministrationStore } from "./store/administration.ts";
 
@@ -65,8 +65,8 @@ export interface Administration {
    * `by` null: the user himself, which is no act of administration.
    */
   deleteUser(userId: number, by: Administrator | null): Promise<Change>;
-  /** For what administrators do outside of this room. */
-  recordAdminAction(action: AdminAction, subject: string, by: Administrator): Promise<void>;
+  /** The line of what administrators do outside of this room, for the change that it tells of to take along. */
+  adminEntry(action: AdminAction, subject: string, by: Administrator): InUnit;
   /** Newest first, 50 a page; the newest 10,000 are kept. */
   listAdminEntries(page: number): Promise<readonly AdminEntry[]>;
 }
@@ -98,7 +98,10 @@ export function createAdministration(deps: {
       store.setDisabled(userId, disabled, await entryAbout(userId, disabled ? "disabled" : "enabled", by)),
     deleteUser: async (userId, by) =>
       store.deleteUser(userId, clock.now(), by === null ? null : await entryAbout(userId, "deleted_user", by)),
-    recordAdminAction: (action, subject, by) => store.record({ by, action, subject, now: clock.now() }),
+    adminEntry: (action, subject, by) => {
+      const entry = { by, action, subject, now: clock.now() };
+      return (unit) => store.recordInUnit(unit, entry);
+    },
     listAdminEntries: (page) => store.listEntries(pageSize, (page - 1) * pageSize),
   };
 }

@@ -126,6 +126,8 @@ describe("setPassword", () => {
     const { token } = await signIn(world);
     expect(await world.accounts.setPassword(ada.id, "password1234")).toBe("password_common");
     expect(await world.accounts.setPassword(ada.id + 1, next)).toBe("unknown_user");
+    const failing = () => Promise.reject(new Error("cannot be written"));
+    await expect(world.accounts.setPassword(ada.id, next, failing)).rejects.toThrow("cannot be written");
     expect(await world.accounts.authenticateSession(token)).toBeDefined();
     expect(await world.accounts.setPassword(ada.id, next)).toBe("changed");
     expect(await world.accounts.authenticateSession(token)).toBeUndefined();

@@ -1,5 +1,6 @@
 import { type Clock, minuteMs } from "../base/clock.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
+import type { InUnit } from "../db/database.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { Place, Session, User } from "./account.ts";
 import type { PasswordCheck } from "./password-check.ts";
@@ -34,8 +35,12 @@ export interface Passwords {
     keepSessionId: number;
     place: Place;
   }): Promise<"changed" | "wrong_password" | "sign_in_again" | PasswordProblem>;
-  /** For operators. Ends all sessions of the user. */
-  setPassword(userId: number, password: string): Promise<"changed" | "unknown_user" | PasswordProblem>;
+  /** For operators. Ends all sessions of the user. @param together written with the change. */
+  setPassword(
+    userId: number,
+    password: string,
+    together?: InUnit,
+  ): Promise<"changed" | "unknown_user" | PasswordProblem>;
 }
 
 interface Deps {
@@ -75,7 +80,7 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps): 
       return isFirst ? "sign_in_again" : "wrong_password";
     },
 
-    async setPassword(userId, password) {
+    async setPassword(userId, password, together) {
       const now = clock.now();
       const account = await store.findPassword(userId);
       if (account === undefined) return "unknown_user";
@@ -85,7 +90,10 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps): 
       const nowhere = { address: "", userAgent: "" };
       const changed = await store.changePassword({
         ...{ userId, now, to, from: null, keptSessionId: null, freshSince: null },
-        onChanged: (unit, before) => outbox.put(unit, changedLetter(before, nowhere, now), now),
+        async onChanged(unit, before) {
+          await outbox.put(unit, changedLetter(before, nowhere, now), now);
+          await together?.(unit);
+        },
       });
       return changed ? "changed" : "unknown_user";
     },

@@ -28,6 +28,14 @@ describe("createUser", () => {
     });
   });
 
+  it("makes nobody when what is to be written with the user fails", async () => {
+    const { accounts } = makeTestAccounts();
+    const request = { email: "ada@example.com", password, admin: false };
+    const failing = () => () => Promise.reject(new Error("cannot be written"));
+    await expect(accounts.createUser(request, failing)).rejects.toThrow("cannot be written");
+    expect(await accounts.findUserByEmail(request.email)).toBeUndefined();
+  });
+
   it("names every mistake at once", async () => {
     const { accounts } = makeTestAccounts();
     await expect(accounts.createUser({ email: "ada", password: "short", admin: false })).rejects.toMatchObject({

@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { normalizeEmail } from "../base/email.ts";
 import { invalidFields } from "../base/errors.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
+import type { InUnit } from "../db/database.ts";
 import type { User } from "./account.ts";
 import type { BootCodeFile } from "./first-administrator.ts";
 import { passwordProblem, passwordSentences } from "./password-rules.ts";
@@ -19,17 +20,20 @@ interface Deps {
 
 export interface Users {
   /**
-   * For operators: the address counts as confirmed.
+   * For operators: the address counts as confirmed. @param together written with the user.
    * @throws AppError invalid_fields on `email` (malformed, taken) or `password` (password-rules.ts).
    */
-  createUser(request: { email: string; password: string; admin: boolean }): Promise<User>;
+  createUser(
+    request: { email: string; password: string; admin: boolean },
+    together?: (made: User) => InUnit,
+  ): Promise<User>;
   findUserByEmail(email: string): Promise<User | undefined>;
   findUser(userId: number): Promise<User | undefined>;
 }
 
 export function createUsers({ store, clock, argon2, bootCodeFile }: Deps): Users {
   return {
-    async createUser(request) {
+    async createUser(request, together) {
       const now = clock.now();
       const email = normalizeEmail(request.email);
       const problem = passwordProblem(request.password, email ?? "");
@@ -40,9 +44,10 @@ export function createUsers({ store, clock, argon2, bootCodeFile }: Deps): Users
         });
       }
       const passwordHash = await argon2.hashPassword(request.password, operator);
-      const user = await store.insertUser({
-        ...{ email, passwordHash, now, admin: request.admin, confirmed: true, language: null },
-      });
+      const user = await store.insertUser(
+        { email, passwordHash, now, admin: request.admin, confirmed: true, language: null },
+        together,
+      );
       if (user === undefined) throw invalidFields({ email: ["This e-mail address is taken."] });
       bootCodeFile.remove();
       return user;

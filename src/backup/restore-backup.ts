@@ -105,7 +105,7 @@ async function bringUpToDate(
   try {
     const ended = await endPushes(house, keepOpen ? new Set(manifest.pushesWithoutFiles) : null, deps.now());
     const state = new Date(manifest.createdAt).toISOString();
-    await house.accounts.recordAdminAction("restored_backup", state, deps.by);
+    await house.db.write(house.accounts.adminEntry("restored_backup", state, deps.by));
     return ended;
   } finally {
     await house.close();

@@ -2,40 +2,42 @@ import { expect, it } from "vitest";
 import { openEngineDatabase } from "../../test/support/engine-database.ts";
 import { TestClock } from "../../test/support/house.ts";
 import { systemRandom } from "../base/random.ts";
+import { nothingElse } from "../db/database.ts";
+import { sql } from "../db/statement.ts";
 import { openBranding } from "./branding.ts";
 
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
 
 async function makeBranding() {
   const deps = { db: openEngineDatabase(), clock: new TestClock(), random: systemRandom, settledName: undefined };
-  return { branding: await openBranding(deps), other: await openBranding(deps) };
+  return { db: deps.db, branding: await openBranding(deps), other: await openBranding(deps) };
 }
 
 it("is ours until it is told otherwise, and again when it is reset", async () => {
   const { branding } = await makeBranding();
   expect(branding.look()).toEqual({ name: undefined, logo: undefined, style: undefined });
-  expect(await branding.setName("  Example Handover ")).toBe(true);
+  expect(await branding.setName("  Example Handover ", nothingElse)).toBe(true);
   expect(branding.look().name).toBe("Example Handover");
-  await branding.reset("name");
+  await branding.reset("name", nothingElse);
   expect(branding.look().name).toBeUndefined();
 });
 
 it("takes no name that hides or breaks a line", async () => {
   const { branding } = await makeBranding();
   for (const name of ["", "   ", "a".repeat(61), "a\nb", "a\u202eb", "a\u0000"]) {
-    expect(await branding.setName(name)).toBe(false);
+    expect(await branding.setName(name, nothingElse)).toBe(false);
   }
-  expect(await branding.setName("<b>&")).toBe(true);
+  expect(await branding.setName("<b>&", nothingElse)).toBe(true);
 });
 
 it("serves a file under a name that changes with its content", async () => {
   const { branding } = await makeBranding();
-  expect(await branding.setLogo(png)).toBe(true);
+  expect(await branding.setLogo(png, nothingElse)).toBe(true);
   const first = branding.look().logo;
   expect(first).toMatchObject({ contentType: "image/png", content: png });
   expect(first?.filename).toMatch(/^logo-[0-9a-f]{16}\.png$/);
   expect(await branding.findFile(first?.filename ?? "")).toEqual(first);
-  expect(await branding.setLogo(Buffer.concat([png, png]))).toBe(true);
+  expect(await branding.setLogo(Buffer.concat([png, png]), nothingElse)).toBe(true);
   expect(await branding.findFile(first?.filename ?? "")).toBeUndefined();
 });
 
@@ -48,7 +50,7 @@ it("takes a picture by its bytes, not by its name: no markup, and not too much",
     Buffer.alloc(0),
     Buffer.concat([png, Buffer.alloc(262_144)]),
   ]) {
-    expect(await branding.setLogo(bytes)).toBe(false);
+    expect(await branding.setLogo(bytes, nothingElse)).toBe(false);
   }
   expect(branding.look().logo).toBeUndefined();
 });
@@ -56,19 +58,32 @@ it("takes a picture by its bytes, not by its name: no markup, and not too much",
 it("is seen by another process at its next look, whatever the clock says", async () => {
   const { branding, other } = await makeBranding();
   expect(other.look().style).toBeUndefined();
-  expect(await branding.setStyle("a { color: red }")).toBeUndefined();
+  expect(await branding.setStyle("a { color: red }", nothingElse)).toBeUndefined();
   expect(other.look().style).toBeUndefined();
   await other.refresh();
   expect(other.look().style?.content.toString()).toBe("a{color:red}");
-  await branding.reset("style");
-  await branding.setStyle("a { color: blue }");
+  await branding.reset("style", nothingElse);
+  await branding.setStyle("a { color: blue }", nothingElse);
   await other.refresh();
   expect(other.look().style?.content.toString()).toBe("a{color:blue}");
 });
 
 it("is there at its address wherever a page that names it comes from", async () => {
   const { branding, other } = await makeBranding();
-  await branding.setLogo(png);
+  await branding.setLogo(png, nothingElse);
   const logo = branding.look().logo;
   expect(await other.findFile(logo?.filename ?? "")).toEqual(logo);
+});
+
+it("stays as it is when what is to be written with a change fails, and both are there otherwise", async () => {
+  const { db, branding } = await makeBranding();
+  const failing = () => Promise.reject(new Error("cannot be written"));
+  await expect(branding.setName("Other", failing)).rejects.toThrow("cannot be written");
+  await branding.refresh();
+  expect(branding.look().name).toBeUndefined();
+  const note = sql("INSERT INTO meta (name, value) VALUES ('noted', 'x')");
+  await branding.setName("Other", async (unit) => {
+    await unit.run(note);
+  });
+  expect(await db.read.one(sql("SELECT 1 AS noted FROM meta WHERE name = 'noted'"))).toEqual({ noted: 1 });
 });

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
-import type { Database } from "../db/database.ts";
+import type { Database, InUnit } from "../db/database.ts";
 import { endingOf, type LogoType, logoBytesMax, logoTypeOf } from "./logo.ts";
 import { type BrandingPart, createBrandingStore, type StoredPart } from "./store/branding.ts";
 import { readStyleSheet, type StyleSheetProblem } from "./style-sheet.ts";
@@ -32,7 +32,7 @@ export function nameOf(look: Pick<Look, "name">): string {
   return look.name ?? productName;
 }
 
-/** The instance's own name, logo and style sheet. */
+/** The instance's own name, logo and style sheet. A change takes along what is to be written together with it. */
 export interface Branding {
   /** From memory. What another process changed is there after the next `refresh`. */
   look(): Look;
@@ -41,12 +41,12 @@ export interface Branding {
   /** By the name in its address; undefined: no such file now. */
   findFile(filename: string): Promise<BrandingFile | undefined>;
   /** 1 to 60 characters, none of them a control or formatting character. @returns false when it is something else. */
-  setName(name: string): Promise<boolean>;
+  setName(name: string, together: InUnit): Promise<boolean>;
   /** @returns false when the bytes are no picture that we take, or too many. */
-  setLogo(bytes: Buffer): Promise<boolean>;
+  setLogo(bytes: Buffer, together: InUnit): Promise<boolean>;
   /** One without rules is as none. @returns undefined when it was taken. */
-  setStyle(css: string): Promise<StyleSheetProblem | undefined>;
-  reset(part: BrandingPart): Promise<void>;
+  setStyle(css: string, together: InUnit): Promise<StyleSheetProblem | undefined>;
+  reset(part: BrandingPart, together: InUnit): Promise<void>;
 }
 
 const markBytes = 16;
@@ -83,14 +83,14 @@ export async function openBranding(deps: {
     [known, shown] = [read, turn];
   }
 
-  async function put(name: BrandingPart, content: Buffer, contentType: string): Promise<void> {
+  async function put(name: BrandingPart, content: Buffer, contentType: string, together: InUnit): Promise<void> {
     const part = { name, content, contentType, updatedAt: deps.clock.now() };
-    await store.put(part, deps.random.bytes(markBytes));
+    await store.put(part, deps.random.bytes(markBytes), together);
     await refresh();
   }
 
-  async function reset(part: BrandingPart): Promise<void> {
-    await store.remove(part, deps.random.bytes(markBytes));
+  async function reset(part: BrandingPart, together: InUnit): Promise<void> {
+    await store.remove(part, deps.random.bytes(markBytes), together);
     await refresh();
   }
 
@@ -107,23 +107,23 @@ export async function openBranding(deps: {
       await refresh();
       return findKnown(filename);
     },
-    async setName(name) {
+    async setName(name, together) {
       const text = name.trim();
       if (text === "" || [...text].length > brandNameCharactersMax || /[\p{C}\p{Zl}\p{Zp}]/u.test(text)) return false;
-      await put("name", Buffer.from(text, "utf8"), "text/plain");
+      await put("name", Buffer.from(text, "utf8"), "text/plain", together);
       return true;
     },
-    async setLogo(bytes) {
+    async setLogo(bytes, together) {
       const type = bytes.length > logoBytesMax ? undefined : logoTypeOf(bytes);
       if (type === undefined) return false;
-      await put("logo", bytes, type);
+      await put("logo", bytes, type, together);
       return true;
     },
-    async setStyle(css) {
+    async setStyle(css, together) {
       const read = await readStyleSheet(css);
       if (!read.ok) return read.problem;
-      if (read.css === "") await reset("style");
-      else await put("style", Buffer.from(read.css, "utf8"), styleType);
+      if (read.css === "") await reset("style", together);
+      else await put("style", Buffer.from(read.css, "utf8"), styleType, together);
       return undefined;
     },
     reset,

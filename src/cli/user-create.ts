@@ -22,8 +22,9 @@ export function addUserCreate(user: Command, { io }: CommandDeps): void {
       const config = getConfig(io);
       const password = await readPassword(io.stdin);
       await withAccounts(config, io, "make", async (accounts) => {
-        const made = await accounts.createUser({ email, password, admin: admin === true });
-        await accounts.recordAdminAction("created_user", made.email, shell);
+        const made = await accounts.createUser({ email, password, admin: admin === true }, (user) =>
+          accounts.adminEntry("created_user", user.email, shell),
+        );
         io.stdout(`Created user ${made.id} (${made.email}${made.admin ? ", administrator" : ""}).\n`);
       });
     });

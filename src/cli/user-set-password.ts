@@ -20,10 +20,10 @@ export function addUserSetPassword(user: Command, { io }: CommandDeps): void {
       const password = await readPassword(io.stdin);
       await withAccounts(config, io, "refuse", async (accounts) => {
         const found = await getUser(accounts, email);
-        const outcome = await accounts.setPassword(found.id, password);
+        const entry = accounts.adminEntry("set_password", found.email, shell);
+        const outcome = await accounts.setPassword(found.id, password, entry);
         if (outcome === "unknown_user") throw new CommandRefused("The user has just been deleted.");
         if (outcome !== "changed") throw new CommandRefused(passwordSentences[outcome]);
-        await accounts.recordAdminAction("set_password", found.email, shell);
         io.stdout(`User ${found.id} has a new password, and is signed out everywhere.\n`);
       });
     });

@@ -36,6 +36,10 @@ export interface HotUpdate {
  */
 export type Unit = Writing;
 
+/** What somebody else's change takes along: both happen, or neither. It may be called twice, as the unit may. */
+export type InUnit = (unit: Unit) => Promise<void>;
+export const nothingElse: InUnit = () => Promise.resolve();
+
 /** Where the house keeps its rows. Both engines give the same answers; nothing is acknowledged before it is durable. */
 export interface Database {
   readonly engine: "sqlite" | "postgres";

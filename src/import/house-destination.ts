@@ -1,6 +1,7 @@
 import { createUserAdoption, type UserAdoption } from "../accounts/adopt-user.ts";
 import { diskSpaceOf } from "../blobs/disk.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
+import { nothingElse } from "../db/database.ts";
 import { createIds } from "../db/ids.ts";
 import { writeUntilKnown } from "../db/write-until-known.ts";
 import type { Effects, House } from "../house.ts";
@@ -150,7 +151,7 @@ async function bringStyle(
   if ((await rows.count("style")) > 0) return { outcome: "known" };
   const present = house.branding.look().style;
   if (present !== undefined && !(await isSameStyle(css, present.content))) return { outcome: "other_style" };
-  const problem = present === undefined ? await house.branding.setStyle(css) : undefined;
+  const problem = present === undefined ? await house.branding.setStyle(css, nothingElse) : undefined;
   if (problem !== undefined) return { outcome: "refused", reason: refusalOfStyle(problem) };
   const isFirst = await noteAlone(house.db, rows, "style", { sourceId: styleId, id: styleId, run });
   return { outcome: isFirst ? "brought" : "known" };

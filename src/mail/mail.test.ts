@@ -4,6 +4,7 @@ import { openTestHouse, type TestHouse } from "../../test/support/house.ts";
 import { startMailSink } from "../../test/support/mail-sink.ts";
 import { going, noticeLetter, resetLetter } from "../../test/support/test-mail.ts";
 import { dayMs, hourMs, minuteMs } from "../base/clock.ts";
+import { nothingElse } from "../db/database.ts";
 import { sql } from "../db/statement.ts";
 import type { LetterContent } from "./letter.ts";
 import { failedPageSize } from "./mail.ts";
@@ -53,20 +54,23 @@ describe("the failed mails", () => {
     await put(world, "ada@example.com", resetLetter);
     await put(world, "bob@example.com");
     await deliverAll(world);
-    expect(await mail.retry(1)).toBe("queued");
-    expect(await mail.retry(1)).toBe("unknown");
+    const failing = () => Promise.reject(new Error("cannot be written"));
+    await expect(mail.retry(1, failing)).rejects.toThrow("cannot be written");
+    await expect(mail.discard(1, failing)).rejects.toThrow("cannot be written");
+    expect(await mail.retry(1, nothingElse)).toBe("queued");
+    expect(await mail.retry(1, nothingElse)).toBe("unknown");
     await deliverAll(world);
     expect(sink.letters()).toMatchObject([{ recipients: ["ada@example.com"] }]);
-    expect(await mail.retry(1)).toBe("unknown");
-    expect(await mail.discard(1)).toBe(false);
+    expect(await mail.retry(1, nothingElse)).toBe("unknown");
+    expect(await mail.discard(1, nothingElse)).toBe(false);
 
     sink.refuseNext(3, { at: "message", code: 554, text: "5.7.1 no" });
     await put(world, "eve@example.com", resetLetter);
     await deliverAll(world);
     world.clock.advance(hourMs);
-    expect(await mail.retry(3)).toBe("link_over");
-    expect(await mail.discard(3)).toBe(true);
-    expect(await mail.discard(3)).toBe(false);
+    expect(await mail.retry(3, nothingElse)).toBe("link_over");
+    expect(await mail.discard(3, nothingElse)).toBe(true);
+    expect(await mail.discard(3, nothingElse)).toBe(false);
     expect((await mail.failedLetters(1)).map(({ id }) => id)).toEqual([2]);
   });
 
@@ -83,8 +87,8 @@ describe("the failed mails", () => {
     const { world } = await openMailHouse();
     await using _ = world;
     await put(world, "ada@example.com");
-    expect(await world.house.mail.discard(1)).toBe(false);
-    expect(await world.house.mail.retry(1)).toBe("unknown");
+    expect(await world.house.mail.discard(1, nothingElse)).toBe(false);
+    expect(await world.house.mail.retry(1, nothingElse)).toBe("unknown");
   });
 
   it("stay for 30 days, in pages", async () => {

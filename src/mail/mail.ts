@@ -2,7 +2,7 @@ import { type Clock, dayMs } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { Config } from "../config/config.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import type { Database } from "../db/database.ts";
+import type { Database, InUnit } from "../db/database.ts";
 import type { Events } from "../telemetry/events.ts";
 import { createDelivery, type Delivery } from "./delivery.ts";
 import { type LetterKind, linkLifeOf, type NoticeName } from "./letter.ts";
@@ -24,14 +24,14 @@ export interface FailedLetter {
   readonly lastError: string;
 }
 
-/** What administrators see of mails and do with those that were given up. */
+/** What administrators see of mails and do with those that were given up; a deed takes along what is written together with it. */
 export interface FailedLetters {
   /** Newest first, `failedPageSize` a page. @param page from 1. */
   failedLetters(page: number): Promise<readonly FailedLetter[]>;
   /** "queued": it is tried again at once. "link_over": nobody could use it any more; discard it. "unknown": no such letter. */
-  retry(id: number): Promise<"queued" | "link_over" | "unknown">;
+  retry(id: number, together: InUnit): Promise<"queued" | "link_over" | "unknown">;
   /** false: there is no such letter. */
-  discard(id: number): Promise<boolean>;
+  discard(id: number, together: InUnit): Promise<boolean>;
   sizes(): Promise<LetterCounts>;
 }
 
@@ -75,14 +75,14 @@ export function createMail(deps: {
       const failures = await store.failed(failedPageSize, (page - 1) * failedPageSize);
       return failures.map((failure) => failedLetterOf(failure, keyring));
     },
-    async retry(id) {
+    async retry(id, together) {
       const failure = await store.find(id);
       if (failure === undefined) return "unknown";
       const life = linkLifeOf(openLetter(keyring, id, failure.letterSealed)?.content.kind ?? "test");
       if (life !== undefined && clock.now() >= failure.createdAt + life) return "link_over";
-      return (await store.retry(id, clock.now())) ? "queued" : "unknown";
+      return (await store.retry(id, clock.now(), together)) ? "queued" : "unknown";
     },
-    discard: (id) => store.discard(id),
+    discard: (id, together) => store.discard(id, together),
     sizes: () => store.sizes(),
     removeOldFailures: () => store.removeFailedBefore(clock.now() - failuresKeptMs),
   };

@@ -1,4 +1,5 @@
 import { invalidFields } from "../base/errors.ts";
+import type { InUnit } from "../db/database.ts";
 import { claimView } from "./claim-view.ts";
 import { assertMayCreate, createPush } from "./create.ts";
 import type { PushDeps } from "./deps.ts";
@@ -118,8 +119,10 @@ export interface Pushes {
   /** For administrators, who see no more of a push than this. 50 a page; nothing is opened. */
   survey(survey: PushSurvey): Promise<SurveyPage>;
   totals(): Promise<PushTotals>;
-  /** Ends a push for good, as an administrator. The trail of an owned one says so. */
-  endAsAdministrator(pushId: number, actor: Actor): Promise<AdministratorsEnd>;
+  /**
+   * Ends a push for good, as an administrator. The trail of an owned one says so. @param together written with the end.
+   */
+  endAsAdministrator(pushId: number, actor: Actor, together: InUnit): Promise<AdministratorsEnd>;
 
   /** Newest first, 50 a page. @throws AppError not_authenticated, forbidden, not_found. */
   audit(urlToken: string, actor: Actor, page: number): Promise<readonly AuditEntry[]>;
@@ -156,7 +159,7 @@ export function createPushes(deps: PushDeps): Pushes {
     list: (ownerId, state, page) => listPushes(deps, ownerId, state, page),
     survey: createSurvey(deps),
     totals: () => deps.store.surveys.totals(),
-    endAsAdministrator: (pushId, actor) => endAsAdministrator(deps, pushId, actor),
+    endAsAdministrator: (pushId, actor, together) => endAsAdministrator(deps, pushId, actor, together),
     audit: (urlToken, actor, page) => auditPush(deps, urlToken, actor, page),
     openTicket: (ticket, actor, start) => openTicket(deps, ticket, actor, start),
   };

@@ -1,3 +1,4 @@
+import type { InUnit } from "../db/database.ts";
 import type { AuditRecord } from "./audit-trail.ts";
 import type { DispatchRefusal, NewDispatch, PushDispatches, ViewNotices } from "./notice-store.ts";
 import type { EndReason, KindName } from "./push.ts";
@@ -109,7 +110,7 @@ export interface PushStore {
   /** Guarded like a claim, and by the views used so far: they stay below the limit. All of it happens, or nothing. */
   change(change: PushChange, audit: AuditRecord): Promise<ChangeOutcome>;
   /** @returns false when it had ended already, or its time is not up. */
-  end(request: EndRequest): Promise<boolean>;
+  end(request: EndRequest, together?: InUnit): Promise<boolean>;
   /** Counts and logs a retrieval of a push that has ended. @returns the push as it stands after it. */
   recordRefusal(pushId: number, audit: AuditRecord): Promise<PushRow | undefined>;
   record(pushId: number, audit: AuditRecord): Promise<void>;

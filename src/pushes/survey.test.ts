@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { openTestHouse, signedIn, stranger } from "../../test/support/house.ts";
 import { dayMs } from "../base/clock.ts";
+import { nothingElse } from "../db/database.ts";
 
 const everything = { kind: null, state: "all", ownerId: null, beforeId: null } as const;
 const admin = signedIn(99, true);
@@ -45,9 +46,13 @@ it("lets an administrator end a push for good, which its owner's trail tells", a
   const push = await pushes.create({ payload: "secret" }, signedIn(7));
   const [surveyed] = (await pushes.survey(everything)).pushes;
   const id = surveyed?.id ?? 0;
-  expect(await pushes.endAsAdministrator(id, admin)).toBe("ended");
-  expect(await pushes.endAsAdministrator(id, admin)).toBe("had_ended");
-  expect(await pushes.endAsAdministrator(id + 1_000, admin)).toBe("unknown");
+  const failing = () => Promise.reject(new Error("cannot be written"));
+  await expect(pushes.endAsAdministrator(id, admin, failing)).rejects.toThrow("cannot be written");
+  expect((await pushes.survey({ ...everything, state: "active" })).pushes).toHaveLength(1);
+  expect(await pushes.endAsAdministrator(id, admin, nothingElse)).toBe("ended");
+  // What had ended, or never was, is nobody's deed.
+  expect(await pushes.endAsAdministrator(id, admin, failing)).toBe("had_ended");
+  expect(await pushes.endAsAdministrator(id + 1_000, admin, failing)).toBe("unknown");
   expect(await pushes.claimView(push.urlToken, { counting: "everyone" }, stranger)).toMatchObject({
     outcome: "gone",
     push: { deleted: true },
@@ -63,7 +68,7 @@ it("lets nobody else end a push by its number", async () => {
   await pushes.create({ payload: "secret" }, signedIn(7));
   const [surveyed] = (await pushes.survey(everything)).pushes;
   for (const actor of [stranger, signedIn(7)]) {
-    await expect(pushes.endAsAdministrator(surveyed?.id ?? 0, actor)).rejects.toThrow();
+    await expect(pushes.endAsAdministrator(surveyed?.id ?? 0, actor, nothingElse)).rejects.toThrow();
   }
   expect((await pushes.survey({ ...everything, state: "active" })).pushes).toHaveLength(1);
 });

@@ -1,3 +1,4 @@
+import type { InUnit } from "../db/database.ts";
 import { auditRecord } from "./audit-trail.ts";
 import type { PushDeps } from "./deps.ts";
 import { hasEnded } from "./present-push.ts";
@@ -42,6 +43,7 @@ export async function endAsAdministrator(
   deps: Pick<PushDeps, "clock" | "store">,
   pushId: number,
   actor: Actor,
+  together: InUnit,
 ): Promise<AdministratorsEnd> {
   if (actor.user?.admin !== true) throw new Error("Only administrators end pushes by their numbers.");
   const now = deps.clock.now();
@@ -49,6 +51,7 @@ export async function endAsAdministrator(
   if (row === undefined) return "unknown";
   if (hasEnded(row, now)) return "had_ended";
   const audit = auditRecord("expire", actor, now);
-  const ended = await deps.store.end({ pushId, reason: "administrator", endedAt: now, blobsDueAt: 0, audit });
+  const end = { pushId, reason: "administrator", endedAt: now, blobsDueAt: 0, audit } as const;
+  const ended = await deps.store.end(end, together);
   return ended ? "ended" : "had_ended";
 }

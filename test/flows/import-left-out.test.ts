@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { nothingElse } from "../../src/db/database.ts";
 import { expected } from "../support/password-pusher/expected.ts";
 import {
   lostKey,
@@ -104,7 +105,7 @@ test("this server's own style sheet stays, and the other one is told of", async 
   const move = startMove();
   {
     const app = await move.serve();
-    expect(await app.app.house.branding.setStyle("body { color: red }")).toBeUndefined();
+    expect(await app.app.house.branding.setStyle("body { color: red }", nothingElse)).toBeUndefined();
   }
   const report = withReport(move);
   await move.run(installProduction(), ...report.options);

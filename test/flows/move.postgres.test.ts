@@ -81,7 +81,8 @@ test("every link, token, session and audit entry goes to PostgreSQL and comes ba
   await retrieve(app, ended);
   await retrieve(app, locked, "wrong");
   const shell = { userId: null, email: "shell", address: "" };
-  await app.app.house.accounts.recordAdminAction("restored_backup", "before the move", shell);
+  const { db, accounts } = app.app.house;
+  await db.write(accounts.adminEntry("restored_backup", "before the move", shell));
   const before = await ownersView(app, estate.apiToken, [...owned, ended]);
   const cookie = estate.person.cookie();
   await app[Symbol.asyncDispose]();
@@ -101,7 +102,8 @@ test("every link, token, session and audit entry goes to PostgreSQL and comes ba
   const { files } = await retrieve(moved, file);
   const download = await moved.server.inject({ url: new URL(files[0].url).pathname });
   expect(download.body).toBe("content");
-  await moved.app.house.accounts.recordAdminAction("restored_backup", "after the move", shell);
+  const after = moved.app.house;
+  await after.db.write(after.accounts.adminEntry("restored_backup", "after the move", shell));
   const latest = await create(moved, { payload: "made on PostgreSQL" });
   await moved[Symbol.asyncDispose]();
 

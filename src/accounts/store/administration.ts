@@ -12,8 +12,7 @@ export interface AdministrationStore {
   setDisabled(userId: number, disabled: boolean, entry: NewEntry): Promise<Change>;
   /** The account with everything that belongs to it in this room. */
   deleteUser(userId: number, now: number, entry: NewEntry | null): Promise<Change>;
-  record(entry: NewEntry): Promise<void>;
-  /** The same with the change that it tells of. */
+  /** Together with the change that it tells of. */
   recordInUnit(unit: Unit, entry: NewEntry): Promise<void>;
   listEntries(limit: number, offset: number): Promise<readonly AdminEntry[]>;
 }
@@ -118,7 +117,6 @@ export function createAdministrationStore(db: Database): AdministrationStore {
         await unit.run(removeUser, userId);
         if (entry !== null) await recordInUnit(unit, entry);
       }),
-    record: (entry) => db.write((unit) => recordInUnit(unit, entry)),
     recordInUnit,
     listEntries: (limit, offset) => db.read.all(entriesFrom, limit, offset),
   };

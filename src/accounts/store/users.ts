@@ -1,4 +1,4 @@
-import type { Database, Reading, Unit } from "../../db/database.ts";
+import type { Database, InUnit, Reading, Unit } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
 import type { User } from "../account.ts";
 import { nextId } from "./counted-ids.ts";
@@ -16,8 +16,8 @@ export interface NewUser {
 
 /** What takes a unit belongs into one of the accounts' turn, and sees what is so there; the rest reads what is durable. */
 export interface UserStore {
-  /** undefined: the e-mail is taken. */
-  insertUser(user: NewUser): Promise<User | undefined>;
+  /** undefined: the e-mail is taken. @param together written with the user. */
+  insertUser(user: NewUser, together?: (made: User) => InUnit): Promise<User | undefined>;
   insert(unit: Unit, user: NewUser): Promise<User | undefined>;
   findFresh(unit: Unit, email: string): Promise<User | undefined>;
   hasSignedIn(unit: Unit, userId: number): Promise<boolean>;
@@ -71,7 +71,12 @@ const isInhabited = async (reading: Reading) => (await reading.one(anyUser)) !==
 
 export function createUserStore(db: Database): UserStore {
   return {
-    insertUser: (user) => db.writeInTurn("accounts", (unit) => insert(unit, user)),
+    insertUser: (user, together) =>
+      db.writeInTurn("accounts", async (unit) => {
+        const made = await insert(unit, user);
+        if (made !== undefined) await together?.(made)(unit);
+        return made;
+      }),
     insert,
     findFresh,
     hasSignedIn: async (unit, userId) => (await unit.one(everSignedIn, userId)) !== undefined,

@@ -1,4 +1,4 @@
-import type { Database, Unit } from "../../db/database.ts";
+import type { Database, InUnit, Unit } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
 
 export const brandingParts = ["name", "logo", "style"] as const;
@@ -16,8 +16,8 @@ export interface BrandingStore {
   /** undefined: nothing was ever changed. */
   readMark(): Promise<Buffer | undefined>;
   readParts(): Promise<readonly StoredPart[]>;
-  put(part: StoredPart, mark: Buffer): Promise<void>;
-  remove(name: BrandingPart, mark: Buffer): Promise<void>;
+  put(part: StoredPart, mark: Buffer, together: InUnit): Promise<void>;
+  remove(name: BrandingPart, mark: Buffer, together: InUnit): Promise<void>;
 }
 
 const allParts = sql<[], StoredPart>(
@@ -36,16 +36,17 @@ const putMark = sql<[mark: Buffer]>(
 );
 
 export function createBrandingStore(db: Database): BrandingStore {
-  const change = (mark: Buffer, work: (unit: Unit) => Promise<unknown>) =>
+  const change = (mark: Buffer, together: InUnit, work: (unit: Unit) => Promise<unknown>) =>
     db.write(async (unit) => {
       await work(unit);
       await unit.run(putMark, mark);
+      await together(unit);
     });
   return {
     readMark: async () => (await db.read.one(currentMark))?.value,
     readParts: () => db.read.all(allParts),
-    put: ({ name, content, contentType, updatedAt }, mark) =>
-      change(mark, (unit) => unit.run(putPart, name, content, contentType, updatedAt)),
-    remove: (name, mark) => change(mark, (unit) => unit.run(removePart, name)),
+    put: ({ name, content, contentType, updatedAt }, mark, together) =>
+      change(mark, together, (unit) => unit.run(putPart, name, content, contentType, updatedAt)),
+    remove: (name, mark, together) => change(mark, together, (unit) => unit.run(removePart, name)),
   };
 }

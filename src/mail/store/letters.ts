@@ -1,4 +1,4 @@
-import type { Database, Reading, Unit } from "../../db/database.ts";
+import type { Database, InUnit, Reading, Unit } from "../../db/database.ts";
 import { sql } from "../../db/statement.ts";
 
 /** A letter as it lies in the outbox. */
@@ -37,9 +37,9 @@ export interface LetterStore {
   /** Newest first. */
   failed(limit: number, offset: number): Promise<readonly StoredFailure[]>;
   /** @returns false: it is not among the failed ones. */
-  retry(id: number, now: number): Promise<boolean>;
+  retry(id: number, now: number, together: InUnit): Promise<boolean>;
   /** The same. */
-  discard(id: number): Promise<boolean>;
+  discard(id: number, together: InUnit): Promise<boolean>;
   removeFailedBefore(createdBefore: number): Promise<number>;
   sizes(): Promise<LetterCounts>;
 }
@@ -114,6 +114,15 @@ const countLetters = sql<[], LetterCounts>(
 
 export function createLetterStore(db: Database): LetterStore {
   const { read, autocommit } = db;
+
+  /** @returns false: there is no such letter, and nothing was written. */
+  const changeFailed = (together: InUnit, change: (unit: Unit) => Promise<number>) =>
+    db.write(async (unit) => {
+      if ((await change(unit)) !== 1) return false;
+      await together(unit);
+      return true;
+    });
+
   return {
     async insert(unit, seal, now) {
       const taken = await unit.one(takeId);
@@ -145,8 +154,8 @@ export function createLetterStore(db: Database): LetterStore {
     },
     find: (id) => read.one(failedById, id),
     failed: (limit, offset) => read.all(failedPage, limit, offset),
-    retry: async (id, now) => (await autocommit.run(retryFailed, now, id)) === 1,
-    discard: async (id) => (await autocommit.run(discardFailed, id)) === 1,
+    retry: (id, now, together) => changeFailed(together, (unit) => unit.run(retryFailed, now, id)),
+    discard: (id, together) => changeFailed(together, (unit) => unit.run(discardFailed, id)),
     removeFailedBefore: (createdBefore) => autocommit.run(removeOldFailed, createdBefore),
     sizes: async () => (await read.one(countLetters)) ?? { waiting: 0, failed: 0 },
   };

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import { type BrandingPart, brandingParts, brandNameCharactersMax, logoBytesMax } from "../../branding/branding.ts";
+import type { InUnit } from "../../db/database.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { receiveBody, receiveForm } from "../../http/body/receive-body.ts";
 import { immutableFor, sendPage } from "../../http/headers.ts";
@@ -33,15 +34,16 @@ export function registerLookPages(server: FastifyInstance, deps: PageDeps): void
   server.post(`${adminPaths.look}/style`, { config: changing }, (request, reply) => setStyle(request, reply, deps));
   for (const part of brandingParts) {
     server.post(`${adminPaths.look}/${part}/reset`, { config: changing }, async (request, reply) => {
-      await deps.branding.reset(part);
-      return done(request, reply, deps, part);
+      await deps.branding.reset(part, entryOf(request, deps, part));
+      return goTo(adminPaths.look, request, reply, deps);
     });
   }
 }
 
 async function setName(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
   const name = textOf(await receiveForm(request, deps.bodyBudget), "name");
-  if (await deps.branding.setName(name)) return done(request, reply, deps, "name");
+  const entry = entryOf(request, deps, "name");
+  if (await deps.branding.setName(name, entry)) return goTo(adminPaths.look, request, reply, deps);
   const { admin } = pageContext(request, deps, null).words;
   return sendLook(request, reply, deps, 422, { name: admin.badName({ max: brandNameCharactersMax }) }, { name });
 }
@@ -58,27 +60,22 @@ async function setLogo(request: FastifyRequest, reply: FastifyReply, deps: PageD
     }
     bytes = sizeBytes > logoBytesMax ? Buffer.alloc(0) : Buffer.concat(chunks);
   });
-  if (await deps.branding.setLogo(bytes)) return done(request, reply, deps, "logo");
+  const entry = entryOf(request, deps, "logo");
+  if (await deps.branding.setLogo(bytes, entry)) return goTo(adminPaths.look, request, reply, deps);
   const { admin, formats } = pageContext(request, deps, null).words;
   return sendLook(request, reply, deps, 422, { logo: admin.badLogo({ size: formats.bytes(logoBytesMax) }) });
 }
 
 async function setStyle(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
   const style = textOf(await receiveForm(request, deps.bodyBudget), "style");
-  const problem = await deps.branding.setStyle(style);
-  if (problem === undefined) return done(request, reply, deps, "style");
+  const problem = await deps.branding.setStyle(style, entryOf(request, deps, "style"));
+  if (problem === undefined) return goTo(adminPaths.look, request, reply, deps);
   const { words } = pageContext(request, deps, null);
   return sendLook(request, reply, deps, 422, { style: problemText(problem, words) }, { style });
 }
 
-async function done(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: PageDeps,
-  part: BrandingPart,
-): Promise<FastifyReply> {
-  await deps.accounts.recordAdminAction("changed_branding", part, administratorOf(request));
-  return goTo(adminPaths.look, request, reply, deps);
+function entryOf(request: FastifyRequest, { accounts }: PageDeps, part: BrandingPart): InUnit {
+  return accounts.adminEntry("changed_branding", part, administratorOf(request));
 }
 
 function sendLook(

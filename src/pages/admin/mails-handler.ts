@@ -11,20 +11,21 @@ import { type MailsModel, mailsView } from "./mails-view.tsx";
 
 export function registerMailsPage(server: FastifyInstance, deps: PageDeps): void {
   const { mail, accounts } = deps;
+  const entry = (action: "retried_mail" | "discarded_mail", id: number, request: FastifyRequest) =>
+    accounts.adminEntry(action, String(id), administratorOf(request));
   server.get(adminPaths.mails, { config: reading }, (request, reply) =>
     sendMails(request, reply, deps, 200, queryOf(request, "queued") === "1" ? "queued" : null),
   );
   server.post(`${adminPaths.mails}/:id/retry`, { config: changing }, async (request, reply) => {
     const id = idOf(request);
-    const outcome = id === undefined ? "unknown" : await mail.retry(id);
+    const outcome = id === undefined ? "unknown" : await mail.retry(id, entry("retried_mail", id, request));
     if (outcome !== "queued") return sendMails(request, reply, deps, outcome === "unknown" ? 404 : 422, outcome);
-    await accounts.recordAdminAction("retried_mail", String(id), administratorOf(request));
     return goTo(`${adminPaths.mails}?queued=1`, request, reply, deps);
   });
   server.post(`${adminPaths.mails}/:id/discard`, { config: changing }, async (request, reply) => {
     const id = idOf(request);
-    if (id === undefined || !(await mail.discard(id))) throw new AppError("not_found", "not-found");
-    await accounts.recordAdminAction("discarded_mail", String(id), administratorOf(request));
+    const discarded = id !== undefined && (await mail.discard(id, entry("discarded_mail", id, request)));
+    if (!discarded) throw new AppError("not_found", "not-found");
     return goTo(adminPaths.mails, request, reply, deps);
   });
 }

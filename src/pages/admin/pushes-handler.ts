@@ -20,11 +20,9 @@ export function registerAdminPushesPage(server: FastifyInstance, deps: PageDeps)
     // Read first: a form that is refused must not have ended anything.
     const form = await receiveForm(request, deps.bodyBudget);
     const id = idOf(request);
-    const outcome = id === undefined ? "unknown" : await deps.pushes.endAsAdministrator(id, request.actor);
+    const entry = deps.accounts.adminEntry("ended_push", String(id), administratorOf(request));
+    const outcome = id === undefined ? "unknown" : await deps.pushes.endAsAdministrator(id, request.actor, entry);
     if (outcome === "unknown") throw new AppError("not_found", "not-found");
-    if (outcome === "ended") {
-      await deps.accounts.recordAdminAction("ended_push", String(id), administratorOf(request));
-    }
     const filter = filterOf((name) => textOf(form, name));
     return goTo(pushesPath(filter), request, reply, deps);
   });

@@ -65,7 +65,12 @@ export function createPushStore(db: Database): PushStore {
         throw error;
       }
     },
-    end: (request) => db.write((unit) => steps.end(unit, request)),
+    end: (request, together) =>
+      db.write(async (unit) => {
+        const ended = await steps.end(unit, request);
+        if (ended) await together?.(unit);
+        return ended;
+      }),
     recordRefusal: (pushId, audit) => db.write((unit) => steps.recordRefusal(unit, pushId, audit)),
     record: (pushId, audit) => db.write((unit) => steps.record(unit, pushId, audit)),
     hasDownload: async (pushId, address, since) =>
