@@ -34,7 +34,7 @@ import { openTicket } from "./tickets.ts";
 import { readTrail, readWholeTrail } from "./trail.ts";
 import { PendingUpload } from "./upload.ts";
 
-export { asksForDispatch } from "./dispatch.ts";
+export { asksForDispatch } from "./letter-rules.ts";
 export { pushLimits } from "./limits.ts";
 export type * from "./push.ts";
 export type * from "./surveyed-push.ts";
