@@ -2,7 +2,7 @@ import { type ApiReference, describeEndpoint } from "../v2/api-reference.ts";
 import { operations } from "./operations.ts";
 
 /** API v1 for a reader, from the operations that are registered and the schemas that validate. */
-export function earlierApiReference(): ApiReference {
+export function v1ApiReference(): ApiReference {
   return {
     title: "Sealpush API v1",
     description:

@@ -39,7 +39,7 @@ export const retrieve: ApiHandler = async (request, reply, deps) => {
 };
 
 export const audit: ApiHandler = async (request, reply, deps) => {
-  const entries = await deps.pushes.audit(urlTokenOf(request), request.actor, earlierPageOf(request));
+  const entries = await deps.pushes.audit(urlTokenOf(request), request.actor, v1PageOf(request));
   return sendJson(reply, 200, presentAudit(entries));
 };
 
@@ -57,7 +57,7 @@ async function list(
   deps: ApiDeps,
   state: "active" | "expired",
 ): Promise<FastifyReply> {
-  const pushes = await deps.pushes.list(userIdOf(request), state, earlierPageOf(request));
+  const pushes = await deps.pushes.list(userIdOf(request), state, v1PageOf(request));
   return sendJson(
     reply,
     200,
@@ -66,6 +66,6 @@ async function list(
 }
 
 /** In this version pages may be counted from 0 as well. @throws AppError invalid_request. */
-function earlierPageOf(request: FastifyRequest): number {
+function v1PageOf(request: FastifyRequest): number {
   return Reflect.get(Object(request.query), "page") === "0" ? 1 : pageOf(request);
 }

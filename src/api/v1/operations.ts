@@ -14,7 +14,7 @@ import * as handlers from "./handlers.ts";
 import * as schemas from "./schemas.ts";
 
 /** One endpoint of API v1: what is registered and what `GET /api` shows come from here. */
-export interface EarlierOperation extends Operation {
+export interface V1Operation extends Operation {
   /** Where the same is served as well. */
   readonly alsoAt: readonly string[];
   /** Of the fields in the body; null: it takes none. */
@@ -36,12 +36,25 @@ const creating = {
     422: { description: "What is wrong with each field.", schema: FieldErrorsAnswer },
     ...always,
   },
-} as const satisfies Partial<EarlierOperation>;
+} as const satisfies Partial<V1Operation>;
+
+const listing = {
+  ...looking,
+  ...{ method: "GET", access: "api_token", scope: "read", parameters: ["page"] },
+  description: "Of every kind, newest first, 50 a page. Page 0 is page 1.",
+  answers: {
+    200: { description: "Pushes.", schema: schemas.PushListAnswer },
+    ...badPage,
+    ...badToken,
+    ...lacksScope,
+    ...always,
+  },
+} as const satisfies Partial<V1Operation>;
 
 /** One kind of push once had each of these addresses; a token opens the same push at all of them. */
 const atAll = (rest: string) => ({ path: `/p${rest}`, alsoAt: [`/f${rest}`, `/r${rest}`] });
 
-export const operations: readonly EarlierOperation[] = [
+export const operations: readonly V1Operation[] = [
   {
     ...looking,
     id: "v1GetVersion",
@@ -86,41 +99,17 @@ export const operations: readonly EarlierOperation[] = [
     handler: handlers.createUrl,
   },
   {
-    ...looking,
+    ...listing,
     ...atAll("/active.json"),
     id: "v1ListActivePushes",
-    method: "GET",
-    access: "api_token",
-    scope: "read",
     summary: "List your active pushes",
-    description: "Of every kind, newest first, 50 a page. Page 0 is page 1.",
-    parameters: ["page"],
-    answers: {
-      200: { description: "Pushes.", schema: schemas.PushListAnswer },
-      ...badPage,
-      ...badToken,
-      ...lacksScope,
-      ...always,
-    },
     handler: handlers.listActive,
   },
   {
-    ...looking,
+    ...listing,
     ...atAll("/expired.json"),
     id: "v1ListExpiredPushes",
-    method: "GET",
-    access: "api_token",
-    scope: "read",
     summary: "List your pushes that have ended",
-    description: "Of every kind, newest first, 50 a page. Page 0 is page 1.",
-    parameters: ["page"],
-    answers: {
-      200: { description: "Pushes.", schema: schemas.PushListAnswer },
-      ...badPage,
-      ...badToken,
-      ...lacksScope,
-      ...always,
-    },
     handler: handlers.listExpired,
   },
   {

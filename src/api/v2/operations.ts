@@ -48,6 +48,19 @@ export const lacksFactor = { 403: refused("The token's user lacks the second fac
 export const lacksScope = { 403: refused("The token lacks the scope, or its user a required second factor.") };
 export const badPage = { 400: refused("Invalid page parameter.") };
 
+const listing = {
+  ...{ method: "GET", access: "api_token", scope: "read", changesState: false, retrieval: false, takesPush: false },
+  description: "Newest first, 50 a page.",
+  parameters: ["page"],
+  answers: {
+    200: { description: "Pushes.", schema: schemas.PushListAnswer },
+    ...badPage,
+    ...badToken,
+    ...lacksScope,
+    ...always,
+  },
+} as const satisfies Partial<Operation>;
+
 export const operations: readonly Operation[] = [
   {
     id: "getVersion",
@@ -91,45 +104,17 @@ export const operations: readonly Operation[] = [
     handler: handlers.create,
   },
   {
+    ...listing,
     id: "listActivePushes",
-    method: "GET",
     path: "/api/v2/pushes/active",
-    access: "api_token",
-    scope: "read",
-    changesState: false,
-    retrieval: false,
     summary: "List your active pushes",
-    description: "Newest first, 50 a page.",
-    parameters: ["page"],
-    takesPush: false,
-    answers: {
-      200: { description: "Pushes.", schema: schemas.PushListAnswer },
-      ...badPage,
-      ...badToken,
-      ...lacksScope,
-      ...always,
-    },
     handler: handlers.listActive,
   },
   {
+    ...listing,
     id: "listExpiredPushes",
-    method: "GET",
     path: "/api/v2/pushes/expired",
-    access: "api_token",
-    scope: "read",
-    changesState: false,
-    retrieval: false,
     summary: "List your pushes that have ended",
-    description: "Newest first, 50 a page.",
-    parameters: ["page"],
-    takesPush: false,
-    answers: {
-      200: { description: "Pushes.", schema: schemas.PushListAnswer },
-      ...badPage,
-      ...badToken,
-      ...lacksScope,
-      ...always,
-    },
     handler: handlers.listExpired,
   },
   {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { type BareServer, startBareServer } from "../../../test/support/http-server.ts";
-import { operations as earlierOperations } from "../../api/v1/operations.ts";
+import { operations as v1Operations } from "../../api/v1/operations.ts";
 import { operations } from "../../api/v2/operations.ts";
 import { registerApiHelpPage } from "./handler.ts";
 
@@ -9,7 +9,7 @@ afterEach(() => server.fastify.close());
 
 test.each([
   ["/help/api", operations, "/api/v2/pushes"],
-  ["/api", earlierOperations, "/p.json"],
+  ["/api", v1Operations, "/p.json"],
 ] as const)("%s shows every endpoint, in words that need no script", async (url, shown, example) => {
   server = startBareServer();
   registerApiHelpPage(server.fastify, {

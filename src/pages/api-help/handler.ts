@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { earlierApiReference } from "../../api/v1/api-reference.ts";
+import { v1ApiReference } from "../../api/v1/api-reference.ts";
 import { apiReference } from "../../api/v2/api-reference.ts";
 import { sendPage } from "../../http/headers.ts";
 import type { PageContext } from "../page-context.ts";
@@ -10,14 +10,14 @@ import { type ApiHelpModel, apiHelpView } from "./view.tsx";
 /** `GET /help/api` describes API v2 for a reader, `GET /api` the older API v1. */
 export function registerApiHelpPage(server: FastifyInstance, deps: FrameDeps): void {
   const reference = apiReference();
-  const earlierReference = earlierApiReference();
+  const v1Reference = v1ApiReference();
   server.get("/help/api", { config: { access: "page", changesState: false } }, (request, reply) => {
     const model = { version: "v2", reference, baseUrl: request.baseUrl } as const;
     return sendHelp(reply, model, pageContext(request, deps, "/help/api"));
   });
   // An address of the API, so no cookie is read there: whether somebody is signed in is not known, and not asked.
   server.get("/api", { config: { access: "public", changesState: false } }, (request, reply) => {
-    const model = { version: "v1", reference: earlierReference, baseUrl: request.baseUrl } as const;
+    const model = { version: "v1", reference: v1Reference, baseUrl: request.baseUrl } as const;
     return sendHelp(reply, model, { ...pageContext(request, deps, "/api"), signIns: false });
   });
 }
