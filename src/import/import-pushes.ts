@@ -6,7 +6,7 @@ import type { PushOutcome } from "./destination.ts";
 import { type Lack, type PushPart, stillLacking, stillToCome } from "./lacks.ts";
 import { inLanes } from "./lanes.ts";
 import { findLostFile, type Known, linkProblem, readPush } from "./read-push.ts";
-import type { Holdings, SourcePush, SourceRow, SourceTrail } from "./source.ts";
+import { beforeFirstId, type Holdings, type SourcePush, type SourceRow, type SourceTrail } from "./source.ts";
 import type { ImportedRow } from "./store/imported-rows.ts";
 import type { PushState } from "./tally.ts";
 
@@ -40,12 +40,19 @@ interface WaitingRow {
 /** Those that no earlier run has brought whole. */
 async function* unknownRows(run: ImportRun): AsyncGenerator<WaitingRow> {
   const knownPushes = run.destination.knownPushes();
-  for await (const row of run.source.pushes(0)) {
+  for await (const row of run.source.pushes(beforeFirstId)) {
     run.onRow("pushes");
+    noteOwner(run, row);
     const known = await knownPushes.find(row.id);
     if (known === undefined || known.lacks.length > 0) yield { row, known };
     else countKnown(run, row, known, known.holdings);
   }
+}
+
+/** A row in which an owner stands who is no user of the source: all but what only an owner could see comes along. */
+function noteOwner({ owners, tally }: ImportRun, row: PushRow): void {
+  if (row.outcome !== "read" || row.row.userId === null) return;
+  if (owners.ownerOf(row.row.userId).outcome === "nobody") tally.noteOwnerless(row.id);
 }
 
 function weightOf({ row }: WaitingRow): number {

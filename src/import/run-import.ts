@@ -40,8 +40,18 @@ export async function runImport(deps: ImportDeps): Promise<ImportSummary> {
   if (!interrupted) countRest(tally, there, there.ofNoPush);
   const differences = interrupted ? [] : await compare(destination, tally, there);
   // Only now they have all counts.
-  const { warnings } = source;
+  const warnings = [...source.warnings, ...ownerlessWarning(tally)];
   return { interrupted, warnings, there, tally, differences };
+}
+
+function ownerlessWarning({ ownerless: { count, first } }: Tally): readonly string[] {
+  if (count === 0) return [];
+  const what =
+    count === 1
+      ? "push has an owner who is no user there: it comes along as nobody's"
+      : "pushes have an owner who is no user there: they come along as nobody's";
+  const ids = `${first.join(", ")}${count > first.length ? ", …" : ""}`;
+  return [`${count} ${what}, without name and note (${ids}).`];
 }
 
 async function importStyle({ source, destination, tally }: ImportRun): Promise<void> {

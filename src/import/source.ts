@@ -49,6 +49,9 @@ export interface KeyTrial {
   readonly examples: readonly string[];
 }
 
+/** Before any id: they begin with 1, and a damaged one may lie below. Each engine compares it with ids of any width. */
+export const beforeFirstId = -(2 ** 31);
+
 /** A row that cannot be read is told by its id, and the rest goes on. */
 export type SourceRow<Row, Which extends UserPart | PushPart> = {
   readonly id: number;
@@ -128,7 +131,8 @@ export interface SourceFile {
   /** As it was stored: never to be used in a path. */
   readonly filename: string;
   readonly contentType: string | null;
-  readonly sizeBytes: number;
+  /** null: not known, so nothing tells whether the bytes are all there. */
+  readonly sizeBytes: number | null;
   /** Base64 of MD5; null: unknown. */
   readonly checksum: string | null;
   /** Where it lies: the name of its service, and its key there. */

@@ -49,6 +49,7 @@ export interface Behind {
 }
 
 const reasonsMax = 200;
+const idsShown = 20;
 const noCounts = (): Counts => ({ brought: 0, known: 0, leftOut: 0, skipped: 0 });
 
 /** What has become of the rows so far. Of what was read it keeps numbers only. */
@@ -74,6 +75,8 @@ export class Tally {
   readonly staying = { pushes: 0, events: 0 };
   /** Pushes of which nobody could count what belongs to them. */
   uncounted = 0;
+  /** How many pushes have an owner who is no user of the source, and the first of them. */
+  readonly ownerless: { count: number; readonly first: number[] } = { count: 0, first: [] };
   readonly #behind = new Map<string, Behind>();
   readonly #onProblem: (problem: Problem) => void;
 
@@ -108,6 +111,11 @@ export class Tally {
 
   lacks(table: Problem["table"], id: number, lacks: readonly Lack[]): void {
     for (const { reason } of lacks) this.#tell({ table, id, effect: "partly", reason });
+  }
+
+  noteOwnerless(id: number): void {
+    this.ownerless.count += 1;
+    if (this.ownerless.first.length < idsShown) this.ownerless.first.push(id);
   }
 
   supersede(table: Problem["table"], id: number, parts: readonly Part[]): void {

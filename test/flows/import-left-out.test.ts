@@ -73,6 +73,24 @@ test("a damaged row is told by its number, and the rest goes on", async () => {
   expect(report.read().pushes.brought).toBeGreaterThan(30);
 });
 
+test("an owner who is no user there is told of, and the link of such a push works", async () => {
+  const move = startMove();
+  const installation = installProduction((connection) => {
+    connection.pragma("foreign_keys = OFF");
+    connection.prepare("UPDATE pushes SET user_id = 77 WHERE id = ?").run(pushTagged("file-one").id);
+    connection.prepare("UPDATE users SET email = '' WHERE email = 'carol@example.net'").run();
+  });
+  const report = withReport(move);
+  for (let runs = 1; runs <= 2; runs += 1) {
+    await move.run(installation, ...report.options);
+    expect(report.read().warnings).toEqual([
+      `1 push has an owner who is no user there: it comes along as nobody's, without name and note (${pushTagged("file-one").id}).`,
+    ]);
+    expect(problemsOf(report)).toContain("users 6 left_out");
+  }
+  expect((await retrieve(await move.serve(), "file-one")).body.files).toHaveLength(1);
+});
+
 test("an account that is here already is touched only when it is said to be the same", async () => {
   const move = startMove();
   const installation = installProduction();

@@ -12,9 +12,11 @@ export function wholeNumberOf(cell: Cell | undefined): number | undefined {
   return Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** In the words of the three engines. NULL is false. */
-export function truthOf(cell: Cell | undefined): boolean {
-  return ["1", "t", "true"].includes(String(cell ?? "").toLowerCase());
+/** In the words of the three engines. NULL is false. undefined: it is neither. */
+export function truthOf(cell: Cell | undefined): boolean | undefined {
+  const word = String(cell ?? "").toLowerCase();
+  if (["1", "t", "true"].includes(word)) return true;
+  return ["", "0", "f", "false"].includes(word) ? false : undefined;
 }
 
 const timeShape = /^(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z| UTC|\+00(?::?00)?)?$/;

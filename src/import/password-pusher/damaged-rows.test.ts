@@ -10,7 +10,7 @@ import {
 import { collect, openSource } from "../../../test/support/password-pusher/open-source.ts";
 import { sealedByLockbox } from "../../../test/support/password-pusher/seal.ts";
 import type { PushPart } from "../lacks.ts";
-import type { ImportSource, SourcePush, SourceRow } from "../source.ts";
+import { beforeFirstId, type ImportSource, SourceFileError, type SourcePush, type SourceRow } from "../source.ts";
 
 /** Of the fixture: text-plain, text-passphrase-utf8 (owned, all three values sealed), url-plain. */
 const [textPush, sealedPush, urlPush] = [11, 17, 36];
@@ -65,6 +65,55 @@ describe("a push that cannot be read whole", () => {
     });
   });
 
+  it.each([
+    ["user_id", "Who owns it"],
+    ["expire_after_days", "How many days it has"],
+    ["expire_after_views", "How many views it has"],
+    ["expired", "Whether it has ended"],
+    ["deletable_by_viewer", "Whether viewers may delete it"],
+    ["retrieval_step", "Whether it has a retrieval step"],
+  ])("is told by its number, and nothing is guessed, when its %s is damaged", async (column, what) => {
+    const source = await readAfter((db) => {
+      db.pragma("foreign_keys = OFF");
+      for (const [value, id] of [
+        ["x", textPush],
+        [1e300, urlPush],
+      ]) {
+        db.prepare(`UPDATE pushes SET ${column} = ? WHERE id = ?`).run(value, id);
+      }
+    });
+
+    for (const id of [textPush, urlPush]) {
+      expect(await pushOf(source, id)).toMatchObject({
+        outcome: "unreadable",
+        reason: `${what} (${column}) cannot be read.`,
+      });
+    }
+  });
+
+  it("is told by its number, and stops no other, when that number is none a push can have here", async () => {
+    const source = await readAfter((db) => {
+      db.pragma("foreign_keys = OFF");
+      db.prepare("UPDATE pushes SET id = 9223372036854775807 WHERE id = ?").run(textPush);
+      db.prepare("UPDATE pushes SET id = -5 WHERE id = ?").run(urlPush);
+    });
+    const rows = await collect(source.pushes(beforeFirstId));
+
+    expect(rows).toHaveLength(48);
+    expect(rows[0]).toMatchObject({ id: -5, outcome: "read" });
+    expect(rows.at(-1)).toMatchObject({ id: 2 ** 63, outcome: "unreadable" });
+  });
+
+  it("has ended when its days are fewer than none, and not before it was made", async () => {
+    const source = await readAfter((db) =>
+      db.prepare("UPDATE pushes SET expire_after_days = ? WHERE id = ?").run(Number.MIN_SAFE_INTEGER, textPush),
+    );
+    const row = await pushOf(source, textPush);
+
+    expect(row).toMatchObject({ outcome: "read", row: { open: null, end: { reason: "time" } } });
+    expect(row?.outcome === "read" && row.row.end?.at).toBe(row?.outcome === "read" && row.row.createdAt);
+  });
+
   it("is left out without a url_token, for no link leads to it", async () => {
     const source = await readAfter((db) => {
       db.prepare("UPDATE pushes SET url_token = NULL WHERE id = ?").run(textPush);
@@ -88,6 +137,20 @@ describe("a push that cannot be read whole", () => {
       lacks: [{ part: "files", reason: "Its attachment 4 has no file on record." }],
     });
     expect(row?.outcome === "read" && row.row.open?.files.map(({ id }) => id)).toEqual([3, 5]);
+  });
+
+  it("has a file that cannot be had when its record is damaged", async () => {
+    const source = await readAfter((db) => {
+      db.pragma("foreign_keys = OFF");
+      db.prepare("UPDATE active_storage_blobs SET byte_size = 'large' WHERE id = 7").run();
+    });
+    const row = await pushOf(source, 57);
+    const [, damaged] = (row?.outcome === "read" && row.row.open?.files) || [];
+    if (damaged === undefined) throw new Error("The fixture has lost files.");
+
+    await expect(collect(source.readFile(damaged))).rejects.toThrow(
+      new SourceFileError("How large it is (byte_size) cannot be read."),
+    );
   });
 
   it("is told by its number when the database's own pages are damaged; the others come", async () => {
@@ -159,6 +222,21 @@ describe("what old rows leave open", () => {
     ]);
   });
 
+  it("says where it is not known who did something, or what became of a mail", async () => {
+    const source = await readAfter((db) => {
+      db.prepare("UPDATE audit_logs SET user_id = 'x' WHERE push_id = ?").run(textPush);
+      db.prepare("UPDATE notify_by_emails SET status = 9 WHERE id = 1").run();
+    });
+
+    const { entries, lacks } = await source.trail(textPush);
+    expect(entries.map(({ userId }) => userId)).toEqual(entries.map(() => null));
+    expect(lacks).toHaveLength(entries.length);
+    expect(lacks[0]).toMatchObject({ part: "people", reason: expect.stringMatching(/entry \d+ .*\(user_id\)/) });
+    expect((await source.trail(119)).lacks).toEqual([
+      { part: "notifications", reason: expect.stringMatching(/^The status of the mail 1 .*told as failed\.$/) },
+    ]);
+  });
+
   it("does without tables and columns that came later", async () => {
     const source = await readAfter((db) => {
       db.exec(
@@ -200,6 +278,15 @@ describe("a user whose second factor is lost", () => {
       row: { passwordHash: "", totp: null, apiToken: "nAaDnoZLGfC4JKsefkqL" },
       lacks: [{ part: "factor", reason: expect.stringContaining("No key opens its second factor") }],
     });
+  });
+
+  it("needs a factor still when the word for it is neither yes nor no", async () => {
+    const source = await readAfter((db) =>
+      db.prepare("UPDATE users SET otp_required_for_login = 'x' WHERE id = 3").run(),
+    );
+    const [, alice] = await collect(source.users(0));
+
+    expect(alice).toMatchObject({ row: { totp: { secret: expect.any(String) } }, lacks: [] });
   });
 
   it("comes without backup codes when their key is not given, and that is told", async () => {

@@ -75,6 +75,11 @@ describe("the database that was handed over", () => {
       join(folder, "text.sqlite3"),
       "This is no database, and long enough to be told from one. ".repeat(20),
     );
+    const blank = join(folder, "blank.sqlite3");
+    changeDatabase(blank, () => undefined);
+    const oldest = installProduction((db) =>
+      db.exec("ALTER TABLE pushes RENAME TO passwords; DELETE FROM schema_migrations WHERE version > '20250101'"),
+    );
     const old = installProduction((db) => db.exec("DELETE FROM schema_migrations WHERE version > '20250101'"));
 
     await expect(openSource(installation, { database: `sqlite:${folder}/missing.sqlite3` })).rejects.toThrow(
@@ -84,8 +89,25 @@ describe("the database that was handed over", () => {
       "text.sqlite3 cannot be opened as a SQLite database (SQLITE_NOTADB).",
     );
     await expect(openSource(installation, { database: `sqlite:${other}` })).rejects.toThrow(
-      "--database leads to no database of Password Pusher 2.x: the table pushes has no column kind.",
+      "--database leads to no database of Password Pusher 2.x: there is no table schema_migrations with a version.",
     );
+    await expect(openSource(installation, { database: `sqlite:${blank}` })).rejects.toThrow(
+      "--database leads to no database of Password Pusher 2.x: there is no table schema_migrations with a version.",
+    );
+    await expect(openSource(oldest)).rejects.toThrow(/too old \(1\.x\): upgrade it to the newest 2\.x/);
     await expect(openSource(old)).rejects.toThrow(/too old .*upgrade it to the newest 2\.x/);
+  });
+
+  it.each([
+    ["ALTER TABLE pushes DROP COLUMN passphrase_ciphertext", "the table pushes has no column passphrase_ciphertext"],
+    ["ALTER TABLE users DROP COLUMN otp_required_for_login", "the table users has no column otp_required_for_login"],
+    ["DROP TABLE active_storage_attachments", "there is no table active_storage_attachments"],
+    ["DROP TABLE notify_by_emails", "there is no table notify_by_emails"],
+  ])("is refused when a part of it is missing that its version has: %s", async (change, what) => {
+    const installation = installProduction((db) => db.exec(change));
+
+    await expect(openSource(installation)).rejects.toThrow(
+      `--database leads to a copy of Password Pusher's database that is not whole: ${what}.`,
+    );
   });
 });

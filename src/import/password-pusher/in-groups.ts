@@ -32,12 +32,15 @@ export async function* readInGroups<Row, Part extends UserPart | PushPart>(
   afterId: number,
 ): AsyncGenerator<SourceRow<Row, Part>, void, undefined> {
   for (let last = afterId; ; ) {
-    const ids = (await reading.ids(last, pageIds)).map(idOf);
+    const page = await reading.ids(last, pageIds);
+    const ids = page.map((record) => wholeNumberOf(record.id)).filter((id) => id !== undefined);
     for (const group of groupsOf(await sizesOf(reading, ids))) {
       yield* readGroup(reading, group);
       // Reading from a file waits for nothing, and what OpenSSL was lent comes back between turns of the loop alone.
       await nextTurn();
     }
+    // Such an id is greater than all that are exact.
+    for (const record of page) if (wholeNumberOf(record.id) === undefined) yield unexact(record);
     if (ids.length < pageIds) return;
     last = ids.at(-1) ?? last;
   }
@@ -55,6 +58,11 @@ async function sizesOf<Row, Part extends UserPart | PushPart>(
     if (error instanceof SourceReadError) return ids.map((id) => ({ id, bytes: groupBytes }));
     throw error;
   }
+}
+
+function unexact({ id }: SourceRecord) {
+  const reason = "Its number (id) is greater than any that can be noted here.";
+  return { outcome: "unreadable" as const, id: Number(id), reason };
 }
 
 function idOf(record: SourceRecord): number {

@@ -38,6 +38,19 @@ const kinds: readonly SourceKind[] = ["text", "file", "url", "qr"];
 const daysWithoutLimit = 7;
 const viewsWithoutLimit = 5;
 
+/**
+ * What is not guessed when it cannot be read: it would give more than was meant, or take a push from its owner. NULL has a
+ * meaning in each.
+ */
+const decisive = [
+  ["user_id", "Who owns it", wholeNumberOf],
+  ["expire_after_days", "How many days it has", wholeNumberOf],
+  ["expire_after_views", "How many views it has", wholeNumberOf],
+  ["expired", "Whether it has ended", truthOf],
+  ["deletable_by_viewer", "Whether viewers may delete it", truthOf],
+  ["retrieval_step", "Whether it has a retrieval step", truthOf],
+] as const;
+
 /** One push with its state and, while it lives, its content. What cannot be opened is told without what it holds. */
 export async function pushOf(reading: PushReading, found: FoundPush): Promise<SourceRow<SourcePush, PushPart>> {
   const { id, record, tally, holdings } = found;
@@ -48,9 +61,14 @@ export async function pushOf(reading: PushReading, found: FoundPush): Promise<So
   }
   const kindNumber = wholeNumberOf(record.kind);
   const kind = kinds[kindNumber ?? -1];
-  if (kind === undefined) return unreadable(`Its kind ${kindNumber ?? "NULL"} is not known.`);
+  if (kind === undefined)
+    return unreadable(`Its kind ${kindNumber === undefined ? "" : `${kindNumber} `}is not known.`);
   const createdAt = timeOf(record.created_at);
   if (createdAt === undefined) return unreadable("When it was made (created_at) cannot be read.");
+  const damaged = decisive.find(
+    ([column, , read]) => textOf(record[column]) !== null && read(record[column]) === undefined,
+  );
+  if (damaged !== undefined) return unreadable(`${damaged[1]} (${damaged[0]}) cannot be read.`);
 
   const lacks: Lack<PushPart>[] = [];
   const end = await endIn(reading, found, createdAt);
@@ -67,8 +85,8 @@ export async function pushOf(reading: PushReading, found: FoundPush): Promise<So
     open: content,
     ...limitsOf(record),
     countedViews: tally.countedViews,
-    deletableByViewer: truthOf(record.deletable_by_viewer),
-    retrievalStep: truthOf(record.retrieval_step),
+    deletableByViewer: truthOf(record.deletable_by_viewer) === true,
+    retrievalStep: truthOf(record.retrieval_step) === true,
     updatedAt: timeOf(record.updated_at) ?? createdAt,
   };
   return { outcome: "read", id, holdings, row, lacks };
@@ -94,7 +112,7 @@ async function endIn(
     {
       ...limits,
       ...{ countedViews, expiredOn, createdAt },
-      expired: truthOf(record.expired),
+      expired: truthOf(record.expired) === true,
       deletedAt: timeOf(tally.deletedAt),
       lastViewAt:
         viewsUsed && expiredOn === undefined

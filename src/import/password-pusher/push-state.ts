@@ -19,7 +19,7 @@ export interface PushMarks {
 /** Days are whole 24 hours, so the end is exact. null: it has not ended. */
 export function endOf(marks: PushMarks, now: number): SourcePush["end"] {
   const { expired, expiredOn, deletedAt, createdAt, updatedAt } = marks;
-  const daysEndAt = createdAt + marks.expireAfterDays * dayMs;
+  const daysEndAt = createdAt + Math.max(marks.expireAfterDays, 0) * dayMs;
   const viewsUsed = marks.countedViews >= marks.expireAfterViews;
   const daysUsed = now >= daysEndAt;
   if (!expired && !viewsUsed && !daysUsed) return null;

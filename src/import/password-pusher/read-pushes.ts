@@ -67,11 +67,10 @@ function tallyOf(records: readonly SourceRecord[]): Tally {
 /** The number of the attachment, when there is no file on record for it. */
 function fileOf(record: SourceRecord): SourceFile | number {
   const id = wholeNumberOf(record.attachment_id) ?? 0;
-  const key = textOf(record.key);
-  const sizeBytes = wholeNumberOf(record.byte_size);
-  if (key === null || sizeBytes === undefined || sizeBytes < 0) return id;
+  if (["key", "byte_size", "filename", "service_name"].every((column) => textOf(record[column]) === null)) return id;
+  const sizeBytes = wholeNumberOf(record.byte_size) ?? null;
   return {
-    ...{ id, key, sizeBytes },
+    ...{ id, key: textOf(record.key) ?? "", sizeBytes },
     filename: textOf(record.filename) ?? "",
     contentType: textOf(record.content_type),
     checksum: textOf(record.checksum) || null,

@@ -44,9 +44,13 @@ async function trailOf(reading: TrailReading, pushId: number): Promise<SourceTra
       lacks.push({ part: "trail", reason: `The audit entry ${id} is left out: its ${what}.` });
       continue;
     }
+    const userId = wholeNumberOf(record.user_id) ?? null;
+    if (userId === null && textOf(record.user_id) !== null) {
+      lacks.push({ part: "people", reason: `Who did what the audit entry ${id} tells of (user_id) cannot be read.` });
+    }
     entries.push({
       ...{ id, kind, createdAt },
-      userId: wholeNumberOf(record.user_id) ?? null,
+      userId,
       address: textOf(record.ip) ?? "",
       userAgent: textOf(record.user_agent) ?? "",
       referrer: textOf(record.referrer) ?? "",
@@ -94,15 +98,22 @@ function notificationOf(
     if (opening.underDefaultKey) underDefaultKey = true;
     return opening.text;
   };
+  const status = statuses[wholeNumberOf(record.status) ?? -1];
   const notification: SourceNotification = {
     recipients: addressesIn(opened("recipients_ciphertext")),
     locale: opened("locale_ciphertext") || null,
-    status: statuses[wholeNumberOf(record.status) ?? -1] ?? "failed",
+    status: status ?? "failed",
     successfulSends: opened("successful_sends_ciphertext"),
     errorMessage: opened("error_message_ciphertext"),
     proceedAt: timeOf(record.proceed_at) ?? null,
   };
   if (underDefaultKey) findings.note("notificationUnderDefaultKey", id);
+  if (status === undefined) {
+    lacks.push({
+      part: "notifications",
+      reason: `The status of the mail ${id} in its audit trail is not known: it is told as failed.`,
+    });
+  }
   if (!whole) lacks.push({ part: "notifications", reason: `No key opens all of the mail ${id} in its audit trail.` });
   return notification;
 }

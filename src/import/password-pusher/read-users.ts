@@ -33,7 +33,7 @@ export function readUsers(reading: UserReading, afterId: number): AsyncIterable<
 function userOf(reading: UserReading, id: number, record: SourceRecord | undefined): SourceRow<SourceUser, UserPart> {
   if (record === undefined) return { outcome: "unreadable", id, reason: "The database lists it and does not have it." };
   const email = textOf(record.email)?.trim() ?? "";
-  if (email === "") return { outcome: "skipped", id, reason: "It has no e-mail address." };
+  if (email === "") return { outcome: "unreadable", id, reason: "It has no e-mail address." };
   const lacks: Lack<UserPart>[] = [];
   const totp = totpOf(reading, id, record, lacks);
   const confirmedAt = timeOf(record.confirmed_at) ?? null;
@@ -46,7 +46,7 @@ function userOf(reading: UserReading, id: number, record: SourceRecord | undefin
     id,
     email,
     passwordHash: totp === "lost" ? "" : (textOf(record.encrypted_password) ?? ""),
-    admin: truthOf(record.admin),
+    admin: truthOf(record.admin) === true,
     language: textOf(record.preferred_language) || null,
     confirmedAt,
     createdAt: createdAt ?? confirmedAt ?? updatedAt ?? 0,
@@ -68,7 +68,8 @@ function totpOf(
   record: SourceRecord,
   lacks: Lack<UserPart>[],
 ): SourceTotp | null | "lost" {
-  if (!truthOf(record.otp_required_for_login)) return null;
+  // What is neither yes nor no must not turn a factor off.
+  if (truthOf(record.otp_required_for_login) === false) return null;
   const sealed = textOf(record.otp_secret_ciphertext) ?? "";
   if (sealed === "") {
     lacks.push({ part: "factor", reason: `Its second factor is in force and has no secret, ${noWayIn}.` });

@@ -15,6 +15,8 @@ export interface SourceFiles {
   reaches(service: string): boolean;
 }
 
+type SizedFile = SourceFile & { readonly sizeBytes: number };
+
 /** The shape that the source makes keys of: nothing in it can lead out of a folder. */
 const keyShape = /^[0-9A-Za-z]{8,64}$/;
 /** Names of the source's services that are a folder. */
@@ -36,7 +38,7 @@ export function openSourceFiles(places: StoragePlaces, deps: BucketDeps): Source
     return bucket;
   };
 
-  async function* bytesOf(file: SourceFile): AsyncGenerator<Uint8Array, void, undefined> {
+  async function* bytesOf(file: SizedFile): AsyncGenerator<Uint8Array, void, undefined> {
     const bucket = bucketOf(file.service);
     if (bucket !== undefined) yield* objectBytes(await bucket, file);
     else if (folder !== undefined) yield* diskBytes(folder, file);
@@ -45,8 +47,11 @@ export function openSourceFiles(places: StoragePlaces, deps: BucketDeps): Source
 
   return {
     async *read(file) {
+      const { sizeBytes } = file;
       if (!keyShape.test(file.key)) throw new SourceFileError("Its key in the store has a shape that no key has.");
-      yield* checked(file, bytesOf(file));
+      if (sizeBytes === null || sizeBytes < 0) throw new SourceFileError("How large it is (byte_size) cannot be read.");
+      const sized = { ...file, sizeBytes };
+      yield* checked(sized, bytesOf(sized));
     },
     reaches: (service) =>
       folder !== undefined || (!diskServices.includes(service) && (buckets.has(service) || buckets.has(""))),
@@ -58,7 +63,7 @@ export function named(service: string): string {
   return /^[a-z0-9_]{1,40}$/.test(service) ? service : "of an unknown name";
 }
 
-async function* checked(file: SourceFile, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* checked(file: SizedFile, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const md5 = createHash("md5");
   let bytes = 0;
   for await (const chunk of chunks) {
@@ -117,7 +122,7 @@ async function openBucket(settings: BucketSettings, deps: BucketDeps): Promise<B
   return createBucket(settings, deps, defaultPatience);
 }
 
-async function* objectBytes(bucket: Bucket, { key, sizeBytes }: SourceFile): AsyncGenerator<Uint8Array> {
+async function* objectBytes(bucket: Bucket, { key, sizeBytes }: SizedFile): AsyncGenerator<Uint8Array> {
   const { readObject } = await import("../../blobs/s3/read-object.ts");
   try {
     // One byte more than there should be: a longer object tells so.

@@ -12,10 +12,6 @@ export interface FileQueries {
 
 const blobColumns = ["key", "filename", "content_type", "byte_size", "checksum", "service_name"];
 
-export function hasFiles(tables: SourceTables): boolean {
-  return tables.has("active_storage_attachments") && tables.has("active_storage_blobs");
-}
-
 /** `FROM` to `WHERE` of the attachments `a` of pushes with their blobs `b`. */
 export function attachedToPushes(tables: SourceTables): string {
   const { column } = tables;
@@ -29,7 +25,6 @@ export function createFileQueries(tables: SourceTables): FileQueries {
   const { asText } = rows.dialect;
   return {
     async files(ids) {
-      if (!hasFiles(tables)) return [];
       const columns = [
         `${asText(`a.${column("id")}`)} AS attachment_id`,
         `${asText(`a.${column("record_id")}`)} AS push_id`,
@@ -44,7 +39,6 @@ export function createFileQueries(tables: SourceTables): FileQueries {
       );
     },
     async services() {
-      if (!hasFiles(tables)) return [];
       const service = `b.${column("service_name")}`;
       return await rows.all(
         `SELECT ${asText(service)} AS service_name, ${asText("COUNT(*)")} AS files ${attachedToPushes(tables)}

@@ -1,5 +1,5 @@
 import { firstOf, from } from "./ask.ts";
-import { attachedToPushes, hasFiles } from "./file-queries.ts";
+import { attachedToPushes } from "./file-queries.ts";
 import type { Cell, SourceRecord } from "./source-rows.ts";
 import type { SourceTables } from "./source-tables.ts";
 
@@ -19,7 +19,7 @@ type CountedTable = "users" | "pushes" | "audit_logs" | "notify_by_emails" | "fi
 export function createInstallationQueries(tables: SourceTables): InstallationQueries {
   const { rows, name, column, selection } = tables;
   const { asText } = rows.dialect;
-  const isThere = (table: CountedTable) => (table === "files" ? hasFiles(tables) : tables.has(table));
+  const isThere = (table: CountedTable) => table === "files" || tables.has(table);
 
   async function countFrom(of: string): Promise<number> {
     return Number((await firstOf(tables, `SELECT ${asText("COUNT(*)")} AS entries ${of}`)).entries ?? 0);

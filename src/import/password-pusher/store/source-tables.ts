@@ -1,7 +1,7 @@
 import { SourceError } from "../../source.ts";
 import type { SourceRecord, SourceRows } from "./source-rows.ts";
 
-/** Columns that are read of each table. What a table or an older installation does not have is read as NULL. */
+/** Columns that are read of each table. What an older installation does not have is read as NULL. */
 const wanted = {
   users: [
     ...["id", "email", "encrypted_password", "admin", "authentication_token", "preferred_language", "confirmed_at"],
@@ -27,13 +27,21 @@ const wanted = {
 
 export type SourceTable = keyof typeof wanted;
 
-/** Without these it is another application's database. */
-const needed: Readonly<Partial<Record<SourceTable, readonly string[]>>> = {
-  pushes: ["id", "kind", "url_token", "payload_ciphertext", "created_at"],
-  users: ["id", "email", "encrypted_password"],
-  audit_logs: ["id", "push_id", "kind", "created_at"],
-  schema_migrations: ["version"],
-};
+/**
+ * What there is since which version of the schema: a copy without it is not whole, and nothing of it is taken for empty. A
+ * passphrase, a second factor or a file would be missing, and nobody be told.
+ */
+const needed: readonly { readonly since: number; readonly table: SourceTable; readonly columns: readonly string[] }[] =
+  [
+    { since: 0, table: "pushes", columns: wanted.pushes },
+    { since: 0, table: "users", columns: wanted.users.filter((column) => !/otp_/.test(column)) },
+    { since: 0, table: "audit_logs", columns: wanted.audit_logs },
+    { since: 0, table: "active_storage_attachments", columns: wanted.active_storage_attachments },
+    { since: 0, table: "active_storage_blobs", columns: wanted.active_storage_blobs },
+    { since: 20260321120000, table: "users", columns: wanted.users },
+    { since: 20260427123959, table: "site_settings", columns: wanted.site_settings },
+    { since: 20260427190300, table: "notify_by_emails", columns: wanted.notify_by_emails },
+  ];
 
 /** Since then pushes lie in the one table; in older ones some may not have been moved there. */
 const schemaVersionMin = 20250606094103;
@@ -56,11 +64,13 @@ export interface SourceTables {
 export async function openSourceTables(rows: SourceRows): Promise<SourceTables> {
   const present = new Map<SourceTable, ReadonlySet<string>>();
   for (const table of tablesOf(wanted)) present.set(table, await rows.columns(table));
-  for (const [table, columns] of Object.entries(needed)) {
-    const there = await rows.columns(table);
-    if (there.size === 0) throw notTheSource(`there is no table ${table}`);
+  const version = await knownVersionOf(rows, present);
+  for (const { since, table, columns } of needed) {
+    if (version < since) continue;
+    const there = present.get(table) ?? new Set();
+    if (there.size === 0) throw notWhole(`there is no table ${table}`);
     const missing = columns.find((column) => !there.has(column));
-    if (missing !== undefined) throw notTheSource(`the table ${table} has no column ${missing}`);
+    if (missing !== undefined) throw notWhole(`the table ${table} has no column ${missing}`);
   }
   const { quoted, asText } = rows.dialect;
   const tables = {
@@ -77,11 +87,29 @@ export async function openSourceTables(rows: SourceRows): Promise<SourceTables> 
       return `SELECT ${columns.join(", ")} FROM ${quoted(table)}`;
     },
   };
-  return { ...tables, warnings: warningsOf(await schemaVersionOf(rows)) };
+  return { ...tables, warnings: warningsOf(version) };
 }
 
 function tablesOf(tables: typeof wanted): readonly SourceTable[] {
   return Object.keys(tables).filter((name): name is SourceTable => name in tables);
+}
+
+/** @throws SourceError when it is no database of the source, or one that is too old. */
+async function knownVersionOf(
+  rows: SourceRows,
+  present: ReadonlyMap<SourceTable, ReadonlySet<string>>,
+): Promise<number> {
+  if (present.get("schema_migrations")?.has("version") !== true) {
+    throw notTheSource("there is no table schema_migrations with a version");
+  }
+  if (present.get("pushes")?.has("url_token") !== true) {
+    // Before 2.x, pushes lay in tables of their own; this one was there from the beginning.
+    if ((await rows.columns("passwords")).has("url_token")) throw tooOld("1.x");
+    throw notTheSource("there is no table pushes with url_tokens");
+  }
+  const version = await schemaVersionOf(rows);
+  if (version < schemaVersionMin) throw tooOld(`schema ${version}`);
+  return version;
 }
 
 async function schemaVersionOf(rows: SourceRows): Promise<number> {
@@ -94,11 +122,6 @@ function versionOf({ version }: SourceRecord): number {
 }
 
 function warningsOf(version: number): readonly string[] {
-  if (version < schemaVersionMin) {
-    throw new SourceError(
-      `This Password Pusher is too old (schema ${version}): upgrade it to the newest 2.x, start it once, and come back.`,
-    );
-  }
   if (version < schemaVersionKnown) {
     return [`This Password Pusher is older than 2.11.4 (schema ${version}): what its tables lack is taken for empty.`];
   }
@@ -108,6 +131,16 @@ function warningsOf(version: number): readonly string[] {
     ];
   }
   return [];
+}
+
+function tooOld(what: string): SourceError {
+  return new SourceError(
+    `This Password Pusher is too old (${what}): upgrade it to the newest 2.x, start it once, and come back.`,
+  );
+}
+
+function notWhole(what: string): SourceError {
+  return new SourceError(`--database leads to a copy of Password Pusher's database that is not whole: ${what}.`);
 }
 
 function notTheSource(what: string): SourceError {
