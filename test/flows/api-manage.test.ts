@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestApp, type TestApp } from "../support/app.ts";
+import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 
 let app: TestApp;
 let token: string;
@@ -11,7 +11,6 @@ beforeAll(async () => {
 });
 afterAll(() => app[Symbol.asyncDispose]());
 
-const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
 const get = (url: string, headers: Record<string, string> = {}) => app.server.inject({ url, headers });
 
 async function create(push: object, headers: Record<string, string> = {}): Promise<string> {

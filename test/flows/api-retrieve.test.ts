@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestApp, type TestApp } from "../support/app.ts";
+import { bearer, startTestApp, type TestApp } from "../support/app.ts";
+import { commonKeys } from "../support/push-keys.ts";
 
 let app: TestApp;
 let token: string;
@@ -10,8 +11,6 @@ beforeAll(async () => {
   otherToken = await app.makeToken("other@example.com");
 });
 afterAll(() => app[Symbol.asyncDispose]());
-
-const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
 
 async function create(push: object, headers: Record<string, string> = {}): Promise<string> {
   const answer = await app.server.inject({ method: "POST", url: "/api/v2/pushes", headers, payload: { push } });
@@ -41,15 +40,10 @@ test("the last view still gets the payload, from then on there is none", async (
 
 test("the answer has exactly the contract's keys, in v2 and in the older form", async () => {
   const urlToken = await create({ payload: "secret", name: "n", note: "o" }, bearer(token));
-  const common = [
-    ...["expire_after_views", "expired", "url_token", "deletable_by_viewer", "retrieval_step", "expired_on"],
-    ...["passphrase", "created_at", "updated_at", "expire_after_days", "days_remaining", "views_remaining"],
-    ...["deleted", "json_url", "html_url"],
-  ];
   const two = (await retrieve(urlToken)).json();
-  expect(Object.keys(two)).toEqual([...common, "kind", "expires_at", "payload", "files"]);
+  expect(Object.keys(two)).toEqual([...commonKeys, "kind", "expires_at", "payload", "files"]);
   const one = await get(new URL(two.json_url).pathname);
-  expect(Object.keys(one.json())).toEqual([...common, "payload", "files"]);
+  expect(Object.keys(one.json())).toEqual([...commonKeys, "payload", "files"]);
   expect(one.json().payload).toBe("secret");
 });
 

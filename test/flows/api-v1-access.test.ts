@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestApp, type TestApp } from "../support/app.ts";
+import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 
 let app: TestApp;
 let token: string;
@@ -13,7 +13,6 @@ afterAll(() => app[Symbol.asyncDispose]());
 
 type Headers = Readonly<Record<string, string>>;
 
-const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
 const get = (url: string, headers: Headers = {}) => app.server.inject({ url, headers });
 const remove = (url: string, headers: Headers = {}) => app.server.inject({ method: "DELETE", url, headers });
 const post = (url: string, payload: object, headers: Headers = {}) =>

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestApp, type TestApp } from "../support/app.ts";
+import { bearer, startTestApp, type TestApp } from "../support/app.ts";
+import { commonKeys } from "../support/push-keys.ts";
 
 let app: TestApp;
 let token: string;
@@ -16,7 +17,6 @@ afterAll(() => app[Symbol.asyncDispose]());
 type Method = "GET" | "HEAD" | "OPTIONS" | "POST" | "DELETE" | "PATCH";
 type Headers = Readonly<Record<string, string>>;
 
-const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
 const ask = (method: Method, url: string, headers: Headers = {}, payload?: string | object) =>
   app.server.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) });
 
@@ -27,11 +27,7 @@ async function make(fields: object = {}, headers: Headers = bearer(token)): Prom
 }
 
 const sorted = (keys: readonly string[]) => [...keys].sort();
-const listedKeys = sorted([
-  ...["expire_after_views", "expired", "url_token", "deletable_by_viewer", "retrieval_step", "expired_on"],
-  ...["passphrase", "created_at", "updated_at", "expire_after_days", "days_remaining", "views_remaining"],
-  ...["deleted", "json_url", "html_url", "name", "note"],
-]);
+const listedKeys = sorted([...commonKeys, "name", "note"]);
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 test.each(["active", "expired"])(

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestApp, type TestApp } from "../support/app.ts";
+import { bearer, startTestApp, type TestApp } from "../support/app.ts";
+import { commonKeys } from "../support/push-keys.ts";
 
 let app: TestApp;
 let token: string;
@@ -13,7 +14,6 @@ beforeAll(async () => {
 });
 afterAll(() => app[Symbol.asyncDispose]());
 
-const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
 type Headers = Readonly<Record<string, string>>;
 
 const get = (url: string, headers: Headers = {}) => app.server.inject({ url, headers });
@@ -36,12 +36,6 @@ const file = (name: string, filename: string, content: string) =>
 const end = "--b--\r\n";
 
 const kindOf = async (urlToken: string) => (await get(`/api/v2/pushes/${urlToken}`)).json().kind;
-
-const commonKeys = [
-  ...["expire_after_views", "expired", "url_token", "deletable_by_viewer", "retrieval_step", "expired_on"],
-  ...["passphrase", "created_at", "updated_at", "expire_after_days", "days_remaining", "views_remaining"],
-  ...["deleted", "json_url", "html_url"],
-];
 
 describe("keys", () => {
   test("a made push has exactly those that v1 knows", async () => {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
-import { startTestApp, type TestApp } from "../support/app.ts";
+import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { makeFolder } from "../support/engine-database.ts";
 import { makeEstate } from "../support/estate.ts";
 import { openTestHouse, stranger, TestClock } from "../support/house.ts";
@@ -39,8 +39,6 @@ const move = (places: Places, from: string, to: string) =>
 
 /** What stands on the lines of the tables: name, rows, digest. */
 const digestsIn = (output: string) => output.split("\n").filter((line) => /rows {2}[0-9a-f]{64}$/.test(line));
-
-const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 async function create(app: TestApp, push: object, token?: string): Promise<string> {
   const headers = token === undefined ? {} : bearer(token);

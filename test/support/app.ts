@@ -26,6 +26,9 @@ export interface TestAppOptions {
 
 export const password = "a long enough password";
 
+/** The headers of a request with this API token. */
+export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
 /** The whole product on a real database, under a clock that the test moves. */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const dataDir = options.dataDir ?? makeDataDir();

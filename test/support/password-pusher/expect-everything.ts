@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
-import type { TestApp } from "../app.ts";
+import { bearer, type TestApp } from "../app.ts";
 import { appFor } from "../factors.ts";
 import type { TestClock } from "../house.ts";
 import { Visitor } from "../visitor.ts";
@@ -26,8 +26,6 @@ async function serve(move: Move, users: readonly ExpectedUser[]): Promise<World>
   }
   return { app, clock: move.clock, tokens };
 }
-
-const bearer = (token: string | undefined) => ({ authorization: `Bearer ${token}` });
 
 async function getJson({ app }: World, url: string, headers: Readonly<Record<string, string>> = {}) {
   const answer = await app.server.inject({ url, headers });
@@ -104,7 +102,7 @@ async function expectLists(world: World, there: ExpectedInstallation): Promise<v
       ["active", false],
       ["expired", true],
     ] as const) {
-      const { body } = await getJson(world, `/api/v2/pushes/${list}`, bearer(world.tokens.get(email)));
+      const { body } = await getJson(world, `/api/v2/pushes/${list}`, bearer(world.tokens.get(email) ?? ""));
       const wanted = owned.filter((push) => push.at_reference.expired === expired);
       const listed: { url_token: string }[] = body;
       expect(listed.map((push) => push.url_token).sort(), email).toEqual(wanted.map((push) => push.url_token).sort());
@@ -147,7 +145,7 @@ async function expectTrails(world: World, there: ExpectedInstallation): Promise<
     const counts: Record<string, number> = {};
     for (let page = 1; ; page += 1) {
       const path = `/api/v2/pushes/${push.url_token}/audit?page=${page}`;
-      const { body } = await getJson(world, path, bearer(world.tokens.get(push.owner ?? "")));
+      const { body } = await getJson(world, path, bearer(world.tokens.get(push.owner ?? "") ?? ""));
       for (const { kind } of body.logs) counts[kind] = (counts[kind] ?? 0) + 1;
       expectDispatches(push, body.logs, there);
       if (page === 1) expect(body.logs[0], push.tag).toMatchObject(entryView(push.audit_newest));
