@@ -49,11 +49,13 @@ describe("the one that sends every push as a multipart form", () => {
       ],
       "-----BEGIN KEY-----\n",
     );
-    const body = [field("password[payload]", ""), file, formEnd(boundary)].join("");
+    // It sends its default of a kind as well.
+    const fields = [field("password[payload]", "see attached"), field("password[kind]", "text")];
+    const body = [...fields, file, formEnd(boundary)].join("");
     const made = await replay.send(wire(request("POST /p.json", [...credentials(), type]), body));
     expect(made.status).toBe(201);
     const opened = await replay.send(wire(request(`GET /p/${made.object().url_token}.json`)));
-    expect(opened.object().files).toMatchObject([{ filename: "key.pem" }]);
+    expect(opened.object()).toMatchObject({ payload: "see attached", files: [{ filename: "key.pem" }] });
   });
 
   test("destroying what is there, what is gone and what never was", async () => {
