@@ -31,7 +31,7 @@ FROM node:24.21.0-bookworm-slim
 
 LABEL org.opencontainers.image.title="Sealpush" \
       org.opencontainers.image.description="A self-hosted server for handing over a secret once" \
-      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.version="3.0.0" \
       org.opencontainers.image.licenses="Apache-2.0"
 
 # Only the server's own user writes, and only here. What installs software has no business in a running container.

@@ -1,5 +1,6 @@
 import { encode } from "uqr";
 import { expect, test } from "vitest";
+import packageJson from "../../../package.json" with { type: "json" };
 import { replayServer, wire } from "../../support/replay.ts";
 
 /** The official one: fetch from a page of the extension. */
@@ -37,6 +38,11 @@ test("it asks for the version without a token, and reads the edition", async () 
       { api_version: "2.1", edition: "oss", features: { accounts: { enabled: false }, requests: { enabled: false } } },
     ]);
   }
+});
+
+test("it takes this server's version, which it believes to be of the server that it was written for", () => {
+  const [major = 0, minor = 0] = packageJson.version.split(".").map(Number);
+  expect(major > 2 || (major === 2 && minor >= 5)).toBe(true);
 });
 
 test.each(["/api/v2/accounts", "/api/v2/requests", "/api/v2/accounts.json", "/api/v2/requests.json"])(
