@@ -5,7 +5,7 @@ import type { ImportRun } from "./deps.ts";
 import type { PushOutcome } from "./destination.ts";
 import { type Lack, type PushPart, stillLacking, stillToCome } from "./lacks.ts";
 import { inLanes } from "./lanes.ts";
-import { findLostFile, type Known, linkProblem, readPush } from "./read-push.ts";
+import { findLostFile, linkProblem, type PushContext, readPush } from "./read-push.ts";
 import { beforeFirstId, type Holdings, type SourcePush, type SourceRow, type SourceTrail } from "./source.ts";
 import type { ImportedRow } from "./store/imported-rows.ts";
 import type { PushState } from "./tally.ts";
@@ -107,7 +107,7 @@ function stateOf(push: SourcePush, ownerId: number | null): PushState {
 }
 
 /** What is read beside the row of a push, for what it is here. */
-interface Surroundings extends Omit<Known, "lostFileIds"> {
+interface Surroundings extends Omit<PushContext, "lostFileIds"> {
   readonly lacks: readonly Lack<PushPart>[];
 }
 
@@ -181,14 +181,14 @@ type Attempt = PushOutcome | { readonly outcome: "file_lost"; readonly fileId: n
 async function tryToBring(
   { destination, source }: ImportRun,
   { row: push }: ReadRow,
-  known: Known,
+  context: PushContext,
   lacks: readonly Lack<PushPart>[],
   holdings: Holdings,
 ): Promise<Attempt> {
   try {
     const parts = lacks.map(({ part }) => part);
     return await destination.bringPush({
-      ...{ sourceId: push.id, push: readPush(push, known, source), lacks: parts, holdings },
+      ...{ sourceId: push.id, push: readPush(push, context, source), lacks: parts, holdings },
     });
   } catch (error) {
     const file = findLostFile(error);

@@ -32,7 +32,7 @@ export function linkProblem(urlToken: string): string | undefined {
 }
 
 /** What of a push is as its source says, with what is known of it here. */
-export interface Known {
+export interface PushContext {
   readonly ownerId: number | null;
   readonly owners: Owners;
   readonly entries: readonly SourceAuditEntry[];
@@ -41,8 +41,8 @@ export interface Known {
 }
 
 /** @param source where the bytes of files are read. */
-export function readPush(push: SourcePush, known: Known, source: Pick<ImportSource, "readFile">): AdoptedPush {
-  const { entries, owners, ownerId, lostFileIds } = known;
+export function readPush(push: SourcePush, context: PushContext, source: Pick<ImportSource, "readFile">): AdoptedPush {
+  const { entries, owners, ownerId, lostFileIds } = context;
   return {
     ...{ urlToken: push.urlToken, kind: push.kind, ownerId, name: push.name ?? "", note: push.note ?? "" },
     open: push.open && {

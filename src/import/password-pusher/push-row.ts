@@ -10,7 +10,7 @@ import type { Cell, SourceRecord } from "./store/source-rows.ts";
 export interface PushReading {
   readonly queries: Pick<
     SourceQueries,
-    "pushIds" | "pushSizes" | "pushes" | "tallies" | "notificationTallies" | "files" | "countedViewAt"
+    "pushIds" | "pushSizes" | "pushes" | "entryCounts" | "notificationCounts" | "files" | "countedViewAt"
   >;
   readonly lockbox: Lockbox;
   readonly findings: Findings;
@@ -18,7 +18,7 @@ export interface PushReading {
   readonly now: number;
 }
 
-export interface Tally {
+export interface TrailSummary {
   readonly countedViews: number;
   readonly deletedAt: Cell;
   readonly entries: number;
@@ -27,7 +27,7 @@ export interface Tally {
 export interface FoundPush {
   readonly id: number;
   readonly record: SourceRecord;
-  readonly tally: Tally;
+  readonly trail: TrailSummary;
   /** A number: an attachment of which there is no file on record. */
   readonly files: readonly (SourceFile | number)[];
   readonly holdings: Holdings;
@@ -53,7 +53,7 @@ const decisive = [
 
 /** One push with its state and, while it lives, its content. What cannot be opened is told without what it holds. */
 export async function pushOf(reading: PushReading, found: FoundPush): Promise<SourceRow<SourcePush, PushPart>> {
-  const { id, record, tally, holdings } = found;
+  const { id, record, trail, holdings } = found;
   const unreadable = (reason: string) => ({ outcome: "unreadable" as const, id, holdings, reason });
   const urlToken = textOf(record.url_token) ?? "";
   if (urlToken === "") {
@@ -84,7 +84,7 @@ export async function pushOf(reading: PushReading, found: FoundPush): Promise<So
     note,
     open: content,
     ...limitsOf(record),
-    countedViews: tally.countedViews,
+    countedViews: trail.countedViews,
     deletableByViewer: truthOf(record.deletable_by_viewer) === true,
     retrievalStep: truthOf(record.retrieval_step) === true,
     updatedAt: timeOf(record.updated_at) ?? createdAt,
@@ -101,11 +101,11 @@ function limitsOf(record: SourceRecord): Pick<SourcePush, "expireAfterDays" | "e
 
 async function endIn(
   { queries, now }: PushReading,
-  { id, record, tally }: FoundPush,
+  { id, record, trail }: FoundPush,
   createdAt: number,
 ): Promise<SourcePush["end"]> {
   const limits = limitsOf(record);
-  const { countedViews } = tally;
+  const { countedViews } = trail;
   const expiredOn = timeOf(record.expired_on);
   const viewsUsed = countedViews >= limits.expireAfterViews && limits.expireAfterViews > 0;
   return endOf(
@@ -113,7 +113,7 @@ async function endIn(
       ...limits,
       ...{ countedViews, expiredOn, createdAt },
       expired: truthOf(record.expired) === true,
-      deletedAt: timeOf(tally.deletedAt),
+      deletedAt: timeOf(trail.deletedAt),
       lastViewAt:
         viewsUsed && expiredOn === undefined
           ? timeOf(await queries.countedViewAt(id, limits.expireAfterViews))

@@ -2,7 +2,8 @@ import type { PushPart } from "../lacks.ts";
 import type { SourceFile, SourcePush, SourceRow } from "../source.ts";
 import { textOf, wholeNumberOf } from "./cells.ts";
 import { readInGroups } from "./in-groups.ts";
-import { type PushReading, pushOf, type Tally } from "./push-row.ts";
+import { type PushReading, pushOf, type TrailSummary } from "./push-row.ts";
+import { auditKinds } from "./read-trail.ts";
 import type { SourceRecord } from "./store/source-rows.ts";
 
 export function readPushes(reading: PushReading, afterId: number): AsyncIterable<SourceRow<SourcePush, PushPart>> {
@@ -16,20 +17,20 @@ async function fetchPushes(
 ): Promise<readonly SourceRow<SourcePush, PushPart>[]> {
   const { queries } = reading;
   const records = byId(await queries.pushes(ids), "id");
-  const tallies = byId(await queries.tallies(ids), "push_id");
-  const notifications = byId(await queries.notificationTallies(ids), "push_id");
+  const counts = byId(await queries.entryCounts(ids), "push_id");
+  const notifications = byId(await queries.notificationCounts(ids), "push_id");
   const files = byId(await queries.files(ids), "push_id");
   const rows: SourceRow<SourcePush, PushPart>[] = [];
   for (const id of ids) {
     const [record] = records.get(id) ?? [];
-    const tally = tallyOf(tallies.get(id) ?? []);
+    const trail = summaryOf(counts.get(id) ?? []);
     const attached = (files.get(id) ?? []).map(fileOf);
     const holdings = {
-      auditEntries: tally.entries,
+      auditEntries: trail.entries,
       notifications: wholeNumberOf(notifications.get(id)?.[0]?.entries) ?? 0,
       files: attached.length,
     };
-    const found = { id, tally, files: attached, holdings };
+    const found = { id, trail, files: attached, holdings };
     // List and row are of one snapshot: an index that names what is not there is damaged.
     if (record === undefined)
       rows.push({ outcome: "unreadable", id, holdings, reason: "The database lists it and does not have it." });
@@ -51,14 +52,14 @@ function byId(records: readonly SourceRecord[], column: string): ReadonlyMap<num
 }
 
 /** Views and refused views count; an expiry by somebody says who ended it. */
-function tallyOf(records: readonly SourceRecord[]): Tally {
+function summaryOf(records: readonly SourceRecord[]): TrailSummary {
   let [countedViews, entries] = [0, 0];
   let deletedAt: SourceRecord[string] = null;
   for (const record of records) {
-    const kind = wholeNumberOf(record.kind);
-    if (kind === 3) deletedAt = record.first_at ?? null;
+    const kind = auditKinds[wholeNumberOf(record.kind) ?? -1];
+    if (kind === "expire") deletedAt = record.first_at ?? null;
     const count = wholeNumberOf(record.entries) ?? 0;
-    if (kind === 1 || kind === 2) countedViews += count;
+    if (kind === "view" || kind === "failed_view") countedViews += count;
     entries += count;
   }
   return { countedViews, deletedAt, entries };

@@ -12,7 +12,8 @@ export interface TrailReading {
   readonly findings: Findings;
 }
 
-const kinds: readonly SourceAuditEntry["kind"][] = [
+/** In the order of the numbers by which the source keeps them. */
+export const auditKinds: readonly SourceAuditEntry["kind"][] = [
   ...(["creation", "view", "failed_view", "expire", "failed_passphrase"] as const),
   ...(["admin_view", "owner_view", "edit", "creation_email_send"] as const),
 ];
@@ -37,7 +38,7 @@ async function trailOf(reading: TrailReading, pushId: number): Promise<SourceTra
   const entries: SourceAuditEntry[] = [];
   for (const record of records) {
     const id = wholeNumberOf(record.id) ?? 0;
-    const kind = kinds[wholeNumberOf(record.kind) ?? -1];
+    const kind = auditKinds[wholeNumberOf(record.kind) ?? -1];
     const createdAt = timeOf(record.created_at);
     if (kind === undefined || createdAt === undefined) {
       const what = kind === undefined ? "kind is not known" : "time (created_at) cannot be read";
@@ -68,7 +69,7 @@ async function notificationsOf(
   lacks: Lack<PushPart>[],
 ): Promise<ReadonlyMap<number, SourceNotification>> {
   const ids = entries
-    .filter((entry) => kinds[wholeNumberOf(entry.kind) ?? -1] === "creation_email_send")
+    .filter((entry) => auditKinds[wholeNumberOf(entry.kind) ?? -1] === "creation_email_send")
     .map((entry) => wholeNumberOf(entry.id))
     .filter((id) => id !== undefined);
   const found = new Map<number, SourceNotification>();

@@ -8,9 +8,9 @@ export interface TrailQueries {
    * Of the audit entries: `push_id`, `kind`, `entries`, `first_at`. Of all kinds: asked for a few of them, SQLite walks
    * the index of kinds, which is the whole table.
    */
-  tallies(pushIds: readonly number[]): Promise<readonly SourceRecord[]>;
+  entryCounts(pushIds: readonly number[]): Promise<readonly SourceRecord[]>;
   /** Of the mails that audit entries tell of: `push_id`, `entries`. */
-  notificationTallies(pushIds: readonly number[]): Promise<readonly SourceRecord[]>;
+  notificationCounts(pushIds: readonly number[]): Promise<readonly SourceRecord[]>;
   /** When the counted view with this number happened, the first being 1. */
   countedViewAt(pushId: number, number: number): Promise<Cell>;
   auditEntries(pushId: number): Promise<readonly SourceRecord[]>;
@@ -22,7 +22,7 @@ export function createTrailQueries(tables: SourceTables): TrailQueries {
   const { asText } = rows.dialect;
   const entries = name("audit_logs");
   return {
-    tallies: (ids) =>
+    entryCounts: (ids) =>
       inBatches(
         tables,
         ids,
@@ -31,7 +31,7 @@ export function createTrailQueries(tables: SourceTables): TrailQueries {
              ${asText("MIN(created_at)")} AS first_at
            FROM ${entries} WHERE push_id IN ${list} GROUP BY push_id, kind`,
       ),
-    async notificationTallies(ids) {
+    async notificationCounts(ids) {
       if (!tables.has("notify_by_emails")) return [];
       const told = `${from(tables, "audit_logs", "l")} JOIN ${from(tables, "notify_by_emails", "n")} ON n.audit_log_id = l.id`;
       return await inBatches(
