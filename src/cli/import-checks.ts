@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { BucketSettings } from "../blobs/s3/bucket.ts";
 import type { Config } from "../config/config.ts";
 import { parseSourceAddress, type SourceAddress } from "../import/password-pusher/database-address.ts";
 import type { PasswordPusherPlace } from "../import/password-pusher/password-pusher.ts";
@@ -66,9 +67,7 @@ function isSamePlace(one: string, other: string | undefined): boolean {
   return first !== undefined && first === second;
 }
 
-type Bucket = NonNullable<ReturnType<StoragePlaces["buckets"]["get"]>>;
-
-function bucketMark({ endpoint, bucket }: Pick<Bucket, "endpoint" | "bucket">): string {
+function bucketMark({ endpoint, bucket }: Pick<BucketSettings, "endpoint" | "bucket">): string {
   return `${new URL(endpoint).host.toLowerCase()} ${bucket}`;
 }
 
@@ -81,8 +80,8 @@ export async function refuseWrongKeys(source: ImportSource, envFile: string): Pr
       ? "The one sealed value that was tried opens with no key"
       : `None of the ${tried} sealed values that were tried opens with any key`;
   throw new WrongSettings([
-    `${looked} that ${envFile} gives ` +
-      `(${examples.join(", ")}), so nothing was written. Look at PWPUSH_MASTER_KEY and PWPUSH_MASTER_KEY_PREVIOUS there (or ` +
-      "their _FILE): they must be those of this very installation. --dry-run lists all that does not open.",
+    `${looked} that ${envFile} gives (${examples.join(", ")}), so nothing was written. Look at ` +
+      "PWPUSH_MASTER_KEY and PWPUSH_MASTER_KEY_PREVIOUS there (or their _FILE): they must be those of this very " +
+      "installation. --dry-run lists all that does not open.",
   ]);
 }
