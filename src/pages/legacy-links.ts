@@ -12,7 +12,7 @@ const tails = ["", "/r", "/passphrase", "/preview", "/r/preview"] as const;
  * Links once had a locale before them, and each kind of push its own letter. They lead to the one address there is now,
  * with their query. Nothing is looked up on the way: an unknown token is told apart only there, if at all.
  */
-export function registerEarlierLinks(server: FastifyInstance): void {
+export function registerLegacyLinks(server: FastifyInstance): void {
   const config = { access: "public", changesState: false } as const;
   for (const tail of tails) {
     for (const kind of ["f", "r"]) server.get(`/${kind}/:token${tail}`, { config }, redirectTo(tail));
