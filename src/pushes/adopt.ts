@@ -60,7 +60,7 @@ export type AdoptionDeps = Pick<
   "config" | "clock" | "random" | "vault" | "store" | "ids" | "dispatchIds" | "blobs" | "argon2" | "capacity"
 > & { readonly db: Database };
 
-/** Limits of days are kept whatever they are; the moment itself is one that can be written down (the year 9999). */
+/** Limits of days are kept whatever they are; the moment itself is one that can be written down (until the year 9999). */
 const latestExpiry = Date.UTC(9999, 11, 31);
 /** Place in the Argon2 queue: not a network address, so no client can share it. */
 const client = "import";
@@ -153,7 +153,7 @@ function rowOf(deps: AdoptionDeps, id: number, push: AdoptedPush, passphraseSalt
     ownerId: push.ownerId,
     createdAt: push.createdAt,
     updatedAt: push.updatedAt,
-    expiresAt: Math.min(push.createdAt + push.expireAfterDays * dayMs, latestExpiry),
+    expiresAt: expiryOf(push),
     endedAt: push.end?.at ?? null,
     endReason: push.end?.reason ?? null,
     expireAfterDays: push.expireAfterDays,
@@ -170,6 +170,10 @@ function rowOf(deps: AdoptionDeps, id: number, push: AdoptedPush, passphraseSalt
     nameSealed: label(sealContexts.name(id), push.name),
     noteSealed: label(sealContexts.note(id), push.note),
   };
+}
+
+function expiryOf({ createdAt, expireAfterDays }: AdoptedPush): number {
+  return Math.min(createdAt + Math.max(expireAfterDays, 0) * dayMs, latestExpiry);
 }
 
 async function writeRows(db: Database, rows: AdoptedRows, note: NotePush): Promise<boolean> {

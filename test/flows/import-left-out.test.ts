@@ -73,6 +73,33 @@ test("a damaged row is told by its number, and the rest goes on", async () => {
   expect(report.read().pushes.brought).toBeGreaterThan(30);
 });
 
+test("numbers that nobody would set stop no run: less than nothing has ended, and more than can come is kept", async () => {
+  const move = startMove();
+  const [ended, endless, used, unbounded] = [
+    "text-plain",
+    "text-crlf-multiline",
+    "url-plain",
+    "url-long-query",
+  ] as const;
+  const installation = installProduction((connection) => {
+    const set = (column: string, value: number, tag: string) =>
+      connection.prepare(`UPDATE pushes SET ${column} = ? WHERE id = ?`).run(value, pushTagged(tag).id);
+    set("expire_after_days", Number.MIN_SAFE_INTEGER, ended);
+    set("expire_after_days", Number.MAX_SAFE_INTEGER, endless);
+    set("expire_after_views", Number.MIN_SAFE_INTEGER, used);
+    set("expire_after_views", Number.MAX_SAFE_INTEGER, unbounded);
+  });
+  const report = withReport(move);
+  expect((await move.run(installation, ...report.options)).exitCode).toBe(3);
+  expect(problemsOf(report)).toEqual([lostKey]);
+  expect(report.read().differences).toEqual([]);
+  const app = await move.serve();
+  expect((await retrieve(app, ended)).body).toMatchObject({ expired: true });
+  expect((await retrieve(app, endless)).body).toMatchObject({ expired: false });
+  expect((await retrieve(app, used)).body).toMatchObject({ expired: true });
+  expect((await retrieve(app, unbounded)).body).toMatchObject({ expired: false });
+});
+
 test("an owner who is no user there is told of, and the link of such a push works", async () => {
   const move = startMove();
   const installation = installProduction((connection) => {

@@ -50,6 +50,16 @@ describe("a source on PostgreSQL", () => {
     await expect(rows.all("DELETE FROM pushes")).rejects.toThrow("25006");
   });
 
+  it("is said to be closed to a user who may not read it", async () => {
+    const installation = await installProductionOnPostgres();
+    const closed = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET role TO pg_monitor', current_database()); END $$";
+    await onPostgres.change(installation.database, closed);
+
+    await expect(openSource(installation)).rejects.toThrow(
+      /^The user that --database names may not read all of it \(42501\): permission denied for table \w+\.$/,
+    );
+  });
+
   it("is said in one sentence to be missing, without its password", async () => {
     const installation = await installProductionOnPostgres();
     const url = new URL(installation.database);

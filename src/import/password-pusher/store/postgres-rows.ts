@@ -14,6 +14,7 @@ const dialect: SourceDialect = {
 };
 
 const connectMs = 10_000;
+const notAllowed = "42501";
 /** Undoes the failure of a statement, which otherwise ends the whole snapshot. */
 const resume = "ROLLBACK TO SAVEPOINT reading";
 /** The importer may take long between two statements; a server's limits on that are for applications. */
@@ -59,6 +60,14 @@ function rowsOf(client: pg.Client): SourceRows {
           });
         }
         await client.query(resume);
+        if (sqlState(error) === notAllowed) {
+          throw new SourceError(
+            `The user that --database names may not read all of it (${notAllowed}): ${said(error)}.`,
+            {
+              cause: error,
+            },
+          );
+        }
         // Class 42: the statement is wrong, which no other row would change.
         throw /^42/.test(sqlState(error)) ? error : new SourceReadError(sqlState(error), error);
       }
@@ -81,8 +90,12 @@ function rowsOf(client: pg.Client): SourceRows {
 function refusalOf(error: unknown, place: string): unknown {
   if (!(error instanceof Error)) return error;
   const code = "code" in error && typeof error.code === "string" ? error.code : "no answer in time";
-  const said = error.message.replace(/\s+/g, " ").trim().replace(/\.$/, "");
-  return new SourceError(`The PostgreSQL server at ${place} cannot be read (${code}): ${said}. Check --database.`, {
-    cause: error,
-  });
+  return new SourceError(
+    `The PostgreSQL server at ${place} cannot be read (${code}): ${said(error)}. Check --database.`,
+    { cause: error },
+  );
+}
+
+function said(error: unknown): string {
+  return error instanceof Error ? error.message.replace(/\s+/g, " ").trim().replace(/\.$/, "") : "no reason was given";
 }
