@@ -266,6 +266,15 @@ describe("what old rows leave open", () => {
   });
 });
 
+it("makes nobody an administrator by a word that is neither yes nor no, and says so", async () => {
+  const source = await readAfter((db) => db.prepare("UPDATE users SET admin = 'x' WHERE id = 1").run());
+
+  expect((await collect(source.users(0)))[0]).toMatchObject({ outcome: "read", row: { admin: false } });
+  expect(source.warnings).toEqual([
+    "1 user comes along without the rights of an administrator: whether it has them (admin) cannot be read (1).",
+  ]);
+});
+
 describe("a user whose second factor is lost", () => {
   it("does not come in by the password alone", async () => {
     const source = await readAfter((db) =>

@@ -34,6 +34,10 @@ const sentences = {
     "mail's addresses were sealed under the published default key",
     "mails' addresses were sealed under the published default key",
   ],
+  adminUnreadable: [
+    "user comes along without the rights of an administrator: whether it has them (admin) cannot be read",
+    "users come along without the rights of administrators: whether they have them (admin) cannot be read",
+  ],
 } as const;
 
 export type Finding = keyof typeof sentences;

@@ -34,6 +34,8 @@ function userOf(reading: UserReading, id: number, record: SourceRecord | undefin
   if (record === undefined) return { outcome: "unreadable", id, reason: "The database lists it and does not have it." };
   const email = textOf(record.email)?.trim() ?? "";
   if (email === "") return { outcome: "unreadable", id, reason: "It has no e-mail address." };
+  const admin = truthOf(record.admin);
+  if (admin === undefined) reading.findings.note("adminUnreadable", id);
   const lacks: Lack<UserPart>[] = [];
   const totp = totpOf(reading, id, record, lacks);
   const confirmedAt = timeOf(record.confirmed_at) ?? null;
@@ -46,7 +48,7 @@ function userOf(reading: UserReading, id: number, record: SourceRecord | undefin
     id,
     email,
     passwordHash: totp === "lost" ? "" : (textOf(record.encrypted_password) ?? ""),
-    admin: truthOf(record.admin) === true,
+    admin: admin === true,
     language: textOf(record.preferred_language) || null,
     confirmedAt,
     createdAt: createdAt ?? confirmedAt ?? updatedAt ?? 0,
