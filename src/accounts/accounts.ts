@@ -1,23 +1,15 @@
-import type { Clock } from "../base/clock.ts";
-import type { Random } from "../base/random.ts";
-import type { Config } from "../config/config.ts";
-import type { Keyring } from "../crypto/keyring.ts";
-import type { Argon2Queue } from "../crypto/passphrase.ts";
-import type { Database } from "../db/database.ts";
-import type { Limits } from "../limits/limits.ts";
-import type { BoundedOutbox, Outbox } from "../mail/outbox.ts";
 import { type Administration, createAdministration } from "./administration.ts";
 import { type ApiTokens, createApiTokens } from "./api-tokens.ts";
+import type { AccountsDeps } from "./deps.ts";
 import { createEmailChange, type EmailChange } from "./email-change.ts";
 import { createSecondFactors, type SecondFactors } from "./factors.ts";
-import { type BootCodeFile, createFirstAdministratorDoor, type FirstAdministrator } from "./first-administrator.ts";
+import { createFirstAdministratorDoor, type FirstAdministrator } from "./first-administrator.ts";
 import { createIdentities, type Identities } from "./identities.ts";
 import { createKnownPlaces } from "./known-places.ts";
 import { createOwnConfirmation, type OwnConfirmation } from "./own-confirmation.ts";
 import { createPasswordCheck } from "./password-check.ts";
 import { createPasswords, type Passwords } from "./passwords.ts";
 import { createProfile, type Profile } from "./profile.ts";
-import type { Provider } from "./provider.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
 import { createRegistration, type Registration } from "./registration.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
@@ -45,11 +37,11 @@ export { type TokenHolder, type TokenLimits, tokenLimits } from "./api-tokens.ts
 export {
   type ChangeRefusal,
   type FactorChange,
-  type FactorReset,
   type Factors,
   passkeyNameCharactersMax,
 } from "./factor-changes.ts";
-export type { BootCodeFile, FirstRunProblems } from "./first-administrator.ts";
+export type { FactorReset } from "./factor-units.ts";
+export type { FirstRunProblems } from "./first-administrator.ts";
 export type { LinkToConfirm } from "./identities.ts";
 export type { RelyingParty } from "./passkeys.ts";
 export { type PasswordProblem, passwordLimits } from "./password-rules.ts";
@@ -76,25 +68,6 @@ export interface Accounts
     Identities,
     ApiTokens,
     Administration {}
-
-export interface AccountsDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly argon2: Pick<Argon2Queue, "hashPassword" | "verifyPassword">;
-  readonly settings: Config["accounts"];
-  /** Asked for only by what is sealed: most of an account is not, and commands work without the master key. */
-  readonly keyring: () => Keyring;
-  readonly outbox: Outbox;
-  /** See Mail.askedOutbox. */
-  readonly askedOutbox: BoundedOutbox;
-  readonly limits: Limits;
-  readonly bootCodeFile: BootCodeFile;
-  /** undefined: nobody signs in elsewhere. */
-  readonly provider: Provider | undefined;
-  /** The time of last use could not be stored: the request goes on, the failure is told here. */
-  readonly onUseNotRecorded: (of: "api_token" | "session", error: unknown) => void;
-}
 
 export function createAccounts(deps: AccountsDeps): Accounts {
   const users = createUserStore(deps.db);

@@ -8,8 +8,8 @@ import { makeOpaqueToken } from "../crypto/tokens.ts";
 import type { Unit } from "../db/database.ts";
 import type { NoticeName, Outbox } from "../mail/outbox.ts";
 import { type ApiToken, allScopes, type Place, type Scope, type User } from "./account.ts";
-import type { AccountsDeps } from "./accounts.ts";
 import { hasCharacters } from "./character-count.ts";
+import type { AccountsDeps } from "./deps.ts";
 import { createLastUse } from "./last-use.ts";
 import type { FoundToken, TokenStore } from "./store/tokens.ts";
 

@@ -7,7 +7,7 @@ import type { Unit } from "../db/database.ts";
 import { linkLifeMs } from "../mail/letter.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { Place, Session, User } from "./account.ts";
-import type { AccountsDeps } from "./accounts.ts";
+import type { AccountsDeps } from "./deps.ts";
 import type { Profile } from "./profile.ts";
 import type { EmailChangeStore } from "./store/email-change.ts";
 

@@ -1,13 +1,13 @@
 import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/server";
 import type { Clock } from "../base/clock.ts";
 import type { Database, Unit } from "../db/database.ts";
-import type { Passkey, Place, Session, User } from "./account.ts";
-import type { AccountsDeps } from "./accounts.ts";
+import type { Passkey, Place, Session } from "./account.ts";
 import type { Administrator } from "./administration.ts";
 import { hasCharacters } from "./character-count.ts";
+import type { AccountsDeps } from "./deps.ts";
 import type { FactorCodes, FactorRefusal } from "./factor-codes.ts";
 import type { Proof, ProveAgain } from "./factor-proof.ts";
-import type { FactorUnits, UnitRefusal } from "./factor-units.ts";
+import type { FactorReset, FactorUnits, UnitRefusal } from "./factor-units.ts";
 import { challengeLifetimeMs } from "./passkey-challenges.ts";
 import type { PasskeyCeremonies, RelyingParty } from "./passkeys.ts";
 import { isFreshSession } from "./passwords.ts";
@@ -50,10 +50,6 @@ export type FactorAdded = { readonly outcome: "added"; readonly backupCodes: rea
 
 /** "last_required": this server asks for a second factor, and this is the last. */
 export type FactorRemoved = { readonly outcome: "removed" | "last_required" | "unknown" };
-
-export type FactorReset =
-  | { readonly outcome: "done" | "no_factors"; readonly user: User }
-  | { readonly outcome: "unknown" };
 
 /** Each change ends all other sessions of the user and is told by mail, in the same unit. */
 export interface FactorChanges {

@@ -6,13 +6,16 @@ import type { NoticeName, Outbox } from "../mail/outbox.ts";
 import type { Place, Session, User } from "./account.ts";
 import type { Administrator, RecordInUnit } from "./administration.ts";
 import { backupCodeDigest, makeBackupCodes, readBackupCode } from "./backup-codes.ts";
-import type { FactorReset } from "./factor-changes.ts";
 import { endSessions } from "./store/end-sessions.ts";
 import { type FactorUnit, totpContext } from "./store/factors.ts";
 import type { PasskeyUnit } from "./store/passkeys.ts";
 
 /** "unproven": a factor stands, and nothing has shown that it is its owner who asks. "over": the session has ended. */
 export type UnitRefusal = { readonly outcome: "unproven" | "over" };
+
+export type FactorReset =
+  | { readonly outcome: "done" | "no_factors"; readonly user: User }
+  | { readonly outcome: "unknown" };
 
 /** Who changes factors, and from where. */
 interface Asking {

@@ -1,6 +1,6 @@
 import type { Place, User } from "./account.ts";
-import type { AccountsDeps } from "./accounts.ts";
 import type { RecordInUnit } from "./administration.ts";
+import type { AccountsDeps } from "./deps.ts";
 import { createFactorChanges, type FactorChanges } from "./factor-changes.ts";
 import { createFactorCodes } from "./factor-codes.ts";
 import { createProveAgain } from "./factor-proof.ts";

@@ -8,20 +8,10 @@ import { readCode } from "../crypto/readable-code.ts";
 import type { Database } from "../db/database.ts";
 import { type Limits, tooManyAttempts } from "../limits/limits.ts";
 import type { Place, User } from "./account.ts";
-import type { AccountsDeps } from "./accounts.ts";
+import type { AccountsDeps, BootCodeFile } from "./deps.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
 import type { SessionStarts } from "./sessions.ts";
 import type { UserStore } from "./store/users.ts";
-
-/** Where the boot code lies for the operator to read. */
-export interface BootCodeFile {
-  /** undefined: there is none. */
-  read(): string | undefined;
-  /** Private to the user the server runs as. One that another process made first stays. */
-  make(code: string): void;
-  /** Nothing happens when there is none. */
-  remove(): void;
-}
 
 export interface FirstRunProblems {
   readonly bootCode?: "wrong";

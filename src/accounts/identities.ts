@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Database, Unit } from "../db/database.ts";
 import type { NoticeName, Outbox } from "../mail/outbox.ts";
 import type { Place, Session, User } from "./account.ts";
-import type { AccountsDeps } from "./accounts.ts";
+import type { AccountsDeps } from "./deps.ts";
 import type { PasswordCheck } from "./password-check.ts";
 import type { Provider } from "./provider.ts";
 import type { Guard, SessionStarts } from "./sessions.ts";

@@ -13,7 +13,7 @@ import {
 } from "../../test/support/factors.ts";
 import { minuteMs } from "../base/clock.ts";
 import { sql } from "../db/statement.ts";
-import type { AccountsDeps } from "./accounts.ts";
+import type { AccountsDeps } from "./deps.ts";
 
 /** An account with an app. */
 async function openAppWorld(overrides: Partial<AccountsDeps> = {}) {

@@ -2,7 +2,7 @@ import type { PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/serv
 import type { Clock } from "../base/clock.ts";
 import type { Unit } from "../db/database.ts";
 import type { Place, Session, User } from "./account.ts";
-import type { AccountsDeps } from "./accounts.ts";
+import type { AccountsDeps } from "./deps.ts";
 import type { CodeAnswer, FactorCodes, FactorRefusal } from "./factor-codes.ts";
 import type { ChallengeUse } from "./passkey-challenges.ts";
 import type { PasskeyCeremonies, RelyingParty } from "./passkeys.ts";

@@ -4,7 +4,7 @@ import { digest, keyedDigest } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
 import type { Unit } from "../db/database.ts";
 import type { ListedSession, Place, Session, User } from "./account.ts";
-import type { AccountsDeps } from "./accounts.ts";
+import type { AccountsDeps } from "./deps.ts";
 import type { KnownPlaces } from "./known-places.ts";
 import { createLastUse } from "./last-use.ts";
 import type { SessionStore } from "./store/sessions.ts";

@@ -4,7 +4,7 @@ import { bcryptBytesMax, isBcryptHash } from "../crypto/bcrypt.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { Unit } from "../db/database.ts";
 import type { Place, User } from "./account.ts";
-import type { AccountsDeps } from "./accounts.ts";
+import type { AccountsDeps } from "./deps.ts";
 import type { PasswordCheck } from "./password-check.ts";
 import type { SessionStarts } from "./sessions.ts";
 import type { PasswordStore } from "./store/passwords.ts";

@@ -6,7 +6,7 @@ import { digest, equalDigests } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
 import type { Database } from "../db/database.ts";
 import type { Place, Session, User } from "./account.ts";
-import type { AccountsDeps } from "./accounts.ts";
+import type { AccountsDeps } from "./deps.ts";
 import type { Provider, ProviderClaims } from "./provider.ts";
 import type { Guard, SessionStarts } from "./sessions.ts";
 import type { SignOnSteps, StepOnTheWay } from "./sign-on-steps.ts";

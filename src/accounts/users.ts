@@ -4,7 +4,7 @@ import { invalidFields } from "../base/errors.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { InUnit } from "../db/database.ts";
 import type { User } from "./account.ts";
-import type { BootCodeFile } from "./first-administrator.ts";
+import type { BootCodeFile } from "./deps.ts";
 import { passwordProblem, passwordSentences } from "./password-rules.ts";
 import type { UserStore } from "./store/users.ts";
 

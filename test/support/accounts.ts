@@ -1,5 +1,6 @@
 import { expect, onTestFinished } from "vitest";
-import { type Accounts, type AccountsDeps, createAccounts, type Place } from "../../src/accounts/accounts.ts";
+import { type Accounts, createAccounts, type Place } from "../../src/accounts/accounts.ts";
+import type { AccountsDeps } from "../../src/accounts/deps.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { createBootCodeFile } from "../../src/config/boot-code-file.ts";
 import { createKeyring } from "../../src/crypto/keyring.ts";

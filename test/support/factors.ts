@@ -1,6 +1,7 @@
 import { Secret } from "otpauth";
 import { expect } from "vitest";
-import type { Accounts, AccountsDeps, FactorChange, Session } from "../../src/accounts/accounts.ts";
+import type { Accounts, FactorChange, Session } from "../../src/accounts/accounts.ts";
+import type { AccountsDeps } from "../../src/accounts/deps.ts";
 import { totpCode, totpStep } from "../../src/accounts/totp.ts";
 import { minuteMs } from "../../src/base/clock.ts";
 import { makeTestAccounts, makeUser, password, placeAt, startOfTests } from "./accounts.ts";
