@@ -4,19 +4,7 @@ import { browserOf } from "../base/user-agent.ts";
 import { en } from "../words/en.ts";
 import { findWords, type Words } from "../words/words.ts";
 import { type Letter, type LetterContent, type LinkContent, linkLifeMs, type NoticeName } from "./letter.ts";
-import { renderHtml, renderText } from "./render.ts";
-
-/** What stands in a mail, in order, before it becomes text or HTML. Nothing in it is markup. */
-export interface Composition {
-  readonly words: Words;
-  readonly heading: string;
-  readonly paragraphs: readonly string[];
-  /** Names and values. */
-  readonly facts: readonly (readonly [string, string])[];
-  readonly action: { readonly label: string; readonly url: string; readonly note: string | undefined } | undefined;
-  readonly afterAction: readonly string[];
-  readonly footer: string;
-}
+import { type Composition, renderHtml, renderText } from "./render.ts";
 
 type Notice = Extract<LetterContent, { kind: "notice" }>;
 

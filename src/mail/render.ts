@@ -1,6 +1,18 @@
 import { type ComponentChild, type CSSProperties, h } from "preact";
 import { renderToString } from "preact-render-to-string";
-import type { Composition } from "./compose.ts";
+import type { Words } from "../words/words.ts";
+
+/** What stands in a mail, in order, before it becomes text or HTML. Nothing in it is markup. */
+export interface Composition {
+  readonly words: Words;
+  readonly heading: string;
+  readonly paragraphs: readonly string[];
+  /** Names and values. */
+  readonly facts: readonly (readonly [string, string])[];
+  readonly action: { readonly label: string; readonly url: string; readonly note: string | undefined } | undefined;
+  readonly afterAction: readonly string[];
+  readonly footer: string;
+}
 
 /** Programs that show mails know few of the rules that browsers know, and drop style sheets: each element has its own. */
 const style = {
