@@ -52,9 +52,9 @@ export function presentPush(push: Push, baseUrl: string, passphrase: string | nu
   };
 }
 
-/** With the labels, for the owner's eyes. */
+/** With the labels, for the owner's eyes. They are never null: clients put them into tables as they are. */
 export function presentOwnedPush(push: Push, baseUrl: string, passphrase: string | null = null): OwnedPushAnswer {
-  return { ...presentPush(push, baseUrl, passphrase), name: push.name, note: push.note };
+  return { ...presentPush(push, baseUrl, passphrase), name: push.name ?? "", note: push.note ?? "" };
 }
 
 export function presentRevealed(push: Push, revealed: Revealed, baseUrl: string): RetrievedPushAnswer {

@@ -118,7 +118,8 @@ const onlyV2 = {
   kind: Type.Enum([...kindNames], { type: "string" }),
   expires_at: nullable(timestamp("When it ends by time at the latest.")),
 };
-export const labels = { name: nullable(Type.String()), note: nullable(Type.String()) };
+const label = Type.String({ description: "Empty when there is none." });
+export const labels = { name: label, note: label };
 export const secret = {
   payload: nullable(Type.String({ description: "Null when the push has ended." })),
   files: Type.Array(PushFile),

@@ -99,6 +99,12 @@ describe("what it reads", () => {
     }
   });
 
+  test("a push without labels has empty ones, which its tables show as nothing", async () => {
+    const { url_token, name, note } = await push({ payload: "x" });
+    const listed = (await get("/api/v2/pushes/active")).list().find((one) => one.url_token === url_token);
+    expect([name, note, listed?.name, listed?.note]).toEqual(["", "", "", ""]);
+  });
+
   test("the audit", async () => {
     const { url_token } = await push({ payload: "x" });
     const { logs } = (await get(`/api/v2/pushes/${url_token}/audit`)).object();

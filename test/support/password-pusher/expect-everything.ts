@@ -117,8 +117,8 @@ async function expectLists(world: World, there: ExpectedInstallation): Promise<v
 function ownersView(push: ExpectedPush): object {
   return {
     kind: push.kind,
-    name: push.name || null,
-    note: push.note || null,
+    name: push.name ?? "",
+    note: push.note ?? "",
     ...limitsView(push),
     created_at: milliseconds(push.created_at),
     expired: push.at_reference.expired,
