@@ -1,5 +1,5 @@
 import { readStyleSheet } from "../branding/style-sheet.ts";
-import { keyedDigest } from "../crypto/digests.ts";
+import { digest, keyedDigest } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Reading } from "../db/database.ts";
 import { findSealedIndexKey, indexKeyContext } from "../pushes/vault.ts";
@@ -7,7 +7,7 @@ import type { Completion, Destination, IncomingPush, PushOutcome, StyleOutcome, 
 import { createKnownPushes, readKnownUsers } from "./known-pushes.ts";
 import type { Part } from "./lacks.ts";
 import { createImportedRows, type ImportedRow } from "./store/imported-rows.ts";
-import { createPresent } from "./store/look.ts";
+import { createPresent, type Present } from "./store/look.ts";
 import { isSameStyle, refusalOfStyle } from "./style.ts";
 
 /** Nobody's id: in a run that writes nothing none is given out. */
@@ -28,17 +28,18 @@ export async function createDryDestination(
   return {
     knownUsers: () => readKnownUsers(rows),
     knownPushes: () => createKnownPushes(rows),
-    async bringUser({ user }, merge) {
-      if (!(await present.isEmailTaken(user.email))) return broughtUser;
-      return merge ? { ...broughtUser, merged: true } : { outcome: "email_taken" };
-    },
+    bringUser: createBringUser(present),
     async bringPush(incoming) {
       if (linkDigest !== undefined && (await present.isLinkTaken(linkDigest(incoming.push.urlToken)))) {
         return { outcome: "link_taken" };
       }
       return await readFiles(incoming);
     },
-    completeUser: async (known, incoming) => completionOf(known, incoming),
+    async completeUser(known, incoming) {
+      const { apiToken } = incoming.user;
+      const holder = apiToken === null ? undefined : await present.findTokenHolder(digest(apiToken));
+      return completionOf(known, incoming, holder !== undefined && holder !== known.id);
+    },
     completePush: async (known, incoming) => completionOf(known, incoming),
     bringStyle: async (css) =>
       (await rows.count("style")) > 0 ? { outcome: "known" } : await tryStyle(css, await present.findStyle()),
@@ -51,7 +52,7 @@ function emptyDestination(): Destination {
   return {
     knownUsers: async () => new Map(),
     knownPushes: () => ({ find: async () => undefined }),
-    bringUser: async () => broughtUser,
+    bringUser: createBringUser({ findUserId: async () => undefined, findTokenHolder: async () => undefined }),
     bringPush: readFiles,
     completeUser: async (known, incoming) => completionOf(known, incoming),
     completePush: async (known, incoming) => completionOf(known, incoming),
@@ -61,20 +62,40 @@ function emptyDestination(): Destination {
   };
 }
 
-const broughtUser = {
-  outcome: "brought",
-  userId: noId,
-  merged: false,
-  tokenTaken: false,
-} as const satisfies UserOutcome;
+/** Users clash with those who are here, and with those who would have come before them. */
+function createBringUser({
+  findUserId,
+  findTokenHolder,
+}: Pick<Present, "findUserId" | "findTokenHolder">): Destination["bringUser"] {
+  const emails = new Set<string>();
+  const tokenHolders = new Map<string, string>();
+  return async ({ user: { email, apiToken } }, merge): Promise<UserOutcome> => {
+    const id = await findUserId(email);
+    const merged = id !== undefined || emails.has(email);
+    if (merged && !merge) return { outcome: "email_taken" };
+    emails.add(email);
+    if (apiToken === null) return { outcome: "brought", userId: noId, merged, tokenTaken: false };
+    const token = digest(apiToken);
+    const [holder, newHolder] = [await findTokenHolder(token), tokenHolders.get(token.toString("hex"))];
+    const tokenTaken = holder === undefined ? newHolder !== undefined && newHolder !== email : holder !== id;
+    if (holder === undefined && newHolder === undefined) tokenHolders.set(token.toString("hex"), email);
+    return { outcome: "brought", userId: noId, merged, tokenTaken };
+  };
+}
 
 /** What would come if nothing had taken its place here. */
-function completionOf(known: ImportedRow, incoming: { readonly lacks: readonly Part[] }): Completion {
-  const isKept = (part: Part) => part === "files" || incoming.lacks.includes(part);
+function completionOf(
+  known: ImportedRow,
+  incoming: { readonly lacks: readonly Part[] },
+  isTokenTaken = false,
+): Completion {
+  const tokenTaken = isTokenTaken && known.lacks.includes("api_token");
+  const isKept = (part: Part) =>
+    part === "files" || incoming.lacks.includes(part) || (tokenTaken && part === "api_token");
   return {
     outcome: "completed",
     ...{ filled: known.lacks.filter((part) => !isKept(part)), superseded: [], lacks: known.lacks.filter(isKept) },
-    ...{ tokenTaken: false, holdings: known.holdings },
+    ...{ tokenTaken, holdings: known.holdings },
   };
 }
 

@@ -73,6 +73,28 @@ test("a damaged row is told by its number, and the rest goes on", async () => {
   expect(report.read().pushes.brought).toBeGreaterThan(30);
 });
 
+test("rows that clash with each other are told by a run that writes nothing as by the run itself", async () => {
+  const move = startMove();
+  const [first, second] = [pushTagged("text-passphrase-utf8"), pushTagged("text-crlf-multiline")];
+  const installation = installProduction((connection) => {
+    connection.exec("DROP INDEX index_pushes_on_url_token; DROP INDEX index_users_on_authentication_token");
+    connection.prepare("UPDATE pushes SET url_token = ? WHERE id = ?").run(first.url_token, second.id);
+    connection.exec("UPDATE users SET authentication_token = (SELECT authentication_token FROM users WHERE id = 3)");
+    connection.exec("UPDATE users SET email = 'Alice@Example.com' WHERE id = 4");
+  });
+  const report = withReport(move);
+  await move.run(installation, "--dry-run", ...report.options);
+  const told = problemsOf(report).sort();
+  expect(told).toEqual(
+    expect.arrayContaining([`pushes ${second.id} left_out`, "users 3 partly", "users 4 left_out", "users 6 partly"]),
+  );
+  expect(told).not.toContain(`pushes ${first.id} left_out`);
+  await move.run(installation, ...report.options);
+  expect(problemsOf(report).sort()).toEqual(told);
+  await move.run(installation, "--dry-run", ...report.options);
+  expect(problemsOf(report).sort()).toEqual(told);
+});
+
 test("numbers that nobody would set stop no run: less than nothing has ended, and more than can come is kept", async () => {
   const move = startMove();
   const [ended, endless, used, unbounded] = [

@@ -13,7 +13,7 @@ import { named, openSourceFiles, type SourceFiles } from "./source-files.ts";
 import { type SourceEnvironment, sourceKeysOf } from "./source-keys.ts";
 import { storagePlacesOf } from "./storage-address.ts";
 import { createSourceQueries, type SourceQueries } from "./store/queries.ts";
-import type { SourceRows } from "./store/source-rows.ts";
+import { SourceReadError, type SourceRows } from "./store/source-rows.ts";
 import { openSourceTables } from "./store/source-tables.ts";
 import { openSqliteRows } from "./store/sqlite-rows.ts";
 import { tryKeys } from "./try-keys.ts";
@@ -50,6 +50,7 @@ export async function openPasswordPusher(place: PasswordPusherPlace, deps: Passw
     const reading = {
       ...{ queries, findings, secretKeyBase: keys.secretKeyBase },
       lockbox: createLockbox(keys.masterKeys),
+      firstOfLink: await firstOfLinks(queries),
       now: deps.clock.now(),
     };
     const warnings = [...keys.warnings, ...tables.warnings, ...(await unreachable(queries, files))];
@@ -76,6 +77,18 @@ export async function openPasswordPusher(place: PasswordPusherPlace, deps: Passw
     };
   } catch (error) {
     await rows.close();
+    throw error;
+  }
+}
+
+async function firstOfLinks({ sharedLinks }: SourceQueries): Promise<ReadonlyMap<string, number>> {
+  try {
+    return new Map(
+      (await sharedLinks()).map((record) => [textOf(record.url_token) ?? "", wholeNumberOf(record.id) ?? 0]),
+    );
+  } catch (error) {
+    // Damage is told row by row, later.
+    if (error instanceof SourceReadError) return new Map();
     throw error;
   }
 }

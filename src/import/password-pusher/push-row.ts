@@ -14,6 +14,8 @@ export interface PushReading {
   >;
   readonly lockbox: Lockbox;
   readonly findings: Findings;
+  /** The first push of each link that several have: it leads there, and the others are not reached by it. */
+  readonly firstOfLink: ReadonlyMap<string, number>;
   /** Decides what has ended: the same for all pushes of a reading. */
   readonly now: number;
 }
@@ -59,6 +61,8 @@ export async function pushOf(reading: PushReading, found: FoundPush): Promise<So
   if (urlToken === "") {
     return { outcome: "skipped", id, holdings, reason: "It has no url_token, so no link leads to it." };
   }
+  const first = reading.firstOfLink.get(urlToken);
+  if (first !== undefined && first !== id) return unreadable(`The push ${first} has the same link.`);
   const kindNumber = wholeNumberOf(record.kind);
   const kind = kinds[kindNumber ?? -1];
   if (kind === undefined)

@@ -13,12 +13,16 @@ export interface RowQueries {
   pushIds(afterId: number, limit: number): Promise<readonly SourceRecord[]>;
   pushSizes(ids: readonly number[]): Promise<readonly SourceRecord[]>;
   pushes(ids: readonly number[]): Promise<readonly SourceRecord[]>;
+  /** `url_token` and the first `id` of the links that several pushes have, where the index that forbids it is gone. */
+  sharedLinks(): Promise<readonly SourceRecord[]>;
   /** `id` and `value` of what is sealed in a column, the newest or the oldest rows; none that is very long. */
   sealedValues(place: SealedPlace, order: "ASC" | "DESC", limit: number): Promise<readonly SourceRecord[]>;
 }
 
 /** Of a sealed value that keys are tried on. */
 const sampleBytesMax = 65_536;
+/** They are held in memory; of further ones that one comes that is written first. */
+const sharedLinksMax = 10_000;
 
 export function createRowQueries(tables: SourceTables): RowQueries {
   const { rows, name, column, selection } = tables;
@@ -49,6 +53,13 @@ export function createRowQueries(tables: SourceTables): RowQueries {
     pushIds: (afterId, limit) => idsAfter("pushes", afterId, limit),
     pushSizes: (ids) => sizes("pushes", ["payload_ciphertext", "note_ciphertext", "passphrase_ciphertext"], ids),
     pushes: (ids) => inBatches(tables, ids, (list) => `${selection("pushes")} WHERE id IN ${list}`),
+    sharedLinks() {
+      const [token, pushes] = [column("url_token"), name("pushes")];
+      return rows.all(
+        `SELECT ${asText(token)} AS url_token, ${asText(`MIN(${pushes}.id)`)} AS id FROM ${pushes}
+         WHERE ${token} <> '' GROUP BY ${token} HAVING COUNT(*) > 1 ORDER BY MIN(${pushes}.id) LIMIT ${sharedLinksMax}`,
+      );
+    },
     async sealedValues({ table, column: sealed }, order, limit) {
       if (!tables.has(table) || !tables.hasColumn(table, sealed)) return [];
       const value = column(sealed);
