@@ -1,4 +1,4 @@
-import { closeSync, fchmodSync, openSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, fchmodSync, fstatSync, openSync, unlinkSync, writeSync } from "node:fs";
 import { systemErrorCode } from "../config/system-error.ts";
 import type { ImportSummary } from "./run-import.ts";
 import { type Behind, type Counts, countedTables, type Problem, type Tally, tableNames } from "./tally.ts";
@@ -43,17 +43,18 @@ export function openReport(
   const { version, fingerprint, dryRun, startedAt } = head;
   const began = { format: 1, product: "sealpush", version, source: fingerprint, dry_run: dryRun };
   const opening = JSON.stringify({ ...began, started_at: new Date(startedAt).toISOString() });
-  writeSync(json, `${opening.slice(0, -1)},\n"problems":[`);
-  writeSync(
+  write(json, path, `${opening.slice(0, -1)},\n"problems":[`);
+  write(
     text,
+    textPathOf(path),
     `Import from Password Pusher${dryRun ? " (nothing was written)" : ""}\n\nWhat did not come along whole:\n`,
   );
   let problems = 0;
   return {
     path,
     problem(problem) {
-      writeSync(json, `${problems === 0 ? "" : ","}\n${JSON.stringify(problem)}`);
-      writeSync(text, `  ${lineOf(problem)}\n`);
+      write(json, path, `${problems === 0 ? "" : ","}\n${JSON.stringify(problem)}`);
+      write(text, textPathOf(path), `  ${lineOf(problem)}\n`);
       problems += 1;
     },
     finish({ outcome, finishedAt, summary, failure }) {
@@ -63,13 +64,13 @@ export function openReport(
         ...(failure !== undefined && { failure }),
       };
       const rest = JSON.stringify({ ...end, ...(summary && countsOf(summary)) }, undefined, 1);
-      writeSync(json, `\n],${rest.slice(1)}\n`);
-      if (problems === 0) writeSync(text, "  nothing\n");
+      write(json, path, `\n],${rest.slice(1)}\n`);
+      if (problems === 0) write(text, textPathOf(path), "  nothing\n");
       const lines = [
         ...(summary === undefined ? [] : summaryLines(summary)),
         ...(failure === undefined ? [] : [failure]),
       ];
-      writeSync(text, `\n${lines.join("\n")}\n`);
+      write(text, textPathOf(path), `\n${lines.join("\n")}\n`);
       closeSync(json);
       closeSync(text);
     },
@@ -80,6 +81,15 @@ interface OpenFiles {
   readonly path: string;
   readonly json: number;
   readonly text: number;
+}
+
+/** @throws Error with one sentence: a disk may be full only by then. */
+function write(file: number, path: string, words: string): void {
+  try {
+    writeSync(file, words);
+  } catch (error) {
+    throw new Error(`${path} cannot be written (${systemErrorCode(error)}).`, { cause: error });
+  }
 }
 
 function openFree(path: string): OpenFiles {
@@ -106,7 +116,8 @@ function openBoth(path: string, flags: "w" | "wx"): OpenFiles {
 
 function openPrivately(path: string, flags: "w" | "wx"): number {
   const file = openSync(path, flags, 0o600);
-  fchmodSync(file, 0o600);
+  // What was there may be open to others; a device is theirs too.
+  if (fstatSync(file).isFile()) fchmodSync(file, 0o600);
   return file;
 }
 

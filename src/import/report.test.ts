@@ -1,0 +1,17 @@
+import { mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openReport } from "./report.ts";
+
+test("a report that cannot be written is told by its name, and a device in its place stays everybody's", () => {
+  const folder = mkdtempSync(join(tmpdir(), "sealpush-report-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "report.json");
+  symlinkSync("/dev/full", path);
+  const { mode } = statSync("/dev/full");
+
+  const head = { version: "0.1.0", fingerprint: "none", dryRun: false, startedAt: 0 };
+  expect(() => openReport({ named: path }, head)).toThrow(`${path} cannot be written (ENOSPC).`);
+  expect(statSync("/dev/full").mode).toBe(mode);
+});
