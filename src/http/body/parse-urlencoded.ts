@@ -30,6 +30,9 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
-    throw new AppError("invalid_request", "The form is not valid percent-encoded UTF-8: a percent sign of its own is written %25.");
+    throw new AppError(
+      "invalid_request",
+      "The form is not valid percent-encoded UTF-8: a percent sign of its own is written %25.",
+    );
   }
 }
