@@ -42,6 +42,27 @@ test("a file that is no database is told with its code once", async () => {
   expect(run.stderr.split("SQLITE_NOTADB")).toHaveLength(2);
 });
 
+test("a database whose tables are damaged as a whole is told to be the source's, with what to do", async () => {
+  const pageBytes = 4_096;
+  let roots: readonly number[] = [];
+  const installation = installProduction((connection) => {
+    connection.pragma("journal_mode = DELETE");
+    const ofPushes = "SELECT rootpage FROM sqlite_master WHERE tbl_name = 'pushes'";
+    roots = connection
+      .prepare<[], { rootpage: number }>(ofPushes)
+      .all()
+      .map(({ rootpage }) => rootpage);
+  });
+  const bytes = readFileSync(installation.databasePath);
+  for (const root of roots) bytes.fill(0xff, (root - 1) * pageBytes, root * pageBytes);
+  writeFileSync(installation.databasePath, bytes);
+  const run = await startMove().run(installation);
+  expect(run).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(run.stderr.trim().split("\n").at(-1)).toMatch(
+    /^The source database cannot read a part of itself \(SQLITE_CORRUPT\w*\): mend a copy of it, and bring in that\.$/,
+  );
+});
+
 test("settings that still name the old database are told what it is, and it stays as it was", async () => {
   const move = startMove();
   const installation = installProduction();

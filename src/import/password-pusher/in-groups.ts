@@ -104,5 +104,5 @@ async function* readGroup<Row, Part extends UserPart | PushPart>(
   else if (group.length > 1) for (const size of group) yield* readGroup(reading, [size]);
   else
     for (const { id } of group)
-      yield { outcome: "unreadable", id, reason: `The database cannot read it (${rows.code}).` };
+      yield { outcome: "unreadable", id, reason: `The database cannot read it (${rows.damage}).` };
 }

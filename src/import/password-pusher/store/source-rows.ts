@@ -30,10 +30,12 @@ export interface SourceDialect {
 /** The database refuses to give some rows: damaged, or in an encoding that is none. */
 export class SourceReadError extends SourceError {
   /** SQLSTATE, or SQLite's name of the error. */
-  readonly code: string;
+  readonly damage: string;
 
-  constructor(code: string, cause: unknown) {
-    super(`The source database cannot read a part of itself (${code}): it is damaged.`, { cause });
-    this.code = code;
+  constructor(damage: string, cause: unknown) {
+    super(`The source database cannot read a part of itself (${damage}): mend a copy of it, and bring in that.`, {
+      cause,
+    });
+    this.damage = damage;
   }
 }
