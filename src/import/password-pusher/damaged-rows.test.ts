@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import type { Database as Connection } from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { expected } from "../../../test/support/password-pusher/expected.ts";
 import {
@@ -7,7 +6,7 @@ import {
   installProduction,
   keysOfFixture,
 } from "../../../test/support/password-pusher/installations.ts";
-import { collect, openSource } from "../../../test/support/password-pusher/open-source.ts";
+import { collect, openSource, readAfter } from "../../../test/support/password-pusher/open-source.ts";
 import { sealedByLockbox } from "../../../test/support/password-pusher/seal.ts";
 import type { PushPart } from "../lacks.ts";
 import { beforeFirstId, type ImportSource, SourceFileError, type SourcePush, type SourceRow } from "../source.ts";
@@ -17,10 +16,6 @@ const [textPush, sealedPush, urlPush] = [11, 17, 36];
 
 async function pushOf(source: ImportSource, id: number): Promise<SourceRow<SourcePush, PushPart> | undefined> {
   return (await collect(source.pushes(id - 1)))[0];
-}
-
-async function readAfter(change: (connection: Connection) => void): Promise<ImportSource> {
-  return await openSource(installProduction(change));
 }
 
 describe("a push that cannot be read whole", () => {
@@ -263,52 +258,6 @@ describe("what old rows leave open", () => {
       expect.anything(),
     );
     expect(await source.styleSheet()).toBeUndefined();
-  });
-});
-
-it("makes nobody an administrator by a word that is neither yes nor no, and says so", async () => {
-  const source = await readAfter((db) => db.prepare("UPDATE users SET admin = 'x' WHERE id = 1").run());
-
-  expect((await collect(source.users(0)))[0]).toMatchObject({ outcome: "read", row: { admin: false } });
-  expect(source.warnings).toEqual([
-    "1 user comes along without the rights of an administrator: whether it has them (admin) cannot be read (1).",
-  ]);
-});
-
-describe("a user whose second factor is lost", () => {
-  it("does not come in by the password alone", async () => {
-    const source = await readAfter((db) =>
-      db.prepare("UPDATE users SET otp_secret_ciphertext = 'AAAA' WHERE id = 3").run(),
-    );
-    const [, alice] = await collect(source.users(0));
-
-    expect(alice).toMatchObject({
-      outcome: "read",
-      row: { passwordHash: "", totp: null, apiToken: "nAaDnoZLGfC4JKsefkqL" },
-      lacks: [{ part: "factor", reason: expect.stringContaining("No key opens its second factor") }],
-    });
-  });
-
-  it("needs a factor still when the word for it is neither yes nor no", async () => {
-    const source = await readAfter((db) =>
-      db.prepare("UPDATE users SET otp_required_for_login = 'x' WHERE id = 3").run(),
-    );
-    const [, alice] = await collect(source.users(0));
-
-    expect(alice).toMatchObject({ row: { totp: { secret: expect.any(String) } }, lacks: [] });
-  });
-
-  it("comes without backup codes when their key is not given, and that is told", async () => {
-    const installation = installProduction();
-    const source = await openSource(installation, {
-      environment: { ...installation.environment, SECRET_KEY_BASE: "" },
-    });
-    const [, alice] = await collect(source.users(0));
-
-    expect(alice).toMatchObject({
-      row: { totp: { backupCodes: null } },
-      lacks: [{ part: "backup_codes", reason: expect.stringContaining("SECRET_KEY_BASE") }],
-    });
   });
 });
 

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Database as Connection } from "better-sqlite3";
 import { onTestFinished } from "vitest";
 import { systemRandom } from "../../../src/base/random.ts";
 import {
@@ -9,7 +10,7 @@ import {
 } from "../../../src/import/password-pusher/password-pusher.ts";
 import type { ImportSource } from "../../../src/import/source.ts";
 import { referenceTime } from "./expected.ts";
-import type { Installation } from "./installations.ts";
+import { type Installation, installProduction } from "./installations.ts";
 
 /** Closed with the test. The clock stands at the reference time of the fixture. */
 export async function openSource(
@@ -19,6 +20,11 @@ export async function openSource(
   const source = await openPasswordPusher({ ...installation, ...changed }, sourceDeps(installation));
   onTestFinished(() => source.close());
   return source;
+}
+
+/** The production fixture on SQLite, with these changes to it. */
+export async function readAfter(change: (connection: Connection) => void): Promise<ImportSource> {
+  return await openSource(installProduction(change));
 }
 
 export function sourceDeps({ folder }: Pick<Installation, "folder">): PasswordPusherDeps {
