@@ -74,6 +74,11 @@ export class TcpProxy implements AsyncDisposable {
     for (const connection of this.#connections) connection.resume();
   }
 
+  /** Resolves when no connection is left. */
+  async empty(): Promise<void> {
+    while (this.#connections.size > 0) await Promise.all([...this.#connections].map(({ clientGone }) => clientGone));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.cut();
     this.#listener.close();

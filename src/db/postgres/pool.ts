@@ -23,7 +23,10 @@ const silenceMs = 5_000;
 /** @param onFailure an idle connection broke; the next request makes another. */
 export function openPool(settings: PostgresSettings, onFailure: (code: string) => void): ConnectionPool {
   const pool = new pg.Pool(poolConfig(settings));
-  pool.on("error", (error) => onFailure(new LostConnectionError(error).code));
+  // Closing does not wait until the connections have gone, and what the server says to one that goes fails nobody.
+  pool.on("error", (error) => {
+    if (!pool.ending) onFailure(new LostConnectionError(error).code);
+  });
   // The pool listens to idle connections only. One that breaks in use fails the statement on it, which tells so; its
   // own event, if nobody listened to it, would end the process.
   pool.on("connect", (client) => client.on("error", () => undefined));

@@ -143,6 +143,18 @@ describe("the pool", () => {
     expect(await db.read.one(count)).toEqual({ rows: 3 });
   });
 
+  test("what the server says to a connection that is being closed is no failure", async () => {
+    const { db, url, proxy, failures } = await openBehindProxy({ poolMax: 1 });
+    const backend = (await db.read.one(ownBackend))?.backend;
+    proxy.stall();
+    const other = await connect(url);
+    await other.query("SELECT pg_terminate_backend($1)", [backend]);
+    await db.close();
+    proxy.heal();
+    await proxy.empty();
+    expect(failures).toEqual([]);
+  });
+
   test("after its end it refuses", async () => {
     const { db } = await openBehindProxy();
     await db.close();

@@ -38,6 +38,7 @@ type Line = (chunk: Buffer | null) => void;
 
 /** One client and its connection to the server, in clear text. */
 export class ProxiedConnection {
+  readonly clientGone: Promise<unknown>;
   readonly #client: Socket;
   readonly #server: Socket;
   readonly #wire: Wire;
@@ -47,6 +48,7 @@ export class ProxiedConnection {
     this.#client = client;
     this.#server = server;
     this.#wire = wire;
+    this.clientGone = new Promise((resolve) => client.once("close", resolve));
     const fromClient = new WireMessages("client");
     const fromServer = new WireMessages("server");
     const statements = new ClientStatements();
