@@ -33,7 +33,7 @@ describe("while the database is busy", () => {
   });
 
   it("five hundred requests at once for two connections are answered, and none is acknowledged and lost", async () => {
-    const { baseUrl } = await start({ PWP__DATABASE__POOL_SIZE: "2" });
+    const { baseUrl } = await start({ PWP__DATABASE__POOL_SIZE: "2", PWP__DATABASE__CONNECT_TIMEOUT: "60" });
     const made: KnownPush[] = [];
     const refusals: (string | null)[] = [];
     const create = async (at: number) => {

@@ -147,9 +147,10 @@ describe("when the network to the database fails", { timeout: 600_000 }, () => {
     const summary = await withNetwork(async (network, load) => {
       network.judge((statement) => (isWrite(statement) && random() < 0.1 ? verdict : "pass"));
       await load.more(600);
-      const lost = network.lost.answers + network.lost.requests;
-      expect(lost).toBeGreaterThan(20);
-      console.log(`${lost} times: ${verdict}`);
+      const lost = () => network.lost.answers + network.lost.requests;
+      // Requests that come together share a statement: how many there are is the machine's affair.
+      while (lost() < 40) await load.more(50);
+      console.log(`${lost()} times: ${verdict}`);
     });
     console.log(`network that loses: ${summary}`);
   });
