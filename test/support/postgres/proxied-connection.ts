@@ -119,18 +119,29 @@ export class ProxiedConnection {
 
   /** Passes on in order, each chunk after the delay that held when it came; null: the end. */
   #line(to: Socket): Line {
-    let lastAt = 0;
+    const waiting: { readonly dueAt: number; readonly chunk: Buffer | null }[] = [];
     const pass = (chunk: Buffer | null) => {
       if (!to.writable) return;
       if (chunk === null) to.end();
       else to.write(chunk);
     };
-    return (chunk) => {
+    // One timer at a time: of several, one that was set later may go off first.
+    const passDue = () => {
       const now = performance.now();
+      for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
+        if (first.dueAt > now) {
+          setTimeout(passDue, first.dueAt - now);
+          return;
+        }
+        waiting.shift();
+        pass(first.chunk);
+      }
+    };
+    return (chunk) => {
       const delayMs = this.#wire.delayMs();
-      if (delayMs === 0 && lastAt <= now) return pass(chunk);
-      lastAt = Math.max(lastAt, now + delayMs);
-      setTimeout(pass, lastAt - now, chunk);
+      if (delayMs === 0 && waiting.length === 0) return pass(chunk);
+      waiting.push({ dueAt: performance.now() + delayMs, chunk });
+      if (waiting.length === 1) setTimeout(passDue, delayMs);
     };
   }
 }
