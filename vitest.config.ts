@@ -6,7 +6,7 @@ const hasPgbouncer = (process.env.SEALPUSH_TEST_PGBOUNCER ?? "") !== "";
 /** About what only the embedded database has. What PostgreSQL promises in its place has tests of its own. */
 const aboutSqlite = [
   // The engine itself: its log, its groups of commits, its lock, its migrations.
-  "src/db/{foreign-sqlite,group-commit,hot-reads,log-truncation,migrations,sqlite}.test.ts",
+  "src/database/{foreign-sqlite,group-commit,hot-reads,log-truncation,migrations,sqlite}.test.ts",
   // Which bytes its pages and its log still hold after a key was destroyed.
   "src/pushes/{log-after-kill,store/trim-data-keys}.test.ts",
   // A file that is no database.
@@ -36,7 +36,7 @@ const engines = {
     include: [
       ...["test/support/postgres/**/*.test.ts", "src/**/postgres/**/*.test.ts", "{src,test}/**/*.postgres.test.ts"],
       // The rooms that ask the database something, and all that is tested from outside.
-      "src/{accounts,branding,cli,db,jobs,limits,mail,pushes}/**/*.test.ts",
+      "src/{accounts,branding,cli,database,jobs,limits,mail,pushes}/**/*.test.ts",
       "test/{flows,faults,races}/**/*.test.ts",
       // Of the browser's, those that between them touch every room's data: pages speak to no database themselves.
       "test/browser/{account,admin,dashboard,edit,gone,open,passkeys,tokens}.test.ts",

@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { systemClock } from "../src/base/clock.ts";
-import type { Database } from "../src/db/database.ts";
-import type { SqliteDatabase } from "../src/db/sqlite.ts";
-import type { House } from "../src/house.ts";
-import { openBenchHouse } from "./bench-house.ts";
+import type { Database } from "../src/database/database.ts";
+import type { SqliteDatabase } from "../src/database/sqlite.ts";
+import type { Domain } from "../src/domain.ts";
+import { openBenchDomain } from "./bench-domain.ts";
 import { type ClaimPattern, seededRandom } from "./claim-choice.ts";
 import { median } from "./statistics.ts";
 import { StoredPushes } from "./stored-pushes.ts";
 
 export interface RatePlan {
-  /** How many pushes each of the two houses stores, on average over a segment. */
+  /** How many pushes each of the two domains stores, on average over a segment. */
   readonly sizes: { readonly small: number; readonly large: number };
   readonly segmentClaims: number;
   readonly warmUpSegments: number;
@@ -25,7 +25,7 @@ interface Speed {
 export interface ClaimRates {
   readonly small: Speed;
   readonly large: Speed;
-  /** Of the large house's rate to the small one's, segment by segment. */
+  /** Of the large domain's rate to the small one's, segment by segment. */
   readonly ratio: number;
   readonly cpuRatio: number;
 }
@@ -33,7 +33,7 @@ export interface ClaimRates {
 const seed = 20_240_517;
 
 /**
- * Claims a second in a small and in a large house. Their segments take turns, so that what the machine does besides
+ * Claims a second in a small and in a large domain. Their segments take turns, so that what the machine does besides
  * weighs on both. A segment claims, then copies the log into the database: its checkpoint is part of its time. Between
  * segments the claimed pushes are replaced, outside of the time.
  */
@@ -41,18 +41,18 @@ export async function measureClaimRates(
   folder: string,
   plan: RatePlan,
 ): Promise<Readonly<Record<ClaimPattern, ClaimRates>>> {
-  const houses = {
-    small: await openBenchHouse(join(folder, "small"), systemClock),
-    large: await openBenchHouse(join(folder, "large"), systemClock),
+  const domains = {
+    small: await openBenchDomain(join(folder, "small"), systemClock),
+    large: await openBenchDomain(join(folder, "large"), systemClock),
   };
   const extra = Math.ceil(plan.segmentClaims / 2);
   const stored = {
-    small: new StoredPushes(houses.small, plan.sizes.small + extra),
-    large: new StoredPushes(houses.large, plan.sizes.large + extra),
+    small: new StoredPushes(domains.small, plan.sizes.small + extra),
+    large: new StoredPushes(domains.large, plan.sizes.large + extra),
   };
   const random = seededRandom(seed);
   const segment = (size: "small" | "large", pattern: ClaimPattern) =>
-    measureSegment(houses[size], stored[size], plan.sizes[size] + extra, pattern, plan.segmentClaims, random);
+    measureSegment(domains[size], stored[size], plan.sizes[size] + extra, pattern, plan.segmentClaims, random);
 
   const measure = async (pattern: ClaimPattern): Promise<ClaimRates> => {
     const small: Speed[] = [];
@@ -64,13 +64,13 @@ export async function measureClaimRates(
     return compare(small.slice(plan.warmUpSegments), large.slice(plan.warmUpSegments));
   };
   const rates = { recent: await measure("recent"), uniform: await measure("uniform") };
-  await houses.small.close();
-  await houses.large.close();
+  await domains.small.close();
+  await domains.large.close();
   return rates;
 }
 
 /** So that each measurement pays for its own log. */
-function truncateLog({ db }: House): void {
+function truncateLog({ db }: Domain): void {
   if (!isSqlite(db)) throw new Error("Only SQLite has a log to cut.");
   db.truncateLog();
 }
@@ -80,7 +80,7 @@ function isSqlite(db: Database): db is SqliteDatabase {
 }
 
 async function measureSegment(
-  house: House,
+  domain: Domain,
   stored: StoredPushes,
   fullCount: number,
   pattern: ClaimPattern,
@@ -88,12 +88,12 @@ async function measureSegment(
   random: () => number,
 ): Promise<Speed> {
   await stored.fillTo(fullCount);
-  truncateLog(house);
+  truncateLog(domain);
   const tokens = stored.take(pattern, claims, random);
   const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
   await stored.claimAll(tokens);
-  truncateLog(house);
+  truncateLog(domain);
   const elapsedMs = performance.now() - startedAt;
   const cpu = process.cpuUsage(cpuBefore);
   return { perSecond: (claims / elapsedMs) * 1_000, cpuMicros: (cpu.user + cpu.system) / claims };

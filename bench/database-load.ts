@@ -1,5 +1,5 @@
-import { createIds, type Ids } from "../src/db/ids.ts";
-import { openPool } from "../src/db/postgres/pool.ts";
+import { createIds, type Ids } from "../src/database/ids.ts";
+import { openPool } from "../src/database/postgres/pool.ts";
 import type { HotPath } from "../src/pushes/store/hot-path.ts";
 import { postgresSettings } from "../test/support/postgres/settings.ts";
 import { bareDatabase, bareHotPath } from "./bare-database.ts";

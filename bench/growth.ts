@@ -8,7 +8,7 @@ import { measurePostgresGrowth } from "./postgres-growth.ts";
 import { publish } from "./report.ts";
 import { measureSweepLatencies } from "./sweep-latency.ts";
 
-/** Whether a full house is as fast as an empty one, and whether its sweeper can be felt. */
+/** Whether a full domain is as fast as an empty one, and whether its sweeper can be felt. */
 
 const options = readOptions(process.argv.slice(2));
 const plan = options.short
@@ -35,11 +35,11 @@ const p99 = { calm: sweeping.calm.percentile(0.99), sweeping: sweeping.sweeping.
 const unswept = plan.sweep.expired - sweeping.ended;
 process.exitCode = publish(
   {
-    benchmark: "Claims in a growing house",
+    benchmark: "Claims in a growing domain",
     short: options.short,
     machine,
     conditions: [
-      "the domain in one process without HTTP, full durability, 64 claims at a time of one-view pushes; two houses whose " +
+      "the domain in one process without HTTP, full durability, 64 claims at a time of one-view pushes; two domains whose " +
         `segments take turns, ${plan.rates.segmentClaims} claims and a checkpoint each, ${plan.rates.segments} of a kind, medians`,
       `sweep: ${plan.sweep.expired} expired pushes beside ${plan.sweep.claimsPerSecond} claims a second, timed from when they were due`,
       "PostgreSQL: the bare statements of claims on 10 connections, fsync and synchronous_commit on, no checkpoint asked for",

@@ -9,7 +9,7 @@ const program = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 /** Only what no request of a measurement should meet: the throttle. All else is as an operator gets it. */
 const settings = { PORT: "0", PWP__THROTTLING__MINUTE: "0", PWP__THROTTLING__SECOND: "0" };
 
-/** How many units of writing were committed in how many commits, over the life of the process. */
+/** How many transactions were committed in how many commits, over the life of the process. */
 export interface CommitCounts {
   readonly commits: number;
   readonly units: number;

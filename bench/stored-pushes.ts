@@ -1,5 +1,5 @@
-import type { House } from "../src/house.ts";
-import { inParallel, stranger } from "./bench-house.ts";
+import type { Domain } from "../src/domain.ts";
+import { inParallel, stranger } from "./bench-domain.ts";
 import { type ClaimPattern, chooseClaims } from "./claim-choice.ts";
 import { TokenShelf } from "./token-shelf.ts";
 
@@ -8,11 +8,11 @@ const width = 64;
 
 /** A database that is kept at about one size while its pushes are claimed. */
 export class StoredPushes {
-  readonly #house: House;
+  readonly #domain: Domain;
   readonly #shelf: TokenShelf;
 
-  constructor(house: House, capacity: number) {
-    this.#house = house;
+  constructor(domain: Domain, capacity: number) {
+    this.#domain = domain;
     this.#shelf = new TokenShelf(capacity);
   }
 
@@ -23,7 +23,7 @@ export class StoredPushes {
   /** Adds one-view pushes until there are `count`. */
   async fillTo(count: number): Promise<void> {
     await inParallel(count - this.#shelf.count, width, async () => {
-      const push = await this.#house.pushes.create({ payload, expireAfterViews: 1 }, stranger);
+      const push = await this.#domain.pushes.create({ payload, expireAfterViews: 1 }, stranger);
       this.#shelf.add(push.urlToken);
     });
   }
@@ -39,12 +39,12 @@ export class StoredPushes {
   /** Claims all of them, in a closed loop of 64. @returns milliseconds. */
   async claimAll(tokens: readonly string[]): Promise<number> {
     const startedAt = performance.now();
-    await inParallel(tokens.length, width, (at) => claimOnce(this.#house, tokens[at] ?? ""));
+    await inParallel(tokens.length, width, (at) => claimOnce(this.#domain, tokens[at] ?? ""));
     return performance.now() - startedAt;
   }
 }
 
-export async function claimOnce(house: House, token: string): Promise<void> {
-  const claimed = await house.pushes.claimView(token, { counting: "everyone" }, stranger);
+export async function claimOnce(domain: Domain, token: string): Promise<void> {
+  const claimed = await domain.pushes.claimView(token, { counting: "everyone" }, stranger);
   if (claimed.outcome !== "revealed") throw new Error(`A live push was answered with ${claimed.outcome}.`);
 }

@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { PoolClient } from "pg";
 import { dayMs, systemClock } from "../src/base/clock.ts";
-import { openPool } from "../src/db/postgres/pool.ts";
-import type { House } from "../src/house.ts";
+import { openPool } from "../src/database/postgres/pool.ts";
+import type { Domain } from "../src/domain.ts";
 import type { HotPath } from "../src/pushes/store/hot-path.ts";
 import { postgresSettings } from "../test/support/postgres/settings.ts";
 import { bareDatabase, bareHotPath } from "./bare-database.ts";
 import { claimBarePush } from "./bare-push.ts";
-import { inParallel, openBenchHouse, stranger } from "./bench-house.ts";
+import { inParallel, openBenchDomain, stranger } from "./bench-domain.ts";
 import { type ClaimPattern, chooseClaims } from "./claim-choice.ts";
 import { type DatabaseServer, shapeOfRows } from "./database-server.ts";
 
@@ -61,7 +61,7 @@ export class StoredRows {
   readonly #clients: readonly PoolClient[];
   readonly #lanes: readonly HotPath[];
   readonly #endPool: () => Promise<void>;
-  readonly #openHouse: () => Promise<House>;
+  readonly #openDomain: () => Promise<Domain>;
   readonly #shape: Awaited<ReturnType<typeof shapeOfRows>>;
   /** Of those that have not been claimed, in the order of creation. */
   #ids: number[] = [];
@@ -73,7 +73,7 @@ export class StoredRows {
     shape: Awaited<ReturnType<typeof shapeOfRows>>,
     clients: readonly PoolClient[],
     endPool: () => Promise<void>,
-    openHouse: () => Promise<House>,
+    openDomain: () => Promise<Domain>,
   ) {
     this.#server = server;
     this.#name = name;
@@ -81,23 +81,23 @@ export class StoredRows {
     this.#clients = clients;
     this.#lanes = clients.map((client) => bareHotPath(bareDatabase(client)));
     this.#endPool = endPool;
-    this.#openHouse = openHouse;
+    this.#openDomain = openDomain;
   }
 
   /** @param folder for what the product keeps beside the database. */
   static async make(server: DatabaseServer, folder: string, name: string): Promise<StoredRows> {
     await server.makeDatabase(name);
     const url = server.url(name);
-    const openHouse = () => openBenchHouse(join(folder, name), systemClock, { DATABASE_URL: url });
-    const house = await openHouse();
-    await house.pushes.create({ payload: "correct horse battery staple 4711 $%&/()", expireAfterViews: 1 }, stranger);
-    await house.close();
+    const openDomain = () => openBenchDomain(join(folder, name), systemClock, { DATABASE_URL: url });
+    const domain = await openDomain();
+    await domain.pushes.create({ payload: "correct horse battery staple 4711 $%&/()", expireAfterViews: 1 }, stranger);
+    await domain.close();
     const shape = await shapeOfRows(server, name);
     const pool = openPool(postgresSettings(url, { poolMax: connections }), (code) => {
       throw new Error(`A connection broke: ${code}`);
     });
     const clients = await Promise.all(Array.from({ length: connections }, () => pool.connect()));
-    return new StoredRows(server, name, shape, clients, () => pool.close(), openHouse);
+    return new StoredRows(server, name, shape, clients, () => pool.close(), openDomain);
   }
 
   async fillTo(count: number): Promise<void> {
@@ -157,7 +157,7 @@ export class StoredRows {
 
   /** The sweeper's batches, one after the other: everything has run out, then everything may be forgotten. */
   async sweep(batches: number): Promise<{ readonly ends: SweepSpeed; readonly removals: SweepSpeed }> {
-    const { store, close } = await this.#openHouse();
+    const { store, close } = await this.#openDomain();
     const after = Date.now() + 365 * dayMs;
     const speedOf = async (step: () => Promise<number>): Promise<SweepSpeed> => {
       const cpuBefore = this.#server.cpuMs();

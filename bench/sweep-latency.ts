@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dayMs, hourMs } from "../src/base/clock.ts";
 import { ClockTrust } from "../src/base/clock-trust.ts";
-import type { House } from "../src/house.ts";
+import type { Domain } from "../src/domain.ts";
 import { sweep } from "../src/pushes/sweep.ts";
-import { inParallel, openBenchHouse, ShiftedClock, stranger } from "./bench-house.ts";
+import { inParallel, openBenchDomain, ShiftedClock, stranger } from "./bench-domain.ts";
 import { seededRandom } from "./claim-choice.ts";
 import { Latencies } from "./latencies.ts";
 import { claimOnce, StoredPushes } from "./stored-pushes.ts";
@@ -35,22 +35,22 @@ export async function measureSweepLatencies(folder: string, plan: SweepPlan): Pr
   const clock = new ShiftedClock();
   let monotonicShiftMs = 0;
   const clockTrust = new ClockTrust(clock, () => performance.now() + monotonicShiftMs);
-  const house = await openBenchHouse(join(folder, "sweep"), clock);
+  const domain = await openBenchDomain(join(folder, "sweep"), clock);
   const short = { payload: "soon over", expireAfterMs: hourMs, expireAfterViews: 5 };
   await inParallel(plan.expired, 64, async () => {
-    await house.pushes.create(short, stranger);
+    await domain.pushes.create(short, stranger);
   });
   const calmClaims = Math.ceil((plan.calmMs / 1_000) * plan.claimsPerSecond);
-  const stored = new StoredPushes(house, calmClaims + plan.claimsMax);
+  const stored = new StoredPushes(domain, calmClaims + plan.claimsMax);
   await stored.fillTo(calmClaims + plan.claimsMax);
   const tokens = stored.take("uniform", calmClaims + plan.claimsMax, seededRandom(plan.expired));
   clock.shift(dayMs);
   monotonicShiftMs = dayMs;
 
-  const calm = await claimSteadily(house, tokens.splice(0, calmClaims), plan.claimsPerSecond, () => false);
+  const calm = await claimSteadily(domain, tokens.splice(0, calmClaims), plan.claimsPerSecond, () => false);
   let swept = false;
   const startedAt = performance.now();
-  const { config, blobs, store } = house;
+  const { config, blobs, store } = domain;
   const monotonicMs = () => performance.now();
   const pause = (ms: number) => sleep(ms);
   const onBlobDeletionFailed = (error: unknown) => console.error(error);
@@ -58,15 +58,15 @@ export async function measureSweepLatencies(folder: string, plan: SweepPlan): Pr
   const sweeping = sweep(deps, new AbortController().signal).finally(() => {
     swept = true;
   });
-  const during = await claimSteadily(house, tokens, plan.claimsPerSecond, () => swept);
+  const during = await claimSteadily(domain, tokens, plan.claimsPerSecond, () => swept);
   const report = await sweeping;
   const sweepMs = performance.now() - startedAt;
-  await house.close();
+  await domain.close();
   return { calm, sweeping: during, sweepMs, ended: report.ended };
 }
 
 async function claimSteadily(
-  house: House,
+  domain: Domain,
   tokens: readonly string[],
   perSecond: number,
   done: () => boolean,
@@ -79,7 +79,7 @@ async function claimSteadily(
     const due = Math.min(tokens.length, Math.floor(((performance.now() - startedAt) / 1_000) * perSecond));
     for (; sent < due; sent += 1) {
       const dueAt = startedAt + (sent / perSecond) * 1_000;
-      const claim = claimOnce(house, tokens[sent] ?? "");
+      const claim = claimOnce(domain, tokens[sent] ?? "");
       running.push(claim.then(() => latencies.record((performance.now() - dueAt) * 1_000)));
     }
     await sleep(tickMs);

@@ -29,11 +29,11 @@ export const serverBundle = {
   logLevel: "warning",
 } as const satisfies BuildOptions;
 
-/** Each script directly under src/client, the stylesheet, and the icon; a changed content changes the name. */
+/** Each script directly under src/browser, the stylesheet, and the icon; a changed content changes the name. */
 async function browserBundles(): Promise<BuildOptions & { metafile: true; write: false }> {
-  const scripts = (await readdir(join(root, "src/client")))
+  const scripts = (await readdir(join(root, "src/browser")))
     .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
-    .map((name) => `src/client/${name}`);
+    .map((name) => `src/browser/${name}`);
   return {
     absWorkingDir: root,
     entryPoints: [...scripts, "src/pages/design/sealpush.css", "src/pages/design/favicon.svg"],

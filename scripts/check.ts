@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 /** Everything that can be told from the text alone. All are run, so that one sitting mends them all. */
 const checks: readonly (readonly [string, ...string[]])[] = [
   ["tsc", "--noEmit", "-p", "."],
-  ["tsc", "--noEmit", "-p", "src/client"],
+  ["tsc", "--noEmit", "-p", "src/browser"],
   ["biome", "ci", "."],
   ["node", "scripts/import-rules.ts"],
   ["node", "scripts/docs.ts", "--check"],

@@ -22,11 +22,11 @@ const judges: readonly { readonly command: string; readonly run: (folder: string
     command: "systemd-analyze",
     run(folder) {
       // It wants to see the program, which lies elsewhere until it is installed.
-      const unit = read("deploy/systemd/sealpush.service")
+      const tx = read("deploy/systemd/sealpush.service")
         .replaceAll("/opt/sealpush/node_modules/.bin/node", process.execPath)
         .replaceAll("/opt/sealpush", root);
       const file = join(folder, "sealpush.service");
-      writeFileSync(file, unit);
+      writeFileSync(file, tx);
       return ["verify", "--man=no", file];
     },
   },

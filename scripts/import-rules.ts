@@ -2,36 +2,36 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
 /** Which rooms a room may import. What is not listed is forbidden: `docs/ARCHITECTURE.md` has the picture. */
-const foundations = ["base", "config", "crypto", "db", "limits", "blobs", "telemetry"];
+const foundations = ["base", "config", "crypto", "database", "limits", "blobs", "telemetry"];
 const allowed: Readonly<Record<string, readonly string[]>> = {
   base: [],
   config: ["base", "crypto"],
   crypto: ["base"],
-  db: ["base", "config"],
-  limits: ["base", "crypto", "db"],
+  database: ["base", "config"],
+  limits: ["base", "crypto", "database"],
   blobs: ["base"],
   telemetry: ["base", "config"],
-  mail: ["base", "config", "crypto", "db", "telemetry", "words"],
-  words: ["base"],
-  branding: ["base", "crypto", "db"],
+  mail: ["base", "config", "crypto", "database", "telemetry", "i18n"],
+  i18n: ["base"],
+  branding: ["base", "crypto", "database"],
   pushes: foundations,
   accounts: [...foundations, "mail"],
   health: [...foundations],
-  house: [...foundations, "mail", "branding", "pushes", "accounts", "health"],
+  domain: [...foundations, "mail", "branding", "pushes", "accounts", "health"],
   http: [...foundations, "pushes", "accounts"],
   api: [...foundations, "pushes", "accounts", "http"],
-  pages: [...foundations, "mail", "branding", "words", "pushes", "accounts", "health", "http", "api"],
-  jobs: [...foundations, "mail", "pushes", "accounts", "house"],
-  backup: [...foundations, "pushes", "accounts", "house"],
-  move: ["base", "crypto", "db", "pushes"],
-  import: [...foundations, "words", "pushes", "accounts", "branding", "house"],
-  cli: [...foundations, "mail", "pushes", "accounts", "http", "house", "backup", "move", "import"],
+  pages: [...foundations, "mail", "branding", "i18n", "pushes", "accounts", "health", "http", "api"],
+  jobs: [...foundations, "mail", "pushes", "accounts", "domain"],
+  backup: [...foundations, "pushes", "accounts", "domain"],
+  move: ["base", "crypto", "database", "pushes"],
+  import: [...foundations, "i18n", "pushes", "accounts", "branding", "domain"],
+  cli: [...foundations, "mail", "pushes", "accounts", "http", "domain", "backup", "move", "import"],
   workers: ["base", "telemetry"],
-  app: [...foundations, "mail", "branding", "pushes", "accounts", "http", "api", "pages", "jobs", "house", "workers"],
+  app: [...foundations, "mail", "branding", "pushes", "accounts", "http", "api", "pages", "jobs", "domain", "workers"],
   serve: ["config", "app"],
-  program: ["base", "config", "telemetry", "workers", "house", "serve", "cli"],
+  program: ["base", "config", "telemetry", "workers", "domain", "serve", "cli"],
   main: ["program"],
-  client: ["base"],
+  browser: ["base"],
 };
 
 /** Rooms with a door: the file that carries the room's name. */
@@ -40,8 +40,8 @@ const doors: Readonly<Record<string, string>> = {
   accounts: "accounts/accounts.ts",
   branding: "branding/branding.ts",
 };
-/** Rooms that may reach behind a door: where the house is put together, and what works on its machinery. */
-const insiders = new Set(["house", "jobs", "backup", "cli", "move", "import"]);
+/** Rooms that may reach behind a door: where the domain is put together, and what works on its machinery. */
+const insiders = new Set(["domain", "jobs", "backup", "cli", "move", "import"]);
 
 const source = resolve(import.meta.dirname, "../src");
 
@@ -81,19 +81,19 @@ function problemsOf(file: string): string[] {
   }
   if (
     /\bprocess\.(argv|env|exit|exitCode|stdin|stdout|stderr|cwd|on|pid|umask)\b/.test(text) &&
-    !["main", "program", "client"].includes(room)
+    !["main", "program", "browser"].includes(room)
   ) {
     problems.push(`${from}: only main.ts and program.ts touch process.*`);
   }
   const speaksSql =
     /"(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE TABLE)\s|`\s*(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE)\s/;
-  if (speaksSql.test(text) && !mayHoldSql(from)) problems.push(`${from}: only db and the stores hold SQL`);
+  if (speaksSql.test(text) && !mayHoldSql(from)) problems.push(`${from}: only database and the stores hold SQL`);
   return problems;
 }
 
 /** `doctor` looks into the database with its own eyes; `vault` keeps the index key, which is the store of keys. */
 function mayHoldSql(path: string): boolean {
-  return path.startsWith("db/") || /(^|\/)(sqlite|postgres|store)\//.test(path) || path === "pushes/vault.ts";
+  return path.startsWith("database/") || /(^|\/)(sqlite|postgres|store)\//.test(path) || path === "pushes/vault.ts";
 }
 
 const problems = filesBelow(source).flatMap(problemsOf);

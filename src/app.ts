@@ -6,10 +6,10 @@ import { registerApiV2 } from "./api/v2/routes.ts";
 import type { Clock } from "./base/clock.ts";
 import { bootCodePath } from "./config/boot-code-file.ts";
 import type { Config } from "./config/config.ts";
-import { readSweepBacklog } from "./db/backlog.ts";
-import { createForwarderNote } from "./db/forwarder-note.ts";
-import { awaitDatabase } from "./db/open-database.ts";
-import { type Effects, type House, openHouse } from "./house.ts";
+import { readSweepBacklog } from "./database/backlog.ts";
+import { createForwarderNote } from "./database/forwarder-note.ts";
+import { awaitDatabase } from "./database/open-database.ts";
+import { type Domain, type Effects, openDomain } from "./domain.ts";
 import { registerDownloads } from "./http/downloads.ts";
 import { type DrainTimes, drainAtOnce } from "./http/drain.ts";
 import { registerMetrics } from "./http/metrics.ts";
@@ -24,7 +24,7 @@ import { renderFailure } from "./pages/failure/render-failure.ts";
 import { registerPages } from "./pages/routes.ts";
 import { watchPushes } from "./pushes/pushes.ts";
 import type { Events } from "./telemetry/events.ts";
-import type { HouseGauges } from "./telemetry/gauge-house.ts";
+import type { DomainGauges } from "./telemetry/gauge-domain.ts";
 import type { DestinationStream } from "./telemetry/logger.ts";
 import { openTelemetry, type Telemetry } from "./telemetry/telemetry.ts";
 import type { WorkerLink } from "./workers/worker-link.ts";
@@ -43,7 +43,7 @@ export interface AppOptions {
 
 export interface App {
   readonly server: FastifyInstance;
-  readonly house: House;
+  readonly domain: Domain;
   readonly events: Events;
   readonly routes: readonly RouteEntry[];
   /** Answers what is under way, refuses what is new, waits for jobs and writes, closes the database. */
@@ -69,17 +69,17 @@ export async function buildApp(config: Config, options: AppOptions): Promise<App
       if (speaksForAll(options.worker)) events.databaseAwaited(sentence);
     },
   });
-  const house = await openHouse(config, effects, events);
+  const domain = await openDomain(config, effects, events);
   try {
-    const server = await composeServer(config, options, house, telemetry);
-    const { bootCode } = house.vault;
-    if ((await house.accounts.openFirstRun(bootCode)) && speaksForAll(options.worker)) {
+    const server = await composeServer(config, options, domain, telemetry);
+    const { bootCode } = domain.vault;
+    if ((await domain.accounts.openFirstRun(bootCode)) && speaksForAll(options.worker)) {
       events.bootCodeMade(bootCode, bootCodePath(config.dataDir));
     }
-    const timetable = await startTimetable(house, effects, events);
+    const timetable = await startTimetable(domain, effects, events);
     return {
       server: server.fastify,
-      house,
+      domain,
       events,
       routes: server.routes,
       async close(times = drainAtOnce) {
@@ -87,12 +87,12 @@ export async function buildApp(config: Config, options: AppOptions): Promise<App
         await server.fastify.close();
         await timetable.stop();
         await options.worker?.leavePart();
-        await house.close();
+        await domain.close();
         await telemetry.close();
       },
     };
   } catch (error) {
-    await house.close();
+    await domain.close();
     throw error;
   }
 }
@@ -100,32 +100,32 @@ export async function buildApp(config: Config, options: AppOptions): Promise<App
 async function composeServer(
   config: Config,
   options: AppOptions,
-  house: House,
+  domain: Domain,
   { events, metrics, watch }: Telemetry,
 ): Promise<Server> {
   const { clock, random, monotonicMs } = options.effects;
-  const { accounts, branding, mail, health, deleteAccount } = house;
-  const pushes = metrics === undefined ? house.pushes : watchPushes(house.pushes, metrics);
+  const { accounts, branding, mail, health, deleteAccount } = domain;
+  const pushes = metrics === undefined ? domain.pushes : watchPushes(domain.pushes, metrics);
   const metricsGate = config.metrics && createMetricsGate(config.metrics);
   const manifest: unknown = JSON.parse(readFileSync(join(options.assetsDir, "manifest.json"), "utf8"));
   if (typeof manifest !== "object" || manifest === null) throw new Error("The assets' manifest is not an object.");
   const assetUrl = assetUrls({ ...manifest }, "/assets");
   const server = createServer({
     ...{ config, clock, random, events, accounts },
-    requestCounts: house.limits.requests,
+    requestCounts: domain.limits.requests,
     renderError: (refusal, request) => renderFailure(refusal, request, { assetUrl, config, branding }),
-    onUntrustedForwarder: noteForwarders(house, options.effects, events),
+    onUntrustedForwarder: noteForwarders(domain, options.effects, events),
     ...{ watch, monotonicMs, metricsGate },
   });
   const { fastify, sessionCookies, bodyBudget } = server;
   const readiness = createReadiness({
-    canServe: () => house.canServe(),
+    canServe: () => domain.canServe(),
     draining: () => server.drain.begun,
     monotonicMs,
   });
   registerUp(fastify, { readiness });
   if (metrics !== undefined && metricsGate !== undefined) {
-    metrics.watchHouse(gaugesOf(house, clock));
+    metrics.watchDomain(gaugesOf(domain, clock));
     if (options.worker !== undefined) metrics.join(options.worker);
     registerMetrics(fastify, { gate: metricsGate, read: metrics.read });
   }
@@ -148,7 +148,7 @@ async function composeServer(
   return server;
 }
 
-function gaugesOf({ db, mail, argon2 }: House, clock: Clock): HouseGauges {
+function gaugesOf({ db, mail, argon2 }: Domain, clock: Clock): DomainGauges {
   return {
     engine: db.engine,
     argon2,
@@ -159,8 +159,8 @@ function gaugesOf({ db, mail, argon2 }: House, clock: Clock): HouseGauges {
 }
 
 /** Warned of, and noted for the operator's `doctor`; both are bounded, however many strangers send such headers. */
-function noteForwarders(house: House, { clock }: Effects, events: Events): (address: string) => void {
-  const note = createForwarderNote(house.db);
+function noteForwarders(domain: Domain, { clock }: Effects, events: Events): (address: string) => void {
+  const note = createForwarderNote(domain.db);
   return (address) => {
     events.untrustedForwarder(address);
     note.write(address, clock.now()).catch((error: unknown) => events.usageNotRecorded("untrusted_forwarder", error));

@@ -1,9 +1,9 @@
 import type { Clock } from "./base/clock.ts";
 import { diskSpaceOf, freeDiskFloorBytes } from "./blobs/disk.ts";
 import type { Config } from "./config/config.ts";
-import type { Database } from "./db/database.ts";
-import { createInspection } from "./db/inspection.ts";
-import { createProcessRegistry } from "./db/processes.ts";
+import type { Database } from "./database/database.ts";
+import { createInspection } from "./database/inspection.ts";
+import { createProcessRegistry } from "./database/processes.ts";
 
 /** How the server is, for those who run it. */
 export interface Health {

@@ -9,7 +9,7 @@ import { systemClock } from "./base/clock.ts";
 import { systemRandom } from "./base/random.ts";
 import type { Config } from "./config/config.ts";
 import { loadConfig } from "./config/load-config.ts";
-import type { Effects } from "./house.ts";
+import type { Effects } from "./domain.ts";
 import { createEvents } from "./telemetry/events.ts";
 import { createLogger } from "./telemetry/logger.ts";
 import { ClusterWorkers } from "./workers/cluster-workers.ts";
@@ -81,7 +81,7 @@ async function serve(config: Config, warnings: readonly string[]): Promise<numbe
       if (err !== undefined) app.events.jobFailed("process", err);
       if (link === undefined) app.events.serverStopping(askedBy ?? signal ?? "error");
       await app.close(err === undefined ? times : { graceMs: 0, idleMs });
-      const { commits, units } = app.house.db.counts;
+      const { commits, units } = app.domain.db.counts;
       if (link === undefined) app.events.serverStopped({ commits, units });
       else app.events.workerStopped({ commits, units });
       // What is closed on request ends with 0 otherwise, whatever this returns.

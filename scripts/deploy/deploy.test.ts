@@ -176,7 +176,7 @@ test("arguments of an operator's command reach it as they are: the service manag
   const folder = mkdtempSync(join(tmpdir(), "sealpush-systemd-run-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, "systemd-run"), `#!/bin/sh\nprintf '%s\\0' "$@"\n`, { mode: 0o700 });
-  const given = ["user", "$HOME", "a$\u007bHOME}$$b$", "two  words\n", "", "*", "-n", "\\$x"];
+  const given = ["user", "$HOME", "a$\u007bHOME}$$b$", "two  messages\n", "", "*", "-n", "\\$x"];
   const env = { PATH: `${folder}:${process.env.PATH}` };
   const ran = execFileSync("sh", [join(root, "deploy/systemd/sealpush"), ...given], { env, encoding: "utf8" });
   const handedOver = ran.split("\0").slice(0, -1).slice(-given.length);
@@ -186,11 +186,11 @@ test("arguments of an operator's command reach it as they are: the service manag
 });
 
 describe("the check of the systemd unit", () => {
-  const unit = read("deploy/systemd/sealpush.service");
+  const tx = read("deploy/systemd/sealpush.service");
   const command = read("deploy/systemd/sealpush");
 
   it("finds nothing in what stands", () => {
-    expect(unitProblems(unit, command)).toEqual([]);
+    expect(unitProblems(tx, command)).toEqual([]);
   });
 
   it.each([
@@ -200,14 +200,14 @@ describe("the check of the systemd unit", () => {
     ["too little time to end", "TimeoutStopSec=45s", "TimeoutStopSec=20s", /TimeoutStopSec kills/],
     ["secrets in swap", "MemorySwapMax=0", "", /MemorySwapMax=0 is missing/],
   ])("finds %s", (_what, from, to, problem) => {
-    expect(unitProblems(changed(unit, from, to), command).join("\n")).toMatch(problem);
+    expect(unitProblems(changed(tx, from, to), command).join("\n")).toMatch(problem);
   });
 
   it("finds the backup of the night run on the same data, as the same user, with the same key", () => {
     const linesOf = (text: string) => text.split("\n").filter((line) => sharedKeys.has(line.split("=")[0] ?? ""));
     const backup = read("deploy/systemd/sealpush-backup.service");
     expect(linesOf(changed(backup, "=sealpush sealpush-backup", "=sealpush")).toSorted()).toEqual(
-      linesOf(unit).toSorted(),
+      linesOf(tx).toSorted(),
     );
   });
 
@@ -220,6 +220,6 @@ describe("the check of the systemd unit", () => {
     ],
     ["commands without the key", "PWPUSH_MASTER_KEY_FILE=$CREDENTIALS_DIRECTORY/master.key ", "", /does not hold for/],
   ])("finds %s", (_what, from, to, problem) => {
-    expect(unitProblems(unit, changed(command, from, to)).join("\n")).toMatch(problem);
+    expect(unitProblems(tx, changed(command, from, to)).join("\n")).toMatch(problem);
   });
 });

@@ -99,7 +99,8 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     ...passwordDoor,
     ...createSecondFactors({
       ...{ ...deps, starts: sessions, findUser: users.findUser, checkPassword: passwordDoor.checkPassword },
-      recordInUnit: (unit, action, subject, by, now) => administration.recordInUnit(unit, { action, subject, by, now }),
+      recordInTransaction: (tx, action, subject, by, now) =>
+        administration.recordInTransaction(tx, { action, subject, by, now }),
     }),
     ...profile,
     ...createEmailChange({

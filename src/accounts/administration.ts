@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import type { InUnit, Unit } from "../db/database.ts";
+import type { InTransaction, Transaction } from "../database/database.ts";
 import type { User } from "./account.ts";
 import type { AdministrationStore } from "./store/administration.ts";
 
@@ -45,8 +45,8 @@ export type AdminAction =
 export type Change = { readonly outcome: "done" | "last_admin"; readonly user: User } | { readonly outcome: "unknown" };
 
 /** Writes a line together with the change that it tells of. */
-export type RecordInUnit = (
-  unit: Unit,
+export type RecordInTransaction = (
+  tx: Transaction,
   action: AdminAction,
   subject: string,
   by: Administrator,
@@ -61,12 +61,12 @@ export interface Administration {
   /** A disabled user can do nothing: sessions end, tokens are refused; pushes and links stay. Twice: as `setAdmin`. */
   setDisabled(userId: number, disabled: boolean, by: Administrator): Promise<Change>;
   /**
-   * The account and all of this room that belongs to it; `house.deleteAccount` is the whole of it, pushes included.
+   * The account and all of this room that belongs to it; `domain.deleteAccount` is the whole of it, pushes included.
    * `by` null: the user himself, which is no act of administration.
    */
   deleteUser(userId: number, by: Administrator | null): Promise<Change>;
   /** The line of what administrators do outside of this room, for the change that it tells of to take along. */
-  adminEntry(action: AdminAction, subject: string, by: Administrator): InUnit;
+  adminEntry(action: AdminAction, subject: string, by: Administrator): InTransaction;
   /** Newest first, 50 a page; the newest 10,000 are kept. */
   listAdminEntries(page: number): Promise<readonly AdminEntry[]>;
 }
@@ -100,7 +100,7 @@ export function createAdministration(deps: {
       store.deleteUser(userId, clock.now(), by === null ? null : await entryAbout(userId, "deleted_user", by)),
     adminEntry: (action, subject, by) => {
       const entry = { by, action, subject, now: clock.now() };
-      return (unit) => store.recordInUnit(unit, entry);
+      return (tx) => store.recordInTransaction(tx, entry);
     },
     listAdminEntries: (page) => store.listEntries(pageSize, (page - 1) * pageSize),
   };

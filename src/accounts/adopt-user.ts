@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { isVerifiableBcrypt } from "../crypto/bcrypt.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import type { Database, Unit } from "../db/database.ts";
+import type { Database, Transaction } from "../database/database.ts";
 import { isApiToken } from "./api-tokens.ts";
 import { type ImportedCodeKey, writeImportedCodeKey } from "./imported-codes.ts";
 import { type AdoptedAccount, createAdoptingStore, type Standing } from "./store/adopting.ts";
@@ -29,8 +29,8 @@ export interface Arrival {
   readonly tokenTaken: boolean;
 }
 
-/** Runs first in the unit that writes the user. @returns false: it came in before; then nothing is written. */
-export type NoteAdoption = (unit: Unit, userId: number, arrival: Arrival) => Promise<boolean>;
+/** Runs first in the transaction that writes the user. @returns false: it came in before; then nothing is written. */
+export type NoteAdoption = (tx: Transaction, userId: number, arrival: Arrival) => Promise<boolean>;
 
 export type Adoption =
   | ({ readonly outcome: "adopted"; readonly userId: number } & Arrival)
@@ -40,19 +40,19 @@ export type Adoption =
 
 export interface UserAdoption {
   /**
-   * One unit for each user.
+   * One transaction for each user.
    * @param merge an account that has the e-mail here gets the API token, and stays as it is in everything else.
    */
   adopt(user: AdoptedUser, merge: boolean, note: NoteAdoption): Promise<Adoption>;
   /**
-   * One unit: gives somebody who was adopted without some parts what `user` has of them now.
-   * @param settle runs last in the unit.
+   * One transaction: gives somebody who was adopted without some parts what `user` has of them now.
+   * @param settle runs last in the transaction.
    */
   complete(
     userId: number,
     user: AdoptedUser,
     parts: readonly UserPart[],
-    settle: (unit: Unit, completion: UserCompletion) => Promise<void>,
+    settle: (tx: Transaction, completion: UserCompletion) => Promise<void>,
   ): Promise<UserCompletion>;
 }
 
@@ -94,57 +94,57 @@ export function createUserAdoption(deps: {
     return token === null ? undefined : digest(token);
   };
 
-  async function isTaken(unit: Unit, userId: number, token: Buffer | undefined): Promise<boolean> {
-    const holder = token === undefined ? undefined : await store.findTokenHolder(unit, token);
+  async function isTaken(tx: Transaction, userId: number, token: Buffer | undefined): Promise<boolean> {
+    const holder = token === undefined ? undefined : await store.findTokenHolder(tx, token);
     return holder !== undefined && holder !== userId;
   }
 
-  async function putToken(unit: Unit, userId: number, token: Buffer | undefined): Promise<void> {
-    if (token !== undefined) await store.insertToken(unit, userId, token, clock.now());
+  async function putToken(tx: Transaction, userId: number, token: Buffer | undefined): Promise<void> {
+    if (token !== undefined) await store.insertToken(tx, userId, token, clock.now());
   }
 
-  async function putTotp(unit: Unit, userId: number, totp: AdoptedUser["totp"]): Promise<void> {
+  async function putTotp(tx: Transaction, userId: number, totp: AdoptedUser["totp"]): Promise<void> {
     if (totp === null) return;
     const sealed = keyring.seal(totpContext(userId), totp.secret);
-    await store.insertTotp(unit, userId, sealed, totp.lastStep, clock.now());
-    await putCodes(unit, userId, totp);
+    await store.insertTotp(tx, userId, sealed, totp.lastStep, clock.now());
+    await putCodes(tx, userId, totp);
   }
 
-  async function putCodes(unit: Unit, userId: number, { backupCodes }: NonNullable<AdoptedUser["totp"]>) {
+  async function putCodes(tx: Transaction, userId: number, { backupCodes }: NonNullable<AdoptedUser["totp"]>) {
     if (backupCodes === null) return;
     const key = keyring.seal(importedCodeContext(userId), writeImportedCodeKey(backupCodes));
-    await store.insertCodes(unit, userId, key, backupCodes.digests);
+    await store.insertCodes(tx, userId, key, backupCodes.digests);
   }
 
   type Fate = "filled" | "superseded" | "refused";
 
-  async function fill(unit: Unit, userId: number, user: AdoptedUser, part: UserPart): Promise<Fate> {
-    const standing = await store.findStanding(unit, userId);
+  async function fill(tx: Transaction, userId: number, user: AdoptedUser, part: UserPart): Promise<Fate> {
+    const standing = await store.findStanding(tx, userId);
     if (standing === undefined) return "superseded";
     switch (part) {
       case "factor":
         // Never one without the other: a password that was set here, or a factor, is its owner's own.
         if (standing.hasPassword || standing.factors > 0) return "superseded";
-        await store.setFirstPassword(unit, userId, user.passwordHash);
-        await putTotp(unit, userId, user.totp);
+        await store.setFirstPassword(tx, userId, user.passwordHash);
+        await putTotp(tx, userId, user.totp);
         return "filled";
       case "password":
         if (standing.hasPassword || !hasSameFactor(userId, standing, user.totp)) return "superseded";
-        await store.setFirstPassword(unit, userId, user.passwordHash);
+        await store.setFirstPassword(tx, userId, user.passwordHash);
         return "filled";
       case "backup_codes":
         if (user.totp === null || standing.codes > 0 || !hasSameFactor(userId, standing, user.totp))
           return "superseded";
-        await putCodes(unit, userId, user.totp);
+        await putCodes(tx, userId, user.totp);
         return "filled";
       case "api_token": {
         const token = readTokenDigest(user.apiToken);
-        if (await isTaken(unit, userId, token)) return "refused";
-        await putToken(unit, userId, token);
+        if (await isTaken(tx, userId, token)) return "refused";
+        await putToken(tx, userId, token);
         return "filled";
       }
       case "created_at":
-        await store.setCreatedAt(unit, userId, user.createdAt);
+        await store.setCreatedAt(tx, userId, user.createdAt);
         return "filled";
     }
   }
@@ -156,25 +156,25 @@ export function createUserAdoption(deps: {
 
   return {
     adopt: (user, merge, note) =>
-      db.writeInTurn("accounts", async (unit): Promise<Adoption> => {
-        const present = await store.findId(unit, user.email);
+      db.writeSerialized("accounts", async (tx): Promise<Adoption> => {
+        const present = await store.findId(tx, user.email);
         if (present !== undefined && !merge) return { outcome: "email_taken" };
-        const userId = present ?? (await store.nextUserId(unit));
+        const userId = present ?? (await store.nextUserId(tx));
         const token = readTokenDigest(user.apiToken);
-        const arrival = { merged: present !== undefined, tokenTaken: await isTaken(unit, userId, token) };
-        if (!(await note(unit, userId, arrival))) return { outcome: "known" };
+        const arrival = { merged: present !== undefined, tokenTaken: await isTaken(tx, userId, token) };
+        if (!(await note(tx, userId, arrival))) return { outcome: "known" };
         if (!arrival.merged) {
-          await store.insertUser(unit, userId, user);
-          await putTotp(unit, userId, user.totp);
+          await store.insertUser(tx, userId, user);
+          await putTotp(tx, userId, user.totp);
         }
-        if (!arrival.tokenTaken) await putToken(unit, userId, token);
+        if (!arrival.tokenTaken) await putToken(tx, userId, token);
         return { outcome: "adopted", userId, ...arrival };
       }),
     complete: (userId, user, parts, settle) =>
-      db.writeInTurn("accounts", async (unit) => {
+      db.writeSerialized("accounts", async (tx) => {
         const fates: Record<Fate, UserPart[]> = { filled: [], superseded: [], refused: [] };
-        for (const part of parts) fates[await fill(unit, userId, user, part)].push(part);
-        await settle(unit, fates);
+        for (const part of parts) fates[await fill(tx, userId, user, part)].push(part);
+        await settle(tx, fates);
         return fates;
       }),
   };

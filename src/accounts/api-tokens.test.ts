@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { makeTestAccounts, makeUser, startOfTests, untilUsed } from "../../test/support/accounts.ts";
 import { changeRows, readRows } from "../../test/support/engine-database.ts";
-import { keepLetters } from "../../test/support/kept-letters.ts";
+import { keepEmails } from "../../test/support/kept-emails.ts";
 import { dayMs, minuteMs } from "../base/clock.ts";
 import { digest } from "../crypto/digests.ts";
-import type { Database } from "../db/database.ts";
+import type { Database } from "../database/database.ts";
 import { type TokenLimits, tokenLimits } from "./api-tokens.ts";
 
 const address = "192.0.2.1";
@@ -176,7 +176,7 @@ describe("API tokens", () => {
   });
 
   it("are made and revoked with one mail each to their user, and none for what did not happen", async () => {
-    const { outbox, letters } = keepLetters();
+    const { outbox, letters } = keepEmails();
     const { accounts } = makeTestAccounts({ outbox });
     const ada = await makeUser(accounts);
     const place = { address: "192.0.2.9", userAgent: "Firefox" };

@@ -5,7 +5,7 @@ import { isWithin, networkText, parseAddress, parseNetwork, parseNetworks } from
 import type { Random } from "../base/random.ts";
 import { digest, equalDigests } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
-import type { Unit } from "../db/database.ts";
+import type { Transaction } from "../database/database.ts";
 import type { NoticeName, Outbox } from "../mail/outbox.ts";
 import { type ApiToken, allScopes, type Place, type Scope, type User } from "./account.ts";
 import { hasCharacters } from "./character-count.ts";
@@ -88,9 +88,9 @@ export function createApiTokens({ store, clock, random, outbox, onUseNotRecorded
 
   function notify(notice: NoticeName, at: number, place: Pick<Place, "address" | "userAgent">) {
     const { address, userAgent } = place;
-    return (unit: Unit, user: Pick<User, "email" | "language">, subject: string) =>
+    return (tx: Transaction, user: Pick<User, "email" | "language">, subject: string) =>
       outbox.put(
-        unit,
+        tx,
         {
           to: user.email,
           language: user.language,

@@ -1,21 +1,21 @@
 import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
-import { makeLetters } from "../crypto/tokens.ts";
+import { makeEmails } from "../crypto/tokens.ts";
 import { latinDigits } from "./latin-digits.ts";
 
 export const backupCodesMade = 10;
 /** 80 bits: no guess finds one, with the throttle or without, and a digest of one tells nothing. */
 const letters = 16;
-const groupLetters = 4;
+const groupEmails = 4;
 
 /** @returns ten, as people read them: `7k2m-…`, four groups of four. */
 export function makeBackupCodes(random: Random): readonly string[] {
-  return Array.from({ length: backupCodesMade }, () => grouped(makeLetters(random, letters), "-"));
+  return Array.from({ length: backupCodesMade }, () => grouped(makeEmails(random, letters), "-"));
 }
 
 /** In groups of four, for eyes that copy by hand. */
 export function grouped(text: string, between: string): string {
-  return (text.match(new RegExp(`.{1,${groupLetters}}`, "g")) ?? []).join(between);
+  return (text.match(new RegExp(`.{1,${groupEmails}}`, "g")) ?? []).join(between);
 }
 
 /** @returns the bare code, whatever case, blanks and dashes somebody typed; undefined: it cannot be one. */

@@ -98,7 +98,7 @@ const short = `
   usuckballz1 softball bishop francis brutus ford redrum brooke bigred jeffrey jesus fktrcfylh karina marines kawasaki
   digger ireland oksana fireman cougar college shit alicia russell houston monday bradley cunt sarah nigger justice
   super wildcats tinker duncan dancer logitech avalon swordfis everton reggie motorola alexandr molly timothy hentai
-  pussy1 claire patriots madonna colorado eugene ducati kermit juventus indian connor galore freeuser smooth house
+  pussy1 claire patriots madonna colorado eugene ducati kermit juventus indian connor galore freeuser smooth domain
   titanic boogie simpson warcraft wolverin elizabet arizona saints valentin georgia asdfg test123 accord matt baxter
   denver mitchell christ password123 yfnfif slut smith stinky zachary roland naughty ncc1701d spiderma chopper brenda
   hello123 extreme virginia water skyline poop zombie pearljam froggy pirate fylhtq vision 123qweasd awesome alyssa

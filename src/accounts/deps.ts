@@ -3,7 +3,7 @@ import type { Random } from "../base/random.ts";
 import type { Config } from "../config/config.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
-import type { Database } from "../db/database.ts";
+import type { Database } from "../database/database.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { BoundedOutbox, Outbox } from "../mail/outbox.ts";
 import type { Provider } from "./provider.ts";

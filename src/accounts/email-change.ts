@@ -3,8 +3,8 @@ import { normalizeEmail } from "../base/email.ts";
 import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
-import type { Unit } from "../db/database.ts";
-import { linkLifeMs } from "../mail/letter.ts";
+import type { Transaction } from "../database/database.ts";
+import { linkLifeMs } from "../mail/email.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { Place, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./deps.ts";
@@ -55,10 +55,10 @@ interface Deps {
 export function createEmailChange(deps: Deps): EmailChange {
   const { store, clock, outbox, settings } = deps;
 
-  const tellOldAddress = (place: Place, now: number) => (unit: Unit, before: User) => {
+  const tellOldAddress = (place: Place, now: number) => (tx: Transaction, before: User) => {
     const { address, userAgent } = place;
     const content = { kind: "notice", notice: "email_changed", subject: "", at: now, address, userAgent } as const;
-    return outbox.put(unit, { to: before.email, language: before.language, content }, now);
+    return outbox.put(tx, { to: before.email, language: before.language, content }, now);
   };
 
   return {
@@ -100,12 +100,12 @@ async function sendLink(
   const outcome = await store.insertLink({
     ...{ userId, email, now, digest: digest(token) },
     ...{ since: now - hourMs, perUserMax: linksPerHourMax },
-    onWritten(unit, user, owner) {
+    onWritten(tx, user, owner) {
       const content =
         owner === undefined
           ? ({ kind: "confirm_new_email", token } as const)
           : ({ kind: "already_registered" } as const);
-      return outbox.put(unit, { to: email, language: (owner ?? user).language, content }, now);
+      return outbox.put(tx, { to: email, language: (owner ?? user).language, content }, now);
     },
   });
   switch (outcome) {

@@ -3,30 +3,30 @@ import { makeTestAccounts, makeUser, password, placeAt } from "../../test/suppor
 import { changeRows, openEngineDatabase } from "../../test/support/engine-database.ts";
 import { systemRandom } from "../base/random.ts";
 import { createKeyring } from "../crypto/keyring.ts";
-import type { Database, Unit } from "../db/database.ts";
+import type { Database, Transaction } from "../database/database.ts";
 import { createOutbox } from "../mail/outbox.ts";
 
 /** Each statement is a question to the database, and on a network a time that strangers could measure. */
 function countStatements(db: Database) {
   let statements = 0;
-  const counting = (unit: Unit): Unit => ({
+  const counting = (tx: Transaction): Transaction => ({
     one(statement, ...parameters) {
       statements += 1;
-      return unit.one(statement, ...parameters);
+      return tx.one(statement, ...parameters);
     },
     all(statement, ...parameters) {
       statements += 1;
-      return unit.all(statement, ...parameters);
+      return tx.all(statement, ...parameters);
     },
     run(statement, ...parameters) {
       statements += 1;
-      return unit.run(statement, ...parameters);
+      return tx.run(statement, ...parameters);
     },
   });
   const counted: Database = {
     ...db,
-    write: (work) => db.write((unit) => work(counting(unit))),
-    writeInTurn: (turn, work) => db.writeInTurn(turn, (unit) => work(counting(unit))),
+    write: (work) => db.write((tx) => work(counting(tx))),
+    writeSerialized: (turn, work) => db.writeSerialized(turn, (tx) => work(counting(tx))),
   };
   return {
     counted,

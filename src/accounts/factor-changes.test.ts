@@ -12,15 +12,15 @@ import {
   place,
   signInAs,
 } from "../../test/support/factors.ts";
-import { keepLetters } from "../../test/support/kept-letters.ts";
+import { keepEmails } from "../../test/support/kept-emails.ts";
 import { minuteMs } from "../base/clock.ts";
 import { systemRandom } from "../base/random.ts";
 import { createKeyring } from "../crypto/keyring.ts";
-import { sql } from "../db/statement.ts";
+import { sql } from "../database/statement.ts";
 import type { Outbox } from "../mail/outbox.ts";
 
 function makeOutbox(): { outbox: Outbox; notices: () => unknown[] } {
-  const { outbox, letters } = keepLetters();
+  const { outbox, letters } = keepEmails();
   return {
     outbox,
     notices: () =>

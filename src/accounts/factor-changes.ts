@@ -1,6 +1,6 @@
 import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/server";
 import type { Clock } from "../base/clock.ts";
-import type { Database, Unit } from "../db/database.ts";
+import type { Database, Transaction } from "../database/database.ts";
 import type { Passkey, Place, Session } from "./account.ts";
 import type { Administrator } from "./administration.ts";
 import { hasCharacters } from "./character-count.ts";
@@ -51,7 +51,7 @@ export type FactorAdded = { readonly outcome: "added"; readonly backupCodes: rea
 /** "last_required": this server asks for a second factor, and this is the last. */
 export type FactorRemoved = { readonly outcome: "removed" | "last_required" | "unknown" };
 
-/** Each change ends all other sessions of the user and is told by mail, in the same unit. */
+/** Each change ends all other sessions of the user and is told by mail, in the same transaction. */
 export interface FactorChanges {
   findFactors(userId: number): Promise<Factors>;
   /** What a change of the factors asks for in this session. */
@@ -114,7 +114,7 @@ export function createFactorChanges(deps: Deps): FactorChanges {
     addAuthenticatorApp: (change, confirmation) => addAuthenticatorApp(deps, change, confirmation),
 
     removeAuthenticatorApp: (change) =>
-      remove(deps, change, async (unit, userId) => ((await factors.removeTotp(unit, userId)) ? "" : undefined)),
+      remove(deps, change, async (tx, userId) => ((await factors.removeTotp(tx, userId)) ? "" : undefined)),
 
     offerPasskey: (session, party) =>
       ceremonies.offerRegistration(session.user, { purpose: "add", sessionId: session.id }, party),
@@ -122,14 +122,14 @@ export function createFactorChanges(deps: Deps): FactorChanges {
     addPasskey: (change, added) => addPasskey(deps, change, added),
 
     removePasskey: (change, passkeyId) =>
-      remove(deps, change, (unit, userId) => passkeys.removePasskey(unit, userId, passkeyId)),
+      remove(deps, change, (tx, userId) => passkeys.removePasskey(tx, userId, passkeyId)),
 
     makeBackupCodes: (change) =>
       proven(deps, change, (isProven) =>
-        units.change(change, isProven, async (unit, user, now) => {
-          if ((await factors.countFactors(unit, user.id)) === 0) return { outcome: "unknown" } as const;
-          const backupCodes = await units.putBackupCodes(unit, user.id);
-          await units.announce(unit, change, "backup_codes_made", "", now);
+        units.change(change, isProven, async (tx, user, now) => {
+          if ((await factors.countFactors(tx, user.id)) === 0) return { outcome: "unknown" } as const;
+          const backupCodes = await units.putBackupCodes(tx, user.id);
+          await units.announce(tx, change, "backup_codes_made", "", now);
           return { outcome: "made", backupCodes } as const;
         }),
       ),
@@ -146,7 +146,7 @@ async function proofNeeded({ factors, passkeys, clock }: Deps, session: Session)
   return hasPassword ? "password" : "sign_in_again";
 }
 
-/** Asks for the proof, then changes. Whether a factor has come to stand meanwhile is decided again inside the unit. */
+/** Asks for the proof, then changes. Whether a factor has come to stand meanwhile is decided again inside the transaction. */
 async function proven<T>(
   deps: Deps,
   { session, proof, place }: FactorChange,
@@ -169,15 +169,15 @@ async function addAuthenticatorApp(
   if (secret === undefined) return { outcome: "stale" };
   const typed = readTotpCode(code);
   const step = typed === undefined ? undefined : matchingTotpStep(secret, typed, now);
-  const guess = await deps.db.writeInTurn("accounts", (unit) =>
-    deps.codes.tryGuess(unit, session.user.id, now, async () => step !== undefined),
+  const guess = await deps.db.writeSerialized("accounts", (tx) =>
+    deps.codes.tryGuess(tx, session.user.id, now, async () => step !== undefined),
   );
   if (guess.outcome === "too_many") return guess;
   if (step === undefined) return { outcome: "wrong_code" };
   return proven(deps, change, (isProven) =>
-    deps.units.change(change, isProven, async (unit, user, at) => {
-      await deps.units.putTotp(unit, user.id, secret, step, at);
-      return added(unit, deps, change, "", at);
+    deps.units.change(change, isProven, async (tx, user, at) => {
+      await deps.units.putTotp(tx, user.id, secret, step, at);
+      return added(tx, deps, change, "", at);
     }),
   );
 }
@@ -197,12 +197,12 @@ async function addPasskey(
     deps.units.change<FactorAdded | { readonly outcome: "bad_passkey" | "too_many_passkeys" }>(
       change,
       isProven,
-      async (unit, user, now) => {
-        if ((await passkeys.countPasskeys(unit, user.id)) >= passkeysMax) return { outcome: "too_many_passkeys" };
+      async (tx, user, now) => {
+        if ((await passkeys.countPasskeys(tx, user.id)) >= passkeysMax) return { outcome: "too_many_passkeys" };
         const isNew =
-          (await passkeys.claimChallenge(unit, verified.challengeDigest, now, now - challengeLifetimeMs)) &&
-          (await passkeys.addPasskey(unit, { ...verified.credential, userId: user.id, name: label, now }));
-        return isNew ? added(unit, deps, change, label, now) : { outcome: "bad_passkey" };
+          (await passkeys.claimChallenge(tx, verified.challengeDigest, now, now - challengeLifetimeMs)) &&
+          (await passkeys.addPasskey(tx, { ...verified.credential, userId: user.id, name: label, now }));
+        return isNew ? added(tx, deps, change, label, now) : { outcome: "bad_passkey" };
       },
     ),
   );
@@ -210,14 +210,14 @@ async function addPasskey(
 
 /** @param name of what was added; "": it has none. */
 async function added(
-  unit: Unit,
+  tx: Transaction,
   { units }: Deps,
   change: FactorChange,
   name: string,
   now: number,
 ): Promise<FactorAdded> {
-  const backupCodes = await units.putFirstBackupCodes(unit, change.session.user.id);
-  await units.announce(unit, change, "factor_added", name, now);
+  const backupCodes = await units.putFirstBackupCodes(tx, change.session.user.id);
+  await units.announce(tx, change, "factor_added", name, now);
   return { outcome: "added", backupCodes };
 }
 
@@ -225,18 +225,18 @@ async function added(
 function remove(
   deps: Deps,
   change: FactorChange,
-  take: (unit: Unit, userId: number) => Promise<string | undefined>,
+  take: (tx: Transaction, userId: number) => Promise<string | undefined>,
 ): Promise<FactorRemoved | ChangeRefusal> {
   const { factors } = deps;
   return proven(deps, change, (isProven) =>
-    deps.units.change<FactorRemoved>(change, isProven, async (unit, user, now) => {
-      const isLast = (await factors.countFactors(unit, user.id)) === 1;
+    deps.units.change<FactorRemoved>(change, isProven, async (tx, user, now) => {
+      const isLast = (await factors.countFactors(tx, user.id)) === 1;
       if (isLast && deps.settings.requireSecondFactor) return { outcome: "last_required" };
-      const name = await take(unit, user.id);
+      const name = await take(tx, user.id);
       if (name === undefined) return { outcome: "unknown" };
       // They stand in for a factor: without one they would be a weaker password of their own.
-      if (isLast) await factors.replaceBackupCodes(unit, user.id, []);
-      await deps.units.announce(unit, change, "factor_removed", name, now);
+      if (isLast) await factors.replaceBackupCodes(tx, user.id, []);
+      await deps.units.announce(tx, change, "factor_removed", name, now);
       return { outcome: "removed" };
     }),
   );

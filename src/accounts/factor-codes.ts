@@ -1,5 +1,5 @@
 import type { Keyring } from "../crypto/keyring.ts";
-import type { Unit } from "../db/database.ts";
+import type { Transaction } from "../database/database.ts";
 import { backupCodeDigest, readBackupCode } from "./backup-codes.ts";
 import { currentFailures, factorWaitSeconds } from "./factor-throttle.ts";
 import { importedCodeDigest, openImportedCodeKey, readImportedCode } from "./imported-codes.ts";
@@ -14,14 +14,14 @@ export type FactorRefusal =
 export type CodeAnswer = { readonly outcome: "right" } | FactorRefusal;
 
 /**
- * Codes of people who are about to sign in or to change something. Everything belongs into a unit of the accounts' turn:
+ * Codes of people who are about to sign in or to change something. Everything belongs into a transaction of the accounts' turn:
  * however many guesses arrive together, each finds the others counted.
  */
 export interface FactorCodes {
   /** @param typed a code of the authenticator app or a backup code; a right one is used up. */
-  tryCode(unit: Unit, userId: number, typed: string, now: number): Promise<CodeAnswer>;
+  tryCode(tx: Transaction, userId: number, typed: string, now: number): Promise<CodeAnswer>;
   /** Any other guess at six digits, on the same account's count. */
-  tryGuess(unit: Unit, userId: number, now: number, isRight: () => Promise<boolean>): Promise<CodeAnswer>;
+  tryGuess(tx: Transaction, userId: number, now: number, isRight: () => Promise<boolean>): Promise<CodeAnswer>;
 }
 
 /** Whether a text can be a code at all: what cannot is a password. */
@@ -31,44 +31,44 @@ export function looksLikeCode(typed: string): boolean {
 
 export function createFactorCodes(store: FactorUnit, keyring: () => Keyring): FactorCodes {
   async function tryGuess(
-    unit: Unit,
+    tx: Transaction,
     userId: number,
     now: number,
     isRight: () => Promise<boolean>,
   ): Promise<CodeAnswer> {
-    const failures = currentFailures(await store.readFailures(unit, userId), now);
+    const failures = currentFailures(await store.readFailures(tx, userId), now);
     const retryAfterSeconds = factorWaitSeconds(failures, now);
     if (retryAfterSeconds > 0) return { outcome: "too_many", retryAfterSeconds };
     if (await isRight()) return { outcome: "right" };
-    await store.writeFailures(unit, userId, { ...failures, count: failures.count + 1 });
+    await store.writeFailures(tx, userId, { ...failures, count: failures.count + 1 });
     return { outcome: "wrong" };
   }
 
-  async function claim(unit: Unit, userId: number, typed: string, now: number): Promise<boolean> {
+  async function claim(tx: Transaction, userId: number, typed: string, now: number): Promise<boolean> {
     const code = readTotpCode(typed);
     if (code !== undefined) {
-      const secret = await openSecret(unit, userId);
+      const secret = await openSecret(tx, userId);
       const step = secret === undefined ? undefined : matchingTotpStep(secret, code, now);
-      return step !== undefined && (await store.claimTotpStep(unit, userId, step));
+      return step !== undefined && (await store.claimTotpStep(tx, userId, step));
     }
-    const digest = await backupDigest(unit, userId, typed);
-    return digest !== undefined && (await store.claimBackupCode(unit, userId, digest, now));
+    const digest = await backupDigest(tx, userId, typed);
+    return digest !== undefined && (await store.claimBackupCode(tx, userId, digest, now));
   }
 
   /** undefined: it cannot be a backup code of this user's. */
-  async function backupDigest(unit: Unit, userId: number, typed: string): Promise<Buffer | undefined> {
+  async function backupDigest(tx: Transaction, userId: number, typed: string): Promise<Buffer | undefined> {
     const backupCode = readBackupCode(typed);
     if (backupCode !== undefined) return backupCodeDigest(backupCode);
     const importedCode = readImportedCode(typed);
-    const sealed = importedCode === undefined ? undefined : await store.findImportedCodeKey(unit, userId);
+    const sealed = importedCode === undefined ? undefined : await store.findImportedCodeKey(tx, userId);
     if (importedCode === undefined || sealed === undefined) return undefined;
     const key = keyring().open(importedCodeContext(userId), sealed);
     if (key === undefined) throw new Error("The key of imported backup codes does not open.");
     return importedCodeDigest(openImportedCodeKey(key), importedCode);
   }
 
-  async function openSecret(unit: Unit, userId: number): Promise<Buffer | undefined> {
-    const sealed = await store.findTotpSecret(unit, userId);
+  async function openSecret(tx: Transaction, userId: number): Promise<Buffer | undefined> {
+    const sealed = await store.findTotpSecret(tx, userId);
     if (sealed === undefined) return undefined;
     const secret = keyring().open(totpContext(userId), sealed);
     if (secret === undefined) throw new Error("The secret of an authenticator app does not open.");
@@ -77,6 +77,6 @@ export function createFactorCodes(store: FactorUnit, keyring: () => Keyring): Fa
 
   return {
     tryGuess,
-    tryCode: (unit, userId, typed, now) => tryGuess(unit, userId, now, () => claim(unit, userId, typed, now)),
+    tryCode: (tx, userId, typed, now) => tryGuess(tx, userId, now, () => claim(tx, userId, typed, now)),
   };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
-import type { Database } from "../db/database.ts";
+import type { Database } from "../database/database.ts";
 import type { Place, Session } from "./account.ts";
 import { type CodeAnswer, type FactorCodes, looksLikeCode } from "./factor-codes.ts";
 import type { PasskeyCeremonies } from "./passkeys.ts";
@@ -27,7 +27,7 @@ export function createProveAgain(deps: {
   async function byPasskey(session: Session, { answer, party }: PasskeyAnswer): Promise<CodeAnswer> {
     const use = await ceremonies.verifyUse(answer, useFor(session), party);
     const right =
-      use !== undefined && use.passkey.userId === session.user.id && (await db.writeInTurn("accounts", use.claim));
+      use !== undefined && use.passkey.userId === session.user.id && (await db.writeSerialized("accounts", use.claim));
     return { outcome: right ? "right" : "wrong" };
   }
 
@@ -44,7 +44,7 @@ export function createProveAgain(deps: {
   return async (session, { typed, passkey }, place) => {
     if (passkey !== null) return byPasskey(session, passkey);
     if (!looksLikeCode(typed)) return byPassword(session, typed, place);
-    const byCode = await db.writeInTurn("accounts", (unit) => codes.tryCode(unit, session.user.id, typed, clock.now()));
+    const byCode = await db.writeSerialized("accounts", (tx) => codes.tryCode(tx, session.user.id, typed, clock.now()));
     if (byCode.outcome === "right") return byCode;
     // Some passwords look like a code. Each is counted where it was tried, so trying both is no way around either count.
     const asPassword = await byPassword(session, typed, place);

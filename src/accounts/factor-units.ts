@@ -1,10 +1,10 @@
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import type { Database, Unit } from "../db/database.ts";
+import type { Database, Transaction } from "../database/database.ts";
 import type { NoticeName, Outbox } from "../mail/outbox.ts";
 import type { Place, Session, User } from "./account.ts";
-import type { Administrator, RecordInUnit } from "./administration.ts";
+import type { Administrator, RecordInTransaction } from "./administration.ts";
 import { backupCodeDigest, makeBackupCodes, readBackupCode } from "./backup-codes.ts";
 import { endSessions } from "./store/end-sessions.ts";
 import { type FactorUnit, totpContext } from "./store/factors.ts";
@@ -23,21 +23,21 @@ interface Asking {
   readonly place: Place;
 }
 
-/** What every change of factors consists of: in the unit that `change` begins. */
+/** What every change of factors consists of: in the transaction that `change` begins. */
 export interface FactorUnits {
-  /** Runs `work` in one unit of the accounts' turn, provided that the session stands and has proven what it had to. */
+  /** Runs `work` in one transaction of the accounts' turn, provided that the session stands and has proven what it had to. */
   change<T>(
     asking: Asking,
     isProven: boolean,
-    work: (unit: Unit, user: User, now: number) => Promise<T>,
+    work: (tx: Transaction, user: User, now: number) => Promise<T>,
   ): Promise<T | UnitRefusal>;
-  putTotp(unit: Unit, userId: number, secret: Uint8Array, step: number, now: number): Promise<void>;
+  putTotp(tx: Transaction, userId: number, secret: Uint8Array, step: number, now: number): Promise<void>;
   /** In place of all before. @returns them, as people read them. */
-  putBackupCodes(unit: Unit, userId: number): Promise<readonly string[]>;
+  putBackupCodes(tx: Transaction, userId: number): Promise<readonly string[]>;
   /** The same for an account that has never had any; null: it has had some. */
-  putFirstBackupCodes(unit: Unit, userId: number): Promise<readonly string[] | null>;
+  putFirstBackupCodes(tx: Transaction, userId: number): Promise<readonly string[] | null>;
   /** The owner is told by mail, and whoever else is signed in no longer is. */
-  announce(unit: Unit, asking: Asking, notice: NoticeName, subject: string, now: number): Promise<void>;
+  announce(tx: Transaction, asking: Asking, notice: NoticeName, subject: string, now: number): Promise<void>;
   /** Removes every factor, ends every session, and leaves a line in the administrators' trail. */
   reset(userId: number, by: Administrator): Promise<FactorReset>;
 }
@@ -54,12 +54,12 @@ export function createFactorUnits(deps: {
   readonly factors: FactorUnit;
   readonly passkeys: PasskeyUnit;
   readonly findUser: (userId: number) => Promise<User | undefined>;
-  readonly recordInUnit: RecordInUnit;
+  readonly recordInTransaction: RecordInTransaction;
 }): FactorUnits {
   const { db, clock, random, keyring, outbox, factors, passkeys } = deps;
 
   function put(
-    unit: Unit,
+    tx: Transaction,
     user: User,
     notice: NoticeName,
     subject: string,
@@ -68,51 +68,51 @@ export function createFactorUnits(deps: {
   ): Promise<void> {
     const { address, userAgent } = place;
     const content = { kind: "notice", notice, subject, at: now, address, userAgent } as const;
-    return outbox.put(unit, { to: user.email, language: user.language, content }, now);
+    return outbox.put(tx, { to: user.email, language: user.language, content }, now);
   }
 
-  async function putBackupCodes(unit: Unit, userId: number): Promise<readonly string[]> {
+  async function putBackupCodes(tx: Transaction, userId: number): Promise<readonly string[]> {
     const codes = makeBackupCodes(random);
     const digests = codes.map((code) => backupCodeDigest(readBackupCode(code) ?? code));
-    await factors.replaceBackupCodes(unit, userId, digests);
+    await factors.replaceBackupCodes(tx, userId, digests);
     return codes;
   }
 
   return {
     change: ({ session }, isProven, work) =>
-      db.writeInTurn("accounts", async (unit) => {
+      db.writeSerialized("accounts", async (tx) => {
         const { user } = session;
-        if (!(await factors.sessionStands(unit, session.id, user.id))) return { outcome: "over" };
-        if (!isProven && (await factors.countFactors(unit, user.id)) > 0) return { outcome: "unproven" };
-        return work(unit, user, clock.now());
+        if (!(await factors.sessionStands(tx, session.id, user.id))) return { outcome: "over" };
+        if (!isProven && (await factors.countFactors(tx, user.id)) > 0) return { outcome: "unproven" };
+        return work(tx, user, clock.now());
       }),
 
-    putTotp: (unit, userId, secret, step, now) =>
-      factors.putTotp(unit, userId, keyring().seal(totpContext(userId), secret), step, now),
+    putTotp: (tx, userId, secret, step, now) =>
+      factors.putTotp(tx, userId, keyring().seal(totpContext(userId), secret), step, now),
 
     putBackupCodes,
 
-    putFirstBackupCodes: async (unit, userId) =>
-      (await factors.hasBackupCodes(unit, userId)) ? null : putBackupCodes(unit, userId),
+    putFirstBackupCodes: async (tx, userId) =>
+      (await factors.hasBackupCodes(tx, userId)) ? null : putBackupCodes(tx, userId),
 
-    async announce(unit, { session, place }, notice, subject, now) {
-      await endSessions(unit, session.user.id, session.id);
-      await put(unit, session.user, notice, subject, place, now);
+    async announce(tx, { session, place }, notice, subject, now) {
+      await endSessions(tx, session.user.id, session.id);
+      await put(tx, session.user, notice, subject, place, now);
     },
 
     async reset(userId, by) {
       const user = await deps.findUser(userId);
       if (user === undefined) return { outcome: "unknown" };
-      return db.writeInTurn("accounts", async (unit) => {
+      return db.writeSerialized("accounts", async (tx) => {
         const now = clock.now();
-        if ((await factors.countFactors(unit, userId)) === 0) return { outcome: "no_factors", user };
-        await factors.removeTotp(unit, userId);
-        await passkeys.removePasskeys(unit, userId);
-        await factors.replaceBackupCodes(unit, userId, []);
-        await factors.writeFailures(unit, userId, { count: 0, since: now });
-        await endSessions(unit, userId, null);
-        await put(unit, user, "factor_removed", "", nowhere, now);
-        await deps.recordInUnit(unit, "reset_factors", user.email, by, now);
+        if ((await factors.countFactors(tx, userId)) === 0) return { outcome: "no_factors", user };
+        await factors.removeTotp(tx, userId);
+        await passkeys.removePasskeys(tx, userId);
+        await factors.replaceBackupCodes(tx, userId, []);
+        await factors.writeFailures(tx, userId, { count: 0, since: now });
+        await endSessions(tx, userId, null);
+        await put(tx, user, "factor_removed", "", nowhere, now);
+        await deps.recordInTransaction(tx, "reset_factors", user.email, by, now);
         return { outcome: "done", user };
       });
     },

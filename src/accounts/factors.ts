@@ -1,5 +1,5 @@
 import type { Place, User } from "./account.ts";
-import type { RecordInUnit } from "./administration.ts";
+import type { RecordInTransaction } from "./administration.ts";
 import type { AccountsDeps } from "./deps.ts";
 import { createFactorChanges, type FactorChanges } from "./factor-changes.ts";
 import { createFactorCodes } from "./factor-codes.ts";
@@ -20,7 +20,7 @@ export function createSecondFactors(
   deps: AccountsDeps & {
     readonly starts: Pick<SessionStarts, "startComplete">;
     readonly findUser: (userId: number) => Promise<User | undefined>;
-    readonly recordInUnit: RecordInUnit;
+    readonly recordInTransaction: RecordInTransaction;
     readonly checkPassword: (userId: number, password: string, place: Place) => Promise<boolean>;
   },
 ): SecondFactors {

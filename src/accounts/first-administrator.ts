@@ -5,7 +5,7 @@ import { AppError } from "../base/errors.ts";
 import { digest, equalDigests } from "../crypto/digests.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import { readCode } from "../crypto/readable-code.ts";
-import type { Database } from "../db/database.ts";
+import type { Database } from "../database/database.ts";
 import { type Limits, tooManyAttempts } from "../limits/limits.ts";
 import type { Place, User } from "./account.ts";
 import type { AccountsDeps, BootCodeFile } from "./deps.ts";
@@ -112,10 +112,10 @@ export function createFirstAdministratorDoor(deps: Deps): FirstAdministrator {
         return { outcome: "refused", problems };
       }
       const passwordHash = await argon2.hashPassword(password, place.client);
-      const user = await db.writeInTurn("accounts", async (unit) =>
-        (await users.isInhabited(unit))
+      const user = await db.writeSerialized("accounts", async (tx) =>
+        (await users.isInhabited(tx))
           ? undefined
-          : users.insert(unit, { email, passwordHash, admin: true, confirmed: true, language: null, now }),
+          : users.insert(tx, { email, passwordHash, admin: true, confirmed: true, language: null, now }),
       );
       bootCodeFile.remove();
       if (user === undefined) return { outcome: "over" };

@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import type { Database, Unit } from "../db/database.ts";
+import type { Database, Transaction } from "../database/database.ts";
 import type { NoticeName, Outbox } from "../mail/outbox.ts";
 import type { Place, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./deps.ts";
@@ -56,7 +56,7 @@ export interface Identities {
 }
 
 interface Deps {
-  readonly db: Pick<Database, "writeInTurn">;
+  readonly db: Pick<Database, "writeSerialized">;
   readonly clock: Clock;
   readonly settings: AccountsDeps["settings"];
   readonly outbox: Outbox;
@@ -87,8 +87,8 @@ export function createIdentities(deps: Deps): Identities {
       const given = { email: user.email, account, password, place };
       if (by === "password" && !(await check(given, clock.now()))) return { is: "wrong_password" };
       // Asked once more inside the write: a password that was changed meanwhile proves nothing.
-      const proven: Guard = async (unit) =>
-        by === "consent" || (await passwords.stands(unit, user.id, account.passwordHash));
+      const proven: Guard = async (tx) =>
+        by === "consent" || (await passwords.stands(tx, user.id, account.passwordHash));
       const request = { stepToken, step, user, place, proven };
       return session?.user.id === user.id ? linkInSession(request, deps) : signInAndLink(request, deps);
     },
@@ -102,9 +102,9 @@ export function createIdentities(deps: Deps): Identities {
       const given = { email: account.user.email, account, password, place };
       if (!(await check(given, clock.now()))) return "wrong_password";
       const now = clock.now();
-      await db.writeInTurn("accounts", async (unit) => {
-        if (!(await identities.deleteIdentities(unit, userId))) return;
-        await tell(unit, deps, "single_sign_on_unlinked", account.user, place, now);
+      await db.writeSerialized("accounts", async (tx) => {
+        if (!(await identities.deleteIdentities(tx, userId))) return;
+        await tell(tx, deps, "single_sign_on_unlinked", account.user, place, now);
       });
       return "unlinked";
     },
@@ -137,7 +137,7 @@ interface LinkRequest {
 }
 
 async function linkInSession(request: LinkRequest, deps: Deps): Promise<LinkOutcome> {
-  const result = await deps.db.writeInTurn("accounts", linkUnit({ ...request, factorShown: true }, deps));
+  const result = await deps.db.writeSerialized("accounts", linkUnit({ ...request, factorShown: true }, deps));
   if (result === "linked") return { is: "linked", sessionToken: null, next: request.step.next };
   return { is: result === "taken" ? "linked_elsewhere" : "invalid" };
 }
@@ -151,8 +151,8 @@ async function signInAndLink(request: LinkRequest, deps: Deps): Promise<LinkOutc
   }
   const link = linkUnit({ ...request, factorShown: false }, deps);
   const done: { result: LinkResult } = { result: "refused" };
-  const sessionToken = await deps.startSession(user, place, now, async (unit) => {
-    done.result = await link(unit);
+  const sessionToken = await deps.startSession(user, place, now, async (tx) => {
+    done.result = await link(tx);
     return done.result === "linked";
   });
   if (sessionToken !== undefined) return { is: "linked", sessionToken, next: step.next };
@@ -161,28 +161,28 @@ async function signInAndLink(request: LinkRequest, deps: Deps): Promise<LinkOutc
 
 type LinkResult = "linked" | "taken" | "refused";
 
-/** @returns what uses the step up, links, and tells the owner, in a unit of the accounts' turn. */
+/** @returns what uses the step up, links, and tells the owner, in a transaction of the accounts' turn. */
 function linkUnit(
   request: LinkRequest & { readonly factorShown: boolean },
   deps: Deps,
-): (unit: Unit) => Promise<LinkResult> {
+): (tx: Transaction) => Promise<LinkResult> {
   const { stepToken, step, user, place, proven, factorShown } = request;
   const { clock, steps, identities } = deps;
   const { issuer, subject } = step;
-  return async (unit) => {
+  return async (tx) => {
     const now = clock.now();
-    if (!(await proven(unit)) || !(await steps.take(unit, stepToken, now))) return "refused";
+    if (!(await proven(tx)) || !(await steps.take(tx, stepToken, now))) return "refused";
     const link = { issuer, subject, userId: user.id, now, factorShown, perUserMax };
-    const result = await identities.linkIdentity(unit, link);
+    const result = await identities.linkIdentity(tx, link);
     if (result === "linked_before") return "linked";
-    if (result === "linked") await tell(unit, deps, "single_sign_on_linked", user, place, now);
+    if (result === "linked") await tell(tx, deps, "single_sign_on_linked", user, place, now);
     return result;
   };
 }
 
-/** @param unit of what it tells of. */
+/** @param transaction of what it tells of. */
 function tell(
-  unit: Unit,
+  tx: Transaction,
   { outbox, provider }: Deps,
   notice: NoticeName,
   user: User,
@@ -190,5 +190,5 @@ function tell(
   now: number,
 ): Promise<void> {
   const content = { kind: "notice", notice, subject: provider?.name ?? "", at: now, address, userAgent } as const;
-  return outbox.put(unit, { to: user.email, language: user.language, content }, now);
+  return outbox.put(tx, { to: user.email, language: user.language, content }, now);
 }

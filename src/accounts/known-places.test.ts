@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { giveSomePasskey, makeTestAccounts, makeUser, openSettings, password } from "../../test/support/accounts.ts";
 import { readRows } from "../../test/support/engine-database.ts";
-import { keepLetters } from "../../test/support/kept-letters.ts";
+import { keepEmails } from "../../test/support/kept-emails.ts";
 import { systemRandom } from "../base/random.ts";
 import { createKeyring } from "../crypto/keyring.ts";
 import type { Accounts, Place } from "./accounts.ts";
@@ -12,7 +12,7 @@ const home: Place = { client: "192.0.2.1", address: "192.0.2.1", userAgent: fire
 
 /** Accounts whose mails are kept in a list. */
 function makeWorld() {
-  const { outbox, letters } = keepLetters();
+  const { outbox, letters } = keepEmails();
   const world = makeTestAccounts({
     settings: openSettings,
     outbox,

@@ -1,6 +1,6 @@
 import { browserOf } from "../base/user-agent.ts";
 import { digest } from "../crypto/digests.ts";
-import type { Unit } from "../db/database.ts";
+import type { Transaction } from "../database/database.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { Place, User } from "./account.ts";
 import type { KnownPlaceStore } from "./store/known-places.ts";
@@ -10,10 +10,10 @@ const perUserMax = 50;
 
 export interface KnownPlaces {
   /**
-   * For the unit that starts a complete session: remembers the place, and tells the user by mail when the
+   * For the transaction that starts a complete session: remembers the place, and tells the user by mail when the
    * account was never used from there. The first place of an account is no news.
    */
-  note(unit: Unit, user: Pick<User, "id" | "email" | "language">, place: Place, now: number): Promise<void>;
+  note(tx: Transaction, user: Pick<User, "id" | "email" | "language">, place: Place, now: number): Promise<void>;
   /** Whether somebody has completed a sign-in to this account from there. */
   isKnown(userId: number, place: Place): Promise<boolean>;
 }
@@ -26,11 +26,11 @@ function placeDigest(place: Place): Buffer {
 
 export function createKnownPlaces({ store, outbox }: { store: KnownPlaceStore; outbox: Outbox }): KnownPlaces {
   return {
-    async note(unit, user, place, now) {
-      if ((await store.notePlace(unit, user.id, placeDigest(place), now, perUserMax)) !== "new") return;
+    async note(tx, user, place, now) {
+      if ((await store.notePlace(tx, user.id, placeDigest(place), now, perUserMax)) !== "new") return;
       const { address, userAgent } = place;
       const content = { kind: "notice", notice: "new_place", subject: "", at: now, address, userAgent } as const;
-      await outbox.put(unit, { to: user.email, language: user.language, content }, now);
+      await outbox.put(tx, { to: user.email, language: user.language, content }, now);
     },
     isKnown: (userId, place) => store.hasPlace(userId, placeDigest(place)),
   };

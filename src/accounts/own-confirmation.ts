@@ -1,11 +1,11 @@
 import { type Clock, hourMs } from "../base/clock.ts";
 import { AppError, unavailable } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
-import type { Database } from "../db/database.ts";
+import type { Database } from "../database/database.ts";
 import { type Limits, tooManyAttempts } from "../limits/limits.ts";
 import type { BoundedOutbox } from "../mail/outbox.ts";
 import type { Place, User } from "./account.ts";
-import { putConfirmation } from "./confirmation-letter.ts";
+import { putConfirmation } from "./confirmation-email.ts";
 import type { MailedLinkStore } from "./store/mailed-links.ts";
 import type { UserStore } from "./store/users.ts";
 
@@ -66,10 +66,10 @@ export function createOwnConfirmation(deps: Deps): OwnConfirmation {
       const now = clock.now();
       await charge(place.client, { id, email }, now);
       if (await outbox.isFull()) throw unavailable("Too many mails wait to be sent. Try again later.", 60);
-      return await db.writeInTurn("accounts", async (unit) => {
-        const user = await users.findFresh(unit, email);
+      return await db.writeSerialized("accounts", async (tx) => {
+        const user = await users.findFresh(tx, email);
         if (user?.id !== id || user.confirmedAt !== null || user.disabledAt !== null) return "not_waiting";
-        await putConfirmation({ ...deps, outbox }, unit, user, { language, passwordHash: null, now });
+        await putConfirmation({ ...deps, outbox }, tx, user, { language, passwordHash: null, now });
         return "sent";
       });
     },

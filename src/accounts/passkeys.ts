@@ -3,7 +3,7 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
 } from "@simplewebauthn/server";
 import type { Clock } from "../base/clock.ts";
-import type { Unit } from "../db/database.ts";
+import type { Transaction } from "../database/database.ts";
 import type { User } from "./account.ts";
 import {
   type ChallengeUse,
@@ -33,8 +33,8 @@ export interface VerifiedRegistration {
 /** A passkey that answered rightly. It counts only when `claim` says so. */
 export interface VerifiedUse {
   readonly passkey: StoredPasskey;
-  /** In a unit of the accounts' turn. false: somebody used this answer before, or the passkey is gone or was copied. */
-  claim(unit: Unit): Promise<boolean>;
+  /** In a transaction of the accounts' turn. false: somebody used this answer before, or the passkey is gone or was copied. */
+  claim(tx: Transaction): Promise<boolean>;
 }
 
 export interface PasskeyCeremonies {
@@ -145,11 +145,11 @@ export function createPasskeyCeremonies({
       );
       if (verified?.verified !== true) return undefined;
       const { newCounter } = verified.authenticationInfo;
-      const claim = async (unit: Unit) => {
+      const claim = async (tx: Transaction) => {
         const now = clock.now();
         return (
-          (await store.claimChallenge(unit, open.digest(), now, now - challengeLifetimeMs)) &&
-          (await store.claimPasskey(unit, passkey.id, newCounter, now))
+          (await store.claimChallenge(tx, open.digest(), now, now - challengeLifetimeMs)) &&
+          (await store.claimPasskey(tx, passkey.id, newCounter, now))
         );
       };
       return { passkey, claim };

@@ -19,7 +19,7 @@ export type PasswordProblem =
   /** The e-mail or its first part. */
   | "password_email";
 
-/** In the words of operators and logs; pages have their own. */
+/** In the messages of operators and logs; pages have their own. */
 export const passwordSentences: Readonly<Record<PasswordProblem, string>> = {
   password_length: `A password has ${passwordCharactersMin} to ${passwordCharactersMax} characters.`,
   password_common: "This password is among the ones that are guessed first.",
@@ -38,7 +38,7 @@ const rows = [
   "yxcvbnm",
 ];
 const joined = ["1234567890qwertyuiopasdfghjklzxcvbnm", "qwertzuiopasdfghjklyxcvbnm", "azertyuiopqsdfghjklmwxcvbn"];
-const lettersFor: Readonly<Record<string, string>> = {
+const emailsFor: Readonly<Record<string, string>> = {
   ...{ "@": "a", "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", $: "s" },
 };
 /** So few cost a guesser next to nothing: they are mostly a year and a sign. */
@@ -60,9 +60,9 @@ export function passwordProblem(password: string, email: string): PasswordProble
   return sequences.some((row) => row.includes(folded)) ? "password_sequence" : undefined;
 }
 
-/** The words themselves, again and again, or with digits and signs around them. */
-function isOf(folded: string, words: readonly string[]): boolean {
-  return words.some((word) => word !== "" && (folded.split(word).join("") === "" || coreOf(folded) === word));
+/** The messages themselves, again and again, or with digits and signs around them. */
+function isOf(folded: string, messages: readonly string[]): boolean {
+  return messages.some((word) => word !== "" && (folded.split(word).join("") === "" || coreOf(folded) === word));
 }
 
 /** Without the digits and signs at its ends. */
@@ -77,9 +77,9 @@ function isLengthened(folded: string): boolean {
   return added <= addedCharactersMax && (commonShortPasswords.has(core) || commonShortPasswords.has(plain(core)));
 }
 
-/** Without the digits and signs that people write for letters. */
+/** Without the digits and signs that people write for emails. */
 function plain(folded: string): string {
-  return folded.replace(/[@013457$]/g, (sign) => lettersFor[sign] ?? sign);
+  return folded.replace(/[@013457$]/g, (sign) => emailsFor[sign] ?? sign);
 }
 
 /** The shortest piece that makes the whole when it is set again and again, its last time perhaps cut off. */

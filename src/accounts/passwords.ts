@@ -1,6 +1,6 @@
 import { type Clock, minuteMs } from "../base/clock.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
-import type { InUnit } from "../db/database.ts";
+import type { InTransaction } from "../database/database.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { Place, Session, User } from "./account.ts";
 import type { PasswordCheck } from "./password-check.ts";
@@ -39,7 +39,7 @@ export interface Passwords {
   setPassword(
     userId: number,
     password: string,
-    together?: InUnit,
+    together?: InTransaction,
   ): Promise<"changed" | "unknown_user" | PasswordProblem>;
 }
 
@@ -74,7 +74,7 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps): 
         ...{ userId, now, from: passwordHash, to: await argon2.hashPassword(password, place.client) },
         keptSessionId: keepSessionId,
         freshSince: isFirst ? now - freshSessionMs : null,
-        onChanged: (unit, before) => outbox.put(unit, changedLetter(before, place, now), now),
+        onChanged: (tx, before) => outbox.put(tx, changedEmail(before, place, now), now),
       });
       if (changed) return "changed";
       return isFirst ? "sign_in_again" : "wrong_password";
@@ -90,9 +90,9 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps): 
       const nowhere = { address: "", userAgent: "" };
       const changed = await store.changePassword({
         ...{ userId, now, to, from: null, keptSessionId: null, freshSince: null },
-        async onChanged(unit, before) {
-          await outbox.put(unit, changedLetter(before, nowhere, now), now);
-          await together?.(unit);
+        async onChanged(tx, before) {
+          await outbox.put(tx, changedEmail(before, nowhere, now), now);
+          await together?.(tx);
         },
       });
       return changed ? "changed" : "unknown_user";
@@ -100,7 +100,7 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps): 
   };
 }
 
-export function changedLetter(user: User, place: Pick<Place, "address" | "userAgent">, now: number) {
+export function changedEmail(user: User, place: Pick<Place, "address" | "userAgent">, now: number) {
   const { address, userAgent } = place;
   const content = { kind: "notice", notice: "password_changed", subject: "", at: now, address, userAgent } as const;
   return { to: user.email, language: user.language, content };

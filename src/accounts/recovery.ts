@@ -4,15 +4,15 @@ import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
-import type { Database } from "../db/database.ts";
+import type { Database } from "../database/database.ts";
 import type { Limits } from "../limits/limits.ts";
-import { linkLifeMs } from "../mail/letter.ts";
+import { linkLifeMs } from "../mail/email.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { Place } from "./account.ts";
 import type { KnownPlaces } from "./known-places.ts";
 import { createMailThrottle } from "./mail-throttle.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
-import { changedLetter } from "./passwords.ts";
+import { changedEmail } from "./passwords.ts";
 import type { MailedLinkStore } from "./store/mailed-links.ts";
 import type { PasswordStore } from "./store/passwords.ts";
 import type { UserStore } from "./store/users.ts";
@@ -65,22 +65,22 @@ export function createRecovery(deps: Deps): Recovery {
       const email = normalizeEmail(typed);
       const mayMail = await throttle.charge(place.client, email ?? "", now);
       const token = makeOpaqueToken(random);
-      await db.writeInTurn("accounts", async (unit) => {
-        const user = email === undefined ? undefined : await users.findFresh(unit, email);
+      await db.writeSerialized("accounts", async (tx) => {
+        const user = email === undefined ? undefined : await users.findFresh(tx, email);
         const mailed = mayMail && user !== undefined && user.disabledAt === null;
         // Statement by statement the same work, whether anybody gets a mail or not.
-        await links.removeOf(unit, mailed ? user.id : nobody, "reset_password");
+        await links.removeOf(tx, mailed ? user.id : nobody, "reset_password");
         if (!mailed || !outbox.open) {
-          await links.writeNothing(unit, digest(token));
-          await outbox.putNothing(unit);
+          await links.writeNothing(tx, digest(token));
+          await outbox.putNothing(tx);
           return;
         }
         const tokenDigest = digest(token);
-        await links.insert(unit, {
+        await links.insert(tx, {
           ...{ digest: tokenDigest, userId: user.id, purpose: "reset_password", passwordHash: null, now },
         });
         const content = { kind: "reset_password", token } as const;
-        await outbox.put(unit, { to: user.email, language: user.language ?? language, content }, now);
+        await outbox.put(tx, { to: user.email, language: user.language ?? language, content }, now);
       });
     },
 
@@ -97,12 +97,11 @@ export function createRecovery(deps: Deps): Recovery {
       const changed = await passwords.changePassword({
         ...{ userId: link.userId, now, from: null, to: await argon2.hashPassword(password, place.client) },
         ...{ keptSessionId: null, freshSince: null },
-        provided: async (unit) =>
-          (await links.findFresh(unit, tokenDigest, "reset_password", since(now))) !== undefined,
-        async onChanged(unit, before) {
-          await links.confirm(unit, before.id, null, now);
-          await places.note(unit, before, place, now);
-          await outbox.put(unit, changedLetter(before, place, now), now);
+        provided: async (tx) => (await links.findFresh(tx, tokenDigest, "reset_password", since(now))) !== undefined,
+        async onChanged(tx, before) {
+          await links.confirm(tx, before.id, null, now);
+          await places.note(tx, before, place, now);
+          await outbox.put(tx, changedEmail(before, place, now), now);
         },
       });
       return changed ? "changed" : "invalid_link";

@@ -4,12 +4,12 @@ import { AppError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
-import type { Database, Unit } from "../db/database.ts";
+import type { Database, Transaction } from "../database/database.ts";
 import type { Limits } from "../limits/limits.ts";
-import { linkLifeMs } from "../mail/letter.ts";
+import { linkLifeMs } from "../mail/email.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { Place, User } from "./account.ts";
-import { putConfirmation } from "./confirmation-letter.ts";
+import { putConfirmation } from "./confirmation-email.ts";
 import type { AccountsDeps } from "./deps.ts";
 import { createMailThrottle } from "./mail-throttle.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
@@ -89,16 +89,16 @@ export function createRegistration(deps: Deps): Registration {
   }
 
   /** Changes nothing, by so many statements. */
-  async function writeNothing(unit: Unit, times: number): Promise<void> {
-    for (let count = 0; count < times; count += 1) await links.writeNothing(unit, random.bytes(32));
+  async function writeNothing(tx: Transaction, times: number): Promise<void> {
+    for (let count = 0; count < times; count += 1) await links.writeNothing(tx, random.bytes(32));
   }
 
   /** The account of the e-mail, made where there is none: by the same number of statements in either case. */
-  async function getAccount(unit: Unit, { email, passwordHash, language, now }: Applicant): Promise<User> {
-    const made = await users.insert(unit, { email, passwordHash, admin: false, confirmed: false, language, now });
+  async function getAccount(tx: Transaction, { email, passwordHash, language, now }: Applicant): Promise<User> {
+    const made = await users.insert(tx, { email, passwordHash, admin: false, confirmed: false, language, now });
     if (made !== undefined) return made;
-    await writeNothing(unit, 2);
-    const user = await users.findFresh(unit, email);
+    await writeNothing(tx, 2);
+    const user = await users.findFresh(tx, email);
     if (user === undefined) throw new Error("The account was not stored.");
     return user;
   }
@@ -106,23 +106,23 @@ export function createRegistration(deps: Deps): Registration {
   /** Every way through it costs the same: one hash before, and one durable write of so many statements. */
   function apply(applicant: Applicant): Promise<"mail_sent" | "first_run"> {
     const { email, language, passwordHash, mayMail, now } = applicant;
-    return db.writeInTurn("accounts", async (unit) => {
-      if (!(await users.isInhabited(unit))) return "first_run";
+    return db.writeSerialized("accounts", async (tx) => {
+      if (!(await users.isInhabited(tx))) return "first_run";
       if (!mayMail) {
-        await writeNothing(unit, 1);
+        await writeNothing(tx, 1);
         return "mail_sent";
       }
-      const user = await getAccount(unit, applicant);
-      const isLivedIn = await users.hasSignedIn(unit, user.id);
+      const user = await getAccount(tx, applicant);
+      const isLivedIn = await users.hasSignedIn(tx, user.id);
       // An account that somebody has lived in since before mails were on is no pending sign-up: its password stays.
       if (user.confirmedAt === null && user.disabledAt === null && !isLivedIn) {
         // Whoever signed up with this e-mail before did not prove it. Each sign-up has a link of its own, and the account
         // gets the password of the one whose mail is used: a stranger who was first has set nothing.
-        await putConfirmation(deps, unit, user, { language, passwordHash, now });
+        await putConfirmation(deps, tx, user, { language, passwordHash, now });
       } else {
-        await writeNothing(unit, 1);
+        await writeNothing(tx, 1);
         const content = { kind: "already_registered" } as const;
-        await outbox.put(unit, { to: email, language: user.language ?? language, content }, now);
+        await outbox.put(tx, { to: email, language: user.language ?? language, content }, now);
       }
       return "mail_sent";
     });
@@ -130,10 +130,10 @@ export function createRegistration(deps: Deps): Registration {
 
   async function enter(applicant: Applicant, place: Place): Promise<SignUpOutcome> {
     const { email, passwordHash, language, now } = applicant;
-    const made = await db.writeInTurn("accounts", async (unit) => {
-      if (!(await users.isInhabited(unit))) return "first_run";
+    const made = await db.writeSerialized("accounts", async (tx) => {
+      if (!(await users.isInhabited(tx))) return "first_run";
       const user = { email, passwordHash, admin: false, confirmed: false, language, now };
-      return (await users.insert(unit, user)) ?? "taken";
+      return (await users.insert(tx, user)) ?? "taken";
     });
     if (made === "first_run") return { outcome: "first_run" };
     if (made === "taken") return { outcome: "refused", problems: { email: "taken" } };
@@ -162,15 +162,15 @@ export function createRegistration(deps: Deps): Registration {
       const now = clock.now();
       const email = normalizeEmail(typed);
       const mayMail = await throttle.charge(place.client, email ?? "", now);
-      await db.writeInTurn("accounts", async (unit) => {
-        const user = email === undefined ? undefined : await users.findFresh(unit, email);
+      await db.writeSerialized("accounts", async (tx) => {
+        const user = email === undefined ? undefined : await users.findFresh(tx, email);
         const waits = user !== undefined && user.confirmedAt === null && user.disabledAt === null;
         if (waits && mayMail && outbox.open) {
-          await putConfirmation(deps, unit, user, { language, passwordHash: null, now });
+          await putConfirmation(deps, tx, user, { language, passwordHash: null, now });
           return;
         }
-        await writeNothing(unit, 1);
-        await outbox.putNothing(unit);
+        await writeNothing(tx, 1);
+        await outbox.putNothing(tx);
       });
     },
 
@@ -179,10 +179,10 @@ export function createRegistration(deps: Deps): Registration {
 
     confirmAccount(token) {
       const now = clock.now();
-      return db.writeInTurn("accounts", async (unit) => {
+      return db.writeSerialized("accounts", async (tx) => {
         const since = now - linkLifeMs.confirm_account;
-        const link = await links.findFresh(unit, digest(token), "confirm_account", since);
-        const isConfirmed = link !== undefined && (await links.confirm(unit, link.userId, link.passwordHash, now));
+        const link = await links.findFresh(tx, digest(token), "confirm_account", since);
+        const isConfirmed = link !== undefined && (await links.confirm(tx, link.userId, link.passwordHash, now));
         return isConfirmed ? link.userId : undefined;
       });
     },

@@ -12,7 +12,7 @@ import {
   signInAs,
 } from "../../test/support/factors.ts";
 import { minuteMs } from "../base/clock.ts";
-import { sql } from "../db/statement.ts";
+import { sql } from "../database/statement.ts";
 import type { AccountsDeps } from "./deps.ts";
 
 /** An account with an app. */

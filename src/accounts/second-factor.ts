@@ -1,6 +1,6 @@
 import type { PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/server";
 import type { Clock } from "../base/clock.ts";
-import type { Unit } from "../db/database.ts";
+import type { Transaction } from "../database/database.ts";
 import type { Place, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./deps.ts";
 import type { CodeAnswer, FactorCodes, FactorRefusal } from "./factor-codes.ts";
@@ -52,12 +52,15 @@ export function createSecondFactor(deps: {
 }): SecondFactor {
   const { codes, ceremonies, starts, findUser, settings, clock } = deps;
 
-  /** @param attempt in the unit that starts the session, once all else about it was found in order. */
-  async function complete(waiting: WaitingSignIn, attempt: (unit: Unit) => Promise<CodeAnswer>): Promise<FactorGiven> {
+  /** @param attempt in the transaction that starts the session, once all else about it was found in order. */
+  async function complete(
+    waiting: WaitingSignIn,
+    attempt: (tx: Transaction) => Promise<CodeAnswer>,
+  ): Promise<FactorGiven> {
     const { session, sessionToken, place } = waiting;
     let answer: CodeAnswer | undefined;
-    const fresh = await starts.startComplete(session.user, place, clock.now(), sessionToken, async (unit) => {
-      answer = await attempt(unit);
+    const fresh = await starts.startComplete(session.user, place, clock.now(), sessionToken, async (tx) => {
+      answer = await attempt(tx);
       return answer.outcome === "right";
     });
     if (fresh !== undefined) return { outcome: "complete", sessionToken: fresh };
@@ -66,14 +69,14 @@ export function createSecondFactor(deps: {
 
   return {
     giveCode(waiting, code) {
-      return complete(waiting, (unit) => codes.tryCode(unit, waiting.session.user.id, code, clock.now()));
+      return complete(waiting, (tx) => codes.tryCode(tx, waiting.session.user.id, code, clock.now()));
     },
 
     async givePasskey(waiting, { answer, party }) {
       const { session } = waiting;
       const use = await ceremonies.verifyUse(answer, useFor(session), party);
       if (use === undefined || use.passkey.userId !== session.user.id) return { outcome: "wrong" };
-      return complete(waiting, async (unit) => ({ outcome: (await use.claim(unit)) ? "right" : "wrong" }));
+      return complete(waiting, async (tx) => ({ outcome: (await use.claim(tx)) ? "right" : "wrong" }));
     },
 
     offerOwnPasskeys: (session, party) => ceremonies.offerUse(session.user.id, useFor(session), party),

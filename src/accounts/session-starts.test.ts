@@ -73,7 +73,7 @@ describe("the start of a session", () => {
     expect(await accounts.authenticateSession(complete)).toBeDefined();
   });
 
-  it("asks its guard in the same unit: what the guard refuses leaves the waiting session as it was", async () => {
+  it("asks its guard in the same tx: what the guard refuses leaves the waiting session as it was", async () => {
     const { accounts, ada, starts, waiting, place, noted } = await makeWorld();
     expect(await starts.startComplete(ada, place, startOfTests, waiting, async () => false)).toBeUndefined();
     expect(await accounts.authenticateSession(waiting)).toMatchObject({ waitsForFactor: true });

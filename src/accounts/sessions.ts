@@ -2,7 +2,7 @@ import { type Clock, dayMs, minuteMs, secondMs } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import { digest, keyedDigest } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
-import type { Unit } from "../db/database.ts";
+import type { Transaction } from "../database/database.ts";
 import type { ListedSession, Place, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./deps.ts";
 import type { KnownPlaces } from "./known-places.ts";
@@ -39,13 +39,13 @@ export interface Sessions {
   removeExpiredSessions(sessionsMax: number): Promise<number>;
 }
 
-/** A guard that is asked inside the unit that starts the session, and what must happen together with the start. */
-export type Guard = (unit: Unit) => Promise<boolean>;
+/** A guard that is asked inside the transaction that starts the session, and what must happen together with the start. */
+export type Guard = (tx: Transaction) => Promise<boolean>;
 
 /**
  * The one way sessions begin, for whatever lets people in. Each gives a new token, so that one fixed beforehand by
  * somebody else never becomes valid; undefined: the user is gone or disabled by now, or a guard did not hold. A complete
- * session notes its place (known-places.ts) in the same unit.
+ * session notes its place (known-places.ts) in the same transaction.
  */
 export interface SessionStarts {
   /**
@@ -54,7 +54,7 @@ export interface SessionStarts {
   start(user: Pick<User, "id">, place: Place, now: number, provided?: Guard): Promise<string | undefined>;
   /**
    * One whose user has shown everything.
-   * @param replacesToken of the session that waited: it ends in the same unit, and had to be there still.
+   * @param replacesToken of the session that waited: it ends in the same transaction, and had to be there still.
    * @param provided as in `start`; what it writes stays also when it says false.
    */
   startComplete(
@@ -80,7 +80,7 @@ function sessionStarts({ store, places, random }: Deps): SessionStarts {
     const started = await store.insertSession({
       ...{ digest: digest(token), userId: user.id, place, now, perUserMax },
       ...more,
-      onComplete: (unit, fresh) => places.note(unit, fresh, place, now),
+      onComplete: (tx, fresh) => places.note(tx, fresh, place, now),
     });
     return started ? token : undefined;
   }

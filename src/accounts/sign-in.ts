@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { normalizeEmail } from "../base/email.ts";
 import { bcryptBytesMax, isBcryptHash } from "../crypto/bcrypt.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
-import type { Unit } from "../db/database.ts";
+import type { Transaction } from "../database/database.ts";
 import type { Place, User } from "./account.ts";
 import type { AccountsDeps } from "./deps.ts";
 import type { PasswordCheck } from "./password-check.ts";
@@ -54,10 +54,10 @@ export function createSignIn(deps: Deps): SignIn {
         ? await argon2.hashPassword(password, place.client)
         : undefined;
       // Within the write that starts the session: a password that was changed meanwhile lets nobody in any more.
-      const provided = (unit: Unit) =>
+      const provided = (tx: Transaction) =>
         upgraded === undefined
-          ? passwords.stands(unit, user.id, passwordHash)
-          : passwords.rehash(unit, user.id, passwordHash, upgraded, now);
+          ? passwords.stands(tx, user.id, passwordHash)
+          : passwords.rehash(tx, user.id, passwordHash, upgraded, now);
       const sessionToken = await startSession(user, place, now, provided);
       return sessionToken === undefined ? undefined : { user, sessionToken, waitsForFactor: user.hasSecondFactor };
     },

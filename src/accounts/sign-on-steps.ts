@@ -4,8 +4,8 @@ import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
-import type { Writing } from "../db/database.ts";
-import type { SealedColumn } from "../db/sealed-column.ts";
+import type { WriteConnection } from "../database/database.ts";
+import type { SealedColumn } from "../database/sealed-column.ts";
 import type { SignOnSecrets } from "./provider.ts";
 import type { SignOnStepStore } from "./store/sign-on-steps.ts";
 
@@ -48,7 +48,7 @@ export interface SignOnSteps {
   /** undefined: unknown, used or over. */
   find(token: string | undefined, now: number): Promise<SignOnStep | undefined>;
   /** True for one caller only. */
-  take(writing: Writing, token: string, now: number): Promise<boolean>;
+  take(writing: WriteConnection, token: string, now: number): Promise<boolean>;
   /** @returns how many. */
   removeExpired(now: number, stepsMax: number): Promise<number>;
 }

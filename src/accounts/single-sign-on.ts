@@ -4,7 +4,7 @@ import { AppError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import { digest, equalDigests } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
-import type { Database } from "../db/database.ts";
+import type { Database } from "../database/database.ts";
 import type { Place, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./deps.ts";
 import type { Provider, ProviderClaims } from "./provider.ts";
@@ -135,7 +135,7 @@ async function enter(
   { identities, settings, startSession, clock }: Deps,
 ): Promise<SignOnOutcome> {
   if (settings.emails && user.confirmedAt === null) return { is: "no_account" };
-  const still: Guard = (unit) => identities.isIdentityOf(unit, { issuer, subject }, user.id);
+  const still: Guard = (tx) => identities.isIdentityOf(tx, { issuer, subject }, user.id);
   const sessionToken = await startSession(user, place, clock.now(), still);
   if (sessionToken === undefined) return { is: "no_account" };
   return { is: "signed_in", sessionToken, waitsForFactor: user.hasSecondFactor, next };

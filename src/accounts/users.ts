@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { normalizeEmail } from "../base/email.ts";
 import { invalidFields } from "../base/errors.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
-import type { InUnit } from "../db/database.ts";
+import type { InTransaction } from "../database/database.ts";
 import type { User } from "./account.ts";
 import type { BootCodeFile } from "./deps.ts";
 import { passwordProblem, passwordSentences } from "./password-rules.ts";
@@ -25,7 +25,7 @@ export interface Users {
    */
   createUser(
     request: { email: string; password: string; admin: boolean },
-    together?: (made: User) => InUnit,
+    together?: (made: User) => InTransaction,
   ): Promise<User>;
   findUserByEmail(email: string): Promise<User | undefined>;
   findUser(userId: number): Promise<User | undefined>;

@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { openTestDomain, signedIn, type TestDomain } from "../../test/support/domain.ts";
 import { claimFiles, makeFile, pushFiles } from "../../test/support/files.ts";
-import { openTestHouse, signedIn, type TestHouse } from "../../test/support/house.ts";
 import { makeSweeper } from "../../test/support/sweeper.ts";
 import { systemRandom } from "../base/random.ts";
 import type { BlobStore } from "../blobs/blob-store.ts";
@@ -21,12 +21,12 @@ function makeShelf(): string {
   return folder;
 }
 
-function backUp(world: TestHouse, to: string, blobs: BlobStore = world.house.blobs) {
+function backUp(world: TestDomain, to: string, blobs: BlobStore = world.domain.blobs) {
   const deps = {
     databasePath: join(world.dataDir, "sealpush.sqlite3"),
     dataDir: world.dataDir,
     blobs,
-    keyring: world.house.keyring,
+    keyring: world.domain.keyring,
     clock: world.clock,
     random: systemRandom,
     version: "1.2.3",
@@ -37,9 +37,9 @@ function backUp(world: TestHouse, to: string, blobs: BlobStore = world.house.blo
 }
 
 /** What the backup says after it has been unpacked and looked into. */
-async function unpacked(world: TestHouse, from: string): Promise<Manifest> {
+async function unpacked(world: TestDomain, from: string): Promise<Manifest> {
   const unpackTo = { folder: mkdtempSync(join(makeShelf(), "unpacked-")), blobs: true };
-  const options = { keyring: world.house.keyring, unpackTo, stop: new AbortController().signal };
+  const options = { keyring: world.domain.keyring, unpackTo, stop: new AbortController().signal };
   return await readBackup(openBackup(from), options);
 }
 
@@ -55,14 +55,14 @@ function disturbed(blobs: BlobStore, disturbances: readonly (() => Promise<unkno
   };
 }
 
-async function blobKeysOf(world: TestHouse, urlToken: string): Promise<readonly string[]> {
-  const row = await world.house.store.find(world.house.vault.tokenDigest(urlToken));
-  return (await world.house.store.files(row?.id ?? 0)).map(({ blobKey }) => blobKey);
+async function blobKeysOf(world: TestDomain, urlToken: string): Promise<readonly string[]> {
+  const row = await world.domain.store.find(world.domain.vault.tokenDigest(urlToken));
+  return (await world.domain.store.files(row?.id ?? 0)).map(({ blobKey }) => blobKey);
 }
 
 test.each(forms)("a push that ends while its files are copied to a %s has ended in the backup", async (_form, name) => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const first = await pushFiles(pushes, owner, [makeFile("a", "first")]);
   const second = await pushFiles(pushes, owner, [makeFile("b", "second")]);
   const endBoth = async () => {
@@ -70,14 +70,14 @@ test.each(forms)("a push that ends while its files are copied to a %s has ended 
     await makeSweeper(world).sweep();
   };
   const shelf = makeShelf();
-  const { manifest } = await backUp(world, join(shelf, name), disturbed(world.house.blobs, [endBoth]));
+  const { manifest } = await backUp(world, join(shelf, name), disturbed(world.domain.blobs, [endBoth]));
   expect(manifest).toMatchObject({ counts: { livePushes: 0, files: 0 }, pushesWithoutFiles: [] });
   expect(await unpacked(world, join(shelf, name))).toEqual(manifest);
 });
 
 test("a push that is edited while its files are copied is in the backup as it was edited", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const first = await pushFiles(pushes, owner, [makeFile("a", "stays")]);
   const edited = await pushFiles(pushes, owner, [makeFile("b", "goes")]);
   const [gone = ""] = await blobKeysOf(world, edited.urlToken);
@@ -90,7 +90,7 @@ test("a push that is edited while its files are copied is in the backup as it wa
     await makeSweeper(world).sweep();
   };
   const to = join(makeShelf(), "b");
-  const { manifest } = await backUp(world, to, disturbed(world.house.blobs, [editIt]));
+  const { manifest } = await backUp(world, to, disturbed(world.domain.blobs, [editIt]));
   expect(manifest).toMatchObject({ counts: { livePushes: 2, files: 2 }, pushesWithoutFiles: [] });
   const keys = [...(await blobKeysOf(world, first.urlToken)), ...(await blobKeysOf(world, edited.urlToken))];
   expect(keys).not.toContain(gone);
@@ -99,8 +99,8 @@ test("a push that is edited while its files are copied is in the backup as it wa
 });
 
 test("a push that still ends in the last round is named, and the backup is made all the same", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   let newest = await pushFiles(pushes, owner, [makeFile("a", "a")]);
   const replaceNewest = async () => {
     await pushes.expire(newest.urlToken, owner);
@@ -109,7 +109,7 @@ test("a push that still ends in the last round is named, and the backup is made 
   };
   const to = join(makeShelf(), "b.tar");
   const three = [replaceNewest, replaceNewest, replaceNewest];
-  const { manifest } = await backUp(world, to, disturbed(world.house.blobs, three));
+  const { manifest } = await backUp(world, to, disturbed(world.domain.blobs, three));
   expect(manifest).toMatchObject({ counts: { livePushes: 1, files: 1 } });
   expect(manifest.pushesWithoutFiles).toHaveLength(1);
   expect(manifest.files).toHaveLength(1);
@@ -119,8 +119,8 @@ test("a push that still ends in the last round is named, and the backup is made 
 test.each(forms)(
   "a file that is lost or cut off in the store does not stop a %s; its push is named",
   async (_form, name) => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const whole = await pushFiles(pushes, owner, [makeFile("a", "whole")]);
     const lost = await pushFiles(pushes, owner, [makeFile("b", "lost")]);
     const cut = await pushFiles(pushes, owner, [makeFile("c", "cut off".repeat(1_000))]);
@@ -133,7 +133,7 @@ test.each(forms)(
     const to = join(makeShelf(), name);
     const { manifest } = await backUp(world, to);
     const idOf = async (urlToken: string) =>
-      (await world.house.store.find(world.house.vault.tokenDigest(urlToken)))?.id;
+      (await world.domain.store.find(world.domain.vault.tokenDigest(urlToken)))?.id;
     expect(manifest.pushesWithoutFiles).toEqual([await idOf(lost.urlToken), await idOf(cut.urlToken)]);
     expect(await unpacked(world, to)).toEqual(manifest);
     expect(await claimFiles(pushes, whole.urlToken, owner)).toHaveLength(1);
@@ -141,14 +141,14 @@ test.each(forms)(
 );
 
 test("a store that fails while it is read stops the backup, and nothing is left of it", async () => {
-  await using world = await openTestHouse();
-  await pushFiles(world.house.pushes, owner, [makeFile("a", "x")]);
+  await using world = await openTestDomain();
+  await pushFiles(world.domain.pushes, owner, [makeFile("a", "x")]);
   const fail = async () => {
     throw new Error("The store is out of reach.");
   };
   for (const [, name] of forms) {
     const shelf = makeShelf();
-    await expect(backUp(world, join(shelf, name), disturbed(world.house.blobs, [fail]))).rejects.toThrow(
+    await expect(backUp(world, join(shelf, name), disturbed(world.domain.blobs, [fail]))).rejects.toThrow(
       "out of reach",
     );
     expect(readdirSync(shelf)).toEqual([]);

@@ -6,7 +6,7 @@ import type { Random } from "../base/random.ts";
 import { BlobMissingError, type BlobStore } from "../blobs/blob-store.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { sealedLength } from "../crypto/stream-seal.ts";
-import { migrations } from "../db/migrations.ts";
+import { migrations } from "../database/migrations.ts";
 import { indexKeyContext } from "../pushes/vault.ts";
 import { BackupError } from "./backup-error.ts";
 import { openBackup } from "./backup-source.ts";

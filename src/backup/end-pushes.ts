@@ -1,4 +1,4 @@
-import type { House } from "../house.ts";
+import type { Domain } from "../domain.ts";
 import type { AuditRecord } from "../pushes/audit-trail.ts";
 
 const batchRows = 256;
@@ -8,7 +8,7 @@ const batchRows = 256;
  * says so. Those whose time is over end by that. @param which null: all of them. @returns how many ended.
  */
 export async function endPushes(
-  { store }: Pick<House, "store">,
+  { store }: Pick<Domain, "store">,
   which: ReadonlySet<number> | null,
   now: number,
 ): Promise<number> {

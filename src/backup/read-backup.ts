@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Keyring } from "../crypto/keyring.ts";
-import { migrations } from "../db/migrations.ts";
+import { migrations } from "../database/migrations.ts";
 import { indexKeyContext } from "../pushes/vault.ts";
 import { BackupError } from "./backup-error.ts";
 import type { BackupSource } from "./backup-source.ts";

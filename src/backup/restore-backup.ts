@@ -7,7 +7,7 @@ import { makeDataFolder } from "../config/data-folder.ts";
 import { systemErrorCode } from "../config/system-error.ts";
 import { refuseUnfinishedRestore, unfinishedRestorePath } from "../config/unfinished-restore.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import type { House } from "../house.ts";
+import type { Domain } from "../domain.ts";
 import { BackupError } from "./backup-error.ts";
 import type { BackupSource } from "./backup-source.ts";
 import { endPushes } from "./end-pushes.ts";
@@ -25,8 +25,8 @@ export interface RestoreDeps {
   readonly now: () => number;
   /** As whom the administrators' trail names the restore. */
   readonly by: Administrator;
-  /** A house on other data, with the same keys: brings an older schema up to date. */
-  readonly openHouse: (place: { readonly dataDir: string; readonly databasePath: string }) => Promise<House>;
+  /** A domain on other data, with the same keys: brings an older schema up to date. */
+  readonly openDomain: (place: { readonly dataDir: string; readonly databasePath: string }) => Promise<Domain>;
   /** Where the settings keep blobs, when that is not the data folder. */
   readonly blobsElsewhere: BlobStore | undefined;
   readonly stop: AbortSignal;
@@ -46,10 +46,10 @@ export interface RestoreReport {
 }
 
 /**
- * Puts a backup into a data folder without a house. All of it is unpacked, checked, brought up to date and made void
+ * Puts a backup into a data folder without a domain. All of it is unpacked, checked, brought up to date and made void
  * where it has to be in a folder of its own, by whose name servers and other restores see that something is under way;
  * only then it is moved into place. Whatever fails before leaves the data folder as it was.
- * @throws BackupError, and what opening the house throws.
+ * @throws BackupError, and what opening the domain throws.
  */
 export async function restoreBackup(deps: RestoreDeps, request: RestoreRequest): Promise<RestoreReport> {
   const { dataDir, keyring, stop } = deps;
@@ -101,14 +101,14 @@ async function bringUpToDate(
   manifest: Manifest,
   keepOpen: boolean,
 ): Promise<number> {
-  const house = await deps.openHouse({ dataDir: dirname(databasePath), databasePath });
+  const domain = await deps.openDomain({ dataDir: dirname(databasePath), databasePath });
   try {
-    const ended = await endPushes(house, keepOpen ? new Set(manifest.pushesWithoutFiles) : null, deps.now());
+    const ended = await endPushes(domain, keepOpen ? new Set(manifest.pushesWithoutFiles) : null, deps.now());
     const state = new Date(manifest.createdAt).toISOString();
-    await house.db.write(house.accounts.adminEntry("restored_backup", state, deps.by));
+    await domain.db.write(domain.accounts.adminEntry("restored_backup", state, deps.by));
     return ended;
   } finally {
-    await house.close();
+    await domain.close();
   }
 }
 
@@ -179,7 +179,7 @@ async function copyInto(from: string, to: string): Promise<void> {
   }
 }
 
-/** Loses its name at once: a house that is whole must not be taken for an unfinished one while the rest goes. */
+/** Loses its name at once: a domain that is whole must not be taken for an unfinished one while the rest goes. */
 async function removeWork(work: string): Promise<void> {
   const old = `${work}.old`;
   await removeTree(old);

@@ -4,7 +4,7 @@ const toleranceMs = minuteMs;
 const probationMs = 10 * minuteMs;
 
 /**
- * A wrong clock must not empty the house. The wall clock is believed once it has run for 10 minutes, start included,
+ * A wrong clock must not empty the domain. The wall clock is believed once it has run for 10 minutes, start included,
  * without drifting from the monotonic clock by more than a minute between two looks.
  */
 export class ClockTrust {

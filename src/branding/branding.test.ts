@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
+import { TestClock } from "../../test/support/domain.ts";
 import { openEngineDatabase } from "../../test/support/engine-database.ts";
-import { TestClock } from "../../test/support/house.ts";
 import { systemRandom } from "../base/random.ts";
-import { nothingElse } from "../db/database.ts";
-import { sql } from "../db/statement.ts";
+import { nothingElse } from "../database/database.ts";
+import { sql } from "../database/statement.ts";
 import { openBranding } from "./branding.ts";
 
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
@@ -15,11 +15,11 @@ async function makeBranding() {
 
 it("is ours until it is told otherwise, and again when it is reset", async () => {
   const { branding } = await makeBranding();
-  expect(branding.look()).toEqual({ name: undefined, logo: undefined, style: undefined });
+  expect(branding.theme()).toEqual({ name: undefined, logo: undefined, style: undefined });
   expect(await branding.setName("  Example Handover ", nothingElse)).toBe(true);
-  expect(branding.look().name).toBe("Example Handover");
+  expect(branding.theme().name).toBe("Example Handover");
   await branding.reset("name", nothingElse);
-  expect(branding.look().name).toBeUndefined();
+  expect(branding.theme().name).toBeUndefined();
 });
 
 it("takes no name that hides or breaks a line", async () => {
@@ -33,7 +33,7 @@ it("takes no name that hides or breaks a line", async () => {
 it("serves a file under a name that changes with its content", async () => {
   const { branding } = await makeBranding();
   expect(await branding.setLogo(png, nothingElse)).toBe(true);
-  const first = branding.look().logo;
+  const first = branding.theme().logo;
   expect(first).toMatchObject({ contentType: "image/png", content: png });
   expect(first?.filename).toMatch(/^logo-[0-9a-f]{16}\.png$/);
   expect(await branding.findFile(first?.filename ?? "")).toEqual(first);
@@ -52,26 +52,26 @@ it("takes a picture by its bytes, not by its name: no markup, and not too much",
   ]) {
     expect(await branding.setLogo(bytes, nothingElse)).toBe(false);
   }
-  expect(branding.look().logo).toBeUndefined();
+  expect(branding.theme().logo).toBeUndefined();
 });
 
-it("is seen by another process at its next look, whatever the clock says", async () => {
+it("is seen by another process at its next theme, whatever the clock says", async () => {
   const { branding, other } = await makeBranding();
-  expect(other.look().style).toBeUndefined();
+  expect(other.theme().style).toBeUndefined();
   expect(await branding.setStyle("a { color: red }", nothingElse)).toBeUndefined();
-  expect(other.look().style).toBeUndefined();
+  expect(other.theme().style).toBeUndefined();
   await other.refresh();
-  expect(other.look().style?.content.toString()).toBe("a{color:red}");
+  expect(other.theme().style?.content.toString()).toBe("a{color:red}");
   await branding.reset("style", nothingElse);
   await branding.setStyle("a { color: blue }", nothingElse);
   await other.refresh();
-  expect(other.look().style?.content.toString()).toBe("a{color:blue}");
+  expect(other.theme().style?.content.toString()).toBe("a{color:blue}");
 });
 
 it("is there at its address wherever a page that names it comes from", async () => {
   const { branding, other } = await makeBranding();
   await branding.setLogo(png, nothingElse);
-  const logo = branding.look().logo;
+  const logo = branding.theme().logo;
   expect(await other.findFile(logo?.filename ?? "")).toEqual(logo);
 });
 
@@ -80,10 +80,10 @@ it("stays as it is when what is to be written with a change fails, and both are 
   const failing = () => Promise.reject(new Error("cannot be written"));
   await expect(branding.setName("Other", failing)).rejects.toThrow("cannot be written");
   await branding.refresh();
-  expect(branding.look().name).toBeUndefined();
+  expect(branding.theme().name).toBeUndefined();
   const note = sql("INSERT INTO meta (name, value) VALUES ('noted', 'x')");
-  await branding.setName("Other", async (unit) => {
-    await unit.run(note);
+  await branding.setName("Other", async (tx) => {
+    await tx.run(note);
   });
   expect(await db.read.one(sql("SELECT 1 AS noted FROM meta WHERE name = 'noted'"))).toEqual({ noted: 1 });
 });

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
-import type { Database, InUnit } from "../db/database.ts";
+import type { Database, InTransaction } from "../database/database.ts";
 import { endingOf, type LogoType, logoBytesMax, logoTypeOf } from "./logo.ts";
 import { type BrandingPart, createBrandingStore, type StoredPart } from "./store/branding.ts";
 import { readStyleSheet, type StyleSheetProblem } from "./style-sheet.ts";
@@ -10,7 +10,7 @@ export { logoBytesMax } from "./logo.ts";
 export { type BrandingPart, brandingParts } from "./store/branding.ts";
 export type { StyleSheetProblem } from "./style-sheet.ts";
 
-/** A file of the instance's own look. Its name changes with its content, so browsers may keep it. */
+/** A file of the instance's own theme. Its name changes with its content, so browsers may keep it. */
 export interface BrandingFile {
   readonly filename: string;
   readonly contentType: LogoType | "text/css; charset=utf-8";
@@ -18,7 +18,7 @@ export interface BrandingFile {
 }
 
 /** How this instance calls itself and looks; undefined parts are ours. */
-export interface Look {
+export interface Theme {
   readonly name: string | undefined;
   readonly logo: BrandingFile | undefined;
   readonly style: BrandingFile | undefined;
@@ -28,25 +28,25 @@ export const productName = "Sealpush";
 export const brandNameCharactersMax = 60;
 
 /** What this instance calls itself, to people and to their programs. */
-export function nameOf(look: Pick<Look, "name">): string {
-  return look.name ?? productName;
+export function nameOf(theme: Pick<Theme, "name">): string {
+  return theme.name ?? productName;
 }
 
 /** The instance's own name, logo and style sheet. A change takes along what is to be written together with it. */
 export interface Branding {
   /** From memory. What another process changed is there after the next `refresh`. */
-  look(): Look;
-  /** For the timetable: one small read, and the whole look only when somebody has changed it. */
+  theme(): Theme;
+  /** For the timetable: one small read, and the whole theme only when somebody has changed it. */
   refresh(): Promise<void>;
   /** By the name in its address; undefined: no such file now. */
   findFile(filename: string): Promise<BrandingFile | undefined>;
   /** 1 to 60 characters, none of them a control or formatting character. @returns false when it is something else. */
-  setName(name: string, together: InUnit): Promise<boolean>;
+  setName(name: string, together: InTransaction): Promise<boolean>;
   /** @returns false when the bytes are no picture that we take, or too many. */
-  setLogo(bytes: Buffer, together: InUnit): Promise<boolean>;
+  setLogo(bytes: Buffer, together: InTransaction): Promise<boolean>;
   /** One without rules is as none. @returns undefined when it was taken. */
-  setStyle(css: string, together: InUnit): Promise<StyleSheetProblem | undefined>;
-  reset(part: BrandingPart, together: InUnit): Promise<void>;
+  setStyle(css: string, together: InTransaction): Promise<StyleSheetProblem | undefined>;
+  reset(part: BrandingPart, together: InTransaction): Promise<void>;
 }
 
 const markBytes = 16;
@@ -71,7 +71,7 @@ export async function openBranding(deps: {
   /** The mark first: parts that change in between are read again next time. */
   async function readAll() {
     const mark = await store.readMark();
-    return { mark, look: lookOf(await store.readParts(), deps.settledName) };
+    return { mark, theme: lookOf(await store.readParts(), deps.settledName) };
   }
 
   async function refresh(): Promise<void> {
@@ -83,22 +83,22 @@ export async function openBranding(deps: {
     [known, shown] = [read, turn];
   }
 
-  async function put(name: BrandingPart, content: Buffer, contentType: string, together: InUnit): Promise<void> {
+  async function put(name: BrandingPart, content: Buffer, contentType: string, together: InTransaction): Promise<void> {
     const part = { name, content, contentType, updatedAt: deps.clock.now() };
     await store.put(part, deps.random.bytes(markBytes), together);
     await refresh();
   }
 
-  async function reset(part: BrandingPart, together: InUnit): Promise<void> {
+  async function reset(part: BrandingPart, together: InTransaction): Promise<void> {
     await store.remove(part, deps.random.bytes(markBytes), together);
     await refresh();
   }
 
   const findKnown = (filename: string) =>
-    [known.look.logo, known.look.style].find((file) => file?.filename === filename);
+    [known.theme.logo, known.theme.style].find((file) => file?.filename === filename);
 
   return {
-    look: () => known.look,
+    theme: () => known.theme,
     refresh,
     async findFile(filename) {
       const file = findKnown(filename);
@@ -134,7 +134,7 @@ function isSameMark(one: Buffer | undefined, other: Buffer | undefined): boolean
   return one === undefined || other === undefined ? one === other : one.equals(other);
 }
 
-function lookOf(parts: readonly StoredPart[], settledName: string | undefined): Look {
+function lookOf(parts: readonly StoredPart[], settledName: string | undefined): Theme {
   const part = (name: BrandingPart) => parts.find((stored) => stored.name === name)?.content;
   const logo = part("logo");
   const logoType = logo === undefined ? undefined : logoTypeOf(logo);

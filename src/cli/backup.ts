@@ -8,7 +8,7 @@ import type { Manifest } from "../backup/manifest.ts";
 import { readBackup } from "../backup/read-backup.ts";
 import type { Config } from "../config/config.ts";
 import { createKeyring, type Keyring } from "../crypto/keyring.ts";
-import { openBlobs } from "../house.ts";
+import { openBlobs } from "../domain.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
 import { getEmbeddedDatabase } from "./embedded-database.ts";
 import { CommandRefused } from "./errors.ts";

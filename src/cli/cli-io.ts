@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import type { Effects } from "../house.ts";
+import type { Effects } from "../domain.ts";
 
 /** What a command has of the world beyond files and sockets. */
 export interface CliIo extends Effects {

@@ -10,7 +10,7 @@ describe("doctor", () => {
     Object.fromEntries([...stdout.matchAll(/^(ok|warn|fail) +([^:]+):/gm)].map(([, level, name]) => [name, level]));
   const nobody = { PORT: "1" };
 
-  it("finds a house that stands, sound", async () => {
+  it("finds a domain that stands, sound", async () => {
     const cli = makeTestCli();
     await makeCliUser(cli);
     const run = await cli.run(["doctor"], { environment: { ...nobody, PWP__DISK__FREE_MIN_BYTES: "1" } });
@@ -30,7 +30,7 @@ describe("doctor", () => {
     expect(run).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
-  it("finds a house that is not there yet, and makes nothing", async () => {
+  it("finds a domain that is not there yet, and makes nothing", async () => {
     const cli = makeTestCli();
     const run = await cli.run(["doctor"], { environment: nobody });
     expect(run.exitCode).toBe(1);
@@ -54,7 +54,7 @@ describe("doctor", () => {
     expect(levels(wrong.stdout)).toMatchObject({ "key ring": "fail" });
     const both = { ...nobody, PWPUSH_MASTER_KEY: fresh, PWPUSH_MASTER_KEY_PREVIOUS: old };
     expect(levels((await cli.run(["doctor"], { environment: both })).stdout)).toMatchObject({ "key ring": "warn" });
-    // Looking has not put the new key in use: the old one alone still opens the house.
+    // Looking has not put the new key in use: the old one alone still opens the domain.
     const back = await cli.run(["doctor"], { environment: { ...nobody, PWPUSH_MASTER_KEY: old } });
     expect(levels(back.stdout)).toMatchObject({ "key ring": "ok" });
   });
@@ -71,8 +71,8 @@ describe("doctor", () => {
     const cli = makeTestCli();
     await makeCliUser(cli);
     const late = makeTestCli({ clock: { now: () => systemClock.now() - 2 * minuteMs } });
-    const house = { ...(await settingsOfEngine(cli.dataDir)), DATA_DIR: cli.dataDir };
-    const run = await late.run(["doctor"], { environment: { ...nobody, ...house } });
+    const domain = { ...(await settingsOfEngine(cli.dataDir)), DATA_DIR: cli.dataDir };
+    const run = await late.run(["doctor"], { environment: { ...nobody, ...domain } });
     expect(levels(run.stdout)).toMatchObject({ clock: "fail" });
   });
 });

@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { diskSpaceOf } from "../blobs/disk.ts";
 import type { Config } from "../config/config.ts";
-import type { Database } from "../db/database.ts";
-import { foreignDatabase } from "../db/foreign-database.ts";
-import { createForwarderNote } from "../db/forwarder-note.ts";
-import { createInspection } from "../db/inspection.ts";
+import type { Database } from "../database/database.ts";
+import { foreignDatabase } from "../database/foreign-database.ts";
+import { createForwarderNote } from "../database/forwarder-note.ts";
+import { createInspection } from "../database/inspection.ts";
 import { createSmtpMailer } from "../mail/smtp.ts";
-import { createLetterStore } from "../mail/store/letters.ts";
+import { createEmailStore } from "../mail/store/emails.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
 import { checkBucket } from "./doctor/check-bucket.ts";
 import { checkClock } from "./doctor/check-clock.ts";
@@ -78,7 +78,7 @@ async function checkOpenStore(config: Config, io: CliIo, db: Database): Promise<
     ...(await check("key ring", () => checkKeyring({ config, random: io.random, now }, db))),
     ...(await check("clock", async () => await watchClock(io, await inspection.newestTime()))),
     ...(await check("forwarders", async () => checkForwarders(await createForwarderNote(db).find()))),
-    ...(await check("failed mails", async () => checkFailedMails((await createLetterStore(db).sizes()).failed))),
+    ...(await check("failed mails", async () => checkFailedMails((await createEmailStore(db).sizes()).failed))),
   ];
 }
 

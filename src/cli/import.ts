@@ -4,10 +4,10 @@ import type { Command } from "commander";
 import { createBootCodeFile } from "../config/boot-code-file.ts";
 import type { Config } from "../config/config.ts";
 import { createKeyring } from "../crypto/keyring.ts";
-import { lookAtDatabase } from "../db/look.ts";
+import { openReadOnly } from "../database/read-only.ts";
 import type { Destination } from "../import/destination.ts";
+import { createDomainDestination } from "../import/domain-destination.ts";
 import { createDryDestination } from "../import/dry-destination.ts";
-import { createHouseDestination } from "../import/house-destination.ts";
 import { openPasswordPusher, type PasswordPusherPlace } from "../import/password-pusher/password-pusher.ts";
 import {
   lineOf,
@@ -25,7 +25,7 @@ import { orWrongSettings, refuseOwnPlaces, refuseWrongKeys } from "./import-chec
 import { importHelp } from "./import-help.ts";
 import { createProblemLines, createProgress, reportPath } from "./import-progress.ts";
 import { findMasterKeys } from "./master-keys.ts";
-import { withHouse } from "./open-store.ts";
+import { withDomain } from "./open-store.ts";
 import { readEnvFile } from "./read-env-file.ts";
 import { getConfig } from "./settings.ts";
 
@@ -98,14 +98,14 @@ type Work = (destination: Destination) => Promise<number>;
 
 async function withWriting(config: Config, io: CliIo, source: ImportSource, work: Work): Promise<number> {
   let exitCode: number = exitCodes.failed;
-  await withHouse(config, io, async (house) => {
-    exitCode = await work(createHouseDestination(house, io, source.fingerprint));
+  await withDomain(config, io, async (domain) => {
+    exitCode = await work(createDomainDestination(domain, io, source.fingerprint));
   });
   return exitCode;
 }
 
 async function withLook(config: Config, io: CliIo, source: ImportSource, work: Work): Promise<number> {
-  const look = await lookAtDatabase(config.database);
+  const look = await openReadOnly(config.database);
   if (look === "missing") return await work(await createDryDestination(undefined, source.fingerprint));
   if (look === "older") {
     io.stderr("The database here is of an older version: what came in before, and conflicts, were not looked for.\n");

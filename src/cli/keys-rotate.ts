@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { sealedElsewhere } from "../house.ts";
+import { sealedElsewhere } from "../domain.ts";
 import { rotateKeys } from "../pushes/rotate.ts";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
-import { refuseWithoutData, withHouse } from "./open-store.ts";
+import { refuseWithoutData, withDomain } from "./open-store.ts";
 import { getConfig } from "./settings.ts";
 
 const procedure = `
@@ -17,7 +17,7 @@ export function addKeysRotate(keys: Command, { io }: CommandDeps): void {
     .action(async () => {
       const config = getConfig(io);
       await refuseWithoutData(config, io);
-      await withHouse(config, io, async ({ db, keyring }) => {
+      await withDomain(config, io, async ({ db, keyring }) => {
         const report = await rotateKeys({ db, keyring, sealedElsewhere, clock: io.clock, pause: io.pause });
         io.stdout(`Sealed ${report.resealed} values of ${report.pushes} pushes anew under key ${keyring.ids[0]}.\n`);
         const retired = report.retiredKeyIds.filter((id) => keyring.has(id));

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { normalizeEmail } from "../base/email.ts";
-import { composeLetter } from "../mail/compose.ts";
+import { composeEmail } from "../mail/compose.ts";
 import { createSmtpMailer } from "../mail/smtp.ts";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
@@ -24,7 +24,7 @@ export function addMailTest(mail: Command, { io }: CommandDeps): void {
       const letter = { to: address, language: null, content: { kind: "test" } } as const;
       const message = {
         to: address,
-        ...composeLetter(letter, settings),
+        ...composeEmail(letter, settings),
         messageId: `${io.random.bytes(messageIdBytes).toString("hex")}@${new URL(settings.baseUrl).hostname}`,
         date: io.clock.now(),
       };

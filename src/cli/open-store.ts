@@ -3,9 +3,9 @@ import { type Accounts, createAccounts } from "../accounts/accounts.ts";
 import { createBootCodeFile } from "../config/boot-code-file.ts";
 import type { Config } from "../config/config.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
-import type { Database } from "../db/database.ts";
-import { openDatabase } from "../db/open-database.ts";
-import { type House, openHouse, openKeyring } from "../house.ts";
+import type { Database } from "../database/database.ts";
+import { openDatabase } from "../database/open-database.ts";
+import { type Domain, openDomain, openKeyring } from "../domain.ts";
 import { createOwnLimits } from "../limits/own-limits.ts";
 import { createOutbox } from "../mail/outbox.ts";
 import { findSealedIndexKey } from "../pushes/vault.ts";
@@ -27,7 +27,7 @@ export async function withAccounts(
   work: (accounts: Accounts) => Promise<void>,
 ): Promise<void> {
   if (whenMissing === "refuse") await refuseWithoutData(config, io);
-  else if (await isMissing(config, io)) await withHouse(config, io, async () => undefined);
+  else if (await isMissing(config, io)) await withDomain(config, io, async () => undefined);
   const db = await openDatabaseOf(config, io);
   try {
     await work(openAccounts(config, db, io));
@@ -36,13 +36,13 @@ export async function withAccounts(
   }
 }
 
-/** Opens everything, master key included, for one command. @throws what `openHouse` throws. */
-export async function withHouse(config: Config, io: CliIo, work: (house: House) => Promise<void>): Promise<void> {
-  const house = await openHouse(config, io, eventsFor(io));
+/** Opens everything, master key included, for one command. @throws what `openDomain` throws. */
+export async function withDomain(config: Config, io: CliIo, work: (domain: Domain) => Promise<void>): Promise<void> {
+  const domain = await openDomain(config, io, eventsFor(io));
   try {
-    await work(house);
+    await work(domain);
   } finally {
-    await house.close();
+    await domain.close();
   }
 }
 

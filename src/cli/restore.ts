@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { type RestoreReport, type RestoreRequest, restoreBackup } from "../backup/restore-backup.ts";
 import type { Config } from "../config/config.ts";
 import { createKeyring } from "../crypto/keyring.ts";
-import { openBlobs, openHouse } from "../house.ts";
+import { openBlobs, openDomain } from "../domain.ts";
 import { described, sourceOf, usage } from "./backup.ts";
 import { type CliIo, type CommandDeps, exitCodesHelp } from "./cli-io.ts";
 import { getEmbeddedDatabase } from "./embedded-database.ts";
@@ -68,7 +68,7 @@ async function runRestore(io: CliIo, request: RestoreRequest): Promise<void> {
       keyring: createKeyring(masterKeys.keys, io.random),
       now: () => io.clock.now(),
       by: shell,
-      openHouse: (place) => openHouse(inWork(place), io, eventsFor(io)),
+      openDomain: (place) => openDomain(inWork(place), io, eventsFor(io)),
       blobsElsewhere: config.files.s3 === undefined ? undefined : await openBlobs(config, io),
       stop: io.interruption(),
     },
@@ -78,14 +78,14 @@ async function runRestore(io: CliIo, request: RestoreRequest): Promise<void> {
 }
 
 function sentencesOf({ manifest, pushesEnded, revived }: RestoreReport, request: RestoreRequest, config: Config) {
-  const { sessionsEnded, lettersDropped, tokensRevoked, tokensInUse } = revived;
+  const { sessionsEnded, emailsDropped, tokensRevoked, tokensInUse } = revived;
   const endedAll = request.livePushes === "end_all";
   return [
     `Restored to ${config.dataDir}: ${described(manifest)}.`,
     endedAll
       ? `Ended ${pushesEnded} pushes: their links open nothing any more.`
       : `Live pushes are open with the views they had at the backup${pushesEnded === 0 ? "" : `, but for ${pushesEnded} whose files are not in it`}.`,
-    `Signed out ${sessionsEnded} sessions; links in mails are void; ${lettersDropped} mails that waited were dropped.`,
+    `Signed out ${sessionsEnded} sessions; links in mails are void; ${emailsDropped} mails that waited were dropped.`,
     tokensRevoked > 0
       ? `Revoked ${tokensRevoked} API tokens.`
       : `${tokensInUse} API tokens work, also those that were revoked since the backup.`,

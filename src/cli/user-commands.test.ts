@@ -3,7 +3,7 @@ import { createUser, email, makeTestCli, password, type TestCli } from "../../te
 import { withDatabaseOf } from "../../test/support/database-of.ts";
 import { changeRows, countRows, readRows } from "../../test/support/engine-database.ts";
 
-async function makeHouse(cli: TestCli): Promise<void> {
+async function makeDomain(cli: TestCli): Promise<void> {
   await cli.run([...createUser, "--admin"], { stdin: password });
   await cli.run(["user", "create", "--email", "eve@example.org", "--password-stdin"], { stdin: password });
 }
@@ -12,7 +12,7 @@ const about = (command: string, address = email) => ["user", command, "--email",
 
 it("user list shows everybody, as columns or as JSON", async () => {
   const cli = makeTestCli();
-  await makeHouse(cli);
+  await makeDomain(cli);
   const { stdout } = await cli.run(["user", "list"]);
   const [header, eve, ada, ...rest] = stdout.trimEnd().split("\n");
   expect(header).toMatch(/^id\te-mail\tadministrator\t/);
@@ -26,7 +26,7 @@ it("user list shows everybody, as columns or as JSON", async () => {
 
 it("user promote, demote, disable and enable change one user, never the last administrator", async () => {
   const cli = makeTestCli();
-  await makeHouse(cli);
+  await makeDomain(cli);
   const lastOne = {
     exitCode: 1,
     stdout: "",
@@ -44,14 +44,14 @@ it("user promote, demote, disable and enable change one user, never the last adm
 
 it("user reset-factors refuses where there is none", async () => {
   const cli = makeTestCli();
-  await makeHouse(cli);
+  await makeDomain(cli);
   const run = await cli.run(about("reset-factors"));
   expect(run).toEqual({ exitCode: 1, stdout: "", stderr: "The user has no second factor.\n" });
 });
 
 it("user reset-factors removes them", async () => {
   const cli = makeTestCli();
-  await makeHouse(cli);
+  await makeDomain(cli);
   const insert = `INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, created_at)
     VALUES (1, 2, 'key', ?, ?, 0, '', 0)`;
   await withDatabaseOf(cli.dataDir, (db) => changeRows(db, insert, Buffer.from([1]), Buffer.alloc(1)));
@@ -62,7 +62,7 @@ it("user reset-factors removes them", async () => {
 
 it("what is done from a shell stands in the administrators' trail", async () => {
   const cli = makeTestCli();
-  await makeHouse(cli);
+  await makeDomain(cli);
   for (const command of ["promote", "demote", "disable", "enable"]) await cli.run(about(command, "eve@example.org"));
   await cli.run([...about("set-password", "eve@example.org"), "--password-stdin"], {
     stdin: "another correct battery",
@@ -83,7 +83,7 @@ it("what is done from a shell stands in the administrators' trail", async () => 
 
 it("user delete asks for --yes, and leaves no account", async () => {
   const cli = makeTestCli();
-  await makeHouse(cli);
+  await makeDomain(cli);
   const unsure = await cli.run(about("delete", "eve@example.org"));
   expect(unsure).toMatchObject({ exitCode: 1, stdout: "" });
   expect(unsure.stderr).toContain("--yes");
@@ -95,7 +95,7 @@ it.each(["promote", "demote", "disable", "enable", "reset-factors"])(
   "user %s says that there is no such user",
   async (command) => {
     const cli = makeTestCli();
-    await makeHouse(cli);
+    await makeDomain(cli);
     const run = await cli.run(about(command, "nobody@example.com"));
     expect(run).toEqual({ exitCode: 1, stdout: "", stderr: "There is no user with this e-mail address.\n" });
   },

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
 import { getUser } from "./get-user.ts";
-import { refuseWithoutData, withHouse } from "./open-store.ts";
+import { refuseWithoutData, withDomain } from "./open-store.ts";
 import { getConfig } from "./settings.ts";
 import { assertDone, shell } from "./user-change.ts";
 
@@ -22,9 +22,9 @@ export function addUserDelete(user: Command, { io }: CommandDeps): void {
       const config = getConfig(io);
       await refuseWithoutData(config, io);
       if (yes !== true) throw new CommandRefused("Nothing was deleted: this cannot be undone, so say --yes.");
-      await withHouse(config, io, async (house) => {
-        const { id } = await getUser(house.accounts, email);
-        assertDone(await house.deleteAccount(id, shell));
+      await withDomain(config, io, async (domain) => {
+        const { id } = await getUser(domain.accounts, email);
+        assertDone(await domain.deleteAccount(id, shell));
         io.stdout(`User ${id} is deleted, and the user's pushes have ended.\n`);
       });
     });

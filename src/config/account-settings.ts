@@ -109,7 +109,7 @@ export const accountSettings = {
       }),
     },
   },
-  dispatches: {
+  linkDeliveries: {
     title: "Links by mail",
     intro:
       "Whoever has an account can have the link of a push mailed to up to five addresses. Needs the settings of mail.",

@@ -153,7 +153,7 @@ export interface Config {
   };
   /** undefined: no mail leaves. */
   readonly mail: MailSettings | undefined;
-  readonly dispatches: {
+  readonly linkDeliveries: {
     /** Owners may have the links of their pushes mailed. Never true without `mail`. */
     readonly enabled: boolean;
     /** To so many addresses one owner on one day. */

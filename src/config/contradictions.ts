@@ -1,11 +1,11 @@
 import { isSpoken } from "./look-types.ts";
 import { settledBaseUrl } from "./network-settings.ts";
-import type { Readings } from "./read-settings.ts";
+import type { ParsedSettings } from "./read-settings.ts";
 import type { SettingGroups } from "./settings.ts";
 
 /** Settings that are each allowed but hardly meant together: one warning each. Nothing here stops the start. */
-export function contradictions(readings: Readings<SettingGroups>): readonly string[] {
-  const { access, accounts, mail, dispatches, singleSignOn, network, uploads, look } = readings;
+export function contradictions(parsed: ParsedSettings<SettingGroups>): readonly string[] {
+  const { access, accounts, mail, linkDeliveries, singleSignOn, network, uploads, look } = parsed;
   const { overrideBaseUrl, allowedHosts, trustedProxies, secureCookies } = network;
   const baseUrl = settledBaseUrl(network);
   const warnings: string[] = [];
@@ -38,8 +38,8 @@ export function contradictions(readings: Readings<SettingGroups>): readonly stri
   if (accounts.accountEmails.value && !mail.smtpAddress.given) {
     warnings.push(`No mail is sent: ${accounts.accountEmails.env} needs ${mail.smtpAddress.env}.`);
   }
-  if (dispatches.enabled.given && dispatches.enabled.value && !mail.smtpAddress.given) {
-    warnings.push(`No link is mailed: ${dispatches.enabled.env} needs ${mail.smtpAddress.env}.`);
+  if (linkDeliveries.enabled.given && linkDeliveries.enabled.value && !mail.smtpAddress.given) {
+    warnings.push(`No link is mailed: ${linkDeliveries.enabled.env} needs ${mail.smtpAddress.env}.`);
   }
   if (mail.smtpPassword.given && !mail.smtpUserName.given) {
     warnings.push(`${mail.smtpPassword.env} has no effect without ${mail.smtpUserName.env}.`);

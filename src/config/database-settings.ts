@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { minuteMs, secondMs } from "../base/clock.ts";
 import type { DatabaseSettings } from "./config.ts";
 import { duration } from "./quantity-types.ts";
-import type { Readings } from "./read-settings.ts";
+import type { ParsedSettings } from "./read-settings.ts";
 import { setting } from "./setting.ts";
 import type { SettingGroups } from "./settings.ts";
 import { oneWordOf, wholeNumber } from "./value-type.ts";
@@ -58,7 +58,7 @@ export const databaseSettings = {
 
 /** Where the data lie. @param dataDir absolute. */
 export function databaseOf(
-  { server, database }: Pick<Readings<SettingGroups>, "server" | "database">,
+  { server, database }: Pick<ParsedSettings<SettingGroups>, "server" | "database">,
   dataDir: string,
 ): DatabaseSettings {
   const address = server.databaseUrl.value;
@@ -84,7 +84,7 @@ const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\/.*)$/;
 export function databaseWarnings({
   server,
   database,
-}: Pick<Readings<SettingGroups>, "server" | "database">): readonly string[] {
+}: Pick<ParsedSettings<SettingGroups>, "server" | "database">): readonly string[] {
   const address = server.databaseUrl.value;
   if (address?.engine !== "postgres") {
     return Object.values(database)

@@ -1,7 +1,7 @@
 import { parseMasterKeys } from "../crypto/keyring.ts";
-import type { Readings } from "./read-settings.ts";
+import type { ParsedSettings } from "./read-settings.ts";
 import { type ReadFile, readSecretFile } from "./secret-files.ts";
-import type { Reading } from "./setting.ts";
+import type { ParsedSetting } from "./setting.ts";
 import type { SettingGroups } from "./settings.ts";
 
 type KeyText = { readonly env: string; readonly text: string | undefined; readonly mistakes: readonly string[] };
@@ -14,9 +14,9 @@ const standInKey = "0".repeat(64);
  * The master keys that variables or files give, 32 bytes each, the active one first; none when none is given. No sentence
  * repeats a key or the content of a file.
  */
-export function givenMasterKeys(readings: Readings<SettingGroups>["keys"], readFile: ReadFile): Parsing {
-  const active = keyText(readings.active, readings.activeFile, readFile);
-  const previous = keyText(readings.previous, readings.previousFile, readFile);
+export function givenMasterKeys(parsed: ParsedSettings<SettingGroups>["keys"], readFile: ReadFile): Parsing {
+  const active = keyText(parsed.active, parsed.activeFile, readFile);
+  const previous = keyText(parsed.previous, parsed.previousFile, readFile);
   const textMistakes = [...active.mistakes, ...previous.mistakes];
 
   const activeParsing = parse(active.env, active.text, undefined);
@@ -33,7 +33,11 @@ export function givenMasterKeys(readings: Readings<SettingGroups>["keys"], readF
   return { keys: mistakes.length === 0 ? parsing.keys : [], mistakes };
 }
 
-function keyText(inline: Reading<string | undefined>, file: Reading<string | undefined>, readFile: ReadFile): KeyText {
+function keyText(
+  inline: ParsedSetting<string | undefined>,
+  file: ParsedSetting<string | undefined>,
+  readFile: ReadFile,
+): KeyText {
   if (file.value === undefined) return { env: inline.env, text: inline.value, mistakes: [] };
   if (inline.value !== undefined) {
     const mistake = `${inline.env} and ${file.env} are both given: give one of them.`;

@@ -1,9 +1,9 @@
 import type { KindSettings, Range } from "./config.ts";
-import type { Readings } from "./read-settings.ts";
-import type { Reading } from "./setting.ts";
+import type { ParsedSettings } from "./read-settings.ts";
+import type { ParsedSetting } from "./setting.ts";
 import type { SettingGroups } from "./settings.ts";
 
-type KindReadings = Readings<SettingGroups>["text"];
+type KindReadings = ParsedSettings<SettingGroups>["text"];
 
 export interface KindResult {
   readonly settings: KindSettings;
@@ -32,7 +32,10 @@ export function kindSettings(rows: KindReadings, enabled: boolean): KindResult {
 }
 
 /** What is not offered cannot be on by default. */
-function option(offered: Reading<boolean>, byDefault: Reading<boolean>): { offered: boolean; default: boolean } {
+function option(
+  offered: ParsedSetting<boolean>,
+  byDefault: ParsedSetting<boolean>,
+): { offered: boolean; default: boolean } {
   return { offered: offered.value, default: offered.value && byDefault.value };
 }
 
@@ -42,7 +45,11 @@ type Settled = Omit<KindResult, "settings"> & { readonly range: Range };
  * A given default outside the bounds contradicts them; the table's own gives way to bounds that an operator set, so that
  * lowering a maximum takes one setting, not two.
  */
-function settleRange(byDefault: Reading<number>, min: Reading<number>, max: Reading<number>): Settled {
+function settleRange(
+  byDefault: ParsedSetting<number>,
+  min: ParsedSetting<number>,
+  max: ParsedSetting<number>,
+): Settled {
   const range = { default: byDefault.value, min: min.value, max: max.value };
   const settled = { range, mistakes: [], warnings: [], moved: {} };
   if ([byDefault, min, max].some((reading) => reading.mistake !== undefined)) return settled;

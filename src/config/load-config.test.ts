@@ -48,7 +48,7 @@ describe("the configuration", () => {
         sessionTimeoutSeconds: 7200,
       },
       mail: undefined,
-      dispatches: { enabled: false, dailyMax: 500 },
+      linkDeliveries: { enabled: false, dailyMax: 500 },
       singleSignOn: undefined,
       secureCookies: "auto",
       forceHttps: false,

@@ -9,9 +9,9 @@ import { kindSettings } from "./kind-settings.ts";
 import { networkOf, settledBaseUrl } from "./network-settings.ts";
 import { givenUnusedSettings, type UnusedSetting } from "./password-pusher-settings.ts";
 import { processesOf, processWarnings } from "./process-settings.ts";
-import { allSettings, type Environment, type Readings, readSettings } from "./read-settings.ts";
+import { allSettings, type Environment, type ParsedSettings, readSettings } from "./read-settings.ts";
 import { fileNameOf, type ReadFile, settingsByFile, withSecretsFromFiles } from "./secret-files.ts";
-import type { Reading } from "./setting.ts";
+import type { ParsedSetting } from "./setting.ts";
 import { type SettingGroups, settingGroups } from "./settings.ts";
 import { s3SettingsOf } from "./storage-config.ts";
 import { metricsMistakes, telemetryOf, telemetryWarnings } from "./telemetry-config.ts";
@@ -45,23 +45,23 @@ export type LoadResult =
 export function loadConfig(variables: Environment, readFile: ReadFile): LoadResult {
   const rows = allSettings(settingGroups);
   const { environment, mistakes: fileMistakes } = withSecretsFromFiles(variables, rows, readFile);
-  const readings = readSettings(settingGroups, environment);
-  const all: readonly Reading<unknown>[] = Object.values(readings).flatMap((group) => Object.values(group));
-  const masterKeys = givenMasterKeys(readings.keys, readFile);
-  const { access } = readings;
+  const parsed = readSettings(settingGroups, environment);
+  const all: readonly ParsedSetting<unknown>[] = Object.values(parsed).flatMap((group) => Object.values(group));
+  const masterKeys = givenMasterKeys(parsed.keys, readFile);
+  const { access } = parsed;
   const kinds = {
-    text: kindSettings(readings.text, true),
-    file: kindSettings(readings.file, access.filePushes.value),
-    url: kindSettings(readings.url, access.urlPushes.value),
-    qr: kindSettings(readings.qr, access.qrPushes.value),
+    text: kindSettings(parsed.text, true),
+    file: kindSettings(parsed.file, access.filePushes.value),
+    url: kindSettings(parsed.url, access.urlPushes.value),
+    qr: kindSettings(parsed.qr, access.qrPushes.value),
   };
   const kindResults = Object.values(kinds);
-  const storage = s3SettingsOf(readings.storage);
+  const storage = s3SettingsOf(parsed.storage);
   const mistakes = [
     ...all.flatMap((reading) => reading.mistake ?? []),
     ...fileMistakes,
     ...masterKeys.mistakes,
-    ...metricsMistakes(readings.watching),
+    ...metricsMistakes(parsed.watching),
     ...kindResults.flatMap((kind) => kind.mistakes),
     ...storage.mistakes,
   ];
@@ -70,11 +70,11 @@ export function loadConfig(variables: Environment, readFile: ReadFile): LoadResu
     ...unused.map(unusedSentence),
     ...unknownNameWarnings(environment, [...rows.map((row) => row.env), ...settingsByFile(rows).map(fileNameOf)]),
     ...kindResults.flatMap((kind) => kind.warnings),
-    ...contradictions(readings),
+    ...contradictions(parsed),
     ...storage.warnings,
-    ...processWarnings(readings.processes, readings.server.databaseUrl.value?.engine ?? "sqlite"),
-    ...databaseWarnings(readings),
-    ...telemetryWarnings(readings.watching, readings.tracing),
+    ...processWarnings(parsed.processes, parsed.server.databaseUrl.value?.engine ?? "sqlite"),
+    ...databaseWarnings(parsed),
+    ...telemetryWarnings(parsed.watching, parsed.tracing),
   ];
   const moved: Readonly<Record<string, string>> = Object.assign({}, ...kindResults.map((kind) => kind.moved));
   const wrong = new Set(mistakes.flatMap((mistake) => namesToMend(mistake)));
@@ -88,7 +88,7 @@ export function loadConfig(variables: Environment, readFile: ReadFile): LoadResu
   );
   if (mistakes.length > 0) return { ok: false, mistakes, warnings, given, unused };
 
-  const config = configOf(readings, given, masterKeys.keys, {
+  const config = configOf(parsed, given, masterKeys.keys, {
     text: kinds.text.settings,
     file: kinds.file.settings,
     url: kinds.url.settings,
@@ -111,7 +111,7 @@ function configOf(
     access,
     accounts,
     mail,
-    dispatches,
+    linkDeliveries,
     singleSignOn,
     network,
     protection,
@@ -120,7 +120,7 @@ function configOf(
     watching,
     tracing,
     look,
-  }: Readings<SettingGroups>,
+  }: ParsedSettings<SettingGroups>,
   origins: readonly SettingOrigin[],
   masterKeys: readonly Buffer[],
   kinds: Config["kinds"],
@@ -161,9 +161,9 @@ function configOf(
       sessionTimeoutSeconds: accounts.loginSessionTimeout.value / secondMs,
     },
     mail: mailSettings,
-    dispatches: {
-      enabled: dispatches.enabled.value && dispatches.dailyLimit.value > 0 && mailSettings !== undefined,
-      dailyMax: dispatches.dailyLimit.value,
+    linkDeliveries: {
+      enabled: linkDeliveries.enabled.value && linkDeliveries.dailyLimit.value > 0 && mailSettings !== undefined,
+      dailyMax: linkDeliveries.dailyLimit.value,
     },
     singleSignOn: singleSignOnOf(singleSignOn, baseUrl),
     brandTitle: look.title.value,
@@ -172,7 +172,7 @@ function configOf(
 }
 
 function mailSettingsOf(
-  mail: Readings<SettingGroups>["mail"],
+  mail: ParsedSettings<SettingGroups>["mail"],
   baseUrl: string | undefined,
   defaultLocale: string | undefined,
 ): Config["mail"] {
@@ -192,7 +192,7 @@ function mailSettingsOf(
 }
 
 function singleSignOnOf(
-  { issuer, clientId, clientSecret, name }: Readings<SettingGroups>["singleSignOn"],
+  { issuer, clientId, clientSecret, name }: ParsedSettings<SettingGroups>["singleSignOn"],
   baseUrl: string | undefined,
 ): Config["singleSignOn"] {
   if (issuer.value === undefined || clientId.value === undefined || baseUrl === undefined) return undefined;

@@ -1,7 +1,7 @@
 import { cloudflareNetworks } from "./cloudflare-networks.ts";
 import type { Config } from "./config.ts";
 import { hostAndPort, hostNames, networks, webOrigin } from "./network-types.ts";
-import type { Readings } from "./read-settings.ts";
+import type { ParsedSettings } from "./read-settings.ts";
 import { optionalSetting, setting } from "./setting.ts";
 import { oneWordOf, truth, wordOr } from "./value-type.ts";
 
@@ -64,7 +64,7 @@ export const networkSettings = {
   },
 };
 
-type NetworkReadings = Readings<typeof networkSettings>["network"];
+type NetworkReadings = ParsedSettings<typeof networkSettings>["network"];
 
 export function networkOf(
   network: NetworkReadings,

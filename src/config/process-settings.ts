@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { secondMs } from "../base/clock.ts";
 import type { Config } from "./config.ts";
-import type { Readings } from "./read-settings.ts";
+import type { ParsedSettings } from "./read-settings.ts";
 import { setting } from "./setting.ts";
 import { wholeNumber, wordOr } from "./value-type.ts";
 
@@ -35,7 +35,7 @@ export const processSettings = {
   },
 };
 
-type ProcessReadings = Readings<typeof processSettings>["processes"];
+type ProcessReadings = ParsedSettings<typeof processSettings>["processes"];
 
 /** @param engine of the database: one SQLite file has one process that writes well. */
 export function processesOf(

@@ -15,7 +15,7 @@ const durationUnitMs: Readonly<Record<string, number>> = {
 
 /**
  * Bytes, as a plain number or with a unit: kB, MB, GB, TB are powers of 1000; KiB, MiB, GiB, TiB powers of 1024
- * (IEC 80000-13). The letters may be of either case. Both bounds are included.
+ * (IEC 80000-13). The emails may be of either case. Both bounds are included.
  */
 export function byteSize(bounds: { min: number; max: number; allowed: string }): ValueType<number> {
   return {

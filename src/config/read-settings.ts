@@ -1,4 +1,4 @@
-import type { Reading, Setting } from "./setting.ts";
+import type { ParsedSetting, Setting } from "./setting.ts";
 
 interface SettingGroup {
   readonly title: string;
@@ -10,10 +10,10 @@ interface SettingGroup {
 export type SettingTable = Readonly<Record<string, SettingGroup>>;
 
 /** The same table with each row read. */
-export type Readings<Table extends SettingTable> = {
+export type ParsedSettings<Table extends SettingTable> = {
   readonly [Group in keyof Table]: {
     readonly [Name in keyof Table[Group]["settings"]]: Table[Group]["settings"][Name] extends Setting<infer T>
-      ? Reading<T>
+      ? ParsedSetting<T>
       : never;
   };
 };
@@ -21,13 +21,16 @@ export type Readings<Table extends SettingTable> = {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads every row; a refused text leaves its row with the default and a mistake. */
-export function readSettings<Table extends SettingTable>(table: Table, environment: Environment): Readings<Table> {
+export function readSettings<Table extends SettingTable>(
+  table: Table,
+  environment: Environment,
+): ParsedSettings<Table> {
   const groups = Object.entries(table).map(([group, { settings }]) => {
     const rows = Object.entries(settings).map(([name, row]) => [name, row.read(environment[row.env])] as const);
     return [group, Object.fromEntries(rows)] as const;
   });
   // The keys are the table's own and each row made its own reading, which the types of Object.entries cannot say.
-  return Object.fromEntries(groups) as Readings<Table>;
+  return Object.fromEntries(groups) as ParsedSettings<Table>;
 }
 
 export function allSettings(table: SettingTable): readonly Setting<unknown>[] {

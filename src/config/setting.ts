@@ -1,6 +1,6 @@
 import type { ValueType } from "./value-type.ts";
 
-export interface Reading<T> {
+export interface ParsedSetting<T> {
   readonly env: string;
   /** The default's when the text was refused: then `mistake` says so. */
   readonly value: T;
@@ -21,7 +21,7 @@ export interface Setting<T> {
   /** Then a file can give it too (secret-files.ts). */
   readonly mayHoldSecret: boolean;
   /** @param text as it stands in the environment; undefined and empty both mean "not given". */
-  read(text: string | undefined): Reading<T>;
+  read(text: string | undefined): ParsedSetting<T>;
 }
 
 interface Row<T> {
@@ -39,7 +39,7 @@ export function setting<T>(row: Row<T> & { readonly default: string }): Setting<
   return makeSetting(row, byDefault.value, row.default);
 }
 
-/** A setting without a default. @param row `unset` says in a few words what holds when it is not given. */
+/** A setting without a default. @param row `unset` says in a few messages what holds when it is not given. */
 export function optionalSetting<T>(row: Row<T> & { readonly unset: string }): Setting<T | undefined> {
   return makeSetting<T, undefined>(row, undefined, row.unset);
 }

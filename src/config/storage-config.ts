@@ -1,9 +1,9 @@
 import type { S3Settings } from "./config.ts";
-import type { Readings } from "./read-settings.ts";
+import type { ParsedSettings } from "./read-settings.ts";
 import type { SettingGroups } from "./settings.ts";
 
 /** The store that is set up, or why it cannot be: an installation never falls back to another place for its files. */
-export function s3SettingsOf(storage: Readings<SettingGroups>["storage"]): {
+export function s3SettingsOf(storage: ParsedSettings<SettingGroups>["storage"]): {
   readonly s3: S3Settings | undefined;
   readonly mistakes: readonly string[];
   readonly warnings: readonly string[];

@@ -1,11 +1,11 @@
 import type { Config, TracingSettings } from "./config.ts";
-import type { Readings } from "./read-settings.ts";
+import type { ParsedSettings } from "./read-settings.ts";
 import type { SettingGroups } from "./settings.ts";
 
-type Watching = Readings<SettingGroups>["watching"];
-type Tracing = Readings<SettingGroups>["tracing"];
+type Watching = ParsedSettings<SettingGroups>["watching"];
+type Tracing = ParsedSettings<SettingGroups>["tracing"];
 
-/** Numbers tell strangers how a house is used: whoever opens them to everybody has to say so. */
+/** Numbers tell strangers how a domain is used: whoever opens them to everybody has to say so. */
 export function metricsMistakes({ metricsEnabled, metricsToken, metricsAnonymous }: Watching): readonly string[] {
   // A token that was refused has its own sentence.
   if (!metricsEnabled.value || metricsToken.given || metricsAnonymous.value) return [];

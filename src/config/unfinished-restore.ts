@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 /**
  * The folder in which a restore makes its work ready. While it is there, a restore runs or was interrupted, and what lies
- * beside it may be half of a house.
+ * beside it may be half of a domain.
  */
 export function unfinishedRestorePath(dataDir: string): string {
   return join(dataDir, "restore-unfinished");

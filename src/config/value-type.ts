@@ -50,9 +50,9 @@ export function wholeNumber(min: number, max: number): ValueType<number> {
   };
 }
 
-/** One of the words, in any case. `words`: word -> value. */
-export function oneWordOf<const T>(words: Readonly<Record<string, T>>): ValueType<T> {
-  const known = new Map(Object.entries(words));
+/** One of the messages, in any case. `messages`: word -> value. */
+export function oneWordOf<const T>(messages: Readonly<Record<string, T>>): ValueType<T> {
+  const known = new Map(Object.entries(messages));
   return {
     allowed: `one of ${[...known.keys()].join(", ")}`,
     parse(text) {

@@ -5,7 +5,7 @@ export interface ByteRange {
 }
 
 export type RequestedRange =
-  /** No range was asked for, or one we may ignore (RFC 9110, 14.2): several, another unit, malformed. */
+  /** No range was asked for, or one we may ignore (RFC 9110, 14.2): several, another transaction, malformed. */
   | { readonly wanted: "all" }
   | { readonly wanted: "from"; readonly start: number; readonly end: number | undefined }
   | { readonly wanted: "last"; readonly bytes: number };

@@ -32,14 +32,14 @@ function world() {
 describe("readiness", () => {
   it("asks the database once for all who ask meanwhile and in the second after", async () => {
     const { readiness, asked, pass } = world();
-    const looks = Array.from({ length: 100 }, () => readiness.look());
+    const looks = Array.from({ length: 100 }, () => readiness.check());
     asked[0]?.resolve(true);
     expect(await Promise.all(looks)).toEqual(Array(100).fill({ state: "ready" }));
     pass(999);
-    expect(await readiness.look()).toEqual({ state: "ready" });
+    expect(await readiness.check()).toEqual({ state: "ready" });
     expect(asked).toHaveLength(1);
     pass(1);
-    const later = readiness.look();
+    const later = readiness.check();
     asked[1]?.resolve(false);
     expect(await later).toEqual({ state: "database_silent" });
     expect(asked).toHaveLength(2);
@@ -47,20 +47,20 @@ describe("readiness", () => {
 
   it("says what the database threw", async () => {
     const { readiness, asked } = world();
-    const look = readiness.look();
+    const check = readiness.check();
     const cause = new Error("no connection");
     asked[0]?.reject(cause);
-    expect(await look).toEqual({ state: "database_silent", cause });
+    expect(await check).toEqual({ state: "database_silent", cause });
   });
 
   it("waits only so long, and does not ask again before it has an answer", async () => {
     vi.useFakeTimers();
     const { readiness, asked, pass } = world();
-    const look = readiness.look();
+    const check = readiness.check();
     await vi.advanceTimersByTimeAsync(answerMsMax);
-    expect(await look).toEqual({ state: "database_silent" });
+    expect(await check).toEqual({ state: "database_silent" });
     pass(60_000);
-    const second = readiness.look();
+    const second = readiness.check();
     expect(asked).toHaveLength(1);
     asked[0]?.resolve(true);
     expect(await second).toEqual({ state: "ready" });
@@ -69,7 +69,7 @@ describe("readiness", () => {
   it("does not ask any more once the server drains", async () => {
     const { readiness, asked, drain } = world();
     drain();
-    expect(await readiness.look()).toEqual({ state: "draining" });
+    expect(await readiness.check()).toEqual({ state: "draining" });
     expect(asked).toHaveLength(0);
   });
 });

@@ -7,7 +7,7 @@ export type ReadinessState =
   | { readonly state: "database_silent"; readonly cause?: unknown };
 
 export interface Readiness {
-  look(): Promise<ReadinessState>;
+  check(): Promise<ReadinessState>;
 }
 
 export interface ReadinessDeps {
@@ -34,7 +34,7 @@ export function createReadiness({ canServe, draining, monotonicMs }: ReadinessDe
   }
 
   return {
-    async look() {
+    async check() {
       if (draining()) return { state: "draining" };
       if (asked === undefined && kept !== undefined && monotonicMs() - kept.at < keptMs) return kept.answer;
       asked ??= ask();

@@ -25,7 +25,7 @@ interface Window {
   /** What all processes have let pass, as far as this one knows. */
   count: number;
   /** What this process has let pass and has not told. */
-  unsaid: number;
+  suppressed: number;
   /** What came to `count` from others: it moves the places of one's own requests that wait for an answer. */
   learned: number;
   /** How many windows there were before it. */
@@ -74,7 +74,7 @@ export function createSharedThrottle(deps: SharedThrottleDeps): ChargeRequest {
     const now = clock.now();
     const [minute, second] = usage.windows;
     const { passed } = usage;
-    const said = { minute: minute.unsaid, second: second.unsaid };
+    const said = { minute: minute.suppressed, second: second.suppressed };
     const adoptMinute = take(minute);
     const adoptSecond = take(second);
     try {
@@ -114,7 +114,7 @@ export function createSharedThrottle(deps: SharedThrottleDeps): ChargeRequest {
 }
 
 function makeUsage(limits: ThrottleLimits, now: number): Usage {
-  const fresh = { startedAt: now, count: 0, unsaid: 0, learned: 0, number: 0 };
+  const fresh = { startedAt: now, count: 0, suppressed: 0, learned: 0, number: 0 };
   const minute = { lengthMs: minuteMs, max: limits.minute, ...fresh };
   const second = { lengthMs: secondMs, max: limits.second, ...fresh };
   return { windows: [minute, second], passed: 0, said: 0, saying: undefined };
@@ -122,17 +122,17 @@ function makeUsage(limits: ThrottleLimits, now: number): Usage {
 
 function renew(window: Window, now: number): void {
   if (now >= window.startedAt && now < window.startedAt + window.lengthMs) return;
-  Object.assign(window, { startedAt: now, count: 0, unsaid: 0, learned: 0, number: window.number + 1 });
+  Object.assign(window, { startedAt: now, count: 0, suppressed: 0, learned: 0, number: window.number + 1 });
 }
 
 function enter(window: Window): Place {
   window.count += 1;
-  window.unsaid += 1;
+  window.suppressed += 1;
   return { window, number: window.number, ordinal: window.count - window.learned };
 }
 
-function isDue({ max, unsaid }: Window): boolean {
-  return max !== 0 && unsaid >= Math.max(1, Math.floor(max * unsaidPart));
+function isDue({ max, suppressed }: Window): boolean {
+  return max !== 0 && suppressed >= Math.max(1, Math.floor(max * unsaidPart));
 }
 
 /** A request whose window is over by now was none too many in it. */
@@ -143,10 +143,10 @@ function isBeyond({ window, number, ordinal }: Place): boolean {
 /** @returns what brings the answer in, unless the window is over by then. */
 function take(window: Window): (total: RequestTotal, now: number) => void {
   const { number } = window;
-  window.unsaid = 0;
+  window.suppressed = 0;
   return (total, now) => {
     if (window.number !== number) return;
-    const count = total.count + window.unsaid;
+    const count = total.count + window.suppressed;
     window.learned += count - window.count;
     window.count = count;
     // One that another machine's clock began ahead of ours must not look like one from before ours was set back.

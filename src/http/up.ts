@@ -15,7 +15,7 @@ export function registerUp(server: FastifyInstance, deps: { readonly readiness: 
     sendJson(reply, 200, { status: "up" });
   });
   server.get("/ready", { config }, async (_request, reply): Promise<FastifyReply> => {
-    const readiness = await deps.readiness.look();
+    const readiness = await deps.readiness.check();
     switch (readiness.state) {
       case "ready":
         return sendJson(reply, 200, { status: "ready" });

@@ -6,7 +6,7 @@ import { type Part, userPartsOf } from "./lacks.ts";
 import { noHoldings } from "./source.ts";
 import type { ImportedRow, ImportedRows } from "./store/imported-rows.ts";
 
-/** What the source has of a row that came in part, and what is noted of it, change in one unit. */
+/** What the source has of a row that came in part, and what is noted of it, change in one transaction. */
 export async function completeUser(
   users: UserAdoption,
   rows: ImportedRows,
@@ -24,15 +24,15 @@ export async function completeUser(
     ],
   });
   const wanted = userPartsOf(known.lacks).filter((part) => !isKept(part));
-  const completion = await users.complete(known.id, user, wanted, (unit, fates) =>
-    rows.renote(unit, "user", known, { lacks: completionOf(fates).lacks, holdings: noHoldings }),
+  const completion = await users.complete(known.id, user, wanted, (tx, fates) =>
+    rows.renote(tx, "user", known, { lacks: completionOf(fates).lacks, holdings: noHoldings }),
   );
   return completionOf(completion);
 }
 
 /** @param deps as those of `adoptPush`. */
 export async function completePush(
-  deps: Pick<AdoptionDeps, "db" | "vault" | "dispatchIds">,
+  deps: Pick<AdoptionDeps, "db" | "vault" | "linkDeliveryIds">,
   rows: ImportedRows,
   known: ImportedRow,
   incoming: IncomingPush,
@@ -42,7 +42,7 @@ export async function completePush(
   const completion = await completeAdopted(
     deps,
     { pushId: known.id, push: incoming.push, missing, broughtEvents: known.holdings.auditEntries },
-    (unit, fates) => rows.renote(unit, "push", known, completionOf(fates)),
+    (tx, fates) => rows.renote(tx, "push", known, completionOf(fates)),
   );
   return completionOf(completion);
 }

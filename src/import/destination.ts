@@ -63,7 +63,7 @@ export interface KnownPushes {
   find(sourceId: number): Promise<ImportedRow | undefined>;
 }
 
-/** Where an import goes: into the house, or nowhere but into a count. */
+/** Where an import goes: into the domain, or nowhere but into a count. */
 export interface Destination {
   /** By the source's ids. */
   knownUsers(): Promise<ReadonlyMap<number, KnownUser>>;

@@ -1,7 +1,7 @@
 import { readStyleSheet } from "../branding/style-sheet.ts";
 import { digest, keyedDigest } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import type { Reading } from "../db/database.ts";
+import type { ReadConnection } from "../database/database.ts";
 import { findSealedIndexKey, indexKeyContext } from "../pushes/vault.ts";
 import type { Completion, Destination, IncomingPush, PushOutcome, StyleOutcome, UserOutcome } from "./destination.ts";
 import { createKnownPushes, readKnownUsers } from "./known-pushes.ts";
@@ -18,7 +18,7 @@ const noId = 0;
  * @param here undefined: there is no database here yet, so nothing can be in the way.
  */
 export async function createDryDestination(
-  here: { readonly read: Reading; readonly keyring: Keyring | undefined } | undefined,
+  here: { readonly read: ReadConnection; readonly keyring: Keyring | undefined } | undefined,
   source: string,
 ): Promise<Destination> {
   if (here === undefined) return emptyDestination();
@@ -101,7 +101,7 @@ function completionOf(
 
 /** @returns undefined when the master key is not at hand: then links are not compared. */
 async function findLinkDigest(
-  reading: Reading,
+  reading: ReadConnection,
   keyring: Keyring | undefined,
 ): Promise<((urlToken: string) => Buffer) | undefined> {
   const sealed = keyring === undefined ? undefined : await findSealedIndexKey(reading);

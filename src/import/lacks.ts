@@ -55,7 +55,7 @@ export function stillLacking(parts: readonly Part[], reason: string): readonly L
   }));
 }
 
-/** Why each of these parts is still to come: in the words of the source, if it has any. */
+/** Why each of these parts is still to come: in the messages of the source, if it has any. */
 export function stillToCome<Which extends Part>(
   lacks: readonly Lack<Which>[],
   parts: readonly Part[],

@@ -21,7 +21,7 @@ class LostFileError extends Error {
   }
 }
 
-/** What addresses of pushes take; the words are addresses of their own. */
+/** What addresses of pushes take; the messages are addresses of their own. */
 const linkShape = /^[A-Za-z0-9_-]{1,64}$/;
 const takenWords: ReadonlySet<string> = new Set(["active", "expired"]);
 
@@ -85,7 +85,7 @@ function eventOf(entry: SourceAuditEntry, owners: Owners): AdoptedEvent {
   return {
     ...{ kind, address, userAgent, referrer, at, updatedAt },
     userId: owners.find(entry.userId),
-    dispatch: entry.notification && { ...entry.notification, recipients: entry.notification.recipients.join(", ") },
+    linkDelivery: entry.notification && { ...entry.notification, recipients: entry.notification.recipients.join(", ") },
   };
 }
 

@@ -4,7 +4,7 @@ import { keptCodeKey } from "../accounts/imported-codes.ts";
 import { totpStep } from "../accounts/totp.ts";
 import { secondMs } from "../base/clock.ts";
 import { normalizeEmail } from "../base/email.ts";
-import { findWords } from "../words/words.ts";
+import { findMessages } from "../i18n/i18n.ts";
 import type { Lack, UserPart } from "./lacks.ts";
 import type { SourceTotp, SourceUser } from "./source.ts";
 
@@ -32,7 +32,7 @@ export function readUser(source: SourceUser, mailsConfirm: boolean): ReadUser {
     email,
     passwordHash: hasLostFactor ? "" : readHash(source.passwordHash, tell),
     admin: source.admin,
-    language: findWords(source.language ?? undefined)?.locale.tag ?? null,
+    language: findMessages(source.language ?? undefined)?.locale.tag ?? null,
     confirmedAt: source.confirmedAt ?? (mailsConfirm ? null : source.createdAt),
     ...{ createdAt: source.createdAt, updatedAt: source.updatedAt, lastSignedInAt: source.lastSignedInAt },
     apiToken: readToken(source.apiToken, tell),
@@ -81,7 +81,7 @@ function readTotp(totp: SourceTotp, tell: Tell): AdoptedUser["totp"] {
   return { secret, lastStep, backupCodes: { key: keptCodeKey(key), messagePrefix, digests: readable } };
 }
 
-const base32Letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const base32Emails = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 const secretBytesMin = 10;
 const secretBytesMax = 64;
 
@@ -91,7 +91,7 @@ function readBase32(text: string): Buffer | undefined {
   let bits = 0;
   let bitCount = 0;
   for (const letter of text.trim().toUpperCase().replace(/=+$/, "")) {
-    const value = base32Letters.indexOf(letter);
+    const value = base32Emails.indexOf(letter);
     if (value < 0 || bytes.length > secretBytesMax) return undefined;
     bits = ((bits << 5) | value) & 0xfff;
     bitCount += 5;

@@ -84,9 +84,9 @@ interface OpenFiles {
 }
 
 /** @throws Error with one sentence: a disk may be full only by then. */
-function write(file: number, path: string, words: string): void {
+function write(file: number, path: string, messages: string): void {
   try {
-    writeSync(file, words);
+    writeSync(file, messages);
   } catch (error) {
     throw new Error(`${path} cannot be written (${systemErrorCode(error)}).`, { cause: error });
   }

@@ -17,7 +17,7 @@ export interface ImportSummary {
 }
 
 /**
- * Brings users, then pushes, then the style sheet from a source to a destination. Each row is a unit of its own and is noted
+ * Brings users, then pushes, then the style sheet from a source to a destination. Each row is a transaction of its own and is noted
  * in it, so a run may end anywhere, and the next one goes on from there. @throws what the destination or the source throws
  * when they fail as a whole; what one row lacks is told instead.
  */

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { openTestHouse } from "../../test/support/house.ts";
+import { openTestDomain } from "../../test/support/domain.ts";
 import { hourMs, minuteMs } from "../base/clock.ts";
 import { createEvents, type Events } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
@@ -25,13 +25,13 @@ function watchSweeps(events: Events) {
 
 test("says that it removes nothing when a trusted clock jumps", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   const lines: string[] = [];
   let monotonic = 0;
   const logger = createLogger("info", { write: (line: string) => lines.push(line) });
   const { events, nextSweep } = watchSweeps(createEvents({ logger, clock: world.clock }));
   const first = nextSweep();
-  const timetable = await startTimetable(world.house, { ...world.effects, monotonicMs: () => monotonic }, events);
+  const timetable = await startTimetable(world.domain, { ...world.effects, monotonicMs: () => monotonic }, events);
   await first;
 
   const sweepAfter = async (realMs: number, clockMs: number) => {

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { hourMs, minuteMs, secondMs } from "../base/clock.ts";
 import { ClockTrust } from "../base/clock-trust.ts";
-import { createProcessRegistry, heartbeatMs } from "../db/processes.ts";
-import type { Effects, House } from "../house.ts";
+import { createProcessRegistry, heartbeatMs } from "../database/processes.ts";
+import type { Domain, Effects } from "../domain.ts";
 import { sweep } from "../pushes/sweep.ts";
 import type { Events } from "../telemetry/events.ts";
 
@@ -17,7 +17,7 @@ const sweepEveryMs = 30 * secondMs;
  * would tell whoever measures its answers which e-mail address has an account.
  */
 const mailEveryMs = secondMs;
-const viewNoticesEveryMs = secondMs;
+const viewNotificationsEveryMs = secondMs;
 /** How the instance looks may have been changed through another process. */
 const lookEveryMs = secondMs;
 const expiredSessionsMax = 500;
@@ -27,21 +27,21 @@ const expiredStepsMax = 5_000;
 const limitsEveryMs = minuteMs;
 const limitsMax = 5_000;
 
-/** What the house does by itself. Each job runs at once and then at its interval, never beside itself. */
-export async function startTimetable(house: House, effects: Effects, events: Events): Promise<Timetable> {
+/** What the domain does by itself. Each job runs at once and then at its interval, never beside itself. */
+export async function startTimetable(domain: Domain, effects: Effects, events: Events): Promise<Timetable> {
   const abort = new AbortController();
-  const registry = createProcessRegistry(house.db);
-  const process = { id: randomUUID(), activeKeyId: house.keyring.ids[0] ?? "", keyIds: house.keyring.ids };
+  const registry = createProcessRegistry(domain.db);
+  const process = { id: randomUUID(), activeKeyId: domain.keyring.ids[0] ?? "", keyIds: domain.keyring.ids };
   const beat = () => registry.beat(process, effects.clock.now());
   await beat();
 
   const clockTrust = new ClockTrust(effects.clock, effects.monotonicMs);
   const { clock, monotonicMs, pause } = effects;
   const onBlobDeletionFailed = (error: unknown) => events.jobFailed("blob deletion", error);
-  const { upkeep } = house.store;
+  const { upkeep } = domain.store;
   let clockWasTrusted = false;
   const sweepOnce = async () => {
-    const deps = { config: house.config, blobs: house.blobs, upkeep, clock, clockTrust, monotonicMs, pause };
+    const deps = { config: domain.config, blobs: domain.blobs, upkeep, clock, clockTrust, monotonicMs, pause };
     const { clockTrusted, ...counts } = await sweep({ ...deps, onBlobDeletionFailed }, abort.signal);
     if (clockWasTrusted && !clockTrusted) events.sweepPaused("The clock jumped. Nothing is removed for 10 minutes.");
     clockWasTrusted = clockTrusted;
@@ -49,26 +49,26 @@ export async function startTimetable(house: House, effects: Effects, events: Eve
   };
 
   const removeOldFailures = async () => {
-    if (clockWasTrusted) await house.mail.removeOldFailures();
+    if (clockWasTrusted) await domain.mail.removeOldFailures();
   };
 
   // Accounts that nobody confirmed go with their links: never by a clock that may be wrong.
   const removeUnusedLinks = async () =>
-    clockWasTrusted ? house.accounts.removeAbandonedLinks(abandonedLinksMax) : undefined;
+    clockWasTrusted ? domain.accounts.removeAbandonedLinks(abandonedLinksMax) : undefined;
   const removeOldLimits = async () => {
-    while (!abort.signal.aborted && (await house.limits.removeOver(effects.clock.now(), limitsMax)) >= limitsMax);
+    while (!abort.signal.aborted && (await domain.limits.removeOver(effects.clock.now(), limitsMax)) >= limitsMax);
   };
   const jobs = [
     repeat("heartbeat", heartbeatMs, beat, events),
     repeat("sweep", sweepEveryMs, sweepOnce, events),
-    repeat("mail", mailEveryMs, () => house.mail.deliverDue(abort.signal), events),
-    repeat("view notices", viewNoticesEveryMs, () => house.tellOfViews(abort.signal), events),
-    repeat("look", lookEveryMs, () => house.branding.refresh(), events),
+    repeat("mail", mailEveryMs, () => domain.mail.deliverDue(abort.signal), events),
+    repeat("view notices", viewNotificationsEveryMs, () => domain.tellOfViews(abort.signal), events),
+    repeat("look", lookEveryMs, () => domain.branding.refresh(), events),
     repeat("failed mails", hourMs, removeOldFailures, events),
     repeat("unused links", hourMs, removeUnusedLinks, events),
-    repeat("sessions", hourMs, () => house.accounts.removeExpiredSessions(expiredSessionsMax), events),
+    repeat("sessions", hourMs, () => domain.accounts.removeExpiredSessions(expiredSessionsMax), events),
     repeat("limits", limitsEveryMs, removeOldLimits, events),
-    repeat("sign-on steps", hourMs, () => house.accounts.removeExpiredSignOnSteps(expiredStepsMax), events),
+    repeat("sign-on steps", hourMs, () => domain.accounts.removeExpiredSignOnSteps(expiredStepsMax), events),
   ];
   return {
     async stop() {

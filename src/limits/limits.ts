@@ -1,5 +1,5 @@
 import { AppError } from "../base/errors.ts";
-import type { Database } from "../db/database.ts";
+import type { Database } from "../database/database.ts";
 import { createOwnLimits } from "./own-limits.ts";
 import type { RequestCounts } from "./request-counts.ts";
 import { createSharedLimits } from "./shared-limits.ts";

@@ -1,7 +1,7 @@
 import { minuteMs, secondMs } from "../base/clock.ts";
 import { unavailable } from "../base/errors.ts";
 import { digest } from "../crypto/digests.ts";
-import type { Database } from "../db/database.ts";
+import type { Database } from "../database/database.ts";
 import { addToWindows } from "./store/windows.ts";
 
 /** Requests of one client in its window of a minute and in its window of a second. */

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { openJoiningRowByRow } from "../../test/support/postgres/joining.ts";
 import { openTestDatabase } from "../../test/support/postgres/open-database.ts";
-import type { Database } from "../db/database.ts";
-import { sql } from "../db/statement.ts";
+import type { Database } from "../database/database.ts";
+import { sql } from "../database/statement.ts";
 import { describeLimits } from "./limits.contract.ts";
 import { createLimits, type Limits } from "./limits.ts";
 

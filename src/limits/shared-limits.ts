@@ -1,6 +1,6 @@
 import { AppError } from "../base/errors.ts";
 import { digest } from "../crypto/digests.ts";
-import type { Database } from "../db/database.ts";
+import type { Database } from "../database/database.ts";
 import type { Charge, Counter, Limit, Limits } from "./limits.ts";
 import { createOwnLimits, secondsUntil } from "./own-limits.ts";
 import { createRequestCounts } from "./request-counts.ts";

@@ -1,23 +1,23 @@
 import { describe, expect, it } from "vitest";
-import { languages } from "../words/words.ts";
-import { composeLetter } from "./compose.ts";
-import type { LetterContent } from "./letter.ts";
+import { languages } from "../i18n/i18n.ts";
+import { composeEmail } from "./compose.ts";
+import type { EmailContent } from "./email.ts";
 
 const baseUrl = "https://push.example.com";
 const firefox = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0";
 const notice = {
   ...{ kind: "notice", notice: "token_made", subject: "deploy", at: Date.UTC(2030, 0, 2, 3, 4) },
   ...{ address: "192.0.2.7", userAgent: firefox },
-} as const satisfies LetterContent;
+} as const satisfies EmailContent;
 const link = {
-  ...{ kind: "push_link", pushId: 1, dispatchId: 2, place: 0, path: "/p/thetoken/r", from: "bob@example.com" },
+  ...{ kind: "push_link", pushId: 1, linkDeliveryId: 2, place: 0, path: "/p/thetoken/r", from: "bob@example.com" },
   ...{ passphraseRequired: true, viewsRemaining: 3, expiresAt: Date.UTC(2030, 0, 9) },
-} as const satisfies LetterContent;
+} as const satisfies EmailContent;
 const view = {
   ...{ kind: "push_view", name: "VPN", pushKind: "qr", createdAt: Date.UTC(2030, 0, 1), at: Date.UTC(2030, 0, 2) },
   ...{ address: "192.0.2.7", userAgent: firefox, views: 2, expireAfterViews: 5 },
-} as const satisfies LetterContent;
-const contents: readonly LetterContent[] = [
+} as const satisfies EmailContent;
+const contents: readonly EmailContent[] = [
   { kind: "confirm_account", token: "t" },
   { kind: "confirm_new_email", token: "t" },
   { kind: "reset_password", token: "t" },
@@ -31,8 +31,8 @@ const contents: readonly LetterContent[] = [
   { ...view, name: "", views: 5 },
 ];
 
-const compose = (content: LetterContent, language: string | null = null) =>
-  composeLetter({ to: "ada@example.com", language, content }, { baseUrl });
+const compose = (content: EmailContent, language: string | null = null) =>
+  composeEmail({ to: "ada@example.com", language, content }, { baseUrl });
 
 describe("links", () => {
   it.each([
@@ -61,29 +61,32 @@ describe("links", () => {
   });
 });
 
-describe.each(languages.map((words) => [words.locale.tag, words] as const))("letters in %s", (tag, words) => {
-  it("say all in that language, as text and as HTML", () => {
-    for (const content of contents) {
-      const { subject, text, html } = compose(content, tag);
-      expect(html).toMatch(new RegExp(`^<!doctype html><html lang="${tag}" dir="${words.locale.dir}">`));
-      const heading = text.split("\n")[0] ?? "";
-      expect(subject).toBe(`${heading} (push.example.com)`);
-      expect(html).toContain(`>${heading}</h1>`);
-      if (tag !== "en") expect(text).not.toBe(compose(content).text);
-    }
-  });
+describe.each(languages.map((messages) => [messages.locale.tag, messages] as const))(
+  "letters in %s",
+  (tag, messages) => {
+    it("say all in that language, as text and as HTML", () => {
+      for (const content of contents) {
+        const { subject, text, html } = compose(content, tag);
+        expect(html).toMatch(new RegExp(`^<!doctype html><html lang="${tag}" dir="${messages.locale.dir}">`));
+        const heading = text.split("\n")[0] ?? "";
+        expect(subject).toBe(`${heading} (push.example.com)`);
+        expect(html).toContain(`>${heading}</h1>`);
+        if (tag !== "en") expect(text).not.toBe(compose(content).text);
+      }
+    });
 
-  it("tell of a change when, from where, by which browser, and what to do", () => {
-    const { text, html } = compose(notice, tag);
-    const { mail, formats } = words;
-    for (const part of [mail.notices.tokenMade.text, mail.notYours, "deploy", "192.0.2.7", "Firefox", "Windows"]) {
-      expect(text).toContain(part);
-      expect(html).toContain(part.replaceAll("'", "&#39;"));
-    }
-    expect(text).toContain(formats.dateTime(notice.at));
-    expect(text).toContain("UTC");
-  });
-});
+    it("tell of a change when, from where, by which browser, and what to do", () => {
+      const { text, html } = compose(notice, tag);
+      const { mail, formats } = messages;
+      for (const part of [mail.notices.tokenMade.text, mail.notYours, "deploy", "192.0.2.7", "Firefox", "Windows"]) {
+        expect(text).toContain(part);
+        expect(html).toContain(part.replaceAll("'", "&#39;"));
+      }
+      expect(text).toContain(formats.dateTime(notice.at));
+      expect(text).toContain("UTC");
+    });
+  },
+);
 
 it("speak English to a reader whose language is not known", () => {
   expect(compose(notice, null).text).toBe(compose(notice, "en").text);

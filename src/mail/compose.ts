@@ -1,17 +1,17 @@
 import { hourMs } from "../base/clock.ts";
 import { unreachable } from "../base/errors.ts";
 import { browserOf } from "../base/user-agent.ts";
-import { en } from "../words/en.ts";
-import { findWords, type Words } from "../words/words.ts";
-import { type Letter, type LetterContent, type LinkContent, linkLifeMs, type NoticeName } from "./letter.ts";
+import { en } from "../i18n/en.ts";
+import { findMessages, type Messages } from "../i18n/i18n.ts";
+import { type Email, type EmailContent, type LinkContent, linkLifeMs, type NoticeName } from "./email.ts";
 import { type Composition, renderHtml, renderText } from "./render.ts";
 
-type Notice = Extract<LetterContent, { kind: "notice" }>;
+type Notice = Extract<EmailContent, { kind: "notice" }>;
 
 /** Names and addresses in a notice are somebody's input: long enough to tell what is meant, too short to tell a story. */
 const factCharactersMax = 200;
 
-const noticeWords = {
+const noticeMessages = {
   new_place: "newPlace",
   password_changed: "passwordChanged",
   email_changed: "emailChanged",
@@ -22,30 +22,30 @@ const noticeWords = {
   backup_codes_made: "backupCodesMade",
   single_sign_on_linked: "singleSignOnLinked",
   single_sign_on_unlinked: "singleSignOnUnlinked",
-} as const satisfies Record<NoticeName, keyof Words["mail"]["notices"]>;
+} as const satisfies Record<NoticeName, keyof Messages["mail"]["notices"]>;
 
 /** What every mail of an installation has from its settings. */
-export interface LetterHead {
+export interface EmailHead {
   /** A link in a mail never comes from a request. */
   readonly baseUrl: string;
   /** Of readers whose language is not known; undefined: English. */
   readonly defaultLocale?: string | undefined;
 }
 
-export function composeLetter(
-  letter: Letter,
-  { baseUrl, defaultLocale }: LetterHead,
+export function composeEmail(
+  letter: Email,
+  { baseUrl, defaultLocale }: EmailHead,
 ): { subject: string; text: string; html: string } {
-  const spoken = findWords(letter.language ?? undefined);
-  const words = spoken ?? findWords(defaultLocale) ?? en;
+  const spoken = findMessages(letter.language ?? undefined);
+  const messages = spoken ?? findMessages(defaultLocale) ?? en;
   const { host } = new URL(baseUrl);
   const composition = {
-    words,
+    messages,
     facts: [],
     action: undefined,
     afterAction: [],
-    footer: words.mail.footer({ host }),
-    ...partsOf(letter.content, words, baseUrl, spoken === undefined ? {} : { locale: spoken.locale.tag }),
+    footer: messages.mail.footer({ host }),
+    ...partsOf(letter.content, messages, baseUrl, spoken === undefined ? {} : { locale: spoken.locale.tag }),
   };
   return {
     subject: `${composition.heading} (${host})`,
@@ -59,44 +59,44 @@ type Parts = Pick<Composition, "heading" | "paragraphs"> &
 
 /** @param pageLocale the query by which a page speaks the reader's language, where that is known. */
 function partsOf(
-  content: LetterContent,
-  words: Words,
+  content: EmailContent,
+  messages: Messages,
   baseUrl: string,
   pageLocale: Readonly<Record<string, string>>,
 ): Parts {
-  const { mail } = words;
+  const { mail } = messages;
   switch (content.kind) {
     case "confirm_account":
-      return linkParts(mail.confirmAccount, words, {
+      return linkParts(mail.confirmAccount, messages, {
         url: linkTo(baseUrl, "/users/confirmation", { confirmation_token: content.token }),
         lifeMs: linkLifeMs.confirm_account,
       });
     case "confirm_new_email":
-      return linkParts(mail.confirmNewEmail, words, {
+      return linkParts(mail.confirmNewEmail, messages, {
         url: linkTo(baseUrl, "/users/confirmation/new_email", { token: content.token }),
         lifeMs: linkLifeMs.confirm_new_email,
       });
     case "reset_password":
-      return linkParts(mail.resetPassword, words, {
+      return linkParts(mail.resetPassword, messages, {
         url: linkTo(baseUrl, "/users/password/edit", { reset_password_token: content.token }),
         lifeMs: linkLifeMs.reset_password,
       });
     case "already_registered":
-      return linkParts(mail.alreadyRegistered, words, { url: linkTo(baseUrl, "/users/sign_in"), lifeMs: undefined });
+      return linkParts(mail.alreadyRegistered, messages, { url: linkTo(baseUrl, "/users/sign_in"), lifeMs: undefined });
     case "test":
       return { heading: mail.test.subject, paragraphs: [mail.test.text] };
     case "notice":
-      return noticeParts(content, words, baseUrl);
+      return noticeParts(content, messages, baseUrl);
     case "push_link":
-      return pushLinkParts(content, words, linkTo(baseUrl, content.path, pageLocale));
+      return pushLinkParts(content, messages, linkTo(baseUrl, content.path, pageLocale));
     case "push_view":
-      return pushViewParts(content, words);
+      return pushViewParts(content, messages);
     default:
       return unreachable(content);
   }
 }
 
-interface LinkWords {
+interface LinkMessages {
   readonly subject: string;
   readonly text: string;
   readonly action: string;
@@ -104,17 +104,17 @@ interface LinkWords {
 }
 
 function linkParts(
-  { subject, text, action, notYou }: LinkWords,
-  { mail }: Words,
+  { subject, text, action, notYou }: LinkMessages,
+  { mail }: Messages,
   { url, lifeMs }: { url: string; lifeMs: number | undefined },
 ): Parts {
   const note = lifeMs === undefined ? undefined : mail.linkLife({ count: Math.round(lifeMs / hourMs) });
   return { heading: subject, paragraphs: [text], action: { label: action, url, note }, afterAction: [notYou] };
 }
 
-function noticeParts(content: Notice, words: Words, baseUrl: string): Parts {
-  const { mail, formats } = words;
-  const { subject, text } = mail.notices[noticeWords[content.notice]];
+function noticeParts(content: Notice, messages: Messages, baseUrl: string): Parts {
+  const { mail, formats } = messages;
+  const { subject, text } = mail.notices[noticeMessages[content.notice]];
   const facts: [string, string][] = [
     ...(content.subject === "" ? [] : ([[mail.facts.about, content.subject]] satisfies [string, string][])),
     [mail.facts.when, formats.dateTime(content.at)],
@@ -136,7 +136,7 @@ function noticeParts(content: Notice, words: Words, baseUrl: string): Parts {
 }
 
 /** What is said of the link is what held when it was asked for; that it holds still is seen to when it is sent. */
-function pushLinkParts(content: LinkContent, { mail, created, formats }: Words, url: string): Parts {
+function pushLinkParts(content: LinkContent, { mail, created, formats }: Messages, url: string): Parts {
   const { from, viewsRemaining, expiresAt, passphraseRequired } = content;
   const { pushLink } = mail;
   const sender = from === null ? undefined : oneLine(from);
@@ -153,8 +153,8 @@ function pushLinkParts(content: LinkContent, { mail, created, formats }: Words, 
 }
 
 /** Nothing in it leads to the push: a mail that is passed on must not open it. */
-function pushViewParts(content: Extract<LetterContent, { kind: "push_view" }>, words: Words): Parts {
-  const { mail, formats, kinds } = words;
+function pushViewParts(content: Extract<EmailContent, { kind: "push_view" }>, messages: Messages): Parts {
+  const { mail, formats, kinds } = messages;
   const { pushView, facts } = mail;
   const { name, pushKind, createdAt, at, address, userAgent, views, expireAfterViews } = content;
   const about: [string, string][] = [

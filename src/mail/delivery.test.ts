@@ -2,17 +2,17 @@ import { expect, test } from "vitest";
 import { makeFolder } from "../../test/support/engine-database.ts";
 import {
   accepted,
-  noticeLetter,
+  noticeEmail,
   openTestMail,
   refused,
-  resetLetter,
+  resetEmail,
   testKeyring,
   unavailable,
 } from "../../test/support/test-mail.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../base/clock.ts";
 import { systemRandom } from "../base/random.ts";
 import { createKeyring } from "../crypto/keyring.ts";
-import { sql } from "../db/statement.ts";
+import { sql } from "../database/statement.ts";
 import { failedMax } from "./delivery.ts";
 import type { Sending } from "./mailer.ts";
 
@@ -21,7 +21,7 @@ const attemptsAndDue = sql<[], { attempts: number; dueAt: number }>("SELECT atte
 test("a letter leaves once, and its row goes", async () => {
   await using mail = openTestMail({ answer: () => accepted });
   await mail.put("ada@example.com");
-  await mail.put("bob@example.com", resetLetter);
+  await mail.put("bob@example.com", resetEmail);
   await mail.run();
   await mail.run();
   expect(mail.recipients()).toEqual(["ada@example.com", "bob@example.com"]);
@@ -82,7 +82,7 @@ test("a permanent refusal ends after three tries, and the row says why", async (
 test("a link that nobody could use any more is not sent, nor tried for longer than it lives", async () => {
   let answer: Sending = refused(false);
   await using mail = openTestMail({ answer: () => answer });
-  await mail.put("ada@example.com", resetLetter);
+  await mail.put("ada@example.com", resetEmail);
   for (let round = 0; round < 12; round += 1) {
     await mail.run();
     mail.clock.advance(5 * minuteMs);
@@ -90,7 +90,7 @@ test("a link that nobody could use any more is not sent, nor tried for longer th
   expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: 1 });
 
   answer = accepted;
-  await mail.put("bob@example.com", resetLetter);
+  await mail.put("bob@example.com", resetEmail);
   mail.clock.advance(hourMs);
   await mail.run();
   expect(mail.recipients()).not.toContain("bob@example.com");
@@ -239,8 +239,8 @@ test("a clock that is set back holds no letter for years", async () => {
 test("of the failed ones the newest thousand stay", async () => {
   await using mail = openTestMail({ answer: () => accepted });
   const lost = testKeyring.seal("elsewhere", Buffer.alloc(1));
-  await mail.db.write(async (unit) => {
-    for (let n = 0; n < failedMax + 3; n += 1) await mail.store.insert(unit, () => lost, mail.clock.now());
+  await mail.db.write(async (tx) => {
+    for (let n = 0; n < failedMax + 3; n += 1) await mail.store.insert(tx, () => lost, mail.clock.now());
   });
   while ((await mail.store.sizes()).waiting > 0) await mail.run();
   expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: failedMax });
@@ -250,8 +250,8 @@ test("of the failed ones the newest thousand stay", async () => {
 test("no log line tells who gets a mail or what it says", async () => {
   const answers = [refused(false), unavailable, refused(true), accepted];
   await using mail = openTestMail({ answer: () => answers.shift() ?? accepted });
-  await mail.put("ada@example.com", resetLetter);
-  await mail.put("bob@example.com", noticeLetter);
+  await mail.put("ada@example.com", resetEmail);
+  await mail.put("bob@example.com", noticeEmail);
   for (let round = 0; round < 30; round += 1) {
     await mail.run();
     mail.clock.advance(minuteMs);

@@ -4,12 +4,12 @@ import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Events } from "../telemetry/events.ts";
-import { composeLetter, type LetterHead } from "./compose.ts";
-import { type Letter, type LetterContent, linkLifeOf } from "./letter.ts";
-import type { LinkLetters } from "./link-letters.ts";
+import { composeEmail, type EmailHead } from "./compose.ts";
+import { type Email, type EmailContent, linkLifeOf } from "./email.ts";
+import type { LinkEmails } from "./link-emails.ts";
 import type { Mailer, MailFailure, Message } from "./mailer.ts";
-import { openLetter } from "./sealed-letter.ts";
-import type { LetterStore, StoredLetter } from "./store/letters.ts";
+import { openEmail } from "./sealed-email.ts";
+import type { EmailStore, StoredEmail } from "./store/emails.ts";
 
 /** Longer than any sending takes. When a process dies while it sends, another one takes over after this. */
 const leaseMs = 2 * minuteMs;
@@ -29,14 +29,14 @@ const restMsMax = minuteMs;
 const batchMax = 50;
 export const failedMax = 1_000;
 
-interface Deps extends LetterHead {
-  readonly store: LetterStore;
+interface Deps extends EmailHead {
+  readonly store: EmailStore;
   readonly keyring: Keyring;
   readonly mailer: Mailer;
   readonly clock: Clock;
   readonly random: Random;
   readonly events: Pick<Events, "mailSent" | "mailPutOff" | "mailGivenUp">;
-  readonly linkLetters: LinkLetters;
+  readonly linkEmails: LinkEmails;
 }
 
 export interface Delivery {
@@ -55,53 +55,53 @@ const failures = {
 
 export function createDelivery(deps: Deps): Delivery {
   const { store, clock, events } = deps;
-  /** While the server cannot be worked with, one letter after the other asks it whether it can again. */
+  /** While the server cannot be worked with, one email after the other asks it whether it can again. */
   let restsUntil = Number.NEGATIVE_INFINITY;
   let restMs = 0;
 
-  /** Told before the letter's own row is changed: told twice when the process dies in between, never not at all. */
-  async function settle(content: LetterContent, fate: "sent" | "given_up"): Promise<void> {
-    if (content.kind === "push_link") await deps.linkLetters.settle(content, fate);
+  /** Told before the email's own row is changed: told twice when the process dies in between, never not at all. */
+  async function settle(content: EmailContent, fate: "sent" | "given_up"): Promise<void> {
+    if (content.kind === "push_link") await deps.linkEmails.settle(content, fate);
   }
 
-  async function giveUp(stored: StoredLetter, letter: Letter | undefined, failure: MailFailure): Promise<"done"> {
+  async function giveUp(stored: StoredEmail, letter: Email | undefined, failure: MailFailure): Promise<"done"> {
     if (letter !== undefined) await settle(letter.content, "given_up");
     await store.giveUp(stored, failure.sentence, failedMax);
     tellGivenUp(stored, letter?.content.kind ?? "unknown", failure);
     return "done";
   }
 
-  function tellGivenUp({ id, attempts }: StoredLetter, kind: string, { code }: MailFailure): void {
+  function tellGivenUp({ id, attempts }: StoredEmail, kind: string, { code }: MailFailure): void {
     events.mailGivenUp({ id, kind, attempts, code });
   }
 
   /** The link leads nowhere any more: not sent, and nothing that an administrator should look into. */
-  async function drop(stored: StoredLetter, { content }: Letter): Promise<"done"> {
+  async function drop(stored: StoredEmail, { content }: Email): Promise<"done"> {
     await settle(content, "given_up");
     await store.remove(stored.id);
     tellGivenUp(stored, content.kind, failures.pushEnded);
     return "done";
   }
 
-  async function putOff(stored: StoredLetter, letter: Letter, failure: MailFailure, maxMs: number): Promise<"done"> {
+  async function putOff(stored: StoredEmail, letter: Email, failure: MailFailure, maxMs: number): Promise<"done"> {
     const { kind } = letter.content;
     const dueAt = clock.now() + retryAfterMs(stored.attempts, maxMs, deps.random);
     if (dueAt >= uselessFrom(stored, letter)) return await giveUp(stored, letter, failure);
-    if (letter.content.kind === "push_link") await deps.linkLetters.putOff(letter.content);
+    if (letter.content.kind === "push_link") await deps.linkEmails.putOff(letter.content);
     await store.postpone(stored, dueAt, failure.sentence);
     events.mailPutOff({ id: stored.id, kind, attempts: stored.attempts, code: failure.code });
     return "done";
   }
 
   /** @returns "rest" when the server is not to be asked again at once. */
-  async function deliver(stored: StoredLetter, stop: AbortSignal): Promise<"done" | "rest"> {
-    const letter = openLetter(deps.keyring, stored.id, stored.letterSealed);
+  async function deliver(stored: StoredEmail, stop: AbortSignal): Promise<"done" | "rest"> {
+    const letter = openEmail(deps.keyring, stored.id, stored.emailSealed);
     if (letter === undefined) return await giveUp(stored, undefined, failures.unreadable);
     const { content } = letter;
     const { kind } = content;
     const ends = linkEnd(stored, letter);
     if (ends !== undefined && clock.now() >= ends) return await giveUp(stored, letter, failures.linkOver);
-    if (content.kind === "push_link" && !(await deps.linkLetters.isOfUse(content))) return await drop(stored, letter);
+    if (content.kind === "push_link" && !(await deps.linkEmails.isOfUse(content))) return await drop(stored, letter);
 
     const sending = await deps.mailer.send(messageOf(stored, letter, deps), stop);
     switch (sending.outcome) {
@@ -147,7 +147,7 @@ export function createDelivery(deps: Deps): Delivery {
   };
 }
 
-function permanentRefusalsMaxOf(kind: LetterContent["kind"]): number {
+function permanentRefusalsMaxOf(kind: EmailContent["kind"]): number {
   return kind === "push_link" ? linkPermanentRefusalsMax : permanentRefusalsMax;
 }
 
@@ -160,21 +160,21 @@ function retryAfterMs(attempts: number, maxMs: number, random: Random): number {
 
 const farthestMs = refusedRetryMsMax * 1.25 + leaseMs;
 
-function linkEnd({ createdAt }: StoredLetter, letter: Letter): number | undefined {
+function linkEnd({ createdAt }: StoredEmail, letter: Email): number | undefined {
   const life = linkLifeOf(letter.content.kind);
   return life === undefined ? undefined : createdAt + life;
 }
 
-function uselessFrom(stored: StoredLetter, letter: Letter): number {
+function uselessFrom(stored: StoredEmail, letter: Email): number {
   return linkEnd(stored, letter) ?? stored.createdAt + givenUpAfterMs;
 }
 
-/** The envelope is new for each letter, so its digest names the letter to nobody and never names two. */
-function messageOf(stored: StoredLetter, letter: Letter, head: LetterHead): Message {
-  const id = digest(stored.letterSealed.toString("base64")).toString("hex").slice(0, 32);
+/** The envelope is new for each email, so its digest names the email to nobody and never names two. */
+function messageOf(stored: StoredEmail, letter: Email, head: EmailHead): Message {
+  const id = digest(stored.emailSealed.toString("base64")).toString("hex").slice(0, 32);
   return {
     to: letter.to,
-    ...composeLetter(letter, head),
+    ...composeEmail(letter, head),
     messageId: `${id}@${new URL(head.baseUrl).hostname}`,
     date: stored.createdAt,
   };

@@ -1,57 +1,57 @@
 import { describe, expect, it } from "vitest";
+import { openTestDomain, type TestDomain } from "../../test/support/domain.ts";
 import { readRows } from "../../test/support/engine-database.ts";
-import { openTestHouse, type TestHouse } from "../../test/support/house.ts";
 import { startMailSink } from "../../test/support/mail-sink.ts";
-import { going, noticeLetter, resetLetter } from "../../test/support/test-mail.ts";
+import { going, noticeEmail, resetEmail } from "../../test/support/test-mail.ts";
 import { dayMs, hourMs, minuteMs } from "../base/clock.ts";
-import { nothingElse } from "../db/database.ts";
-import { sql } from "../db/statement.ts";
-import type { LetterContent } from "./letter.ts";
+import { nothingElse } from "../database/database.ts";
+import { sql } from "../database/statement.ts";
+import type { EmailContent } from "./email.ts";
 import { failedPageSize } from "./mail.ts";
 
-async function openMailHouse() {
+async function openMailDomain() {
   const sink = await startMailSink();
-  const world = await openTestHouse({ environment: sink.environment });
+  const world = await openTestDomain({ environment: sink.environment });
   return { sink, world };
 }
 
-const put = ({ house, clock }: TestHouse, to: string, content: LetterContent = noticeLetter) =>
-  house.db.write((unit) => house.mail.outbox.put(unit, { to, language: null, content }, clock.now()));
+const put = ({ domain, clock }: TestDomain, to: string, content: EmailContent = noticeEmail) =>
+  domain.db.write((tx) => domain.mail.outbox.put(tx, { to, language: null, content }, clock.now()));
 
-/** What the job does, until no letter waits. */
-async function deliverAll({ house, clock }: TestHouse) {
-  while ((await house.mail.sizes()).waiting > 0) {
-    await house.mail.deliverDue(going);
+/** What the job does, until no email waits. */
+async function deliverAll({ domain, clock }: TestDomain) {
+  while ((await domain.mail.sizes()).waiting > 0) {
+    await domain.mail.deliverDue(going);
     clock.advance(2 * minuteMs);
   }
 }
 
 describe("the failed mails", () => {
   it("tell administrators to whom, what kind, when and why, but never what they say", async () => {
-    const { sink, world } = await openMailHouse();
+    const { sink, world } = await openMailDomain();
     await using _ = world;
     const at = world.clock.now();
     sink.refuseNext(6, { at: "recipient", code: 550, text: "5.1.1 <ada@example.com> reset-token-0123456789" });
-    await put(world, "ada@example.com", resetLetter);
+    await put(world, "ada@example.com", resetEmail);
     await put(world, "bob@example.com");
-    expect(await world.house.mail.sizes()).toEqual({ waiting: 2, failed: 0 });
+    expect(await world.domain.mail.sizes()).toEqual({ waiting: 2, failed: 0 });
     await deliverAll(world);
-    const failed = await world.house.mail.failedLetters(1);
+    const failed = await world.domain.mail.failedEmails(1);
     const lastError = "The mail server refused the recipient (550 5.1.1 ... ...).";
     expect(failed).toEqual([
       { id: 2, to: "bob@example.com", kind: "token_made", createdAt: at, attempts: 3, lastError },
       { id: 1, to: "ada@example.com", kind: "reset_password", createdAt: at, attempts: 3, lastError },
     ]);
     expect(JSON.stringify(failed)).not.toContain("reset-token");
-    expect(await world.house.mail.failedLetters(2)).toEqual([]);
+    expect(await world.domain.mail.failedEmails(2)).toEqual([]);
   });
 
   it("can be sent again, unless their link is over, or be discarded", async () => {
-    const { sink, world } = await openMailHouse();
+    const { sink, world } = await openMailDomain();
     await using _ = world;
-    const { mail } = world.house;
+    const { mail } = world.domain;
     sink.refuseNext(6, { at: "message", code: 554, text: "5.7.1 no" });
-    await put(world, "ada@example.com", resetLetter);
+    await put(world, "ada@example.com", resetEmail);
     await put(world, "bob@example.com");
     await deliverAll(world);
     const failing = () => Promise.reject(new Error("cannot be written"));
@@ -65,47 +65,47 @@ describe("the failed mails", () => {
     expect(await mail.discard(1, nothingElse)).toBe(false);
 
     sink.refuseNext(3, { at: "message", code: 554, text: "5.7.1 no" });
-    await put(world, "eve@example.com", resetLetter);
+    await put(world, "eve@example.com", resetEmail);
     await deliverAll(world);
     world.clock.advance(hourMs);
     expect(await mail.retry(3, nothingElse)).toBe("link_over");
     expect(await mail.discard(3, nothingElse)).toBe(true);
     expect(await mail.discard(3, nothingElse)).toBe(false);
-    expect((await mail.failedLetters(1)).map(({ id }) => id)).toEqual([2]);
+    expect((await mail.failedEmails(1)).map(({ id }) => id)).toEqual([2]);
   });
 
   it("cannot be told apart by a number once they are gone: none is given twice", async () => {
-    const { world } = await openMailHouse();
+    const { world } = await openMailDomain();
     await using _ = world;
     await put(world, "ada@example.com");
     await deliverAll(world);
     await put(world, "bob@example.com");
-    expect(await readRows(world.house.db, "SELECT id FROM outbox")).toEqual([{ id: 2 }]);
+    expect(await readRows(world.domain.db, "SELECT id FROM outbox")).toEqual([{ id: 2 }]);
   });
 
   it("that wait are not discarded, nor sent again before their time", async () => {
-    const { world } = await openMailHouse();
+    const { world } = await openMailDomain();
     await using _ = world;
     await put(world, "ada@example.com");
-    expect(await world.house.mail.discard(1, nothingElse)).toBe(false);
-    expect(await world.house.mail.retry(1, nothingElse)).toBe("unknown");
+    expect(await world.domain.mail.discard(1, nothingElse)).toBe(false);
+    expect(await world.domain.mail.retry(1, nothingElse)).toBe("unknown");
   });
 
   it("stay for 30 days, in pages", async () => {
-    const { world } = await openMailHouse();
+    const { world } = await openMailDomain();
     await using _ = world;
-    const { mail, db } = world.house;
+    const { mail, db } = world.domain;
     const count = failedPageSize + 1;
-    const unreadable = sql<[id: number, letterSealed: Buffer, createdAt: number, dueAt: number]>(
+    const unreadable = sql<[id: number, emailSealed: Buffer, createdAt: number, dueAt: number]>(
       "INSERT INTO outbox (id, letter_sealed, created_at, due_at, attempts) VALUES (?, ?, ?, ?, 0)",
     );
     const at = world.clock.now();
-    await db.write(async (unit) => {
-      for (let id = 1; id <= count; id += 1) await unit.run(unreadable, id, Buffer.alloc(64), at, at);
+    await db.write(async (tx) => {
+      for (let id = 1; id <= count; id += 1) await tx.run(unreadable, id, Buffer.alloc(64), at, at);
     });
     await deliverAll(world);
-    expect((await mail.failedLetters(1)).length).toBe(failedPageSize);
-    expect(await mail.failedLetters(2)).toMatchObject([{ id: 1, to: null, kind: null }]);
+    expect((await mail.failedEmails(1)).length).toBe(failedPageSize);
+    expect(await mail.failedEmails(2)).toMatchObject([{ id: 1, to: null, kind: null }]);
     world.clock.advance(29 * dayMs);
     expect(await mail.removeOldFailures()).toBe(0);
     world.clock.advance(dayMs);
@@ -115,11 +115,11 @@ describe("the failed mails", () => {
 });
 
 it("leaves what waits where it is when mail is switched off", async () => {
-  const { world } = await openMailHouse();
+  const { world } = await openMailDomain();
   await put(world, "ada@example.com");
-  await world.house.close();
-  await using off = await openTestHouse({ dataDir: world.dataDir });
+  await world.domain.close();
+  await using off = await openTestDomain({ dataDir: world.dataDir });
   await put(off, "bob@example.com");
-  await off.house.mail.deliverDue(going);
-  expect(await off.house.mail.sizes()).toEqual({ waiting: 1, failed: 0 });
+  await off.domain.mail.deliverDue(going);
+  expect(await off.domain.mail.sizes()).toEqual({ waiting: 1, failed: 0 });
 });

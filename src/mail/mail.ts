@@ -2,22 +2,22 @@ import { type Clock, dayMs } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { Config } from "../config/config.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import type { Database, InUnit } from "../db/database.ts";
+import type { Database, InTransaction } from "../database/database.ts";
 import type { Events } from "../telemetry/events.ts";
 import { createDelivery, type Delivery } from "./delivery.ts";
-import { type LetterKind, linkLifeOf, type NoticeName } from "./letter.ts";
-import type { LinkLetters } from "./link-letters.ts";
+import { type EmailKind, linkLifeOf, type NoticeName } from "./email.ts";
+import type { LinkEmails } from "./link-emails.ts";
 import { type BoundedOutbox, createOutbox, type Outbox } from "./outbox.ts";
-import { openLetter } from "./sealed-letter.ts";
+import { openEmail } from "./sealed-email.ts";
 import { createSmtpMailer } from "./smtp.ts";
-import { createLetterStore, type LetterCounts, type StoredFailure } from "./store/letters.ts";
+import { createEmailStore, type EmailCounts, type StoredFailure } from "./store/emails.ts";
 
 /** A mail that was given up. What it says, links above all, is shown to nobody. */
-export interface FailedLetter {
+export interface FailedEmail {
   readonly id: number;
   /** null: it cannot be opened any more, because its master key is gone. */
   readonly to: string | null;
-  readonly kind: LetterKind | NoticeName | null;
+  readonly kind: EmailKind | NoticeName | null;
   readonly createdAt: number;
   readonly attempts: number;
   /** One sentence, in English, without any address, link or token. */
@@ -25,17 +25,17 @@ export interface FailedLetter {
 }
 
 /** What administrators see of mails and do with those that were given up; a deed takes along what is written together with it. */
-export interface FailedLetters {
+export interface FailedEmails {
   /** Newest first, `failedPageSize` a page. @param page from 1. */
-  failedLetters(page: number): Promise<readonly FailedLetter[]>;
-  /** "queued": it is tried again at once. "link_over": nobody could use it any more; discard it. "unknown": no such letter. */
-  retry(id: number, together: InUnit): Promise<"queued" | "link_over" | "unknown">;
-  /** false: there is no such letter. */
-  discard(id: number, together: InUnit): Promise<boolean>;
-  sizes(): Promise<LetterCounts>;
+  failedEmails(page: number): Promise<readonly FailedEmail[]>;
+  /** "queued": it is tried again at once. "link_over": nobody could use it any more; discard it. "unknown": no such email. */
+  retry(id: number, together: InTransaction): Promise<"queued" | "link_over" | "unknown">;
+  /** false: there is no such email. */
+  discard(id: number, together: InTransaction): Promise<boolean>;
+  sizes(): Promise<EmailCounts>;
 }
 
-export interface Mail extends FailedLetters, Delivery {
+export interface Mail extends FailedEmails, Delivery {
   /** For mails about accounts. */
   readonly outbox: Outbox;
   /** For what somebody with an account asks for: open wherever mails leave, whether accounts get theirs or not. */
@@ -54,10 +54,10 @@ export function createMail(deps: {
   readonly clock: Clock;
   readonly random: Random;
   readonly events: Pick<Events, "mailSent" | "mailPutOff" | "mailGivenUp">;
-  readonly linkLetters: LinkLetters;
+  readonly linkEmails: LinkEmails;
 }): Mail {
   const { config, db, keyring, clock } = deps;
-  const store = createLetterStore(db);
+  const store = createEmailStore(db);
   const delivery =
     config.mail === undefined
       ? undefined
@@ -71,14 +71,14 @@ export function createMail(deps: {
     async deliverDue(stop) {
       await delivery?.deliverDue(stop);
     },
-    async failedLetters(page) {
+    async failedEmails(page) {
       const failures = await store.failed(failedPageSize, (page - 1) * failedPageSize);
-      return failures.map((failure) => failedLetterOf(failure, keyring));
+      return failures.map((failure) => failedEmailOf(failure, keyring));
     },
     async retry(id, together) {
       const failure = await store.find(id);
       if (failure === undefined) return "unknown";
-      const life = linkLifeOf(openLetter(keyring, id, failure.letterSealed)?.content.kind ?? "test");
+      const life = linkLifeOf(openEmail(keyring, id, failure.emailSealed)?.content.kind ?? "test");
       if (life !== undefined && clock.now() >= failure.createdAt + life) return "link_over";
       return (await store.retry(id, clock.now(), together)) ? "queued" : "unknown";
     },
@@ -88,11 +88,11 @@ export function createMail(deps: {
   };
 }
 
-function failedLetterOf(
-  { id, letterSealed, createdAt, attempts, lastError }: StoredFailure,
+function failedEmailOf(
+  { id, emailSealed, createdAt, attempts, lastError }: StoredFailure,
   keyring: Keyring,
-): FailedLetter {
-  const letter = openLetter(keyring, id, letterSealed);
+): FailedEmail {
+  const letter = openEmail(keyring, id, emailSealed);
   const content = letter?.content;
   const kind = content === undefined ? null : content.kind === "notice" ? content.notice : content.kind;
   return { id, to: letter?.to ?? null, kind, createdAt, attempts, lastError };

@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
 import {
   accepted,
-  noticeLetter,
+  noticeEmail,
   openTestMail,
-  resetLetter,
+  resetEmail,
   testKeyring,
   unavailable,
 } from "../../test/support/test-mail.ts";
 import { waitingMax } from "./outbox.ts";
 
-test("a letter of a unit that is undone never leaves", async () => {
+test("a letter of a tx that is undone never leaves", async () => {
   await using mail = openTestMail({ answer: () => accepted });
-  const undone = mail.db.write(async (unit) => {
-    await mail.outbox.put(unit, { to: "ada@example.com", language: null, content: noticeLetter }, mail.clock.now());
+  const undone = mail.db.write(async (tx) => {
+    await mail.outbox.put(tx, { to: "ada@example.com", language: null, content: noticeEmail }, mail.clock.now());
     throw new Error("undone");
   });
   await expect(undone).rejects.toThrow("undone");
@@ -29,12 +29,12 @@ test("nothing is kept while mails are off", async () => {
 test("strangers cannot fill the disk while no mail leaves, and a notice is never dropped", async () => {
   await using mail = openTestMail({ answer: () => unavailable });
   const sealed = testKeyring.seal("filler", Buffer.alloc(1));
-  await mail.db.write(async (unit) => {
-    for (let n = 0; n < waitingMax - 1; n += 1) await mail.store.insert(unit, () => sealed, 0);
+  await mail.db.write(async (tx) => {
+    for (let n = 0; n < waitingMax - 1; n += 1) await mail.store.insert(tx, () => sealed, 0);
   });
-  await mail.put("ada@example.com", resetLetter);
-  await mail.put("bob@example.com", resetLetter);
+  await mail.put("ada@example.com", resetEmail);
+  await mail.put("bob@example.com", resetEmail);
   expect((await mail.store.sizes()).waiting).toBe(waitingMax);
-  await mail.put("ada@example.com", noticeLetter);
+  await mail.put("ada@example.com", noticeEmail);
   expect((await mail.store.sizes()).waiting).toBe(waitingMax + 1);
 });

@@ -1,10 +1,10 @@
 import { type ComponentChild, type CSSProperties, h } from "preact";
 import { renderToString } from "preact-render-to-string";
-import type { Words } from "../words/words.ts";
+import type { Messages } from "../i18n/i18n.ts";
 
 /** What stands in a mail, in order, before it becomes text or HTML. Nothing in it is markup. */
 export interface Composition {
-  readonly words: Words;
+  readonly messages: Messages;
   readonly heading: string;
   readonly paragraphs: readonly string[];
   /** Names and values. */
@@ -63,10 +63,10 @@ const style = {
 
 /**
  * Nothing in it is fetched from anywhere: no image, no style sheet, nothing that tells that the mail was opened. Written
- * without JSX, because the house and its commands also run from their sources, which Node reads without a build.
+ * without JSX, because the domain and its commands also run from their sources, which Node reads without a build.
  */
-export function renderHtml({ words, heading, paragraphs, facts, action, afterAction, footer }: Composition): string {
-  const { tag, dir } = words.locale;
+export function renderHtml({ messages, heading, paragraphs, facts, action, afterAction, footer }: Composition): string {
+  const { tag, dir } = messages.locale;
   const head = h("head", null, [
     h("meta", { charset: "utf-8" }),
     h("meta", { name: "viewport", content: "width=device-width" }),
@@ -78,7 +78,7 @@ export function renderHtml({ words, heading, paragraphs, facts, action, afterAct
     h("h1", { style: style.heading }, heading),
     ...paragraphs.map(paragraph),
     ...(facts.length === 0 ? [] : [factsTable(facts)]),
-    ...(action === undefined ? [] : actionParagraphs(action, words.mail.byHand)),
+    ...(action === undefined ? [] : actionParagraphs(action, messages.mail.byHand)),
     ...afterAction.map(paragraph),
   ]);
   const body = h("body", { style: style.body }, [card, h("p", { lang: tag, dir, style: style.footer }, footer)]);

@@ -1,6 +1,6 @@
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { testConfig } from "../../test/support/house.ts";
+import { testConfig } from "../../test/support/domain.ts";
 import { type MailSink, startMailSink } from "../../test/support/mail-sink.ts";
 import { going } from "../../test/support/test-mail.ts";
 import type { MailSettings } from "../config/config.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Reading } from "../db/database.ts";
-import type { Value } from "../db/statement.ts";
+import type { ReadConnection } from "../database/database.ts";
+import type { Value } from "../database/statement.ts";
 import type { RowMover } from "./store/rows.ts";
 
 export interface TableDigest {
@@ -10,7 +10,7 @@ export interface TableDigest {
 }
 
 /** Reads the whole table in batches. */
-export async function digestOf(reading: Reading, mover: RowMover, batchRows: number): Promise<TableDigest> {
+export async function digestOf(reading: ReadConnection, mover: RowMover, batchRows: number): Promise<TableDigest> {
   const hash = createHash("sha256");
   let rows = 0;
   for (let after: readonly Value[] | undefined; ; ) {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import type { Database } from "../db/database.ts";
+import type { Database } from "../database/database.ts";
 import {
   findUnfinishedMove,
   isMovedAway,
@@ -10,8 +10,8 @@ import {
   markUnfinishedMove,
   removeMovedAway,
   removeUnfinishedMove,
-} from "../db/move-marks.ts";
-import { createProcessRegistry } from "../db/processes.ts";
+} from "../database/move-marks.ts";
+import { createProcessRegistry } from "../database/processes.ts";
 import { findSealedIndexKey, openVault } from "../pushes/vault.ts";
 import { digestOf, type TableDigest } from "./digest.ts";
 import { MoveError } from "./move-error.ts";
@@ -55,12 +55,12 @@ export async function moveDatabase(deps: MoveDeps): Promise<MoveReport> {
   if (!(await isMovedAway(from.read))) await markMovedAway(from);
   await refuseWhileServed(from, "from", clock, progress === undefined);
   await refuseWhileServed(to, "to", clock, false);
-  if (progress === undefined) await to.write((unit) => markUnfinishedMove(unit, writeProgress(start(source))));
+  if (progress === undefined) await to.write((tx) => markUnfinishedMove(tx, writeProgress(start(source))));
   await copyAll(deps, movers, progress ?? start(source));
   const tables = await compare(from, to, movers);
-  await to.write(async (unit) => {
-    await finishTables(unit, to.engine);
-    await removeUnfinishedMove(unit);
+  await to.write(async (tx) => {
+    await finishTables(tx, to.engine);
+    await removeUnfinishedMove(tx);
   });
   return { resumed: progress !== undefined, tables };
 }
@@ -143,9 +143,9 @@ async function copy(
     if (last === undefined) break;
     after = mover.keyOf(last);
     const reached = writeProgress({ source, table: mover.name, after });
-    await to.write(async (unit) => {
-      await mover.write(unit, rows);
-      await markUnfinishedMove(unit, reached);
+    await to.write(async (tx) => {
+      await mover.write(tx, rows);
+      await markUnfinishedMove(tx, reached);
     });
     copied += rows.length;
     if (copied % (batchRows * 20) === 0) onProgress(mover.name, copied);

@@ -1,7 +1,7 @@
-import type { Value } from "../db/statement.ts";
+import type { Value } from "../database/statement.ts";
 import { MoveError } from "./move-error.ts";
 
-/** How far a move has come; it is written in the unit that writes the rows. */
+/** How far a move has come; it is written in the transaction that writes the rows. */
 export interface Progress {
   /** Of the source's index key: a move goes on only from where it began. */
   readonly source: string;

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { PasswordProblem } from "../accounts/accounts.ts";
 import { passwordLimits } from "../accounts/accounts.ts";
 import { sendPage } from "../http/headers.ts";
-import type { Words } from "../words/words.ts";
+import type { Messages } from "../i18n/i18n.ts";
 import { goTo } from "./answers.ts";
 import { type PageDeps, pageContext } from "./page-scope.ts";
 import { renderPage } from "./render.ts";
@@ -47,7 +47,7 @@ export async function enter(
   return goTo(path, request, reply, deps);
 }
 
-export function passwordSentence(problem: PasswordProblem, { entry }: Pick<Words, "entry">): string {
+export function passwordSentence(problem: PasswordProblem, { entry }: Pick<Messages, "entry">): string {
   const { problems } = entry;
   const sentences: Readonly<Record<PasswordProblem, string>> = {
     password_length: problems.passwordLength(passwordLimits),

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { nameOf } from "../branding/branding.ts";
-import { languages } from "../words/words.ts";
+import { languages } from "../i18n/i18n.ts";
 import type { AssetName } from "./assets.ts";
 import { type PageContext, pageHref, withLocale } from "./page-context.ts";
 import { brandingHref, Wordmark } from "./parts/logo.tsx";
@@ -31,12 +31,12 @@ export function Layout({
   leadsTo,
   children,
 }: LayoutProps) {
-  const { words, assetUrl, look } = page;
+  const { messages, assetUrl, theme } = page;
   return (
-    <html lang={words.locale.tag} dir={words.locale.dir}>
+    <html lang={messages.locale.tag} dir={messages.locale.dir}>
       <head>
         <meta charset="utf-8" />
-        <title>{`${title} · ${nameOf(look)}`}</title>
+        <title>{`${title} · ${nameOf(theme)}`}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="theme-color" content="#f5f6f3" media="(prefers-color-scheme: light)" />
@@ -45,7 +45,7 @@ export function Layout({
         {leadsTo !== undefined && <meta http-equiv="refresh" content={`0;url=${leadsTo}`} />}
         {privatePage && <meta name="robots" content="noindex, nofollow, noarchive" />}
         <link rel="stylesheet" href={assetUrl("sealpush.css")} />
-        {look.style !== undefined && <link rel="stylesheet" href={brandingHref(look.style)} />}
+        {theme.style !== undefined && <link rel="stylesheet" href={brandingHref(theme.style)} />}
         <link rel="icon" href={assetUrl("favicon.svg")} type="image/svg+xml" />
         {(["page.js", ...scripts] as const).map((name) => (
           <script key={name} type="module" src={assetUrl(name)} />
@@ -53,7 +53,7 @@ export function Layout({
       </head>
       <body>
         <a class="skip-link" href="#content">
-          {words.nav.skip}
+          {messages.nav.skip}
         </a>
         <Header page={page} />
         <main id="content" class={`content content-${width}`} tabIndex={-1}>
@@ -66,12 +66,12 @@ export function Layout({
 }
 
 function Header({ page }: { readonly page: PageContext }) {
-  const { nav } = page.words;
+  const { nav } = page.messages;
   return (
     <header class="site-header">
       <div class="site-header-inner">
         <a class="wordmark" href={pageHref(page, "/")}>
-          <Wordmark look={page.look} />
+          <Wordmark theme={page.theme} />
         </a>
         <nav class="site-nav" aria-label={nav.main}>
           <a href={pageHref(page, "/")}>{nav.newPush}</a>
@@ -97,7 +97,7 @@ function Header({ page }: { readonly page: PageContext }) {
 }
 
 function Footer({ page }: { readonly page: PageContext }) {
-  const { footer, locale } = page.words;
+  const { footer, locale } = page.messages;
   const { selfPath } = page;
   return (
     <footer class="site-footer">

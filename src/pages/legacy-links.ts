@@ -9,7 +9,7 @@ const localeShape = /^[a-z]{2}(?:-[a-z]{2})?$/i;
 const tails = ["", "/r", "/passphrase", "/preview", "/r/preview"] as const;
 
 /**
- * Links once had a locale before them, and each kind of push its own letter. They lead to the one address there is now,
+ * Links once had a locale before them, and each kind of push its own email. They lead to the one address there is now,
  * with their query. Nothing is looked up on the way: an unknown token is told apart only there, if at all.
  */
 export function registerLegacyLinks(server: FastifyInstance): void {

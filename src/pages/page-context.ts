@@ -1,10 +1,10 @@
-import type { Look } from "../branding/branding.ts";
-import type { Words } from "../words/words.ts";
+import type { Theme } from "../branding/branding.ts";
+import type { Messages } from "../i18n/i18n.ts";
 import type { AssetUrl } from "./assets.ts";
 
 /** What every page is told, whatever it shows. */
 export interface PageContext {
-  readonly words: Words;
+  readonly messages: Messages;
   /** The language was asked for by `?locale=`: links and forms of the page go on asking for it. */
   readonly localeAsked: boolean;
   /**
@@ -19,7 +19,7 @@ export interface PageContext {
   readonly formToken: string | null;
   readonly assetUrl: AssetUrl;
   /** What the instance calls itself, and how it looks. */
-  readonly look: Look;
+  readonly theme: Theme;
 }
 
 /** @param path starts with `/`; may have a query. */
@@ -28,6 +28,6 @@ export function withLocale(path: string, tag: string): string {
 }
 
 /** The address of one of our own pages that keeps the language somebody asked for. */
-export function pageHref(page: Pick<PageContext, "words" | "localeAsked">, path: string): string {
-  return page.localeAsked ? withLocale(path, page.words.locale.tag) : path;
+export function pageHref(page: Pick<PageContext, "messages" | "localeAsked">, path: string): string {
+  return page.localeAsked ? withLocale(path, page.messages.locale.tag) : path;
 }

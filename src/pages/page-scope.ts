@@ -6,10 +6,10 @@ import type { Config } from "../config/config.ts";
 import type { Health } from "../health.ts";
 import type { BodyBudget } from "../http/body/body-budget.ts";
 import type { SessionCookies } from "../http/session-cookie.ts";
-import type { FailedLetters } from "../mail/mail.ts";
+import { chooseLocale } from "../i18n/i18n.ts";
+import type { FailedEmails } from "../mail/mail.ts";
 import type { Pushes } from "../pushes/pushes.ts";
 import type { Events } from "../telemetry/events.ts";
-import { chooseLocale } from "../words/words.ts";
 import type { AssetUrl } from "./assets.ts";
 import type { PageContext } from "./page-context.ts";
 
@@ -19,10 +19,10 @@ export interface PageDeps {
   readonly clock: Clock;
   readonly pushes: Pushes;
   readonly accounts: Accounts;
-  /** An account and its pushes; see House. */
+  /** An account and its pushes; see Domain. */
   deleteAccount(userId: number, by: Administrator | null): Promise<Change>;
   readonly branding: Branding;
-  readonly mail: FailedLetters;
+  readonly mail: FailedEmails;
   health(): Promise<Health>;
   /** Of the application. */
   readonly version: string;
@@ -34,13 +34,13 @@ export interface PageDeps {
 
 /** What every page needs, refusals included. */
 export interface FrameDeps extends Pick<PageDeps, "assetUrl"> {
-  readonly branding: Pick<Branding, "look">;
+  readonly branding: Pick<Branding, "theme">;
   readonly config: Pick<Config, "defaultLocale"> & { readonly accounts: Pick<Config["accounts"], "loginsDisabled"> };
 }
 
 /** @param selfPath see PageContext: null where following a link back to this address would lose or cost something. */
 export function pageContext(request: FastifyRequest, deps: FrameDeps, selfPath: string | null): PageContext {
-  const { words, asked } = chooseLocale({
+  const { messages, asked } = chooseLocale({
     query: queryOf(request, "locale"),
     account: request.session?.user.language ?? undefined,
     acceptLanguage: request.headers["accept-language"],
@@ -49,8 +49,8 @@ export function pageContext(request: FastifyRequest, deps: FrameDeps, selfPath: 
   const user = request.user === null ? null : { email: request.user.email, admin: request.user.admin };
   const signIns = !deps.config.accounts.loginsDisabled;
   return {
-    ...{ words, localeAsked: asked, selfPath, user, signIns, formToken: request.formToken },
-    ...{ assetUrl: deps.assetUrl, look: deps.branding.look() },
+    ...{ messages, localeAsked: asked, selfPath, user, signIns, formToken: request.formToken },
+    ...{ assetUrl: deps.assetUrl, theme: deps.branding.theme() },
   };
 }
 

@@ -4,9 +4,9 @@ import { entryPages } from "../../test/support/entry-pages.ts";
 import { ownerPages } from "../../test/support/owner-pages.ts";
 import type { ApiToken } from "../accounts/accounts.ts";
 import type { KindName } from "../config/config.ts";
-import { ar } from "../words/ar.ts";
-import { en } from "../words/en.ts";
-import { languages, type Words } from "../words/words.ts";
+import { ar } from "../i18n/ar.ts";
+import { en } from "../i18n/en.ts";
+import { languages, type Messages } from "../i18n/i18n.ts";
 import { type CreatedModel, createdView } from "./created/view.tsx";
 import { deletedView } from "./deleted/view.tsx";
 import { failureView } from "./failure/view.tsx";
@@ -26,16 +26,16 @@ const hostile = `"><script>alert('1')</script><b style="x" onclick="y">&amp;`;
 const expiresAt = Date.UTC(2027, 2, 3, 14, 5);
 const kinds: readonly KindName[] = ["text", "file", "url", "qr"];
 
-function contextOf(words: Words, more: Partial<PageContext> = {}): PageContext {
+function contextOf(messages: Messages, more: Partial<PageContext> = {}): PageContext {
   const assetUrl = (name: string) => `/assets/${name}`;
   return {
-    words,
+    messages,
     localeAsked: true,
     selfPath: "/",
     user: { email: hostile, admin: false },
     formToken: "form-token",
     signIns: true,
-    look: { name: undefined, logo: undefined, style: undefined },
+    theme: { name: undefined, logo: undefined, style: undefined },
     assetUrl,
     ...more,
   };
@@ -170,43 +170,46 @@ function allPages(page: PageContext): readonly Page[] {
   ];
 }
 
-describe.each(languages.map((words) => [words.locale.tag, words] as const))("every view in %s", (tag, words) => {
-  const documents = allPages(contextOf(words)).map(renderPage);
+describe.each(languages.map((messages) => [messages.locale.tag, messages] as const))(
+  "every view in %s",
+  (tag, messages) => {
+    const documents = allPages(contextOf(messages)).map(renderPage);
 
-  it("names its language and direction", () => {
-    const opening = `<!doctype html><html lang="${tag}" dir="${words.locale.dir}">`;
-    for (const html of documents) expect(html.startsWith(opening)).toBe(true);
-  });
+    it("names its language and direction", () => {
+      const opening = `<!doctype html><html lang="${tag}" dir="${messages.locale.dir}">`;
+      for (const html of documents) expect(html.startsWith(opening)).toBe(true);
+    });
 
-  it("has no inline script, style or event handler, whatever its fields hold", () => {
-    for (const html of documents) {
-      const tags = html.match(/<[^>]*>/g) ?? [];
-      const scripts = tags.filter((each) => each.startsWith("<script"));
-      expect(scripts.every((each) => /^<script type="module" src="\/assets\/[a-z-]+\.js">$/.test(each))).toBe(true);
-      expect(html).not.toMatch(/<script[^>]*>[^<]/);
-      const attributes = tags.map((each) => each.replace(/"[^"]*"/g, '""'));
-      expect(attributes.filter((each) => /^<style|\sstyle=|\son[a-z]+=|javascript:/i.test(each))).toEqual([]);
-    }
-  });
+    it("has no inline script, style or event handler, whatever its fields hold", () => {
+      for (const html of documents) {
+        const tags = html.match(/<[^>]*>/g) ?? [];
+        const scripts = tags.filter((each) => each.startsWith("<script"));
+        expect(scripts.every((each) => /^<script type="module" src="\/assets\/[a-z-]+\.js">$/.test(each))).toBe(true);
+        expect(html).not.toMatch(/<script[^>]*>[^<]/);
+        const attributes = tags.map((each) => each.replace(/"[^"]*"/g, '""'));
+        expect(attributes.filter((each) => /^<style|\sstyle=|\son[a-z]+=|javascript:/i.test(each))).toEqual([]);
+      }
+    });
 
-  it("asks for nothing from elsewhere and sends no referrer", () => {
-    for (const html of documents) {
-      expect(html).toContain('<meta name="referrer" content="no-referrer"/>');
-      expect(html.match(/(?:src|srcset)="(?!\/assets\/)[^"]*"/g)).toBeNull();
-    }
-  });
+    it("asks for nothing from elsewhere and sends no referrer", () => {
+      for (const html of documents) {
+        expect(html).toContain('<meta name="referrer" content="no-referrer"/>');
+        expect(html.match(/(?:src|srcset)="(?!\/assets\/)[^"]*"/g)).toBeNull();
+      }
+    });
 
-  it("uses every id once and points at ids that are there", () => {
-    for (const html of documents) {
-      const ids = [...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
-      expect(new Set(ids).size).toBe(ids.length);
-      const targets = [...html.matchAll(/\s(?:for|aria-describedby|aria-labelledby)="([^"]+)"/g)].flatMap(([, list]) =>
-        (list ?? "").split(" "),
-      );
-      expect(targets.filter((id) => !ids.includes(id))).toEqual([]);
-    }
-  });
-});
+    it("uses every id once and points at ids that are there", () => {
+      for (const html of documents) {
+        const ids = [...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
+        expect(new Set(ids).size).toBe(ids.length);
+        const targets = [...html.matchAll(/\s(?:for|aria-describedby|aria-labelledby)="([^"]+)"/g)].flatMap(
+          ([, list]) => (list ?? "").split(" "),
+        );
+        expect(targets.filter((id) => !ids.includes(id))).toEqual([]);
+      }
+    });
+  },
+);
 
 describe("a secret link's page", () => {
   it("is kept out of every index", () => {
@@ -242,7 +245,7 @@ describe("a secret link's page", () => {
     expect(html).toContain("xn--xample-2of.com");
   });
 
-  it("says so when there is no second look", () => {
+  it("says so when there is no second theme", () => {
     expect(renderPage(secretView(secret("text", { viewsRemaining: 0, files: [] }), contextOf(en)))).toContain(
       "This was the last view.",
     );

@@ -3,7 +3,7 @@ import { type AdoptedEvent, adoptedTrail } from "./adopt-trail.ts";
 import { auditKinds } from "./audit-trail.ts";
 
 const event = (at: number, more: Partial<AdoptedEvent> = {}): AdoptedEvent => ({
-  ...{ kind: "view", userId: null, address: "192.0.2.1", userAgent: "test", referrer: "", dispatch: null },
+  ...{ kind: "view", userId: null, address: "192.0.2.1", userAgent: "test", referrer: "", linkDelivery: null },
   ...{ at, updatedAt: at, ...more },
 });
 

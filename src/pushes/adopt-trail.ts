@@ -1,11 +1,11 @@
 import { type AuditRecord, cleanReferrer, cutText, foldedSequence, folds } from "./audit-trail.ts";
-import type { AuditKind, DispatchReport } from "./push.ts";
+import type { AuditKind, LinkDeliveryReport } from "./push.ts";
 
 /** An event from elsewhere. Its texts may be anything; times in ms since the epoch. */
 export interface AdoptedEvent extends AuditRecord {
   readonly updatedAt: number;
   /** Of creation_email_send: what was mailed there. */
-  readonly dispatch: DispatchReport | null;
+  readonly linkDelivery: LinkDeliveryReport | null;
 }
 
 /** As the store holds it: `sequence` is negative for the entries that stand for many. */

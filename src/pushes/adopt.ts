@@ -1,10 +1,10 @@
 import { dayMs } from "../base/clock.ts";
 import type { KindName } from "../config/config.ts";
-import type { Database, Unit } from "../db/database.ts";
-import { writeUntilKnown } from "../db/write-until-known.ts";
+import type { Database, Transaction } from "../database/database.ts";
+import { writeUntilKnown } from "../database/write-until-known.ts";
 import { type AdoptedEntry, type AdoptedEvent, adoptedTrail } from "./adopt-trail.ts";
 import type { PushDeps } from "./deps.ts";
-import { type DispatchRow, pastDispatch } from "./dispatches.ts";
+import { type LinkDeliveryRow, pastLinkDelivery } from "./link-deliveries.ts";
 import type { EndReason, IncomingFile } from "./push.ts";
 import type { PushRow } from "./push-row.ts";
 import { firstGeneration, saltBytes, sealContexts, sealDataKey, sealLabel, sealPayload } from "./seals.ts";
@@ -44,10 +44,10 @@ export interface AdoptedSecret {
 }
 
 /**
- * Runs first in the unit that writes the push. `already`: an earlier try of this very unit has written it, and its answer was
+ * Runs first in the transaction that writes the push. `already`: an earlier try of this very transaction has written it, and its answer was
  * lost. `other`: it came in under another id; then nothing is written.
  */
-export type NotePush = (unit: Unit, pushId: number) => Promise<"now" | "already" | "other">;
+export type NotePush = (tx: Transaction, pushId: number) => Promise<"now" | "already" | "other">;
 
 export type PushAdoption =
   | { readonly outcome: "adopted"; readonly pushId: number; readonly fileBytes: number }
@@ -57,7 +57,7 @@ export type PushAdoption =
 
 export type AdoptionDeps = Pick<
   PushDeps,
-  "config" | "clock" | "random" | "vault" | "store" | "ids" | "dispatchIds" | "blobs" | "argon2" | "capacity"
+  "config" | "clock" | "random" | "vault" | "store" | "ids" | "linkDeliveryIds" | "blobs" | "argon2" | "capacity"
 > & { readonly db: Database };
 
 /** Limits of days are kept whatever they are; the moment itself is one that can be written down (until the year 9999). */
@@ -66,7 +66,7 @@ const latestExpiry = Date.UTC(9999, 11, 31);
 const client = "import";
 
 /**
- * Seals a push anew and writes it with all that belongs to it in one unit. Files are sealed and stored before that; on
+ * Seals a push anew and writes it with all that belongs to it in one transaction. Files are sealed and stored before that; on
  * any error they are given up, and whatever reading them threw is thrown on.
  */
 export async function adoptPush(deps: AdoptionDeps, push: AdoptedPush, note: NotePush): Promise<PushAdoption> {
@@ -114,7 +114,7 @@ async function sealRows(
   const trail = adoptedTrail(events);
   const common = {
     ...{ row, tokenDigest: vault.tokenDigest(urlToken), trail, eventCount: events.length },
-    dispatches: await sealDispatches(deps, row, trail),
+    linkDeliveries: await sealLinkDeliveries(deps, row, trail),
   };
   if (open === null || upload === undefined) return { ...common, sealed: null, files: [], storedBytes: 0 };
   const { dataKey, files } = upload;
@@ -131,15 +131,15 @@ async function sealRows(
 }
 
 /** Of what its owner had mailed there. Nothing of it is sent from here. */
-export async function sealDispatches(
-  { vault, dispatchIds }: Pick<AdoptionDeps, "vault" | "dispatchIds">,
+export async function sealLinkDeliveries(
+  { vault, linkDeliveryIds }: Pick<AdoptionDeps, "vault" | "linkDeliveryIds">,
   { id: pushId, ownerId }: Pick<PushRow, "id" | "ownerId">,
   trail: readonly AdoptedEntry[],
-): Promise<readonly DispatchRow[]> {
-  const rows: DispatchRow[] = [];
-  for (const { sequence, dispatch } of trail) {
-    if (dispatch === null || ownerId === null) continue;
-    rows.push(pastDispatch(vault.keyring, { id: await dispatchIds.next(), pushId, sequence }, dispatch));
+): Promise<readonly LinkDeliveryRow[]> {
+  const rows: LinkDeliveryRow[] = [];
+  for (const { sequence, linkDelivery } of trail) {
+    if (linkDelivery === null || ownerId === null) continue;
+    rows.push(pastLinkDelivery(vault.keyring, { id: await linkDeliveryIds.next(), pushId, sequence }, linkDelivery));
   }
   return rows;
 }
@@ -178,9 +178,9 @@ function expiryOf({ createdAt, expireAfterDays }: AdoptedPush): number {
 
 async function writeRows(db: Database, rows: AdoptedRows, note: NotePush): Promise<boolean> {
   const { value } = await writeUntilKnown(() =>
-    db.write(async (unit) => {
-      const noted = await note(unit, rows.row.id);
-      if (noted === "now") await adoptRows(unit, db.engine, rows);
+    db.write(async (tx) => {
+      const noted = await note(tx, rows.row.id);
+      if (noted === "now") await adoptRows(tx, db.engine, rows);
       return noted !== "other";
     }),
   );

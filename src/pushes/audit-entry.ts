@@ -10,14 +10,14 @@ export type AuditKind =
   | "creation_email_send"
   | "download";
 
-export type DispatchStatus = "pending" | "processing" | "completed" | "partially_failed" | "failed";
+export type LinkDeliveryStatus = "pending" | "processing" | "completed" | "partially_failed" | "failed";
 
 /** What became of the mails with a push's link. */
-export interface DispatchReport {
+export interface LinkDeliveryReport {
   /** As they were given, separated by commas. */
   readonly recipients: string;
   readonly locale: string | null;
-  readonly status: DispatchStatus;
+  readonly status: LinkDeliveryStatus;
   /** Addresses, separated by commas; null: none was tried yet. */
   readonly successfulSends: string | null;
   /** When the last mail had left or was given up; null: not yet. */
@@ -35,5 +35,5 @@ export interface AuditEntry {
   /** How many like events this entry stands for; more than 1 only beyond the per-push cap. */
   readonly times: number;
   /** Of creation_email_send. */
-  readonly dispatch?: DispatchReport;
+  readonly linkDelivery?: LinkDeliveryReport;
 }

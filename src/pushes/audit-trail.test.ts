@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { auditEntriesMax, auditRecord, cleanReferrer, folds } from "./audit-trail.ts";
 import type { AuditEntry } from "./push.ts";
 
@@ -74,7 +74,7 @@ test("the user agent and the referrer are cut at 255 characters, never through o
   expect(record("a".repeat(256)).userAgent).toBe("a".repeat(255));
   expect(record(wide.repeat(255)).userAgent).toBe(wide.repeat(255));
   expect(record(wide.repeat(300)).userAgent).toBe(wide.repeat(255));
-  // An odd number of units before the pairs, so that the first cut falls into the middle of one.
+  // An odd number of transactions before the pairs, so that the first cut falls into the middle of one.
   expect(record(`a${wide.repeat(300)}`).userAgent).toBe(`a${wide.repeat(254)}`);
   expect([...record(`a${wide.repeat(300)}`).userAgent]).toHaveLength(255);
   expect(record("x").referrer).toHaveLength(255);
@@ -94,18 +94,18 @@ test("only what anybody can repeat at will is folded, and only beyond the cap", 
 describe("thousands of refusals", () => {
   const owner = signedIn(7);
 
-  async function wholeTrail(world: TestHouse, urlToken: string): Promise<AuditEntry[]> {
+  async function wholeTrail(world: TestDomain, urlToken: string): Promise<AuditEntry[]> {
     const entries: AuditEntry[] = [];
     for (let page = 1; ; page += 1) {
-      const found = await world.house.pushes.audit(urlToken, owner, page);
+      const found = await world.domain.pushes.audit(urlToken, owner, page);
       entries.push(...found);
       if (found.length < 50) return entries;
     }
   }
 
-  async function refuse(world: TestHouse, urlToken: string, times: number): Promise<void> {
+  async function refuse(world: TestDomain, urlToken: string, times: number): Promise<void> {
     const ask = (ask: number) =>
-      world.house.pushes.claimView(
+      world.domain.pushes.claimView(
         urlToken,
         { counting: "everyone" },
         { ...stranger, userAgent: `agent ${ask}`, address: "198.51.100.9" },
@@ -116,8 +116,8 @@ describe("thousands of refusals", () => {
   }
 
   test("never end a push, never push out what happened before, and stay bounded", async () => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const made = { payload: "x", passphrase: "open sesame", expireAfterViews: 1 };
     const { urlToken } = await pushes.create(made, owner);
     world.clock.advance(1_000);
@@ -142,8 +142,8 @@ describe("thousands of refusals", () => {
   });
 
   test("of a tombstone write nothing once they change no answer", async () => {
-    await using world = await openTestHouse();
-    const { pushes, db } = world.house;
+    await using world = await openTestDomain();
+    const { pushes, db } = world.domain;
     const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 3 }, stranger);
     await pushes.expire(urlToken, owner);
     const left = async () => {

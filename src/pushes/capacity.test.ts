@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger, testConfig } from "../../test/support/domain.ts";
 import { makeFile, pushFiles } from "../../test/support/files.ts";
-import { openTestHouse, signedIn, stranger, testConfig } from "../../test/support/house.ts";
 import { minuteMs } from "../base/clock.ts";
 import { type Capacity, createCapacity } from "./capacity.ts";
 
@@ -157,9 +157,9 @@ describe("the anonymous quota", () => {
     expect(measurings()).toBe(2);
   });
 
-  test("holds in the house: full for strangers, room again when pushes end, claims go on", async () => {
-    await using world = await openTestHouse({ environment });
-    const { pushes, store } = world.house;
+  test("holds in the domain: full for strangers, room again when pushes end, claims go on", async () => {
+    await using world = await openTestDomain({ environment });
+    const { pushes, store } = world.domain;
     const make = (bytes: number, actor = stranger) => pushes.create({ payload: "x".repeat(bytes) }, actor);
     const first = await make(600);
     await make(300);
@@ -177,8 +177,8 @@ describe("the anonymous quota", () => {
 });
 
 test("the anonymous total follows creations, every kind of end, and uploads on their way", async () => {
-  await using world = await openTestHouse({ environment: { PWP__FILES__ALLOW_ANONYMOUS: "true" } });
-  const { pushes, store } = world.house;
+  await using world = await openTestDomain({ environment: { PWP__FILES__ALLOW_ANONYMOUS: "true" } });
+  const { pushes, store } = world.domain;
   const total = () => store.upkeep.anonymousBytes();
   const viewed = await pushes.create({ payload: "x".repeat(10), expireAfterViews: 1 }, stranger);
   const deleted = await pushes.create({ payload: "x".repeat(200) }, stranger);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { changeRows, countRows, readRows } from "../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../test/support/files.ts";
-import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
 import { pushDepsOf } from "../../test/support/push-deps.ts";
 import { refuseWrites } from "../../test/support/refused-writes.ts";
 import { minuteMs } from "../base/clock.ts";
@@ -9,8 +9,8 @@ import { AppError } from "../base/errors.ts";
 import { claimView } from "./claim-view.ts";
 
 test("a text push opens exactly as often as allowed, then it is gone", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const push = await pushes.create({ payload: "hunter2", expireAfterViews: 2 }, stranger);
   const first = await pushes.claimView(push.urlToken, { counting: "everyone" }, stranger);
   expect(first).toMatchObject({ outcome: "revealed", payload: "hunter2", push: { viewsRemaining: 1, expired: false } });
@@ -21,8 +21,8 @@ test("a text push opens exactly as often as allowed, then it is gone", async () 
 });
 
 test("of 50 that ask at once for a push of 5 views, 5 get it", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const push = await pushes.create({ payload: "hunter2", expireAfterViews: 5 }, stranger);
   const asked = Array.from({ length: 50 }, () => pushes.claimView(push.urlToken, { counting: "everyone" }, stranger));
   const outcomes = (await Promise.all(asked)).map((claim) => claim.outcome);
@@ -31,8 +31,8 @@ test("of 50 that ask at once for a push of 5 views, 5 get it", async () => {
 });
 
 test("a passphrase: missing costs nothing, five wrong ones block that client alone, right opens", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const push = await pushes.create({ payload: "hunter2", passphrase: "open sesame", expireAfterViews: 1 }, stranger);
   const claim = (passphrase: string | undefined, client: string) =>
     pushes.claimView(
@@ -51,8 +51,8 @@ test("a passphrase: missing costs nothing, five wrong ones block that client alo
 });
 
 test("an owner's look on a page is not counted, and the trail tells who came", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const owner = signedIn(7);
   const push = await pushes.create({ payload: "x", name: "VPN", note: "for Jo", expireAfterViews: 1 }, owner);
   expect(push).toMatchObject({ name: "VPN", note: "for Jo" });
@@ -69,12 +69,12 @@ test("an owner's look on a page is not counted, and the trail tells who came", a
   expect(await pushes.list(7, "active", 1)).toEqual([]);
 });
 
-const retrieve = (world: TestHouse, urlToken: string, actor = stranger) =>
-  world.house.pushes.claimView(urlToken, { counting: "everyone" }, actor);
+const retrieve = (world: TestDomain, urlToken: string, actor = stranger) =>
+  world.domain.pushes.claimView(urlToken, { counting: "everyone" }, actor);
 
 test("the end by time holds from its instant: the refusal ends the push and destroys the secret", async () => {
-  await using world = await openTestHouse();
-  const { pushes, db } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
   const push = await pushes.create({ payload: "x", expireAfterMs: 15 * minuteMs, expireAfterViews: 3 }, stranger);
   world.clock.advance(15 * minuteMs - 1);
   expect(await retrieve(world, push.urlToken)).toMatchObject({ outcome: "revealed" });
@@ -93,8 +93,8 @@ test("the end by time holds from its instant: the refusal ends the push and dest
 });
 
 test("an owner's views count on the API, and do not count where counting is for strangers", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const owner = signedIn(7);
   const admin = signedIn(9, true);
   const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 2 }, owner);
@@ -112,8 +112,8 @@ test("an owner's views count on the API, and do not count where counting is for 
 });
 
 test("somebody signed in who owns nothing is a stranger, at an anonymous push everybody is", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const owned = await pushes.create({ payload: "x", expireAfterViews: 1 }, signedIn(7));
   const anonymous = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
   for (const { urlToken } of [owned, anonymous]) {
@@ -125,8 +125,8 @@ test("somebody signed in who owns nothing is a stranger, at an anonymous push ev
 });
 
 test("a claim that cannot be written is not answered with the secret, and costs no view", async () => {
-  await using world = await openTestHouse();
-  const { pushes, db } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
   const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
   const takeWrites = await refuseWrites(db);
   await expect(retrieve(world, urlToken)).rejects.toMatchObject({ code: "unavailable" });
@@ -135,8 +135,8 @@ test("a claim that cannot be written is not answered with the secret, and costs 
 });
 
 test("a wrong passphrase that cannot be recorded is no answer either, but stays charged", async () => {
-  await using world = await openTestHouse();
-  const { pushes, db } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
   const { urlToken } = await pushes.create({ payload: "x", passphrase: "open sesame" }, stranger);
   const guess = () => pushes.claimView(urlToken, { passphrase: "wrong", counting: "everyone" }, stranger);
   const takeWrites = await refuseWrites(db);
@@ -146,7 +146,7 @@ test("a wrong passphrase that cannot be recorded is no answer either, but stays 
 });
 
 test("a passphrase that could not be tried is not charged", async () => {
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   const full = new AppError("unavailable", "Too many.", { retryAfterSeconds: 1 });
   let refuses = true;
   const { argon2 } = pushDepsOf(world);
@@ -156,7 +156,7 @@ test("a passphrase that could not be tried is not charged", async () => {
       deriveKey: (...given) => (refuses ? Promise.reject(full) : argon2.deriveKey(...given)),
     },
   });
-  const { urlToken } = await world.house.pushes.create({ payload: "x", passphrase: "open sesame" }, stranger);
+  const { urlToken } = await world.domain.pushes.create({ payload: "x", passphrase: "open sesame" }, stranger);
   const ask = () => claimView(deps, urlToken, { passphrase: "open sesame", counting: "everyone" }, stranger);
   for (let asked = 0; asked < 20; asked += 1) await expect(ask()).rejects.toBe(full);
   refuses = false;
@@ -164,7 +164,7 @@ test("a passphrase that could not be tried is not charged", async () => {
 });
 
 test("a push that runs out while its passphrase waits to be tried is gone", async () => {
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   const { argon2 } = pushDepsOf(world);
   const deps = pushDepsOf(world, {
     argon2: {
@@ -176,15 +176,15 @@ test("a push that runs out while its passphrase waits to be tried is gone", asyn
     },
   });
   const request = { payload: "x", passphrase: "open sesame", expireAfterMs: minuteMs };
-  const { urlToken } = await world.house.pushes.create(request, stranger);
+  const { urlToken } = await world.domain.pushes.create(request, stranger);
   const claimed = await claimView(deps, urlToken, { passphrase: "open sesame", counting: "everyone" }, stranger);
   expect(claimed).toMatchObject({ outcome: "gone", push: { expired: true } });
 });
 
 test("a push that was sealed anew between reading and writing is read again, not opened with the old seal", async () => {
-  await using world = await openTestHouse();
-  const { store, db } = world.house;
-  const { urlToken } = await world.house.pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
+  await using world = await openTestDomain();
+  const { store, db } = world.domain;
+  const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
   let claims = 0;
   const raise = (by: number) => changeRows(db, "UPDATE pushes SET seal_generation = seal_generation + ?", by);
   const deps = pushDepsOf(world, {
@@ -205,17 +205,17 @@ test("a push that was sealed anew between reading and writing is read again, not
 });
 
 test("a push that ends and loses its files between two readings is gone, not broken", async () => {
-  await using world = await openTestHouse();
-  const { store } = world.house;
+  await using world = await openTestDomain();
+  const { store } = world.domain;
   const owner = signedIn(7);
-  const { urlToken } = await pushFiles(world.house.pushes, owner, [makeFile("a.txt", "a")]);
+  const { urlToken } = await pushFiles(world.domain.pushes, owner, [makeFile("a.txt", "a")]);
   let readings = 0;
   const deps = pushDepsOf(world, {
     store: {
       ...store,
       async files(pushId) {
         readings += 1;
-        await world.house.pushes.expire(urlToken, owner);
+        await world.domain.pushes.expire(urlToken, owner);
         return (await store.files(pushId)).slice(1);
       },
     },
@@ -225,8 +225,8 @@ test("a push that ends and loses its files between two readings is gone, not bro
 });
 
 test("payloads come back byte for byte", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   for (const payload of [
     "\r\n \t",
     "\u0000",

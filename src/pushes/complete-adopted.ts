@@ -1,5 +1,5 @@
-import type { Unit } from "../db/database.ts";
-import { type AdoptedPush, type AdoptionDeps, sealDispatches } from "./adopt.ts";
+import type { Transaction } from "../database/database.ts";
+import { type AdoptedPush, type AdoptionDeps, sealLinkDeliveries } from "./adopt.ts";
 import { adoptedTrail } from "./adopt-trail.ts";
 import { sealContexts, sealLabel } from "./seals.ts";
 import { fillNote, fillTrail, type TrailCompletion } from "./store/completing.ts";
@@ -12,28 +12,28 @@ export interface MissingParts {
 }
 
 /**
- * Gives a push that was adopted without some parts what `push` has of them now, in one unit.
+ * Gives a push that was adopted without some parts what `push` has of them now, in one transaction.
  * @param broughtEvents how many events its trail came with.
- * @param settle runs last in the unit.
+ * @param settle runs last in the transaction.
  */
 export async function completeAdopted(
-  deps: Pick<AdoptionDeps, "db" | "vault" | "dispatchIds">,
+  deps: Pick<AdoptionDeps, "db" | "vault" | "linkDeliveryIds">,
   { pushId, push, missing, broughtEvents }: PushToComplete,
-  settle: (unit: Unit, completion: PushCompletion) => Promise<void>,
+  settle: (tx: Transaction, completion: PushCompletion) => Promise<void>,
 ): Promise<PushCompletion> {
   const trail = adoptedTrail(push.trail);
   const place = { id: pushId, ownerId: push.ownerId };
   const rows = {
     ...{ pushId, trail, broughtEvents, eventCount: push.trail.length },
     noteSealed: sealLabel(deps.vault.keyring, sealContexts.note(pushId), push.note),
-    dispatches: missing.trail ? await sealDispatches(deps, place, trail) : [],
+    linkDeliveries: missing.trail ? await sealLinkDeliveries(deps, place, trail) : [],
   };
-  return await deps.db.write(async (unit) => {
+  return await deps.db.write(async (tx) => {
     const completion = {
-      note: missing.note ? await fillNote(unit, rows) : undefined,
-      trail: missing.trail ? await fillTrail(unit, rows) : undefined,
+      note: missing.note ? await fillNote(tx, rows) : undefined,
+      trail: missing.trail ? await fillTrail(tx, rows) : undefined,
     };
-    await settle(unit, completion);
+    await settle(tx, completion);
     return completion;
   });
 }

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { changeRows, countRows, readRows } from "../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../test/support/files.ts";
-import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
 import { pushDepsOf } from "../../test/support/push-deps.ts";
 import { findNeedles } from "../../test/support/raw-files.ts";
-import { sqliteOf } from "../../test/support/sqlite-house.ts";
+import { sqliteOf } from "../../test/support/sqlite-domain.ts";
 import { storedIn } from "../../test/support/stored.ts";
 import { AppError } from "../base/errors.ts";
 import { createPush } from "./create.ts";
@@ -12,11 +12,11 @@ import { PendingUpload } from "./upload.ts";
 
 const owner = signedIn(7);
 
-const countPushes = ({ house }: TestHouse) => countRows(house.db, "pushes");
+const countPushes = ({ domain }: TestDomain) => countRows(domain.db, "pushes");
 
 test("of payload, link, passphrase, labels and file names nothing lies readable in any file or row, before or after the end", async () => {
-  await using world = await openTestHouse();
-  const { pushes, db } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
   const secrets = {
     payload: "canary-payload-0d5e",
     passphrase: "canary-passphrase-77af",
@@ -51,8 +51,8 @@ test("of payload, link, passphrase, labels and file names nothing lies readable 
 });
 
 test("an anonymous push keeps no labels, no sealed token and no owner", async () => {
-  await using world = await openTestHouse();
-  const { pushes, db } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
   const push = await pushes.create({ payload: "x", name: "VPN", note: "for Jo" }, stranger);
   expect(push).toMatchObject({ name: null, note: null, ownerId: null });
   expect(await readRows(db, "SELECT owner_id, token_sealed, name_sealed, note_sealed FROM pushes")).toEqual([
@@ -63,7 +63,7 @@ test("an anonymous push keeps no labels, no sealed token and no owner", async ()
 });
 
 test("what is not given follows the instance; what it does not offer cannot be had", async () => {
-  await using world = await openTestHouse({
+  await using world = await openTestDomain({
     environment: {
       PWP__PW__RETRIEVAL_STEP_DEFAULT: "false",
       PWP__PW__DELETABLE_PUSHES_DEFAULT: "false",
@@ -71,7 +71,7 @@ test("what is not given follows the instance; what it does not offer cannot be h
       PWP__QR__ENABLE_DELETABLE_PUSHES: "false",
     },
   });
-  const { pushes } = world.house;
+  const { pushes } = world.domain;
   const wanted = { retrievalStep: true, deletableByViewer: true };
   const none = { retrievalStep: false, deletableByViewer: false };
   expect(await pushes.create({ payload: "x" }, stranger)).toMatchObject(none);
@@ -82,16 +82,16 @@ test("what is not given follows the instance; what it does not offer cannot be h
 });
 
 test("each push has a link of its own, 26 characters of lower-case letters and digits", async () => {
-  await using world = await openTestHouse();
-  const made = Array.from({ length: 200 }, () => world.house.pushes.create({ payload: "x" }, stranger));
+  await using world = await openTestDomain();
+  const made = Array.from({ length: 200 }, () => world.domain.pushes.create({ payload: "x" }, stranger));
   const tokens = (await Promise.all(made)).map((push) => push.urlToken);
   expect(new Set(tokens).size).toBe(200);
   for (const token of tokens) expect(token).toMatch(/^[a-z0-9]{26}$/);
 });
 
 test("files are for known callers, through whatever door they come", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const refused = expect.objectContaining({ code: "not_authenticated" });
   await expect(pushes.beginUpload(stranger)).rejects.toEqual(refused);
   await expect(pushes.create({ payload: "x", kind: "file" }, stranger)).rejects.toEqual(refused);
@@ -104,16 +104,16 @@ test("files are for known callers, through whatever door they come", async () =>
 });
 
 test("with anonymous pushes off, nobody unknown pushes anything", async () => {
-  await using world = await openTestHouse({ environment: { PWP__ALLOW_ANONYMOUS: "false" } });
-  const { pushes } = world.house;
+  await using world = await openTestDomain({ environment: { PWP__ALLOW_ANONYMOUS: "false" } });
+  const { pushes } = world.domain;
   await expect(pushes.create({ payload: "x" }, stranger)).rejects.toMatchObject({ code: "not_authenticated" });
   await pushes.create({ payload: "x" }, owner);
   expect(await countPushes(world)).toBe(1);
 });
 
 test("a refused request stores nothing and gives up its files", async () => {
-  await using world = await openTestHouse();
-  const { pushes, db } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
   const upload = await pushes.beginUpload(owner);
   await upload.addFile(makeFile("a.txt", "a"));
   const refused = pushes.create({ upload, expireAfterDays: 0 }, owner);
@@ -127,8 +127,8 @@ test("a refused request stores nothing and gives up its files", async () => {
 });
 
 test("a push whose write fails is not there, and its files are given up", async () => {
-  await using world = await openTestHouse();
-  const { store, db } = world.house;
+  await using world = await openTestDomain();
+  const { store, db } = world.domain;
   const failure = new AppError("unavailable", "No.", { retryAfterSeconds: 1 });
   const deps = pushDepsOf(world, {
     store: {
@@ -146,8 +146,8 @@ test("a push whose write fails is not there, and its files are given up", async 
 });
 
 test("the same files cannot go into two pushes", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const upload = await pushes.beginUpload(owner);
   await upload.addFile(makeFile("a.txt", "a"));
   const made = await Promise.allSettled([pushes.create({ upload }, owner), pushes.create({ upload }, owner)]);
@@ -160,8 +160,8 @@ test("the same files cannot go into two pushes", async () => {
 });
 
 test("a kind that is given wins and keeps its files; without one, files make a file push", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   expect(await pushFiles(pushes, owner, [makeFile("a.txt", "a")])).toMatchObject({ kind: "file" });
   const upload = await pushes.beginUpload(owner);
   await upload.addFile(makeFile("a.txt", "a"));

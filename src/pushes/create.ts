@@ -3,9 +3,9 @@ import type { KindName } from "../config/config.ts";
 import { makeUrlToken } from "../crypto/tokens.ts";
 import { auditRecord } from "./audit-trail.ts";
 import type { PushDeps } from "./deps.ts";
-import { dispatchRefused, prepareDispatch } from "./dispatch.ts";
-import { findLetterProblems } from "./letter-rules.ts";
+import { findEmailProblems } from "./email-rules.ts";
 import { findProblems, lifetimeOf } from "./limits.ts";
+import { linkDeliveryRefused, prepareLinkDelivery } from "./link-delivery.ts";
 import { toOwnersPush } from "./present-push.ts";
 import type { Actor, CreatePush, Push } from "./push.ts";
 import type { PushRow } from "./push-row.ts";
@@ -51,7 +51,7 @@ async function create(
   assertMayCreate(deps, kind === "file" || upload !== undefined || request.mentionsFiles === true, actor);
   const problems = {
     ...findProblems(request, kind, deps.config),
-    ...(await findLetterProblems(deps, request, actor)),
+    ...(await findEmailProblems(deps, request, actor)),
   };
   if (Object.keys(problems).length > 0) throw invalidFields(problems);
   const storedBytes = Buffer.byteLength(request.payload ?? "") + (upload?.storedBytes ?? 0);
@@ -78,10 +78,10 @@ async function create(
     files,
     storedBytes,
   };
-  const dispatch = await prepareDispatch(deps, request, { row, urlToken }, actor);
-  const outcome = await deps.store.insert(push, auditRecord("creation", actor, now), dispatch);
+  const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken }, actor);
+  const outcome = await deps.store.insert(push, auditRecord("creation", actor, now), linkDelivery);
   if (outcome === "upload_swept") throw gaveUp();
-  if (outcome !== "inserted") throw dispatchRefused(outcome, deps.letters);
+  if (outcome !== "inserted") throw linkDeliveryRefused(outcome, deps.letters);
   upload?.handOver();
   return toOwnersPush(row, urlToken, now, keyring);
 }

@@ -3,11 +3,11 @@ import type { Random } from "../base/random.ts";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import type { Config } from "../config/config.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
-import type { Ids } from "../db/ids.ts";
+import type { Ids } from "../database/ids.ts";
 import type { Counter } from "../limits/limits.ts";
 import type { Attempts } from "./attempts.ts";
 import type { Capacity } from "./capacity.ts";
-import type { PushLetters } from "./letters.ts";
+import type { PushEmails } from "./emails.ts";
 import type { PushStore } from "./store.ts";
 import type { Vault } from "./vault.ts";
 
@@ -23,10 +23,10 @@ export interface PushDeps {
   readonly argon2: Argon2Queue;
   readonly attempts: Attempts;
   readonly capacity: Capacity;
-  readonly letters: PushLetters;
-  readonly dispatchIds: Ids;
+  readonly letters: PushEmails;
+  readonly linkDeliveryIds: Ids;
   /** How often an owner asks for a link to be mailed. */
-  readonly dispatchCounter: Counter;
+  readonly linkDeliveryCounter: Counter;
 }
 
 export function ticketTtlMs(config: Config): number {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { openTestDomain } from "../../test/support/domain.ts";
 import { owner, storedBytes, view } from "../../test/support/edited-push.ts";
-import { openTestHouse } from "../../test/support/house.ts";
 import { minuteMs } from "../base/clock.ts";
 import type { CreatePush, EditPush } from "./push.ts";
 
@@ -10,8 +10,8 @@ describe("the payload", () => {
     [{ kind: "url", payload: "https://example.com/old" }, "https://example.com/new"],
     [{ kind: "qr", payload: "old" }, "new"],
   ])("of %o is replaced, and the push keeps its link, kind and views", async (created, payload) => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const { urlToken } = await pushes.create({ ...created, expireAfterViews: 3 }, owner);
     await view(world, urlToken);
     expect(await pushes.edit(urlToken, { payload }, owner)).toMatchObject({ outcome: "edited" });
@@ -32,8 +32,8 @@ describe("the payload", () => {
     [{ kind: "url", payload: "https://example.com" }, "\u0000data:text/html,x"],
     [{ kind: "url", payload: "https://example.com" }, "just words"],
   ])("of %o is not replaced by what could not have been made: %.30j", async (created, payload) => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const { urlToken } = await pushes.create(created, owner);
     await expect(pushes.edit(urlToken, { payload }, owner)).rejects.toMatchObject({
       fields: { payload: [expect.any(String)] },
@@ -42,23 +42,23 @@ describe("the payload", () => {
   });
 
   test("of a kind that is switched off stays, while limits and labels go on changing", async () => {
-    await using world = await openTestHouse();
-    const { urlToken } = await world.house.pushes.create({ kind: "url", payload: "https://example.com" }, owner);
-    await using later = await openTestHouse({
+    await using world = await openTestDomain();
+    const { urlToken } = await world.domain.pushes.create({ kind: "url", payload: "https://example.com" }, owner);
+    await using later = await openTestDomain({
       dataDir: world.dataDir,
       environment: { PWP__ENABLE_URL_PUSHES: "false" },
     });
-    await expect(later.house.pushes.edit(urlToken, { payload: "https://example.org" }, owner)).rejects.toMatchObject({
+    await expect(later.domain.pushes.edit(urlToken, { payload: "https://example.org" }, owner)).rejects.toMatchObject({
       fields: { kind: [expect.any(String)] },
     });
-    expect(await later.house.pushes.edit(urlToken, { name: "n" }, owner)).toMatchObject({ outcome: "edited" });
+    expect(await later.domain.pushes.edit(urlToken, { name: "n" }, owner)).toMatchObject({ outcome: "edited" });
   });
 });
 
 describe("the passphrase", () => {
   test("is set, changed and removed, and each time only what holds now opens", async () => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 20 }, owner);
     expect(await pushes.edit(urlToken, { passphrase: "one" }, owner)).toMatchObject({
       push: { passphraseRequired: true },
@@ -75,8 +75,8 @@ describe("the passphrase", () => {
   });
 
   test("stays with a new payload when the current one is given", async () => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const { urlToken } = await pushes.create({ payload: "x", passphrase: "one" }, owner);
     expect(await pushes.edit(urlToken, { payload: "y", currentPassphrase: "one" }, owner)).toMatchObject({
       outcome: "edited",
@@ -93,8 +93,8 @@ describe("the passphrase", () => {
   ];
 
   test.each(needing)("is asked for %o on a protected push, which stays as it is", async (request) => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const { urlToken } = await pushes.create({ payload: "x", passphrase: "one" }, owner);
     expect(await pushes.edit(urlToken, request, owner)).toEqual({ outcome: "passphrase_required" });
     expect(await pushes.edit(urlToken, { ...request, currentPassphrase: "wrong" }, owner)).toEqual({
@@ -109,8 +109,8 @@ describe("the passphrase", () => {
     ["another one", "two"],
     ["none", null],
   ] as const)("can be left aside when payload and passphrase (%s) are replaced together", async (_, passphrase) => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const { urlToken } = await pushes.create({ payload: "x", passphrase: "one", expireAfterViews: 9 }, owner);
     expect(await pushes.edit(urlToken, { payload: "y", passphrase }, owner)).toMatchObject({ outcome: "edited" });
     expect(await view(world, urlToken, passphrase ?? "")).toMatchObject({ outcome: "revealed", payload: "y" });
@@ -118,8 +118,8 @@ describe("the passphrase", () => {
   });
 
   test("cannot be guessed here any faster than at the door: one count for both, and a right one costs nothing", async () => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const { urlToken } = await pushes.create({ payload: "x", passphrase: "one", expireAfterViews: 9 }, owner);
     const guess = (currentPassphrase: string, actor = owner) =>
       pushes.edit(urlToken, { payload: "y", currentPassphrase }, actor);

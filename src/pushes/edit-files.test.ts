@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { openTestDomain, stranger, type TestDomain } from "../../test/support/domain.ts";
 import {
   blobCount,
   contents,
@@ -10,23 +11,22 @@ import {
   view,
 } from "../../test/support/edited-push.ts";
 import { claimFiles, makeFile, pushFiles } from "../../test/support/files.ts";
-import { openTestHouse, stranger, type TestHouse } from "../../test/support/house.ts";
 import { makeSweeper } from "../../test/support/sweeper.ts";
 import { minuteMs } from "../base/clock.ts";
 import type { EditPush } from "./push.ts";
 
 describe("files", () => {
-  const make = (world: TestHouse, ...names: readonly string[]) =>
+  const make = (world: TestDomain, ...names: readonly string[]) =>
     pushFiles(
-      world.house.pushes,
+      world.domain.pushes,
       owner,
       names.map((name) => makeFile(name, `in ${name}`)),
       { payload: "message", expireAfterViews: 50 },
     );
 
   test("are added and removed, again and again, and each opens as what it was", async () => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const { urlToken } = await make(world, "a", "b");
     const added = await uploadOf(world, makeFile("c", "in c"));
     expect(await pushes.edit(urlToken, { upload: added }, owner)).toMatchObject({ outcome: "edited" });
@@ -45,8 +45,8 @@ describe("files", () => {
   });
 
   test("that are removed are gone at once: their tickets open nothing, their blobs go with the next sweep", async () => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const { urlToken } = await make(world, "a", "b");
     const [a, b] = await claimFiles(pushes, urlToken, stranger);
     await pushes.edit(urlToken, { removedFileIds: [await idOf(world, urlToken, "a")] }, owner);
@@ -60,8 +60,8 @@ describe("files", () => {
   });
 
   test("never all of a file push, unless others come", async () => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const { urlToken } = await make(world, "a");
     const removedFileIds = [await idOf(world, urlToken, "a")];
     await expect(pushes.edit(urlToken, { removedFileIds }, owner)).rejects.toMatchObject({
@@ -73,8 +73,8 @@ describe("files", () => {
   });
 
   test("of another push, or unknown ones, cannot be removed through this one", async () => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const [mine, other] = [await make(world, "a", "b"), await make(world, "c", "d")];
     for (const id of [await idOf(world, other.urlToken, "c"), 0, -1, 1e9]) {
       const edited = await pushes.edit(mine.urlToken, { removedFileIds: [id], name: "n" }, owner);
@@ -86,8 +86,8 @@ describe("files", () => {
 
   test("are counted and measured together with those that stay", async () => {
     const environment = { PWP__FILES__MAX_FILE_UPLOADS: "3", PWP__FILES__MAX_PUSH_BYTES: "20" };
-    await using world = await openTestHouse({ environment });
-    const { pushes } = world.house;
+    await using world = await openTestDomain({ environment });
+    const { pushes } = world.domain;
     const { urlToken } = await make(world, "a", "b");
     const two = await uploadOf(world, makeFile("c", "c"), makeFile("d", "d"));
     await expect(pushes.edit(urlToken, { upload: two }, owner)).rejects.toMatchObject({
@@ -103,8 +103,8 @@ describe("files", () => {
   });
 
   test("that a refused edit brought along go, and the push is as it was", async () => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const { urlToken } = await make(world, "a");
     const refused = await uploadOf(world, makeFile("b", "b"));
     await expect(pushes.edit(urlToken, { upload: refused, expireAfterViews: 0 }, owner)).rejects.toThrow();
@@ -116,8 +116,8 @@ describe("files", () => {
   });
 
   test("that were swept while the form was sent are missed, and nothing of the edit is done", async () => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const { urlToken } = await make(world, "a");
     const upload = await uploadOf(world, makeFile("b", "b"));
     world.clock.advance(16 * minuteMs);
@@ -130,8 +130,8 @@ describe("files", () => {
   });
 
   test("of a protected push need the current passphrase; without it all of them go together with the rest", async () => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const { urlToken } = await make(world, "a", "b");
     await pushes.edit(urlToken, { passphrase: "one" }, owner);
     const a = await idOf(world, urlToken, "a");
@@ -162,12 +162,12 @@ describe("files", () => {
   });
 
   test("are not added where file pushes are switched off", async () => {
-    await using world = await openTestHouse();
+    await using world = await openTestDomain();
     const { urlToken } = await make(world, "a");
     const upload = await uploadOf(world, makeFile("b", "b"));
     const environment = { PWP__ENABLE_FILE_PUSHES: "false" };
-    await using later = await openTestHouse({ dataDir: world.dataDir, environment });
-    await expect(later.house.pushes.edit(urlToken, { upload }, owner)).rejects.toMatchObject({
+    await using later = await openTestDomain({ dataDir: world.dataDir, environment });
+    await expect(later.domain.pushes.edit(urlToken, { upload }, owner)).rejects.toMatchObject({
       fields: { files: [expect.any(String)] },
     });
   });

@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger } from "../../test/support/domain.ts";
 import { changeRows, readRows } from "../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../test/support/files.ts";
-import { openTestHouse, signedIn, stranger } from "../../test/support/house.ts";
 import { open, unringedKey } from "../crypto/seal.ts";
 import { openDataKey, sealContexts } from "./seals.ts";
 
 const owner = signedIn(7);
 
 test("an old link key and an old data key open nothing of what is sealed now", async () => {
-  await using world = await openTestHouse();
-  const { pushes, keyring, store, vault } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, keyring, store, vault } = world.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("a", "in a")], { payload: "old" });
   const old = await store.findSealed(vault.tokenDigest(urlToken));
   if (old?.dataKeySealed == null) throw new Error("The push is not there.");
@@ -35,8 +35,8 @@ test("an old link key and an old data key open nothing of what is sealed now", a
 });
 
 test("rows that do not fit together fail an edit like a claim, and it changes nothing", async () => {
-  await using world = await openTestHouse();
-  const { pushes, db } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("a", "in a")], { payload: "old" });
   await pushes.edit(urlToken, { payload: "new" }, owner);
   const [{ sealed = null } = {}] = await readRows<{ sealed?: Buffer }>(db, "SELECT key_sealed AS sealed FROM files");

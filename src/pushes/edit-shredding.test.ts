@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { readRows } from "../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../test/support/files.ts";
-import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
 import { NeedleFinder } from "../../test/support/raw-files.ts";
 import { SeededNumbers } from "../../test/support/seeded-numbers.ts";
-import { sqliteOf } from "../../test/support/sqlite-house.ts";
+import { sqliteOf } from "../../test/support/sqlite-domain.ts";
 import { storedIn } from "../../test/support/stored.ts";
 import { makeSweeper } from "../../test/support/sweeper.ts";
 
@@ -17,20 +17,20 @@ interface SealedKey {
 }
 
 /** Of every push, by the digest of its token; without version and key id, which all keys have in common. */
-async function sealedKeys(world: TestHouse): Promise<ReadonlyMap<string, Buffer>> {
+async function sealedKeys(world: TestDomain): Promise<ReadonlyMap<string, Buffer>> {
   const rows = await readRows<SealedKey>(
-    world.house.db,
+    world.domain.db,
     "SELECT token_digest AS digest, sealed FROM data_keys JOIN pushes ON data_key_id = data_keys.id",
   );
   return new Map(rows.map(({ digest, sealed }) => [digest.toString("hex"), sealed.subarray(5)]));
 }
 
 /** What SQLite does by itself a moment after a key was overwritten. */
-function cutLog({ house: { db } }: TestHouse): void {
+function cutLog({ domain: { db } }: TestDomain): void {
   if (db.engine === "sqlite") while (!sqliteOf(db).truncateLog());
 }
 
-async function labelsFound<Label>(world: TestHouse, finder: NeedleFinder<Label>): Promise<Set<Label>> {
+async function labelsFound<Label>(world: TestDomain, finder: NeedleFinder<Label>): Promise<Set<Label>> {
   const found = new Set<Label>();
   for (const bytes of (await storedIn(world.dataDir)).values()) {
     for (const label of finder.search(bytes)) found.add(label);
@@ -39,8 +39,8 @@ async function labelsFound<Label>(world: TestHouse, finder: NeedleFinder<Label>)
 }
 
 test("of the sealed data keys from before edits nothing is left in any file or row, of those that hold all", async () => {
-  await using world = await openTestHouse();
-  const { pushes, db } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
   const numbers = new SeededNumbers(31);
   const finder = new NeedleFinder<string>();
   const made = await Promise.all(
@@ -51,7 +51,7 @@ test("of the sealed data keys from before edits nothing is left in any file or r
     const before = await sealedKeys(world);
     const edited = made.filter(() => numbers.below(3) === 0);
     for (const { urlToken } of edited) {
-      const old = before.get(world.house.vault.tokenDigest(urlToken).toString("hex"));
+      const old = before.get(world.domain.vault.tokenDigest(urlToken).toString("hex"));
       finder.add(`${urlToken} before round ${round}`, old ?? Buffer.alloc(0));
     }
     // The search itself is sound.
@@ -78,8 +78,8 @@ test("of the sealed data keys from before edits nothing is left in any file or r
 });
 
 test("the payload, the keys of kept files and the blobs of removed ones from before an edit are gone as well", async () => {
-  await using world = await openTestHouse();
-  const { pushes, db } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
   const files = [makeFile("kept", "kept content"), makeFile("removed", "r".repeat(1_000))];
   const { urlToken } = await pushFiles(pushes, owner, files, { payload: plainPayload });
   await pushes.edit(urlToken, { passphrase: "one" }, owner);

@@ -1,21 +1,21 @@
 import { describe, expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { changeRows, readRows } from "../../test/support/engine-database.ts";
-import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
 import { pushDepsOf } from "../../test/support/push-deps.ts";
 import { dayMs, hourMs } from "../base/clock.ts";
 import { editPush } from "./edit.ts";
 import type { Actor, EditPush } from "./push.ts";
 
 const owner = signedIn(7);
-const view = (world: TestHouse, urlToken: string, passphrase = "", actor: Actor = stranger) =>
-  world.house.pushes.claimView(urlToken, { counting: "everyone", passphrase }, actor);
-const kindsOf = async (world: TestHouse, urlToken: string) =>
-  (await world.house.pushes.audit(urlToken, owner, 1)).map((entry) => entry.kind);
+const view = (world: TestDomain, urlToken: string, passphrase = "", actor: Actor = stranger) =>
+  world.domain.pushes.claimView(urlToken, { counting: "everyone", passphrase }, actor);
+const kindsOf = async (world: TestDomain, urlToken: string) =>
+  (await world.domain.pushes.audit(urlToken, owner, 1)).map((entry) => entry.kind);
 
 describe("limits", () => {
   test("days count from the creation, and both longer and shorter hold at once", async () => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const push = await pushes.create({ payload: "x", expireAfterDays: 7 }, owner);
     world.clock.advance(3 * dayMs + hourMs);
     const longer = await pushes.edit(push.urlToken, { expireAfterDays: 10 }, owner);
@@ -33,8 +33,8 @@ describe("limits", () => {
   test.each([3, 0, -1, 91, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 1e15])(
     "%d days, three and a bit after the creation, are refused and nothing is changed",
     async (expireAfterDays) => {
-      await using world = await openTestHouse();
-      const { pushes } = world.house;
+      await using world = await openTestDomain();
+      const { pushes } = world.domain;
       const push = await pushes.create({ payload: "x", expireAfterDays: 7 }, owner);
       world.clock.advance(3 * dayMs + 1);
       await expect(pushes.edit(push.urlToken, { expireAfterDays, name: "n" }, owner)).rejects.toMatchObject({
@@ -47,16 +47,16 @@ describe("limits", () => {
   );
 
   test("a push of an hour that is saved with its one day stays one of an hour", async () => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const push = await pushes.create({ payload: "x", expireAfterMs: hourMs }, owner);
     const edited = await pushes.edit(push.urlToken, { expireAfterDays: push.expireAfterDays, name: "n" }, owner);
     expect(edited).toMatchObject({ outcome: "edited", push: { expiresAt: push.createdAt + hourMs, name: "n" } });
   });
 
-  test("views never go to or below what has been used, so that no edit ends a push unsaid", async () => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+  test("views never go to or below what has been used, so that no edit ends a push suppressed", async () => {
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 5 }, owner);
     await view(world, urlToken);
     await view(world, urlToken);
@@ -74,8 +74,8 @@ describe("limits", () => {
   });
 
   test("a push that has more than the settings allow may keep it or come closer, never go further", async () => {
-    await using world = await openTestHouse();
-    const { pushes, db } = world.house;
+    await using world = await openTestDomain();
+    const { pushes, db } = world.domain;
     const push = await pushes.create({ payload: "x" }, owner);
     const imported = "UPDATE pushes SET expire_after_days = 400, expire_after_views = 900, expires_at = ?";
     await changeRows(db, imported, push.createdAt + 400 * dayMs);
@@ -97,8 +97,8 @@ describe("limits", () => {
 
   test("options that the server does not offer stay as they are", async () => {
     const environment = { PWP__PW__ENABLE_RETRIEVAL_STEP: "false", PWP__PW__ENABLE_DELETABLE_PUSHES: "false" };
-    await using world = await openTestHouse({ environment });
-    const { pushes } = world.house;
+    await using world = await openTestDomain({ environment });
+    const { pushes } = world.domain;
     const { urlToken } = await pushes.create({ payload: "x" }, owner);
     const asked = { retrievalStep: true, deletableByViewer: true };
     expect(await pushes.edit(urlToken, asked, owner)).toMatchObject({
@@ -109,10 +109,10 @@ describe("limits", () => {
 
 describe("labels and options", () => {
   test("change, are logged as one edit, and cost no view and no seal", async () => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const { urlToken } = await pushes.create({ payload: "x", name: "old", note: "note", passphrase: "p" }, owner);
-    const sealsOf = () => readRows(world.house.db, "SELECT seal_generation, link_salt, sealed FROM pushes, data_keys");
+    const sealsOf = () => readRows(world.domain.db, "SELECT seal_generation, link_salt, sealed FROM pushes, data_keys");
     const seals = await sealsOf();
     const asked = { name: "new", note: "", deletableByViewer: true, retrievalStep: true };
     expect(await pushes.edit(urlToken, asked, owner)).toMatchObject({
@@ -125,8 +125,8 @@ describe("labels and options", () => {
   });
 
   test("saved as they are, they write nothing", async () => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const push = await pushes.create({ payload: "x", name: "n", note: "o" }, owner);
     const { name, note, expireAfterDays, expireAfterViews, retrievalStep, deletableByViewer } = push;
     const same = {
@@ -142,8 +142,8 @@ describe("labels and options", () => {
   });
 
   test("what is too long or no text is refused", async () => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const { urlToken } = await pushes.create({ payload: "x" }, owner);
     const asked = {
       name: "n".repeat(256),
@@ -170,8 +170,8 @@ describe("who may edit", () => {
     ["another user", signedIn(8)],
     ["an administrator", signedIn(9, true)],
   ])("not %s: told as if it were not there, and nothing is written", async (_, actor) => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, owner);
     expect(await pushes.edit(urlToken, everything, actor)).toEqual({ outcome: "unknown" });
     expect(await pushes.edit("unknowntoken", everything, actor)).toEqual({ outcome: "unknown" });
@@ -181,8 +181,8 @@ describe("who may edit", () => {
   });
 
   test("nobody an anonymous push: null is equal to no user", async () => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const { urlToken } = await pushes.create({ payload: "x" }, stranger);
     for (const actor of [stranger, owner, signedIn(9, true)]) {
       expect(await pushes.edit(urlToken, everything, actor)).toEqual({ outcome: "unknown" });
@@ -191,8 +191,8 @@ describe("who may edit", () => {
   });
 
   test("nobody a push that has ended, and no edit brings it back", async () => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const make = () => pushes.create({ payload: "x", expireAfterViews: 1, expireAfterDays: 1 }, owner);
     const [viewed, deleted, overdue] = [await make(), await make(), await make()];
     await view(world, viewed.urlToken);
@@ -210,8 +210,8 @@ describe("who may edit", () => {
 
 describe("between the reading and the write", () => {
   /** Runs `meanwhile` right before the edit's own write. */
-  const editAfter = (world: TestHouse, urlToken: string, request: EditPush, meanwhile: () => Promise<unknown>) => {
-    const { store } = world.house;
+  const editAfter = (world: TestDomain, urlToken: string, request: EditPush, meanwhile: () => Promise<unknown>) => {
+    const { store } = world.domain;
     const change: typeof store.change = async (...given) => {
       await meanwhile();
       return await store.change(...given);
@@ -220,24 +220,24 @@ describe("between the reading and the write", () => {
   };
 
   test("views that are used up meanwhile are said beside the field", async () => {
-    await using world = await openTestHouse();
-    const { urlToken } = await world.house.pushes.create({ payload: "x", expireAfterViews: 5 }, owner);
+    await using world = await openTestDomain();
+    const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterViews: 5 }, owner);
     const edit = editAfter(world, urlToken, { expireAfterViews: 1 }, () => view(world, urlToken));
     await expect(edit).rejects.toMatchObject({ fields: { expireAfterViews: ["must be between 2 and 100."] } });
     expect(await kindsOf(world, urlToken)).toEqual(["view", "creation"]);
   });
 
   test("a claim that ends the push wins, and the edit does not revive it", async () => {
-    await using world = await openTestHouse();
-    const { urlToken } = await world.house.pushes.create({ payload: "x", expireAfterViews: 1 }, owner);
+    await using world = await openTestDomain();
+    const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterViews: 1 }, owner);
     const edit = editAfter(world, urlToken, { expireAfterViews: 9, payload: "y" }, () => view(world, urlToken));
     expect(await edit).toEqual({ outcome: "gone" });
     expect(await view(world, urlToken)).toMatchObject({ outcome: "gone" });
   });
 
   test("a claim that leaves views does not disturb an edit of the content", async () => {
-    await using world = await openTestHouse();
-    const { urlToken } = await world.house.pushes.create({ payload: "x", expireAfterViews: 3 }, owner);
+    await using world = await openTestDomain();
+    const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterViews: 3 }, owner);
     const edit = editAfter(world, urlToken, { payload: "y" }, () => view(world, urlToken));
     expect(await edit).toMatchObject({ outcome: "edited", push: { viewsRemaining: 2 } });
     expect(await view(world, urlToken)).toMatchObject({ payload: "y" });
@@ -247,8 +247,8 @@ describe("between the reading and the write", () => {
     ["of the content, before one of the content", { payload: "theirs" }, { payload: "mine" }],
     ["of the passphrase, before one of the limits", { passphrase: "theirs" }, { expireAfterViews: 50 }],
   ])("another edit %s, makes this one lose with nothing done", async (_, theirs, mine) => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const { urlToken, expireAfterViews } = await pushes.create({ payload: "x" }, owner);
     const edit = editAfter(world, urlToken, mine, () => pushes.edit(urlToken, theirs, owner));
     expect(await edit).toEqual({ outcome: "changed_meanwhile" });
@@ -258,8 +258,8 @@ describe("between the reading and the write", () => {
   });
 
   test("time that runs out meanwhile ends it", async () => {
-    await using world = await openTestHouse();
-    const { urlToken } = await world.house.pushes.create({ payload: "x", expireAfterDays: 1 }, owner);
+    await using world = await openTestDomain();
+    const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterDays: 1 }, owner);
     const slow = { deriveKey: async () => Buffer.alloc(32) };
     const { argon2 } = pushDepsOf(world);
     const deps = pushDepsOf(world, {

@@ -4,7 +4,7 @@ import { auditRecord } from "./audit-trail.ts";
 import type { PushDeps } from "./deps.ts";
 import { changesContent, sealContent } from "./edit-content.ts";
 import { editBounds, findEditProblems, findLimitProblems } from "./edit-rules.ts";
-import { viewNoticeProblem } from "./letter-rules.ts";
+import { viewNotificationProblem } from "./email-rules.ts";
 import { hasEnded, isOwner, openLabel, toOwnedPush } from "./present-push.ts";
 import type { Actor, EditablePush, EditOutcome, EditPush } from "./push.ts";
 import type { FileRow, PushRow, SealedPush } from "./push-row.ts";
@@ -95,7 +95,7 @@ async function findNoticeProblems(
   actor: Actor,
 ): Promise<FieldProblems> {
   if (notifyOnView !== true || row.notifyOnView) return {};
-  const problem = await viewNoticeProblem(letters, actor);
+  const problem = await viewNotificationProblem(letters, actor);
   return problem === undefined ? {} : { notifyOnView: [problem] };
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { countRows, readRows } from "../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../test/support/files.ts";
-import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
 import { dayMs } from "../base/clock.ts";
 import type { Actor } from "./push.ts";
 
@@ -9,15 +9,15 @@ const owner = signedIn(7);
 const other = signedIn(8);
 const admin = signedIn(9, true);
 
-const make = (world: TestHouse, actor: Actor, deletableByViewer: boolean, expireAfterViews = 5) =>
-  world.house.pushes.create({ payload: "x", deletableByViewer, expireAfterViews }, actor);
+const make = (world: TestDomain, actor: Actor, deletableByViewer: boolean, expireAfterViews = 5) =>
+  world.domain.pushes.create({ payload: "x", deletableByViewer, expireAfterViews }, actor);
 
-const retrieve = (world: TestHouse, urlToken: string) =>
-  world.house.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+const retrieve = (world: TestDomain, urlToken: string) =>
+  world.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
 
 test("its owner ends a push whether or not viewers may; the secret is gone, the push says who ended it", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const { urlToken } = await make(world, owner, false);
   const ended = await pushes.expire(urlToken, owner);
   const now = world.clock.now();
@@ -27,8 +27,8 @@ test("its owner ends a push whether or not viewers may; the secret is gone, the 
 });
 
 test("a viewer ends it only when allowed: known callers are forbidden, unknown ones asked who they are", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const kept = await make(world, owner, false);
   await expect(pushes.expire(kept.urlToken, stranger)).rejects.toMatchObject({ code: "not_authenticated" });
   await expect(pushes.expire(kept.urlToken, other)).rejects.toMatchObject({ code: "forbidden" });
@@ -42,8 +42,8 @@ test("a viewer ends it only when allowed: known callers are forbidden, unknown o
 });
 
 test("nobody is the owner of an anonymous push: null is not equal to nobody", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const { urlToken } = await make(world, stranger, false);
   await expect(pushes.expire(urlToken, stranger)).rejects.toMatchObject({ code: "not_authenticated" });
   await expect(pushes.expire(urlToken, owner)).rejects.toMatchObject({ code: "forbidden" });
@@ -53,8 +53,8 @@ test("nobody is the owner of an anonymous push: null is not equal to nobody", as
 });
 
 test("what has ended stays as it ended, and asking again is no error for anybody", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const viewed = await make(world, owner, false, 1);
   await retrieve(world, viewed.urlToken);
   world.clock.advance(1_000);
@@ -69,8 +69,8 @@ test("what has ended stays as it ended, and asking again is no error for anybody
 });
 
 test("an unknown link, and one whose anonymous push is long gone, is not found", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   await expect(pushes.expire("nosuchtoken", owner)).rejects.toMatchObject({ code: "not_found" });
   const { urlToken } = await make(world, stranger, true);
   await pushes.expire(urlToken, stranger);
@@ -81,8 +81,8 @@ test("an unknown link, and one whose anonymous push is long gone, is not found",
 });
 
 test("two who delete at once both succeed, and one is on record", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const { urlToken } = await make(world, owner, true);
   const answers = await Promise.all([pushes.expire(urlToken, owner), pushes.expire(urlToken, stranger)]);
   for (const answer of answers) expect(answer).toMatchObject({ expired: true, deleted: true });
@@ -91,8 +91,8 @@ test("two who delete at once both succeed, and one is on record", async () => {
 });
 
 test("deleting makes the blobs due at once, whatever the clock says; a limit leaves downloads their time", async () => {
-  await using world = await openTestHouse();
-  const { pushes, db } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
   const due = () => readRows(db, "SELECT due_at FROM blob_deletions ORDER BY due_at");
   const deleted = await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
   await pushes.expire(deleted.urlToken, owner);
@@ -104,8 +104,8 @@ test("deleting makes the blobs due at once, whatever the clock says; a limit lea
 });
 
 test("of an anonymous push only the tombstone stays, of an owned one its trail and labels", async () => {
-  await using world = await openTestHouse();
-  const { pushes, db } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
   const rows = (...tables: readonly string[]) => Promise.all(tables.map((table) => countRows(db, table)));
   const anonymous = await make(world, stranger, true);
   await retrieve(world, anonymous.urlToken);

@@ -1,11 +1,11 @@
 import { AppError } from "../base/errors.ts";
+import { CooperativeQueue } from "./cooperative-queue.ts";
 import type { PushDeps } from "./deps.ts";
 import { toOwnedPush } from "./present-push.ts";
 import type { ExportedPush } from "./push.ts";
 import type { PushGlance, PushRow } from "./push-row.ts";
 import { type FileDetails, openFileDetails } from "./seals.ts";
 import { eventsOf } from "./trail.ts";
-import { Turns } from "./turns.ts";
 
 const sliceRows = 100;
 
@@ -14,7 +14,7 @@ const sliceRows = 100;
  * runs at a time, a push in each turn of the event loop. @throws (at the first step) AppError too_many_requests.
  */
 export function createExport(deps: PushDeps): (ownerId: number) => AsyncGenerator<ExportedPush> {
-  const turns = new Turns();
+  const turns = new CooperativeQueue();
   const running = new Set<number>();
 
   return async function* exportOwned(ownerId) {

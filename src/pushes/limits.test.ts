@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { testConfig } from "../../test/support/house.ts";
+import { testConfig } from "../../test/support/domain.ts";
 import { dayMs, minuteMs } from "../base/clock.ts";
 import { findProblems, isWebAddress, lifetimeOf } from "./limits.ts";
 import type { CreatePush, KindName, Upload } from "./push.ts";

@@ -1,7 +1,7 @@
 import { dayMs } from "../base/clock.ts";
 import type { FieldProblems } from "../base/errors.ts";
 import type { Config, KindName, Range } from "../config/config.ts";
-import { recipientsMax } from "./dispatches.ts";
+import { recipientsMax } from "./link-deliveries.ts";
 import type { CreatePush } from "./push.ts";
 
 /** Characters are Unicode code points. */
@@ -83,10 +83,10 @@ export function checkRange(
   field: string,
   value: number,
   range: Pick<Range, "min" | "max">,
-  unit: string,
+  tx: string,
 ): void {
   if (Number.isSafeInteger(value) && value >= range.min && value <= range.max) return;
-  addProblem(problems, field, `must be between ${range.min} and ${range.max}${unit}.`);
+  addProblem(problems, field, `must be between ${range.min} and ${range.max}${tx}.`);
 }
 
 export function checkPayload(payload: string, kind: KindName, problems: Problems): void {
@@ -119,7 +119,7 @@ export function checkText(problems: Problems, field: string, value: string | und
 }
 
 function checkLength(problems: Problems, field: string, value: string, min: number, max: number): void {
-  // A string has at most as many code points as UTF-16 units: only a long one has to be counted.
+  // A string has at most as many code points as UTF-16 transactions: only a long one has to be counted.
   const length = value.length <= max ? Math.min(value.length, max) : countCodePoints(value);
   if (length >= min && length <= max) return;
   if (length === 0) addProblem(problems, field, "can't be blank.");

@@ -1,12 +1,12 @@
 import { cpSync, rmSync } from "node:fs";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { makeDataDir, openTestHouse, stranger } from "../../test/support/house.ts";
+import { makeDataDir, openTestDomain, stranger } from "../../test/support/domain.ts";
 import { NeedleFinder, readAllFiles } from "../../test/support/raw-files.ts";
-import { sqliteOf } from "../../test/support/sqlite-house.ts";
+import { sqliteOf } from "../../test/support/sqlite-domain.ts";
 
 test("what a killed process left in the log is cut away after the next start", async () => {
-  await using world = await openTestHouse();
-  const { pushes, db } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
   const finder = new NeedleFinder<string>();
   const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
   const key = sqliteOf(db).reader.prepare<[], { sealed: Buffer }>("SELECT sealed FROM data_keys").get()?.sealed;
@@ -18,7 +18,7 @@ test("what a killed process left in the log is cut away after the next start", a
   cpSync(world.dataDir, dataDir, { recursive: true });
   const found = () => [...readAllFiles(dataDir).values()].some((bytes) => finder.search(bytes).size > 0);
   expect(found()).toBe(true);
-  await using started = await openTestHouse({ dataDir });
-  expect(await started.house.pushes.find(urlToken, stranger)).toMatchObject({ expired: true });
+  await using started = await openTestDomain({ dataDir });
+  expect(await started.domain.pushes.find(urlToken, stranger)).toMatchObject({ expired: true });
   await vi.waitUntil(() => !found(), { timeout: 60_000 });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { signedIn, stranger } from "../../test/support/house.ts";
+import { signedIn, stranger } from "../../test/support/domain.ts";
 import { dayMs } from "../base/clock.ts";
 import { hasEnded, isForgotten, isOwner, tombstoneMs, toPush } from "./present-push.ts";
 import type { PushRow } from "./push-row.ts";

@@ -100,7 +100,8 @@ export interface CreatePush {
 }
 
 /** To whom a link is mailed, as they are asked for. */
-export type DispatchRequest = Required<Pick<CreatePush, "notifyEmailsTo">> & Pick<CreatePush, "notifyEmailsToLocale">;
+export type LinkDeliveryRequest = Required<Pick<CreatePush, "notifyEmailsTo">> &
+  Pick<CreatePush, "notifyEmailsToLocale">;
 
 /** What the owner asks to change. Absent: it stays as it is. The kind never changes. */
 export interface EditPush {

@@ -1,24 +1,24 @@
 import { invalidFields } from "../base/errors.ts";
-import type { InUnit } from "../db/database.ts";
+import type { InTransaction } from "../database/database.ts";
 import { claimView } from "./claim-view.ts";
 import { assertMayCreate, createPush } from "./create.ts";
 import type { PushDeps } from "./deps.ts";
-import { dispatchLink } from "./dispatch.ts";
 import { editPush, findEditable } from "./edit.ts";
 import { expirePush } from "./expire.ts";
 import { createExport } from "./export-owned.ts";
+import { deliverLink } from "./link-delivery.ts";
 import type {
   Actor,
   AuditEntry,
   ClaimOutcome,
   CreatePush,
-  DispatchRequest,
   Download,
   EditablePush,
   EditOutcome,
   EditPush,
   ExportedPush,
   FoundPushes,
+  LinkDeliveryRequest,
   Push,
   PushSearch,
   TrailPage,
@@ -34,7 +34,7 @@ import { openTicket } from "./tickets.ts";
 import { readTrail, readWholeTrail } from "./trail.ts";
 import { PendingUpload } from "./upload.ts";
 
-export { asksForDispatch } from "./letter-rules.ts";
+export { asksForLinkDelivery } from "./email-rules.ts";
 export { pushLimits } from "./limits.ts";
 export type * from "./push.ts";
 export type * from "./surveyed-push.ts";
@@ -87,7 +87,7 @@ export interface Pushes {
    * @throws AppError not_found (unknown, or no links are mailed here), not_authenticated, forbidden, invalid_fields,
    * too_many_requests (5 a minute), unavailable.
    */
-  dispatchLink(urlToken: string, request: DispatchRequest, actor: Actor): Promise<void>;
+  deliverLink(urlToken: string, request: LinkDeliveryRequest, actor: Actor): Promise<void>;
 
   /**
    * Ends a push for good. One that has ended already is returned as it is.
@@ -122,7 +122,7 @@ export interface Pushes {
   /**
    * Ends a push for good, as an administrator. The trail of an owned one says so. @param together written with the end.
    */
-  endAsAdministrator(pushId: number, actor: Actor, together: InUnit): Promise<AdministratorsEnd>;
+  endAsAdministrator(pushId: number, actor: Actor, together: InTransaction): Promise<AdministratorsEnd>;
 
   /** Newest first, 50 a page. @throws AppError not_authenticated, forbidden, not_found. */
   audit(urlToken: string, actor: Actor, page: number): Promise<readonly AuditEntry[]>;
@@ -149,7 +149,7 @@ export function createPushes(deps: PushDeps): Pushes {
     claimView: (urlToken, request, actor) => claimView(deps, urlToken, request, actor),
     findEditable: (urlToken, actor) => findEditable(deps, urlToken, actor),
     edit: (urlToken, request, actor) => editPush(deps, urlToken, request, actor),
-    dispatchLink: (urlToken, request, actor) => dispatchLink(deps, urlToken, request, actor),
+    deliverLink: (urlToken, request, actor) => deliverLink(deps, urlToken, request, actor),
     expire: (urlToken, actor) => expirePush(deps, urlToken, actor),
     search: createSearch(deps, searchLimits),
     trail: (urlToken, actor, page) => readTrail(deps, urlToken, actor, page),

@@ -1,27 +1,27 @@
 import { expect, test } from "vitest";
-import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { dayMs } from "../base/clock.ts";
 
 const owner = signedIn(7);
 
-async function makeMany(world: TestHouse, count: number, expireAfterDays: number): Promise<string[]> {
+async function makeMany(world: TestDomain, count: number, expireAfterDays: number): Promise<string[]> {
   const tokens: string[] = [];
   for (let made = 0; made < count; made += 1) {
     world.clock.advance(1);
-    tokens.push((await world.house.pushes.create({ payload: "x", expireAfterDays }, owner)).urlToken);
+    tokens.push((await world.domain.pushes.create({ payload: "x", expireAfterDays }, owner)).urlToken);
   }
   return tokens;
 }
 
-async function listed(world: TestHouse, state: "active" | "expired", page = 1): Promise<string[]> {
-  return (await world.house.pushes.list(7, state, page)).map((push) => push.urlToken);
+async function listed(world: TestDomain, state: "active" | "expired", page = 1): Promise<string[]> {
+  return (await world.domain.pushes.list(7, state, page)).map((push) => push.urlToken);
 }
 
 test("the lists are the owner's own, newest first, 50 a page", async () => {
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   const tokens = (await makeMany(world, 120, 7)).reverse();
-  await world.house.pushes.create({ payload: "x" }, signedIn(8));
-  await world.house.pushes.create({ payload: "x" }, stranger);
+  await world.domain.pushes.create({ payload: "x" }, signedIn(8));
+  await world.domain.pushes.create({ payload: "x" }, stranger);
   expect(await listed(world, "active", 1)).toEqual(tokens.slice(0, 50));
   expect(await listed(world, "active", 2)).toEqual(tokens.slice(50, 100));
   expect(await listed(world, "active", 3)).toEqual(tokens.slice(100));
@@ -30,8 +30,8 @@ test("the lists are the owner's own, newest first, 50 a page", async () => {
 });
 
 test("they are split by the state that holds now, swept or not", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const [short = ""] = await makeMany(world, 1, 1);
   const [viewed = "", deleted = "", alive = ""] = await makeMany(world, 3, 7);
   await pushes.expire(deleted, owner);
@@ -47,8 +47,8 @@ test("they are split by the state that holds now, swept or not", async () => {
 });
 
 test("the audit trail is the owner's, newest first, 50 a page", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 60 }, owner);
   for (let view = 0; view < 60; view += 1) {
     world.clock.advance(1_000);
@@ -73,8 +73,8 @@ test("the audit trail is the owner's, newest first, 50 a page", async () => {
 });
 
 test("finding counts nothing, writes nothing and opens no label for others", async () => {
-  await using world = await openTestHouse();
-  const { pushes, db } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
   const { urlToken } = await pushes.create({ payload: "x", name: "VPN", note: "for Jo", passphrase: "p" }, owner);
   const { units } = db.counts;
   expect(await pushes.find(urlToken, owner)).toMatchObject({ name: "VPN", note: "for Jo", passphraseRequired: true });

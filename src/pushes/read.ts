@@ -1,6 +1,6 @@
 import { AppError } from "../base/errors.ts";
 import type { PushDeps } from "./deps.ts";
-import { createDispatchReports } from "./dispatch-reports.ts";
+import { createLinkDeliveryReports } from "./link-delivery-reports.ts";
 import { isForgotten, isOwner, toOwnedPush, toOwnersPush, toPush } from "./present-push.ts";
 import type { Actor, AuditEntry, Push } from "./push.ts";
 
@@ -36,7 +36,7 @@ export async function auditPush(
   const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
   if (row === undefined || isForgotten(row, deps.clock.now())) throw new AppError("not_found", "not-found");
   if (!isOwner(row, actor)) throw new AppError("forbidden", "Only its owner may read the audit trail of a push.");
-  const reports = createDispatchReports(deps, row.id);
+  const reports = createLinkDeliveryReports(deps, row.id);
   const rows = await deps.store.lists.trail(row.id, pageSize, (page - 1) * pageSize);
   return await Promise.all(
     rows.map(async ({ sequence, userId: _, ...entry }) => ({ ...entry, ...(await reports.of(entry.kind, sequence)) })),

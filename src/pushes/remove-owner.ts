@@ -1,7 +1,7 @@
 import type { PushDeps } from "./deps.ts";
 import type { PushDepartures } from "./store.ts";
 
-/** Pushes in one unit of writing: short enough that claims of others get in between. */
+/** Pushes in one transaction: short enough that claims of others get in between. */
 const batchRows = 100;
 const ownersAtOnce = 100;
 

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
+import type { TestDomain } from "../../test/support/domain.ts";
 import { changeRows, readRows } from "../../test/support/engine-database.ts";
-import type { TestHouse } from "../../test/support/house.ts";
 import { makeFolder, open, rotate } from "../../test/support/rotation.ts";
-import { sealedElsewhere } from "../house.ts";
+import { sealedElsewhere } from "../domain.ts";
 
 /** Rows in every column that other rooms keep sealed. */
-async function sealElsewhere({ house: { db, keyring } }: TestHouse): Promise<void> {
+async function sealElsewhere({ domain: { db, keyring } }: TestDomain): Promise<void> {
   const user =
     "INSERT INTO users (id, email, password_hash, admin, created_at, updated_at) VALUES (7, 'a', '', 0, 0, 0)";
   await changeRows(db, user);
@@ -19,11 +19,11 @@ async function sealElsewhere({ house: { db, keyring } }: TestHouse): Promise<voi
   const step = Buffer.alloc(32, 9);
   const insertStep = "INSERT INTO sign_on_steps (digest, step_sealed, client, created_at) VALUES (?, ?, '', 0)";
   await changeRows(db, insertStep, step, sealFor("sign_on_steps", step));
-  const insertDispatch = `INSERT INTO dispatches (id, push_id, sequence, recipient_count, details_sealed, sent, given_up, put_off)
+  const insertLinkDelivery = `INSERT INTO link_deliveries (id, push_id, sequence, recipient_count, details_sealed, sent, given_up, put_off)
     VALUES (3, 1, 2, 1, ?, 0, 0, 0)`;
-  await changeRows(db, insertDispatch, sealFor("dispatches", 3));
-  const insertLetter = "INSERT INTO outbox (id, letter_sealed, created_at, attempts) VALUES (?, ?, 0, 0)";
-  for (let id = 1; id <= 250; id += 1) await changeRows(db, insertLetter, id, sealFor("outbox", id));
+  await changeRows(db, insertLinkDelivery, sealFor("link_deliveries", 3));
+  const insertEmail = "INSERT INTO outbox (id, letter_sealed, created_at, attempts) VALUES (?, ?, 0, 0)";
+  for (let id = 1; id <= 250; id += 1) await changeRows(db, insertEmail, id, sealFor("outbox", id));
 }
 
 test("what other rooms keep sealed is sealed under the new key as well, and opens", async () => {
@@ -38,7 +38,7 @@ test("what other rooms keep sealed is sealed under the new key as well, and open
     expect((await rotate(world)).resealed).toBe(0);
   }
   await using world = await open(dataDir, "second");
-  const { db, keyring } = world.house;
+  const { db, keyring } = world.domain;
   for (const { table, idColumn, sealedColumn, contextOf } of sealedElsewhere) {
     const rows = await readRows<{ id: number | Buffer; sealed: Buffer }>(
       db,
@@ -51,7 +51,7 @@ test("what other rooms keep sealed is sealed under the new key as well, and open
 
 test("every column of sealed values is known to the rotation", async () => {
   await using world = await open(makeFolder(), "first");
-  const columns = await readRows(world.house.db, {
+  const columns = await readRows(world.domain.db, {
     sqlite: `SELECT tables.name || '.' || columns.name AS name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
       WHERE tables.type = 'table' AND columns.name LIKE '%sealed%'`,
     postgres: `SELECT table_name || '.' || column_name AS name FROM information_schema.columns

@@ -1,28 +1,28 @@
 import { expect, test } from "vitest";
+import { signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { readRows } from "../../test/support/engine-database.ts";
 import { claimFiles, makeFile, pushFiles, readDownload } from "../../test/support/files.ts";
-import { signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
 import { interposed } from "../../test/support/interposed.ts";
 import { clock, makeFolder, open, rotate } from "../../test/support/rotation.ts";
 import { minuteMs } from "../base/clock.ts";
 import { envelopeKeyId } from "../crypto/seal.ts";
-import { createProcessRegistry, type ProcessRegistry, type RunningProcess } from "../db/processes.ts";
+import { createProcessRegistry, type ProcessRegistry, type RunningProcess } from "../database/processes.ts";
 import { keysInUse, WrongMasterKeyError } from "./vault.ts";
 
 const owner = signedIn(7);
 
-const activeId = (world: TestHouse) => world.house.keyring.ids[0] ?? "?";
+const activeId = (world: TestDomain) => world.domain.keyring.ids[0] ?? "?";
 
-function asProcess(world: TestHouse, id: string): RunningProcess {
-  return { id, activeKeyId: activeId(world), keyIds: world.house.keyring.ids };
+function asProcess(world: TestDomain, id: string): RunningProcess {
+  return { id, activeKeyId: activeId(world), keyIds: world.domain.keyring.ids };
 }
 
-const registryOf = (world: TestHouse): ProcessRegistry => createProcessRegistry(world.house.db);
+const registryOf = (world: TestDomain): ProcessRegistry => createProcessRegistry(world.domain.db);
 
 /** Key ids of everything in the database that is sealed under a master key, with how often each occurs. */
-async function keyIdsInDatabase(world: TestHouse): Promise<Record<string, number>> {
+async function keyIdsInDatabase(world: TestDomain): Promise<Record<string, number>> {
   const found = await readRows<{ sealed: Buffer }>(
-    world.house.db,
+    world.domain.db,
     `SELECT value AS sealed FROM meta WHERE name = 'index_key'
      UNION ALL SELECT sealed FROM data_keys
      UNION ALL SELECT token_sealed FROM pushes WHERE token_sealed IS NOT NULL
@@ -40,8 +40,8 @@ async function keyIdsInDatabase(world: TestHouse): Promise<Record<string, number
   return ids;
 }
 
-async function fill(world: TestHouse) {
-  const { pushes } = world.house;
+async function fill(world: TestDomain) {
+  const { pushes } = world.domain;
   const anonymous = await pushes.create({ payload: "nobody's" }, stranger);
   const locked = await pushes.create({ payload: "locked", passphrase: "open sesame" }, stranger);
   const owned = await pushes.create({ payload: "owned", name: "VPN", note: "for Jo" }, owner);
@@ -51,8 +51,8 @@ async function fill(world: TestHouse) {
   return { anonymous, locked, owned, ended, files };
 }
 
-async function expectAllOpen(world: TestHouse, made: Awaited<ReturnType<typeof fill>>): Promise<void> {
-  const { pushes } = world.house;
+async function expectAllOpen(world: TestDomain, made: Awaited<ReturnType<typeof fill>>): Promise<void> {
+  const { pushes } = world.domain;
   const claim = async (urlToken: string, passphrase?: string) =>
     pushes.claimView(urlToken, { counting: "everyone", ...(passphrase && { passphrase }) }, stranger);
   expect(await claim(made.anonymous.urlToken)).toMatchObject({ outcome: "revealed", payload: "nobody's" });
@@ -85,7 +85,7 @@ test("after a rotation everything is sealed under the new key, the old one can g
     // The index key, five data keys but the ended one's, three links, names and note, and the file's name.
     expect(report).toEqual({ pushes: 5, resealed: 1 + 4 + 3 + 3 + 1, retiredKeyIds: [old] });
     expect(await keyIdsInDatabase(world)).toEqual({ [activeId(world)]: 12 });
-    expect(await keysInUse(world.house.db)).toEqual([activeId(world)]);
+    expect(await keysInUse(world.domain.db)).toEqual([activeId(world)]);
     // Once more changes nothing.
     expect(await rotate(world)).toEqual({ pushes: 5, resealed: 0, retiredKeyIds: [] });
   }
@@ -100,11 +100,11 @@ test("a rotation that was interrupted is finished by the next, which then retire
   {
     await using world = await open(dataDir, "first");
     made = await fill(world);
-    const more = Array.from({ length: 450 }, () => world.house.pushes.create({ payload: "x" }, stranger));
+    const more = Array.from({ length: 450 }, () => world.domain.pushes.create({ payload: "x" }, stranger));
     await Promise.all(more);
   }
   await using world = await open(dataDir, "second", "first");
-  const { db } = world.house;
+  const { db } = world.domain;
   let writes = 0;
   const dying = interposed(db, (work) => {
     writes += 1;
@@ -124,12 +124,12 @@ test("claims and creations go on while keys rotate, in two processes", async () 
   const dataDir = makeFolder();
   {
     await using world = await open(dataDir, "first");
-    await world.house.pushes.create({ payload: "x" }, stranger);
+    await world.domain.pushes.create({ payload: "x" }, stranger);
   }
   await using world = await open(dataDir, "second", "first");
   await using server = await open(dataDir, "second", "first");
   await registryOf(server).beat(asProcess(server, "server"), clock.now());
-  const { pushes } = server.house;
+  const { pushes } = server.domain;
   const made = await Promise.all(
     Array.from({ length: 600 }, () => pushes.create({ payload: "x", expireAfterViews: 2 }, stranger)),
   );
@@ -149,7 +149,7 @@ test("claims and creations go on while keys rotate, in two processes", async () 
 test("as long as a running process seals under another key, nothing is rotated", async () => {
   const dataDir = makeFolder();
   await using old = await open(dataDir, "first");
-  await old.house.pushes.create({ payload: "x" }, stranger);
+  await old.domain.pushes.create({ payload: "x" }, stranger);
   await registryOf(old).beat(asProcess(old, "old"), clock.now());
   await using world = await open(dataDir, "second", "first");
   await expect(rotate(world)).rejects.toMatchObject({
@@ -164,10 +164,10 @@ test("as long as a running process seals under another key, nothing is rotated",
 test("a process that comes and goes during a rotation with the old key keeps that key from being retired", async () => {
   const dataDir = makeFolder();
   await using old = await open(dataDir, "first");
-  const made = Array.from({ length: 300 }, () => old.house.pushes.create({ payload: "x" }, stranger));
+  const made = Array.from({ length: 300 }, () => old.domain.pushes.create({ payload: "x" }, stranger));
   await Promise.all(made);
   await using world = await open(dataDir, "second", "first");
-  const { db } = world.house;
+  const { db } = world.domain;
   let late = "";
   let batches = 0;
   const visited = interposed(db, async (work) => {
@@ -177,7 +177,7 @@ test("a process that comes and goes during a rotation with the old key keeps tha
     if (batches === 5) {
       clock.advance(1);
       await registryOf(old).beat(asProcess(old, "old"), clock.now());
-      late = (await old.house.pushes.create({ payload: "sealed behind" }, stranger)).urlToken;
+      late = (await old.domain.pushes.create({ payload: "sealed behind" }, stranger)).urlToken;
       await registryOf(old).remove("old");
     }
     return done;
@@ -188,7 +188,7 @@ test("a process that comes and goes during a rotation with the old key keeps tha
   });
   expect(await keysInUse(db)).toHaveLength(2);
   expect(await rotate(world)).toMatchObject({ resealed: 1, retiredKeyIds: [activeId(old)] });
-  expect(await world.house.pushes.claimView(late, { counting: "everyone" }, stranger)).toMatchObject({
+  expect(await world.domain.pushes.claimView(late, { counting: "everyone" }, stranger)).toMatchObject({
     outcome: "revealed",
     payload: "sealed behind",
   });
@@ -201,14 +201,14 @@ test("a process that was thought gone and comes back un-retires its key", async 
   clock.advance(minuteMs);
   await using world = await open(dataDir, "second", "first");
   await rotate(world);
-  expect(await keysInUse(world.house.db)).toEqual([activeId(world)]);
+  expect(await keysInUse(world.domain.db)).toEqual([activeId(world)]);
   await registryOf(old).beat(asProcess(old, "old"), clock.now());
-  await old.house.pushes.create({ payload: "x" }, stranger);
+  await old.domain.pushes.create({ payload: "x" }, stranger);
   await registryOf(old).remove("old");
   // So a start without it is refused instead of meeting rows that do not open.
   await expect(open(dataDir, "second")).rejects.toBeInstanceOf(WrongMasterKeyError);
   expect(await rotate(world)).toMatchObject({ resealed: 1, retiredKeyIds: [activeId(old)] });
-  await (await open(dataDir, "second")).house.close();
+  await (await open(dataDir, "second")).domain.close();
 });
 
 test("tickets that were out before a rotation are honoured as long as the old key is known", async () => {
@@ -216,15 +216,15 @@ test("tickets that were out before a rotation are honoured as long as the old ke
   let ticket = "";
   {
     await using world = await open(dataDir, "first");
-    const { pushes } = world.house;
+    const { pushes } = world.domain;
     const { urlToken } = await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
     ticket = (await claimFiles(pushes, urlToken, stranger))[0]?.ticket ?? "";
   }
   {
     await using world = await open(dataDir, "second", "first");
     await rotate(world);
-    expect(await world.house.pushes.openTicket(ticket, stranger, 0)).toBeDefined();
+    expect(await world.domain.pushes.openTicket(ticket, stranger, 0)).toBeDefined();
   }
   await using world = await open(dataDir, "second");
-  expect(await world.house.pushes.openTicket(ticket, stranger, 0)).toBeUndefined();
+  expect(await world.domain.pushes.openTicket(ticket, stranger, 0)).toBeUndefined();
 });

@@ -1,10 +1,10 @@
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import type { Database, Reading } from "../db/database.ts";
-import { readKeyMarks } from "../db/keys-in-use.ts";
-import { createProcessRegistry, type RunningProcess } from "../db/processes.ts";
-import type { SealedColumn } from "../db/sealed-column.ts";
+import type { Database, ReadConnection } from "../database/database.ts";
+import { readKeyMarks } from "../database/keys-in-use.ts";
+import { createProcessRegistry, type RunningProcess } from "../database/processes.ts";
+import type { SealedColumn } from "../database/sealed-column.ts";
 
 import { createColumnResealer, type RowId } from "./store/column-resealer.ts";
 import { createResealer } from "./store/resealer.ts";
@@ -39,7 +39,7 @@ export async function rotateKeys(deps: RotationDeps): Promise<RotationReport> {
   const { db, keyring } = deps;
   const activeId = keyring.ids[0] ?? "";
   const registry = createProcessRegistry(db);
-  const assertUnused = async (reading?: Reading) =>
+  const assertUnused = async (reading?: ReadConnection) =>
     assertAllUse(activeId, await registry.running(deps.clock.now(), reading));
   const older = (await readKeyMarks(db.read)).filter((mark) => mark.keyId !== activeId);
   await assertUnused();

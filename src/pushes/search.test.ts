@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { pushDepsOf } from "../../test/support/push-deps.ts";
 import { dayMs } from "../base/clock.ts";
 import type { CreatePush, PushSearch } from "./push.ts";
@@ -8,26 +8,26 @@ import { createSearch, foldCase, type SearchLimits, searchLimits } from "./searc
 const owner = signedIn(7);
 const everything: PushSearch = { state: "all", kind: null, text: "", page: 1 };
 
-async function make(world: TestHouse, fields: CreatePush, actor = owner): Promise<string> {
+async function make(world: TestDomain, fields: CreatePush, actor = owner): Promise<string> {
   world.clock.advance(1);
-  return (await world.house.pushes.create({ payload: "x", ...fields }, actor)).urlToken;
+  return (await world.domain.pushes.create({ payload: "x", ...fields }, actor)).urlToken;
 }
 
-async function makeNamed(world: TestHouse, count: number, name: (at: number) => string): Promise<void> {
+async function makeNamed(world: TestDomain, count: number, name: (at: number) => string): Promise<void> {
   for (let at = 0; at < count; at += 1) await make(world, { name: name(at) });
 }
 
-async function found(world: TestHouse, search: Partial<PushSearch>): Promise<(string | null)[]> {
-  const { pushes } = await world.house.pushes.search(7, { ...everything, ...search });
+async function found(world: TestDomain, search: Partial<PushSearch>): Promise<(string | null)[]> {
+  const { pushes } = await world.domain.pushes.search(7, { ...everything, ...search });
   return pushes.map((push) => push.name);
 }
 
-function searchWith(world: TestHouse, limits: Partial<SearchLimits>) {
+function searchWith(world: TestDomain, limits: Partial<SearchLimits>) {
   return createSearch(pushDepsOf(world), { ...searchLimits, ...limits });
 }
 
 test("names and notes are found in any case, and nobody else's", async () => {
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   await make(world, { name: "VPN Zürich", note: "for Jo" });
   await make(world, { name: "Database", note: "STRASSE 5, ＡＢＣ" });
   await make(world, {});
@@ -53,13 +53,13 @@ test("case is folded alike wherever the server stands", () => {
 });
 
 test("lists are filtered by the state that holds now, and by kind", async () => {
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   await make(world, { name: "short", expireAfterDays: 1 });
   const ended = await make(world, { name: "ended" });
   await make(world, { name: "address", kind: "url", payload: "https://example.com" });
   const viewed = await make(world, { name: "viewed", expireAfterViews: 1 });
-  await world.house.pushes.expire(ended, owner);
-  await world.house.pushes.claimView(viewed, { counting: "everyone" }, stranger);
+  await world.domain.pushes.expire(ended, owner);
+  await world.domain.pushes.claimView(viewed, { counting: "everyone" }, stranger);
   world.clock.advance(dayMs);
   for (const text of ["", "E", "d"]) {
     const states = { active: ["address"], expired: ["viewed", "ended"], all: ["viewed", "address", "ended"] };
@@ -71,7 +71,7 @@ test("lists are filtered by the state that holds now, and by kind", async () => 
     expect(await found(world, { kind: "url", text })).toEqual(["address"]);
     expect(await found(world, { kind: "url", state: "expired", text })).toEqual([]);
   }
-  const { pushes } = await world.house.pushes.search(7, { ...everything, state: "expired" });
+  const { pushes } = await world.domain.pushes.search(7, { ...everything, state: "expired" });
   expect(pushes.map(({ endReason, views }) => [endReason, views])).toEqual([
     ["views", 1],
     ["owner", 0],
@@ -80,7 +80,7 @@ test("lists are filtered by the state that holds now, and by kind", async () => 
 });
 
 test("pages of a list and of a search begin where the one before ended", async () => {
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   await makeNamed(world, 120, (at) => `push ${at}`);
   const names = Array.from({ length: 120 }, (_, at) => `push ${119 - at}`);
   for (const text of ["", "PUSH"]) {
@@ -88,13 +88,13 @@ test("pages of a list and of a search begin where the one before ended", async (
     expect(await found(world, { text, page: 2 })).toEqual(names.slice(50, 100));
     expect(await found(world, { text, page: 3 })).toEqual(names.slice(100));
     expect(await found(world, { text, page: 4 })).toEqual([]);
-    const more = [1, 2, 3, 4].map((page) => world.house.pushes.search(7, { ...everything, text, page }));
+    const more = [1, 2, 3, 4].map((page) => world.domain.pushes.search(7, { ...everything, text, page }));
     expect((await Promise.all(more)).map(({ hasMore }) => hasMore)).toEqual([true, true, false, false]);
   }
 });
 
 test("a search looks at so many pushes and bytes, says that it stopped, and lets others in between", async () => {
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   await makeNamed(world, 60, (at) => (at === 0 ? "oldest" : `push ${at}`));
   const oldest = { ...everything, text: "oldest" };
   expect(await searchWith(world, {})(7, oldest)).toMatchObject({ pushes: [{ name: "oldest" }], stopped: false });
@@ -116,7 +116,7 @@ test("a search looks at so many pushes and bytes, says that it stopped, and lets
 });
 
 test("one owner's flood of searches is refused, and another's search is answered", async () => {
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   await makeNamed(world, 3, (at) => `push ${at}`);
   const search = searchWith(world, { perOwnerMax: 2 });
   const text = { ...everything, text: "push" };

@@ -1,11 +1,11 @@
 import { AppError } from "../base/errors.ts";
+import { CooperativeQueue } from "./cooperative-queue.ts";
 import type { PushDeps } from "./deps.ts";
 import { hasEnded, openLabel, toOwnedPush } from "./present-push.ts";
 import type { FoundPushes, PushSearch } from "./push.ts";
 import type { PushGlance, PushRow, SealedLabels } from "./push-row.ts";
 import { pageSize } from "./read.ts";
 import { sealContexts } from "./seals.ts";
-import { Turns } from "./turns.ts";
 
 export interface SearchLimits {
   /** Pushes looked at by one search, and sealed bytes of names and notes opened by it. */
@@ -41,7 +41,7 @@ export function createSearch(
   deps: SearchDeps,
   limits: SearchLimits,
 ): (ownerId: number, search: PushSearch) => Promise<FoundPushes> {
-  const turns = new Turns();
+  const turns = new CooperativeQueue();
   const running = new Map<number, number>();
 
   return async (ownerId, search) => {
@@ -84,14 +84,14 @@ interface Asked {
 class Walk {
   readonly #deps: SearchDeps;
   readonly #limits: SearchLimits;
-  readonly #turns: Turns;
+  readonly #turns: CooperativeQueue;
   readonly #asked: Asked;
   readonly #wanted: string;
   readonly #matches: number[] = [];
   #rows = 0;
   #labelBytes = 0;
 
-  constructor(deps: SearchDeps, limits: SearchLimits, turns: Turns, asked: Asked) {
+  constructor(deps: SearchDeps, limits: SearchLimits, turns: CooperativeQueue, asked: Asked) {
     this.#deps = deps;
     this.#limits = limits;
     this.#turns = turns;

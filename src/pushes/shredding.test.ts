@@ -1,11 +1,18 @@
 import { rmSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
+import {
+  makeDataDir,
+  openTestDomain,
+  signedIn,
+  stranger,
+  TestClock,
+  type TestDomain,
+} from "../../test/support/domain.ts";
 import { engine } from "../../test/support/engine.ts";
 import { readRows } from "../../test/support/engine-database.ts";
-import { makeDataDir, openTestHouse, signedIn, stranger, TestClock, type TestHouse } from "../../test/support/house.ts";
 import { NeedleFinder } from "../../test/support/raw-files.ts";
 import { SeededNumbers } from "../../test/support/seeded-numbers.ts";
-import { sqliteOf } from "../../test/support/sqlite-house.ts";
+import { sqliteOf } from "../../test/support/sqlite-domain.ts";
 import { storedIn } from "../../test/support/stored.ts";
 import { makeSweeper } from "../../test/support/sweeper.ts";
 import { hourMs } from "../base/clock.ts";
@@ -18,24 +25,24 @@ interface Known {
   ended: boolean;
 }
 
-/** Two processes' worth of house on one folder, and the sealed data keys of all pushes as they once lay in it. */
+/** Two processes' worth of domain on one folder, and the sealed data keys of all pushes as they once lay in it. */
 class ShredWorld {
   readonly dataDir = makeDataDir();
   readonly clock = new TestClock();
   readonly numbers = new SeededNumbers(20_260_115);
   readonly known: Known[] = [];
   readonly finder = new NeedleFinder<Known>();
-  houses: TestHouse[] = [];
+  domains: TestDomain[] = [];
 
   async open(): Promise<void> {
     const options = { dataDir: this.dataDir, clock: this.clock };
-    this.houses = [await openTestHouse(options), await openTestHouse(options)];
+    this.domains = [await openTestDomain(options), await openTestDomain(options)];
   }
 
   /** One or the other. */
-  get house(): TestHouse {
-    const world = this.numbers.pick(this.houses);
-    if (world === undefined) throw new Error("The houses are not open.");
+  get domain(): TestDomain {
+    const world = this.numbers.pick(this.domains);
+    if (world === undefined) throw new Error("The domains are not open.");
     return world;
   }
 
@@ -50,11 +57,11 @@ class ShredWorld {
       const request = { payload: "x".repeat(this.numbers.below(300) + 1), expireAfterViews: views };
       const days = 1 + this.numbers.below(4);
       const actor = ownerId === null ? stranger : signedIn(ownerId);
-      const { pushes } = this.house.house;
+      const { pushes } = this.domain.domain;
       return pushes.create({ ...request, expireAfterDays: days, deletableByViewer: true }, actor);
     });
     const made = await Promise.all(requests);
-    const { db, vault } = this.house.house;
+    const { db, vault } = this.domain.domain;
     const query = "SELECT token_digest AS digest, sealed FROM data_keys JOIN pushes ON data_key_id = data_keys.id";
     const rows = await readRows<{ digest: Buffer; sealed: Buffer }>(db, query);
     const sealed = new Map(rows.map((row) => [row.digest.toString("hex"), row.sealed]));
@@ -69,11 +76,11 @@ class ShredWorld {
     }
   }
 
-  /** Views, refusals at the door and deletions, in any order, many at a time and through both houses. */
+  /** Views, refusals at the door and deletions, in any order, many at a time and through both domains. */
   async disturb(count: number): Promise<void> {
     const acts = Array.from({ length: count }, async () => {
       const push = this.numbers.pick(this.known.slice(-1_500));
-      const { pushes } = this.house.house;
+      const { pushes } = this.domain.domain;
       if (push === undefined) return;
       if (this.numbers.below(6) === 0) {
         await pushes.expire(push.urlToken, stranger);
@@ -88,14 +95,14 @@ class ShredWorld {
   }
 
   async sweep(): Promise<number> {
-    const report = await makeSweeper(this.house).sweep();
+    const report = await makeSweeper(this.domain).sweep();
     for (const push of this.known) if (push.expiresAt <= this.clock.now()) push.ended = true;
     return report.keyRowsTrimmed;
   }
 
   /** What SQLite does by itself a moment after a key was overwritten. */
   cutLog(): void {
-    const { db } = this.house.house;
+    const { db } = this.domain.domain;
     if (db.engine === "sqlite") while (!sqliteOf(db).truncateLog());
   }
 
@@ -142,15 +149,15 @@ test("of the sealed keys of ended pushes nothing is left in any file or row, of 
     // No row outlives its key, so there is nothing to trim either.
     expect([foundBeforeCut, trimmed]).toEqual([0, 0]);
   }
-  for (const { house } of world.houses) await house.close();
+  for (const { domain } of world.domains) await domain.close();
   expect(await world.found()).toEqual({ ended: 0, living: world.living.length });
 
   // And the living ones open.
   await world.open();
-  const { pushes } = world.house.house;
+  const { pushes } = world.domain.domain;
   const claims = world.living
     .filter((push) => push.expiresAt > world.clock.now())
     .map((push) => pushes.claimView(push.urlToken, { counting: "everyone" }, stranger));
   expect(new Set((await Promise.all(claims)).map((claim) => claim.outcome))).toEqual(new Set(["revealed"]));
-  for (const { house } of world.houses) await house.close();
+  for (const { domain } of world.domains) await domain.close();
 });

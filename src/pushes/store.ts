@@ -1,6 +1,11 @@
-import type { InUnit } from "../db/database.ts";
+import type { InTransaction } from "../database/database.ts";
 import type { AuditRecord } from "./audit-trail.ts";
-import type { DispatchRefusal, NewDispatch, PushDispatches, ViewNotices } from "./notice-store.ts";
+import type {
+  LinkDeliveryRefusal,
+  NewLinkDelivery,
+  PushLinkDeliveries,
+  ViewNotifications,
+} from "./notification-store.ts";
 import type { EndReason, KindName } from "./push.ts";
 import type { FileRow, PushGlance, PushRow, SealedLabels, SealedPush, TrailRow } from "./push-row.ts";
 import type { PushTotals, SurveyedPush } from "./surveyed-push.ts";
@@ -90,7 +95,7 @@ export interface EndRequest {
   readonly audit: AuditRecord | null;
 }
 
-export type InsertOutcome = "inserted" | "upload_swept" | DispatchRefusal;
+export type InsertOutcome = "inserted" | "upload_swept" | LinkDeliveryRefusal;
 
 /**
  * Where pushes lie. Every method is one atomic step; one that writes returns only when what it wrote is durable.
@@ -98,7 +103,7 @@ export type InsertOutcome = "inserted" | "upload_swept" | DispatchRefusal;
  */
 export interface PushStore {
   /** All of it happens, or nothing. `upload_swept`: one of the files' uploads is no longer on record, as an orphan. */
-  insert(push: NewPush, audit: AuditRecord, dispatch?: NewDispatch): Promise<InsertOutcome>;
+  insert(push: NewPush, audit: AuditRecord, linkDelivery?: NewLinkDelivery): Promise<InsertOutcome>;
   find(tokenDigest: Buffer): Promise<PushRow | undefined>;
   findById(pushId: number): Promise<PushRow | undefined>;
   findSealed(tokenDigest: Buffer): Promise<SealedPush | undefined>;
@@ -110,7 +115,7 @@ export interface PushStore {
   /** Guarded like a claim, and by the views used so far: they stay below the limit. All of it happens, or nothing. */
   change(change: PushChange, audit: AuditRecord): Promise<ChangeOutcome>;
   /** @returns false when it had ended already, or its time is not up. */
-  end(request: EndRequest, together?: InUnit): Promise<boolean>;
+  end(request: EndRequest, together?: InTransaction): Promise<boolean>;
   /** Counts and logs a retrieval of a push that has ended. @returns the push as it stands after it. */
   recordRefusal(pushId: number, audit: AuditRecord): Promise<PushRow | undefined>;
   record(pushId: number, audit: AuditRecord): Promise<void>;
@@ -131,8 +136,8 @@ export interface PushStore {
   /** Their blobs go into the deletion queue, due at once. */
   abandonUploads(blobKeys: readonly string[]): Promise<void>;
 
-  readonly dispatches: PushDispatches;
-  readonly viewNotices: ViewNotices;
+  readonly linkDeliveries: PushLinkDeliveries;
+  readonly viewNotifications: ViewNotifications;
   readonly lists: PushLists;
   readonly surveys: PushSurveys;
   readonly upkeep: PushUpkeep;

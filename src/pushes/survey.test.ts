@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
-import { openTestHouse, signedIn, stranger } from "../../test/support/house.ts";
+import { openTestDomain, signedIn, stranger } from "../../test/support/domain.ts";
 import { dayMs } from "../base/clock.ts";
-import { nothingElse } from "../db/database.ts";
+import { nothingElse } from "../database/database.ts";
 
 const everything = { kind: null, state: "all", ownerId: null, beforeId: null } as const;
 const admin = signedIn(99, true);
 
 it("shows what a push is, and never what is in it or where it is", async () => {
-  await using test = await openTestHouse();
-  const { pushes } = test.house;
+  await using test = await openTestDomain();
+  const { pushes } = test.domain;
   const push = await pushes.create({ payload: "canary payload", name: "canary name", passphrase: "p" }, signedIn(7));
   const page = await pushes.survey(everything);
   expect(page).toMatchObject({
@@ -19,8 +19,8 @@ it("shows what a push is, and never what is in it or where it is", async () => {
 });
 
 it("filters by kind, state and owner, and goes on from the last one shown", async () => {
-  await using test = await openTestHouse();
-  const { pushes } = test.house;
+  await using test = await openTestDomain();
+  const { pushes } = test.domain;
   for (let at = 0; at < 60; at += 1) await pushes.create({ payload: "a", expireAfterDays: 1 }, stranger);
   await pushes.create({ payload: "https://example.com", kind: "url" }, signedIn(7));
   const found = async (filter: Partial<Parameters<typeof pushes.survey>[0]>) =>
@@ -41,8 +41,8 @@ it("filters by kind, state and owner, and goes on from the last one shown", asyn
 });
 
 it("lets an administrator end a push for good, which its owner's trail tells", async () => {
-  await using test = await openTestHouse();
-  const { pushes } = test.house;
+  await using test = await openTestDomain();
+  const { pushes } = test.domain;
   const push = await pushes.create({ payload: "secret" }, signedIn(7));
   const [surveyed] = (await pushes.survey(everything)).pushes;
   const id = surveyed?.id ?? 0;
@@ -63,8 +63,8 @@ it("lets an administrator end a push for good, which its owner's trail tells", a
 });
 
 it("lets nobody else end a push by its number", async () => {
-  await using test = await openTestHouse();
-  const { pushes } = test.house;
+  await using test = await openTestDomain();
+  const { pushes } = test.domain;
   await pushes.create({ payload: "secret" }, signedIn(7));
   const [surveyed] = (await pushes.survey(everything)).pushes;
   for (const actor of [stranger, signedIn(7)]) {

@@ -1,10 +1,10 @@
-import type { InUnit } from "../db/database.ts";
+import type { InTransaction } from "../database/database.ts";
 import { auditRecord } from "./audit-trail.ts";
+import { CooperativeQueue } from "./cooperative-queue.ts";
 import type { PushDeps } from "./deps.ts";
 import { hasEnded } from "./present-push.ts";
 import type { Actor } from "./push.ts";
 import type { AdministratorsEnd, PushSurvey, SurveyedPush, SurveyPage } from "./surveyed-push.ts";
-import { Turns } from "./turns.ts";
 
 const pageSize = 50;
 /** Looked at in one turn of the event loop, and for one page: a filter that hardly anything passes stops there. */
@@ -13,7 +13,7 @@ const rowsMax = 20_000;
 
 /** For administrators: what stands about pushes, of which nothing is opened. Newest first. */
 export function createSurvey(deps: Pick<PushDeps, "clock" | "store">): (survey: PushSurvey) => Promise<SurveyPage> {
-  const turns = new Turns();
+  const turns = new CooperativeQueue();
   return async (survey) => {
     const now = deps.clock.now();
     const pushes: SurveyedPush[] = [];
@@ -43,7 +43,7 @@ export async function endAsAdministrator(
   deps: Pick<PushDeps, "clock" | "store">,
   pushId: number,
   actor: Actor,
-  together: InUnit,
+  together: InTransaction,
 ): Promise<AdministratorsEnd> {
   if (actor.user?.admin !== true) throw new Error("Only administrators end pushes by their numbers.");
   const now = deps.clock.now();

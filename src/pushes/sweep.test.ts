@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { changeRows, countRows, readRows } from "../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../test/support/files.ts";
-import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
 import { makeSweeper } from "../../test/support/sweeper.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../base/clock.ts";
 import { ClockTrust } from "../base/clock-trust.ts";
@@ -9,30 +9,30 @@ import { type BlobStore, BlobStoreError } from "../blobs/blob-store.ts";
 
 const owner = signedIn(7);
 
-const count = (world: TestHouse, table: string, where?: string) => countRows(world.house.db, table, where);
+const count = (world: TestDomain, table: string, where?: string) => countRows(world.domain.db, table, where);
 
-const living = (world: TestHouse) => count(world, "pushes", "ended_at IS NULL");
+const living = (world: TestDomain) => count(world, "pushes", "ended_at IS NULL");
 
 async function makeMany(
-  world: TestHouse,
+  world: TestDomain,
   howMany: number,
   expireAfterDays: number,
   actor = stranger,
 ): Promise<string[]> {
   const made = Array.from({ length: howMany }, () =>
-    world.house.pushes.create({ payload: "x", expireAfterDays }, actor),
+    world.domain.pushes.create({ payload: "x", expireAfterDays }, actor),
   );
   return (await Promise.all(made)).map((push) => push.urlToken);
 }
 
 test("ends what is due and nothing else, in bounded batches with rests between", async () => {
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   await makeMany(world, 120, 1);
   await makeMany(world, 30, 2);
   let ms = 0;
   const rests: number[] = [];
   const batches: number[] = [];
-  const { upkeep } = world.house.store;
+  const { upkeep } = world.domain.store;
   const sweeper = makeSweeper(world, {
     monotonicMs: () => ms,
     pause: async (rest) => {
@@ -62,10 +62,10 @@ test("ends what is due and nothing else, in bounded batches with rests between",
 });
 
 test("destroys nothing until the clock has run ten minutes without a jump", async () => {
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   await makeMany(world, 3, 1);
-  await pushFiles(world.house.pushes, owner, [makeFile("a.txt", "a")]);
-  const orphan = await world.house.pushes.beginUpload(owner);
+  await pushFiles(world.domain.pushes, owner, [makeFile("a.txt", "a")]);
+  const orphan = await world.domain.pushes.beginUpload(owner);
   await orphan.addFile(makeFile("b.txt", "b"));
   let monotonic = 0;
   const clockTrust = new ClockTrust(world.clock, () => monotonic);
@@ -93,8 +93,8 @@ test("destroys nothing until the clock has run ten minutes without a jump", asyn
 });
 
 test("what a person deleted goes also while the clock is not trusted", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
   await pushes.expire(urlToken, owner);
   const clockTrust = new ClockTrust(world.clock, () => 0);
@@ -102,8 +102,8 @@ test("what a person deleted goes also while the clock is not trusted", async () 
 });
 
 test("a tombstone answers for 30 days, then not, whenever the sweeper comes", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const [byTime = ""] = await makeMany(world, 1, 1);
   const [byHand = ""] = await makeMany(world, 1, 90);
   const start = world.clock.now();
@@ -137,8 +137,8 @@ test("a tombstone answers for 30 days, then not, whenever the sweeper comes", as
 });
 
 test("a push that no sweep ever saw is unknown at the same instant", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const [urlToken = ""] = await makeMany(world, 1, 1);
   world.clock.advance(31 * dayMs - 1);
   expect(await pushes.find(urlToken, stranger)).toMatchObject({ expired: true });
@@ -148,13 +148,13 @@ test("a push that no sweep ever saw is unknown at the same instant", async () =>
 });
 
 test("owned pushes are kept, or purged with everything when the operator says so", async () => {
-  await using kept = await openTestHouse();
+  await using kept = await openTestDomain();
   await makeMany(kept, 2, 1, owner);
   kept.clock.advance(3_650 * dayMs);
   expect(await makeSweeper(kept).sweep()).toMatchObject({ ended: 2, purged: 0, tombstonesRemoved: 0 });
 
-  await using world = await openTestHouse({ environment: { PWP__PURGE_AFTER: "3 months" } });
-  const { pushes } = world.house;
+  await using world = await openTestDomain({ environment: { PWP__PURGE_AFTER: "3 months" } });
+  const { pushes } = world.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("a.txt", "a")], { expireAfterViews: 1 });
   await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
   await makeMany(world, 60, 90, owner);
@@ -173,8 +173,8 @@ test("owned pushes are kept, or purged with everything when the operator says so
 });
 
 test("an ended push whose purge comes before its downloads' time does not lose its blob", async () => {
-  await using world = await openTestHouse({ environment: { PWP__PURGE_AFTER: "1 minute" } });
-  const { pushes } = world.house;
+  await using world = await openTestDomain({ environment: { PWP__PURGE_AFTER: "1 minute" } });
+  const { pushes } = world.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("a.txt", "a")], { expireAfterViews: 1 });
   await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
   world.clock.advance(2 * minuteMs);
@@ -185,8 +185,8 @@ test("an ended push whose purge comes before its downloads' time does not lose i
 });
 
 test("a blob that cannot be deleted is tried again, later and later, until the store confirms", async () => {
-  await using world = await openTestHouse();
-  const { pushes, blobs } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, blobs } = world.domain;
   const first = await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
   const second = await pushFiles(pushes, owner, [makeFile("b.txt", "b")]);
   let tries = 0;
@@ -208,7 +208,7 @@ test("a blob that cannot be deleted is tried again, later and later, until the s
     expect(await sweeper.sweep()).toMatchObject({ blobsDeleted: 0 });
     expect(tries).toBe(before + 2);
     // Not again before its time.
-    const [due] = await readRows<{ due: number }>(world.house.db, "SELECT min(due_at) AS due FROM blob_deletions");
+    const [due] = await readRows<{ due: number }>(world.domain.db, "SELECT min(due_at) AS due FROM blob_deletions");
     const wait = (due?.due ?? 0) - world.clock.now();
     world.clock.advance(wait - 1);
     await sweeper.sweep();
@@ -225,8 +225,8 @@ test("a blob that cannot be deleted is tried again, later and later, until the s
 });
 
 test("a store that is out of reach holds up nothing: it is asked a few times, and the rest is due again", async () => {
-  await using world = await openTestHouse();
-  const { pushes, blobs } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, blobs } = world.domain;
   for (let index = 0; index < 60; index += 1) {
     const push = await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
     await pushes.expire(push.urlToken, owner);
@@ -246,8 +246,8 @@ test("a store that is out of reach holds up nothing: it is asked a few times, an
 });
 
 test("one blob that fails does not hold up the others", async () => {
-  await using world = await openTestHouse();
-  const { pushes, blobs, db } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, blobs, db } = world.domain;
   const files = ["a", "b", "c"].map((name) => makeFile(name, name));
   const { urlToken } = await pushFiles(pushes, owner, files);
   const [bad] = await readRows(db, "SELECT blob_key FROM files ORDER BY id");
@@ -266,11 +266,11 @@ test("one blob that fails does not hold up the others", async () => {
 });
 
 test("a push whose time was extended since it was found due is not ended", async () => {
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   const [urlToken = ""] = await makeMany(world, 1, 1);
-  const { store, db, pushes } = world.house;
+  const { store, db, pushes } = world.domain;
   world.clock.advance(dayMs);
-  const { id, expiresAt } = (await store.find(world.house.vault.tokenDigest(urlToken))) ?? { id: 0, expiresAt: 0 };
+  const { id, expiresAt } = (await store.find(world.domain.vault.tokenDigest(urlToken))) ?? { id: 0, expiresAt: 0 };
   await changeRows(db, `UPDATE pushes SET expires_at = expires_at + ${dayMs}`);
   const request = { pushId: id, reason: "time", endedAt: expiresAt, blobsDueAt: expiresAt, audit: null } as const;
   expect(await store.end(request)).toBe(false);
@@ -278,7 +278,7 @@ test("a push whose time was extended since it was found due is not ended", async
 });
 
 test("a sweep that is told to stop does so between two batches", async () => {
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   await makeMany(world, 120, 1);
   world.clock.advance(dayMs);
   const abort = new AbortController();
@@ -288,13 +288,13 @@ test("a sweep that is told to stop does so between two batches", async () => {
 });
 
 test("two sweepers at once end each push once and delete each blob once or twice, harmlessly", async () => {
-  await using world = await openTestHouse();
-  await using beside = await openTestHouse({ dataDir: world.dataDir, clock: world.clock });
+  await using world = await openTestDomain();
+  await using beside = await openTestDomain({ dataDir: world.dataDir, clock: world.clock });
   await makeMany(world, 130, 1);
-  await pushFiles(world.house.pushes, owner, [makeFile("a", "a")]);
+  await pushFiles(world.domain.pushes, owner, [makeFile("a", "a")]);
   world.clock.advance(8 * dayMs);
   await Promise.all([makeSweeper(world).sweep(), makeSweeper(beside).sweep()]);
   expect(await living(world)).toBe(0);
   expect(await count(world, "blob_deletions")).toBe(0);
-  expect(await world.house.store.upkeep.anonymousBytes()).toBe(0);
+  expect(await world.domain.store.upkeep.anonymousBytes()).toBe(0);
 });

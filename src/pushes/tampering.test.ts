@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { changeRows, readRows } from "../../test/support/engine-database.ts";
 import { claimFiles, makeFile, pushFiles, readDownload } from "../../test/support/files.ts";
-import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
-import type { Value } from "../db/statement.ts";
+import type { Value } from "../database/statement.ts";
 import type { Push } from "./push.ts";
 
 // Whoever can write into the database can destroy. What must not happen is that a value opens in a place where it was
@@ -18,8 +18,8 @@ interface Row {
   readonly ended_at: number | null;
 }
 
-async function rowOf(world: TestHouse, push: Push): Promise<Row> {
-  const { db, vault } = world.house;
+async function rowOf(world: TestDomain, push: Push): Promise<Row> {
+  const { db, vault } = world.domain;
   const query = "SELECT id, views, ended_at FROM pushes WHERE token_digest = ?";
   const [row] = await readRows<Row>(db, query, vault.tokenDigest(push.urlToken));
   if (row === undefined) throw new Error("The push is not there.");
@@ -29,12 +29,12 @@ async function rowOf(world: TestHouse, push: Push): Promise<Row> {
 /** A statement with its parameters. */
 type Change = readonly [text: string, ...parameters: Value[]];
 
-async function run(world: TestHouse, ...changes: readonly Change[]): Promise<void> {
-  for (const [text, ...parameters] of changes) await changeRows(world.house.db, text, ...parameters);
+async function run(world: TestDomain, ...changes: readonly Change[]): Promise<void> {
+  for (const [text, ...parameters] of changes) await changeRows(world.domain.db, text, ...parameters);
 }
 
-const claim = (world: TestHouse, push: Push, withPassphrase = false) =>
-  world.house.pushes.claimView(
+const claim = (world: TestDomain, push: Push, withPassphrase = false) =>
+  world.domain.pushes.claimView(
     push.urlToken,
     { counting: "everyone", ...(withPassphrase && { passphrase }) },
     stranger,
@@ -67,8 +67,8 @@ const swaps: readonly (readonly [string, readonly Swap[]])[] = [
 test.each(swaps)(
   "%s of two pushes exchanged: neither opens, neither pays a view, and back again both open",
   async (_, swapped) => {
-    await using world = await openTestHouse();
-    const { pushes } = world.house;
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
     const make = (payload: string) => pushes.create({ payload, expireAfterViews: 1 }, stranger);
     const [a, b] = [await make("the one"), await make("the other")];
     const ids = [(await rowOf(world, a)).id, (await rowOf(world, b)).id] as const;
@@ -87,8 +87,9 @@ test.each(swaps)(
 test.each(swaps)(
   "%s exchanged under one passphrase: it looks wrong, and costs nothing but an attempt",
   async (_, swapped) => {
-    await using world = await openTestHouse();
-    const make = (payload: string) => world.house.pushes.create({ payload, passphrase, expireAfterViews: 1 }, stranger);
+    await using world = await openTestDomain();
+    const make = (payload: string) =>
+      world.domain.pushes.create({ payload, passphrase, expireAfterViews: 1 }, stranger);
     const [a, b] = [await make("the one"), await make("the other")];
     const ids = [(await rowOf(world, a)).id, (await rowOf(world, b)).id] as const;
     const exchange = swapped.map((swapOf) => swapOf(...ids));
@@ -144,8 +145,8 @@ test.each([
     ],
   ],
 ])("when %s, nothing opens and no view is paid", async (_, change) => {
-  await using world = await openTestHouse();
-  const push = await world.house.pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
+  await using world = await openTestDomain();
+  const push = await world.domain.pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
   await run(world, change((await rowOf(world, push)).id));
   const outcome = await claim(world, push, true).then(
     (claimed) => claimed.outcome,
@@ -156,16 +157,16 @@ test.each([
 });
 
 test("taking the passphrase off a push in the database does not open it", async () => {
-  await using world = await openTestHouse();
-  const push = await world.house.pushes.create({ payload: "x", passphrase, expireAfterViews: 1 }, stranger);
+  await using world = await openTestDomain();
+  const push = await world.domain.pushes.create({ payload: "x", passphrase, expireAfterViews: 1 }, stranger);
   await run(world, ["UPDATE pushes SET passphrase_salt = NULL"]);
   await expect(claim(world, push)).rejects.toThrow(/does not open/);
   expect(await rowOf(world, push)).toMatchObject({ views: 0, ended_at: null });
 });
 
 test("a link that is led to another's row opens nothing there", async () => {
-  await using world = await openTestHouse();
-  const { pushes, vault } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, vault } = world.domain;
   const mine = await pushes.create({ payload: "mine" }, stranger);
   const theirs = await pushes.create({ payload: "theirs", expireAfterViews: 1 }, stranger);
   const [led, away] = [vault.tokenDigest(mine.urlToken), vault.tokenDigest(theirs.urlToken)];
@@ -179,8 +180,8 @@ test("a link that is led to another's row opens nothing there", async () => {
 });
 
 test("a bit that flips anywhere in a sealed value opens nothing and costs no view", async () => {
-  await using world = await openTestHouse();
-  const { db, pushes } = world.house;
+  await using world = await openTestDomain();
+  const { db, pushes } = world.domain;
   const push = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
   for (const table of ["data_keys", "payloads"]) {
     const [{ sealed } = {}] = await readRows<{ sealed?: Buffer }>(db, `SELECT sealed FROM ${table}`);
@@ -199,8 +200,8 @@ test("a bit that flips anywhere in a sealed value opens nothing and costs no vie
 });
 
 test("labels that were moved to another push or column are not shown", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const a = await pushes.create({ payload: "a", name: "name of a", note: "note of a" }, owner);
   const b = await pushes.create({ payload: "b", name: "name of b", note: "note of b" }, owner);
   const ids = [(await rowOf(world, a)).id, (await rowOf(world, b)).id] as const;
@@ -227,10 +228,10 @@ test.each([
   ],
   ["exchanged", (a: number, b: number): Change => ["UPDATE files SET push_id = ? - push_id", a + b]],
 ])("files that were %s: the push does not open, and pays no view", async (how, change) => {
-  await using world = await openTestHouse({ environment: { PWP__FILES__ALLOW_ANONYMOUS: "true" } });
+  await using world = await openTestDomain({ environment: { PWP__FILES__ALLOW_ANONYMOUS: "true" } });
   for (const actor of [owner, stranger]) {
     const make = (name: string) =>
-      pushFiles(world.house.pushes, actor, [makeFile(`${name}1`, name), makeFile(`${name}2`, name)], {
+      pushFiles(world.domain.pushes, actor, [makeFile(`${name}1`, name), makeFile(`${name}2`, name)], {
         expireAfterViews: 1,
       });
     const [a, b] = [await make("a"), await make("b")];
@@ -244,13 +245,13 @@ test.each([
 });
 
 test("file names exchanged inside a push do not open; contents exchanged do not download", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const push = await pushFiles(pushes, owner, [makeFile("a.txt", "a"), makeFile("b.txt", "b")], {
     expireAfterViews: 1,
   });
   const query = "SELECT id, blob_key FROM files ORDER BY id";
-  const [a, b] = await readRows<{ id: number; blob_key: string }>(world.house.db, query);
+  const [a, b] = await readRows<{ id: number; blob_key: string }>(world.domain.db, query);
   if (a === undefined || b === undefined) throw new Error("There are not two files.");
   const names = swap("files", "details_sealed", "id", a.id, b.id);
   await run(world, names);

@@ -1,23 +1,23 @@
 import { expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { readRows } from "../../test/support/engine-database.ts";
-import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
 import { open, unringedKey } from "../crypto/seal.ts";
 import type { SealedPush } from "./push-row.ts";
 import { openDataKey, openPayload, sealContexts } from "./seals.ts";
 
-/** The thief has the database and the master key, and reads this code. The house stands for both. */
-async function stolen(world: TestHouse, urlToken: string): Promise<SealedPush> {
-  const push = await world.house.store.findSealed(world.house.vault.tokenDigest(urlToken));
+/** The thief has the database and the master key, and reads this code. The domain stands for both. */
+async function stolen(world: TestDomain, urlToken: string): Promise<SealedPush> {
+  const push = await world.domain.store.findSealed(world.domain.vault.tokenDigest(urlToken));
   if (push === undefined) throw new Error("The push is not there.");
   return push;
 }
 
 /** Every stored value that could be a link, or a key in its place. */
 async function candidates(
-  world: TestHouse,
+  world: TestDomain,
   { row, dataKeySealed, payloadSealed }: SealedPush,
 ): Promise<readonly Buffer[]> {
-  const { keyring, db } = world.house;
+  const { keyring, db } = world.domain;
   const query = "SELECT token_digest AS digest FROM pushes WHERE id = ?";
   const [{ digest } = {}] = await readRows<{ digest?: Buffer }>(db, query, row.id);
   const inner = keyring.open(sealContexts.dataKey(row.id), dataKeySealed ?? Buffer.alloc(0));
@@ -27,8 +27,8 @@ async function candidates(
 }
 
 test("database and master key together open no anonymous push", async () => {
-  await using world = await openTestHouse();
-  const { pushes, keyring } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, keyring } = world.domain;
   const { urlToken } = await pushes.create({ payload: "hunter2" }, stranger);
   const push = await stolen(world, urlToken);
   expect(push.row).toMatchObject({ tokenSealed: null, nameSealed: null, noteSealed: null });
@@ -45,8 +45,8 @@ test("database and master key together open no anonymous push", async () => {
 });
 
 test("they open a push that has an owner and no passphrase, and with a passphrase only its labels", async () => {
-  await using world = await openTestHouse();
-  const { pushes, keyring } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, keyring } = world.domain;
   const owner = signedIn(7);
   const { urlToken: plain } = await pushes.create({ payload: "hunter2" }, owner);
   const { urlToken: guarded } = await pushes.create({ payload: "hunter3", passphrase: "p", name: "VPN" }, owner);

@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { readRows } from "../../test/support/engine-database.ts";
 import { claimFiles, makeFile, pushFiles, readDownload } from "../../test/support/files.ts";
-import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
 import { makeSweeper } from "../../test/support/sweeper.ts";
 import { dayMs, minuteMs } from "../base/clock.ts";
 import { makeTicket } from "./tickets.ts";
 
 const owner = signedIn(7);
 
-async function retrieveOne(world: TestHouse, content: string | Buffer = "the content", expireAfterViews = 1) {
-  const { pushes } = world.house;
+async function retrieveOne(world: TestDomain, content: string | Buffer = "the content", expireAfterViews = 1) {
+  const { pushes } = world.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("plan.txt", content)], { expireAfterViews });
   const [file] = await claimFiles(pushes, urlToken, stranger);
   if (file === undefined) throw new Error("There is no file.");
@@ -18,7 +18,7 @@ async function retrieveOne(world: TestHouse, content: string | Buffer = "the con
 }
 
 test("a ticket opens its file after the last view, until it runs out", async () => {
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   const { file, open } = await retrieveOne(world);
   expect(file).toMatchObject({ filename: "plan.txt", contentType: "text/plain", sizeBytes: 11 });
   expect(file.ticket).toMatch(/^[A-Za-z0-9_-]+$/);
@@ -33,8 +33,8 @@ test("a ticket opens its file after the last view, until it runs out", async () 
 });
 
 test("the lifetime of tickets is the operator's, and a push's end by time does not shorten it", async () => {
-  await using world = await openTestHouse({ environment: { PWP__FILES__TICKET_MINUTES: "60" } });
-  const { pushes } = world.house;
+  await using world = await openTestDomain({ environment: { PWP__FILES__TICKET_MINUTES: "60" } });
+  const { pushes } = world.domain;
   const { urlToken, expiresAt } = await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
   world.clock.advance(expiresAt - world.clock.now() - 1);
   const [file] = await claimFiles(pushes, urlToken, stranger);
@@ -48,16 +48,16 @@ test("the lifetime of tickets is the operator's, and a push's end by time does n
 });
 
 test("once a person has deleted the push its tickets are void", async () => {
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   const { urlToken, open } = await retrieveOne(world, "x", 5);
   expect(await open()).toBeDefined();
-  await world.house.pushes.expire(urlToken, owner);
+  await world.domain.pushes.expire(urlToken, owner);
   expect(await open()).toBeUndefined();
 });
 
 test("a forged, changed or foreign ticket opens nothing", async () => {
-  await using world = await openTestHouse();
-  const { pushes, keyring } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, keyring } = world.domain;
   const { file } = await retrieveOne(world);
   const bytes = Buffer.from(file.ticket, "base64url");
   for (let at = 0; at < bytes.length; at += 1) {
@@ -80,28 +80,28 @@ test("a forged, changed or foreign ticket opens nothing", async () => {
   for (const ticket of others) expect(await pushes.openTicket(ticket, stranger, 0)).toBeUndefined();
 });
 
-test("a ticket of one house opens nothing in another", async () => {
-  await using world = await openTestHouse();
-  await using elsewhere = await openTestHouse();
+test("a ticket of one domain opens nothing in another", async () => {
+  await using world = await openTestDomain();
+  await using elsewhere = await openTestDomain();
   const { file } = await retrieveOne(world);
   await retrieveOne(elsewhere);
-  expect(await elsewhere.house.pushes.openTicket(file.ticket, stranger, 0)).toBeUndefined();
+  expect(await elsewhere.domain.pushes.openTicket(file.ticket, stranger, 0)).toBeUndefined();
 });
 
 test("a ticket carries the key of its file alone: under another file's id nothing opens", async () => {
-  await using world = await openTestHouse();
-  const { pushes, keyring } = world.house;
+  await using world = await openTestDomain();
+  const { pushes, keyring } = world.domain;
   const allowed = { environment: { PWP__FILES__ALLOW_ANONYMOUS: "true" } };
-  await using open = await openTestHouse(allowed);
-  const ids = (from: TestHouse) =>
-    readRows<{ id: number; push_id: number }>(from.house.db, "SELECT id, push_id FROM files ORDER BY id");
+  await using open = await openTestDomain(allowed);
+  const ids = (from: TestDomain) =>
+    readRows<{ id: number; push_id: number }>(from.domain.db, "SELECT id, push_id FROM files ORDER BY id");
   const expiresAt = world.clock.now() + minuteMs;
 
   // An anonymous file's name lies under its own key, so a wrong key opens not even that.
-  await pushFiles(open.house.pushes, stranger, [makeFile("a.txt", "a"), makeFile("b.txt", "b")]);
+  await pushFiles(open.domain.pushes, stranger, [makeFile("a.txt", "a"), makeFile("b.txt", "b")]);
   const [foreign] = await ids(open);
   const wrongKey = { pushId: foreign?.push_id ?? 0, fileId: foreign?.id ?? 0, expiresAt, fileKey: randomBytes(32) };
-  expect(await open.house.pushes.openTicket(makeTicket(open.house.keyring, wrongKey), stranger, 0)).toBeUndefined();
+  expect(await open.domain.pushes.openTicket(makeTicket(open.domain.keyring, wrongKey), stranger, 0)).toBeUndefined();
 
   await pushFiles(pushes, owner, [makeFile("a.txt", "a"), makeFile("b.txt", "b")]);
   await pushFiles(pushes, owner, [makeFile("c.txt", "c")]);
@@ -117,7 +117,7 @@ test("a ticket carries the key of its file alone: under another file's id nothin
 });
 
 test("ranges are exact, over segments too", async () => {
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   const content = randomBytes(200_000);
   const { open } = await retrieveOne(world, content);
   const download = await open();
@@ -134,7 +134,7 @@ test("ranges are exact, over segments too", async () => {
 });
 
 test("an empty file can be pushed and downloaded", async () => {
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   const { file, open } = await retrieveOne(world, "");
   expect(file.sizeBytes).toBe(0);
   const download = await open();
@@ -143,24 +143,24 @@ test("an empty file can be pushed and downloaded", async () => {
 });
 
 test("each download is audited, the continuation of one is not, a pretended continuation is", async () => {
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   const { urlToken, file, open } = await retrieveOne(world);
   await open();
   await open(5);
   await open();
   const addresses = async () => {
-    const trail = await world.house.pushes.audit(urlToken, owner, 1);
+    const trail = await world.domain.pushes.audit(urlToken, owner, 1);
     return trail.filter((entry) => entry.kind === "download").map((entry) => entry.address);
   };
   expect(await addresses()).toEqual([stranger.address, stranger.address]);
   const other = { ...stranger, address: "198.51.100.9" };
-  await world.house.pushes.openTicket(file.ticket, other, "look");
-  for (const start of [1, 2]) await world.house.pushes.openTicket(file.ticket, other, start);
+  await world.domain.pushes.openTicket(file.ticket, other, "look");
+  for (const start of [1, 2]) await world.domain.pushes.openTicket(file.ticket, other, start);
   expect(await addresses()).toEqual([other.address, stranger.address, stranger.address]);
 });
 
 test("when the blobs are gone with the tickets' time, nothing opens and nothing breaks", async () => {
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   const { open } = await retrieveOne(world);
   await open();
   world.clock.advance(2 * dayMs);

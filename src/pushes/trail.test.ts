@@ -1,32 +1,32 @@
 import { expect, test } from "vitest";
-import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { dayMs } from "../base/clock.ts";
 import { auditEntriesMax } from "./audit-trail.ts";
 import type { TrailEvent } from "./push.ts";
 
 const owner = signedIn(7);
 
-async function view(world: TestHouse, urlToken: string, actor = stranger): Promise<void> {
+async function view(world: TestDomain, urlToken: string, actor = stranger): Promise<void> {
   world.clock.advance(1_000);
-  await world.house.pushes.claimView(urlToken, { counting: "strangers" }, actor);
+  await world.domain.pushes.claimView(urlToken, { counting: "strangers" }, actor);
 }
 
 const told = (event: TrailEvent) => (event.kind === "limit" ? `limit ${event.reason}` : `${event.kind} ${event.by}`);
 
-async function trail(world: TestHouse, urlToken: string, page = 1): Promise<string[]> {
-  return (await world.house.pushes.trail(urlToken, owner, page))?.events.map(told) ?? [];
+async function trail(world: TestDomain, urlToken: string, page = 1): Promise<string[]> {
+  return (await world.domain.pushes.trail(urlToken, owner, page))?.events.map(told) ?? [];
 }
 
-async function whole(world: TestHouse, urlToken: string): Promise<TrailEvent[]> {
+async function whole(world: TestDomain, urlToken: string): Promise<TrailEvent[]> {
   const events: TrailEvent[] = [];
-  const trail = await world.house.pushes.wholeTrail(urlToken, owner);
+  const trail = await world.domain.pushes.wholeTrail(urlToken, owner);
   if (trail !== undefined) for await (const event of trail.events) events.push(event);
   return events;
 }
 
 test("the trail tells who it was, and that the last view ended the push", async () => {
-  await using world = await openTestHouse();
-  const { urlToken } = await world.house.pushes.create({ payload: "x", expireAfterViews: 2 }, owner);
+  await using world = await openTestDomain();
+  const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterViews: 2 }, owner);
   for (const actor of [stranger, owner, signedIn(9, true), signedIn(8), stranger]) await view(world, urlToken, actor);
   const newestFirst = [
     "failed_view holder",
@@ -42,8 +42,8 @@ test("the trail tells who it was, and that the last view ended the push", async 
 });
 
 test("the end stands before a refusal of the same millisecond", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, owner);
   for (let opened = 0; opened < 3; opened += 1) await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
   const newestFirst = ["failed_view holder", "failed_view holder", "limit views", "view holder", "creation owner"];
@@ -52,8 +52,8 @@ test("the end stands before a refusal of the same millisecond", async () => {
 });
 
 test("the end by time is told from its instant on, swept or not", async () => {
-  await using world = await openTestHouse();
-  const { urlToken } = await world.house.pushes.create({ payload: "x", expireAfterDays: 1 }, owner);
+  await using world = await openTestDomain();
+  const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterDays: 1 }, owner);
   world.clock.advance(dayMs - 1);
   expect(await trail(world, urlToken)).toEqual(["creation owner"]);
   world.clock.advance(1);
@@ -63,8 +63,8 @@ test("the end by time is told from its instant on, swept or not", async () => {
 });
 
 test("an end by a person is told once", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   for (const [actor, by] of [
     [owner, "owner"],
     [stranger, "holder"],
@@ -79,12 +79,12 @@ test("an end by a person is told once", async () => {
 test.each([0, 1, 48, 49, 50, 51, 99, 100, 120])(
   "pages lose nothing and repeat nothing with %i refusals after the end",
   async (refusals) => {
-    await using world = await openTestHouse();
-    const { urlToken } = await world.house.pushes.create({ payload: "x", expireAfterViews: 10 }, owner);
+    await using world = await openTestDomain();
+    const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterViews: 10 }, owner);
     for (let made = 0; made < 10 + refusals; made += 1) await view(world, urlToken);
     const pages: string[] = [];
     for (let page = 1; ; page += 1) {
-      const read = await world.house.pushes.trail(urlToken, owner, page);
+      const read = await world.domain.pushes.trail(urlToken, owner, page);
       pages.push(...(read?.events.map(told) ?? []));
       if (read?.hasMore !== true) break;
       expect(read.events).toHaveLength(50);
@@ -100,9 +100,9 @@ test.each([0, 1, 48, 49, 50, 51, 99, 100, 120])(
 );
 
 test("the whole trail is told beyond one slice, counted entries last", async () => {
-  await using world = await openTestHouse();
-  const { urlToken } = await world.house.pushes.create({ payload: "x" }, owner);
-  await world.house.pushes.expire(urlToken, owner);
+  await using world = await openTestDomain();
+  const { urlToken } = await world.domain.pushes.create({ payload: "x" }, owner);
+  await world.domain.pushes.expire(urlToken, owner);
   for (let made = 0; made < auditEntriesMax + 10; made += 1) await view(world, urlToken);
   const events = await whole(world, urlToken);
   expect(events).toHaveLength(auditEntriesMax + 1);
@@ -113,8 +113,8 @@ test("the whole trail is told beyond one slice, counted entries last", async () 
 });
 
 test("to everybody else the push is as unknown as one that never was", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const { urlToken } = await pushes.create({ payload: "x" }, owner);
   const anonymous = await pushes.create({ payload: "x" }, stranger);
   for (const actor of [stranger, signedIn(8), signedIn(9, true)]) {

@@ -1,5 +1,5 @@
 import type { PushDeps } from "./deps.ts";
-import { createDispatchReports, type DispatchReports } from "./dispatch-reports.ts";
+import { createLinkDeliveryReports, type LinkDeliveryReports } from "./link-delivery-reports.ts";
 import { isForgotten, isOwner, toOwnedPush } from "./present-push.ts";
 import type { Actor, OwnedPush, TrailActor, TrailEvent, TrailPage, WholeTrail } from "./push.ts";
 import type { TrailRow } from "./push-row.ts";
@@ -35,7 +35,7 @@ export async function readTrail(
   // The end stands among the entries as if it were one: those after it are one place further on.
   const place = limit === undefined ? Number.POSITIVE_INFINITY : await lists.countAfterEnd(id, limit.createdAt);
   const rows = await lists.trail(id, pageSize + 1, place < first ? first - 1 : first);
-  const reports = createDispatchReports(deps, id);
+  const reports = createLinkDeliveryReports(deps, id);
   const events: TrailEvent[] = [];
   for (const row of rows) events.push(await toEvent(row, push, reports));
   if (limit !== undefined && place >= first && place <= first + pageSize) events.splice(place - first, 0, limit);
@@ -49,7 +49,7 @@ export async function readWholeTrail(deps: PushDeps, urlToken: string, actor: Ac
 }
 
 export async function* eventsOf(deps: PushDeps, { id, push }: Owned): AsyncIterable<TrailEvent> {
-  const reports = createDispatchReports(deps, id);
+  const reports = createLinkDeliveryReports(deps, id);
   let limit = limitEvent(push);
   for await (const row of rowsOf(deps, id)) {
     if (limit !== undefined && isAfter(limit.createdAt, row)) {
@@ -88,7 +88,7 @@ function limitEvent(push: OwnedPush): Extract<TrailEvent, { kind: "limit" }> | u
 async function toEvent(
   { sequence, userId, ...entry }: TrailRow,
   push: OwnedPush,
-  reports: DispatchReports,
+  reports: LinkDeliveryReports,
 ): Promise<Exclude<TrailEvent, { kind: "limit" }>> {
   return { ...entry, ...(await reports.of(entry.kind, sequence)), by: actorOf(entry.kind, userId, push) };
 }

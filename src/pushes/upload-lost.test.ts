@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { countRows } from "../../test/support/engine-database.ts";
 import { claimFiles, makeFile } from "../../test/support/files.ts";
-import { openTestHouse, signedIn, stranger, type TestHouse } from "../../test/support/house.ts";
 import { pushDepsOf } from "../../test/support/push-deps.ts";
 import { makeSweeper } from "../../test/support/sweeper.ts";
 import { blobFiles, slowFile } from "../../test/support/uploads.ts";
@@ -11,11 +11,11 @@ import { PendingUpload } from "./upload.ts";
 
 const owner = signedIn(7);
 
-const count = (world: TestHouse, table: string) => countRows(world.house.db, table);
+const count = (world: TestDomain, table: string) => countRows(world.domain.db, table);
 
 test("an abandoned upload is gone with the next sweep, also under a clock that is not trusted", async () => {
-  await using world = await openTestHouse();
-  const upload = await world.house.pushes.beginUpload(owner);
+  await using world = await openTestDomain();
+  const upload = await world.domain.pushes.beginUpload(owner);
   await upload.addFile(makeFile("a.txt", "a"));
   await upload.addFile(makeFile("b.txt", "b"));
   expect(blobFiles(world)).toHaveLength(2);
@@ -29,8 +29,8 @@ test("an abandoned upload is gone with the next sweep, also under a clock that i
 
 test("abandoned in the middle of a file, nothing stays, whichever is first: the sweep or the last byte", async () => {
   for (const sweepFirst of [true, false]) {
-    await using world = await openTestHouse();
-    const upload = await world.house.pushes.beginUpload(owner);
+    await using world = await openTestDomain();
+    const upload = await world.domain.pushes.beginUpload(owner);
     const slow = slowFile("a.txt");
     const adding = upload.addFile(slow.file);
     await slow.reached;
@@ -46,8 +46,8 @@ test("abandoned in the middle of a file, nothing stays, whichever is first: the 
 });
 
 test("an upload that is swept while its last byte is written is told so and leaves nothing", async () => {
-  await using world = await openTestHouse();
-  const { blobs } = world.house;
+  await using world = await openTestDomain();
+  const { blobs } = world.domain;
   const sweeper = makeSweeper(world);
   let sweeping = true;
   const lateSweep: BlobStore = {
@@ -76,8 +76,8 @@ test("an upload that is swept while its last byte is written is told so and leav
 });
 
 test("a file that pauses for too long is swept and refused; one that flows renews its record and stays", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const sweeper = makeSweeper(world);
   const stalled = await pushes.beginUpload(owner);
   const slow = slowFile("a.txt");
@@ -106,8 +106,8 @@ test("a file that pauses for too long is swept and refused; one that flows renew
 });
 
 test("an upload swept before its push is made is a clear refusal, and nothing half-made stays", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const upload = await pushes.beginUpload(owner);
   await upload.addFile(makeFile("a.txt", "a"));
   world.clock.advance(15 * minuteMs + 1);
@@ -120,8 +120,8 @@ test("an upload swept before its push is made is a clear refusal, and nothing ha
 });
 
 test("orphans of a process that died go, after a while", async () => {
-  await using world = await openTestHouse();
-  const upload = await world.house.pushes.beginUpload(owner);
+  await using world = await openTestDomain();
+  const upload = await world.domain.pushes.beginUpload(owner);
   await upload.addFile(makeFile("a.txt", "a"));
   const sweeper = makeSweeper(world);
   expect(await sweeper.sweep()).toMatchObject({ orphansAbandoned: 0 });
@@ -131,9 +131,9 @@ test("orphans of a process that died go, after a while", async () => {
 });
 
 test("a disk that is full or read-only is a state of the server; another failure is a bug", async () => {
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   const failing = (error: Error): BlobStore => ({
-    ...world.house.blobs,
+    ...world.domain.blobs,
     write: async () => {
       throw error;
     },
@@ -151,10 +151,10 @@ test("a disk that is full or read-only is a state of the server; another failure
 });
 
 test("an object store out of reach is a state of the installation too", async () => {
-  await using world = await openTestHouse();
+  await using world = await openTestDomain();
   const outOfReach = new BlobStoreError("The object store gave no answer.", "ECONNREFUSED");
   const blobs: BlobStore = {
-    ...world.house.blobs,
+    ...world.domain.blobs,
     write: async () => {
       throw outOfReach;
     },
@@ -168,8 +168,8 @@ test("an object store out of reach is a state of the installation too", async ()
 });
 
 test("an upload that was swept leaves no blob behind, also when the store cannot delete it just then", async () => {
-  await using world = await openTestHouse();
-  const { blobs } = world.house;
+  await using world = await openTestDomain();
+  const { blobs } = world.domain;
   const sweeper = makeSweeper(world);
   const stubborn: BlobStore = {
     ...blobs,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger } from "../../test/support/domain.ts";
 import { claimFiles, makeFile, pushFiles, readDownload } from "../../test/support/files.ts";
-import { openTestHouse, signedIn, stranger } from "../../test/support/house.ts";
 import { makeSweeper } from "../../test/support/sweeper.ts";
 import { blobFiles, slowFile } from "../../test/support/uploads.ts";
 import { cleanFilename } from "./upload.ts";
@@ -8,8 +8,8 @@ import { cleanFilename } from "./upload.ts";
 const owner = signedIn(7);
 
 test("files come back as they went in, in their order", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const files = ["a", "b", "c"].map((name) => makeFile(`${name}.txt`, name, "-", name.repeat(100_000)));
   const { urlToken } = await pushFiles(pushes, owner, files, { payload: "three files" });
   const claimed = await claimFiles(pushes, urlToken, stranger);
@@ -27,8 +27,8 @@ test("files come back as they went in, in their order", async () => {
 });
 
 test("one file more than allowed is refused, what is there can still be pushed", async () => {
-  await using world = await openTestHouse({ environment: { PWP__FILES__MAX_FILE_UPLOADS: "2" } });
-  const { pushes } = world.house;
+  await using world = await openTestDomain({ environment: { PWP__FILES__MAX_FILE_UPLOADS: "2" } });
+  const { pushes } = world.domain;
   const upload = await pushes.beginUpload(owner);
   await upload.addFile(makeFile("a.txt", "a"));
   await upload.addFile(makeFile("b.txt", "b"));
@@ -41,8 +41,8 @@ test("one file more than allowed is refused, what is there can still be pushed",
 });
 
 test("more bytes than one push may have, in one file or in all, are refused while they come", async () => {
-  await using world = await openTestHouse({ environment: { PWP__FILES__MAX_PUSH_BYTES: "1000" } });
-  const { pushes } = world.house;
+  await using world = await openTestDomain({ environment: { PWP__FILES__MAX_PUSH_BYTES: "1000" } });
+  const { pushes } = world.domain;
   const upload = await pushes.beginUpload(owner);
   await upload.addFile(makeFile("a.txt", "a".repeat(1_000)));
   await expect(upload.addFile(makeFile("b.txt", "b"))).rejects.toMatchObject({ code: "too_large" });
@@ -65,8 +65,8 @@ test("more bytes than one push may have, in one file or in all, are refused whil
 });
 
 test("one file after another: two at once are a mistake of the program", async () => {
-  await using world = await openTestHouse();
-  const upload = await world.house.pushes.beginUpload(owner);
+  await using world = await openTestDomain();
+  const upload = await world.domain.pushes.beginUpload(owner);
   const slow = slowFile("a.txt");
   const first = upload.addFile(slow.file);
   await slow.reached;
@@ -108,8 +108,8 @@ test.each([
   ["text", "application/octet-stream"],
   ["text/plain\r\nX-Evil: 1", "application/octet-stream"],
 ])("the content type %j is kept as %j", async (given, kept) => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const { urlToken } = await pushFiles(pushes, owner, [{ ...makeFile("a", "a"), contentType: given }]);
   expect(await claimFiles(pushes, urlToken, stranger)).toMatchObject([{ contentType: kept }]);
 });

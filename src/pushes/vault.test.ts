@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { makeDataDir, openTestDomain, stranger } from "../../test/support/domain.ts";
 import { readRows } from "../../test/support/engine-database.ts";
-import { makeDataDir, openTestHouse, stranger } from "../../test/support/house.ts";
 import { keyEnvironment, masterKeyNamed } from "../../test/support/master-keys.ts";
 import { indexKeyName, keysInUse, WrongMasterKeyError } from "./vault.ts";
 
@@ -13,17 +13,17 @@ function makeFolder(): string {
 }
 
 const open = (dataDir: string, ...keys: [string, ...string[]]) =>
-  openTestHouse({ dataDir, environment: keyEnvironment(...keys) });
+  openTestDomain({ dataDir, environment: keyEnvironment(...keys) });
 
 test("a database opens under the key that sealed it, and its links go on working", async () => {
   const dataDir = makeFolder();
   let urlToken = "";
   {
     await using world = await open(dataDir, "first");
-    urlToken = (await world.house.pushes.create({ payload: "x" }, stranger)).urlToken;
+    urlToken = (await world.domain.pushes.create({ payload: "x" }, stranger)).urlToken;
   }
   await using world = await open(dataDir, "first");
-  expect(await world.house.pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({
+  expect(await world.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({
     outcome: "revealed",
     payload: "x",
   });
@@ -34,7 +34,7 @@ test("another key stops the start, says which key is wanted, and repeats none", 
   let wanted = "";
   {
     await using world = await open(dataDir, "first");
-    wanted = world.house.keyring.ids[0] ?? "?";
+    wanted = world.domain.keyring.ids[0] ?? "?";
   }
   const refused = await open(dataDir, "second").catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(WrongMasterKeyError);
@@ -44,14 +44,14 @@ test("another key stops the start, says which key is wanted, and repeats none", 
   for (const name of ["first", "second"]) expect(message).not.toContain(masterKeyNamed(name));
   // And it has left no mark of the wrong key.
   await using world = await open(dataDir, "first");
-  expect(await keysInUse(world.house.db)).toEqual([wanted]);
+  expect(await keysInUse(world.domain.db)).toEqual([wanted]);
 });
 
 test("a lost master.key stops the start instead of being made anew", async () => {
   const dataDir = makeFolder();
-  await (await openTestHouse({ dataDir })).house.close();
+  await (await openTestDomain({ dataDir })).domain.close();
   rmSync(join(dataDir, "master.key"));
-  await expect(openTestHouse({ dataDir })).rejects.toThrow(/restore it to the data folder/);
+  await expect(openTestDomain({ dataDir })).rejects.toThrow(/restore it to the data folder/);
 });
 
 test("a new key in front of the old one opens what is there, and from then on both are needed", async () => {
@@ -59,17 +59,17 @@ test("a new key in front of the old one opens what is there, and from then on bo
   let urlToken = "";
   {
     await using world = await open(dataDir, "first");
-    urlToken = (await world.house.pushes.create({ payload: "x" }, stranger)).urlToken;
+    urlToken = (await world.domain.pushes.create({ payload: "x" }, stranger)).urlToken;
   }
   {
     await using world = await open(dataDir, "second", "first");
-    expect(await world.house.pushes.find(urlToken, stranger)).toBeDefined();
-    expect([...(await keysInUse(world.house.db))].sort()).toEqual([...world.house.keyring.ids].sort());
+    expect(await world.domain.pushes.find(urlToken, stranger)).toBeDefined();
+    expect([...(await keysInUse(world.domain.db))].sort()).toEqual([...world.domain.keyring.ids].sort());
   }
   await expect(open(dataDir, "first")).rejects.toBeInstanceOf(WrongMasterKeyError);
   await expect(open(dataDir, "second")).rejects.toBeInstanceOf(WrongMasterKeyError);
   await using world = await open(dataDir, "first", "second");
-  expect(await world.house.pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({
+  expect(await world.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({
     outcome: "revealed",
   });
 });
@@ -79,18 +79,18 @@ test("of two that make a new database at once with different keys, one is told t
   const opened = await Promise.allSettled([open(dataDir, "first"), open(dataDir, "second")]);
   expect(opened.map((one) => one.status).sort()).toEqual(["fulfilled", "rejected"]);
   for (const one of opened) {
-    if (one.status === "fulfilled") await one.value.house.close();
+    if (one.status === "fulfilled") await one.value.domain.close();
     else expect(one.reason).toBeInstanceOf(WrongMasterKeyError);
   }
 });
 
-test("the same link has another digest in another house, and the index key lies sealed", async () => {
-  await using first = await openTestHouse();
-  await using second = await openTestHouse();
-  const digest = first.house.vault.tokenDigest("a-link");
-  expect(first.house.vault.tokenDigest("a-link").equals(digest)).toBe(true);
-  expect(second.house.vault.tokenDigest("a-link").equals(digest)).toBe(false);
-  const { db, keyring } = first.house;
+test("the same link has another digest in another domain, and the index key lies sealed", async () => {
+  await using first = await openTestDomain();
+  await using second = await openTestDomain();
+  const digest = first.domain.vault.tokenDigest("a-link");
+  expect(first.domain.vault.tokenDigest("a-link").equals(digest)).toBe(true);
+  expect(second.domain.vault.tokenDigest("a-link").equals(digest)).toBe(false);
+  const { db, keyring } = first.domain;
   const [row] = await readRows<{ value: Buffer }>(db, "SELECT value FROM meta WHERE name = ?", indexKeyName);
   const sealed = row?.value;
   expect(sealed && keyring.open("meta:index-key", sealed)).toHaveLength(32);

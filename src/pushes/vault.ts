@@ -4,11 +4,11 @@ import { hkdf } from "../crypto/hkdf.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { makeReadableCode } from "../crypto/readable-code.ts";
 import { envelopeKeyId } from "../crypto/seal.ts";
-import type { Database, Reading } from "../db/database.ts";
-import { markKey, readKeyMarks } from "../db/keys-in-use.ts";
-import { sql } from "../db/statement.ts";
+import type { Database, ReadConnection } from "../database/database.ts";
+import { markKey, readKeyMarks } from "../database/keys-in-use.ts";
+import { sql } from "../database/statement.ts";
 
-/** What of the master keys the house lives with: the ring, and the index key it unseals. */
+/** What of the master keys the domain lives with: the ring, and the index key it unseals. */
 export interface Vault {
   readonly keyring: Keyring;
   /** HMAC-SHA256 under the index key: how a url_token is looked up without being stored. */
@@ -50,7 +50,7 @@ export async function openVault(deps: { db: Database; keyring: Keyring; random: 
   }
   const activeId = keyring.ids[0] ?? "";
   if (!(await keysInUse(db)).includes(activeId)) {
-    await db.writeInTurn("keys", (unit) => markKey(unit, activeId, now));
+    await db.writeSerialized("keys", (tx) => markKey(tx, activeId, now));
   }
   const derived: Random = { bytes: (count) => hkdf(indexKey, Buffer.alloc(0), "boot code", count) };
   return {
@@ -61,7 +61,7 @@ export async function openVault(deps: { db: Database; keyring: Keyring; random: 
 }
 
 /** undefined: no server has started on the database yet. */
-export async function findSealedIndexKey(reading: Reading): Promise<Buffer | undefined> {
+export async function findSealedIndexKey(reading: ReadConnection): Promise<Buffer | undefined> {
   return (await reading.one(readMeta, indexKeyName))?.value;
 }
 

@@ -1,7 +1,7 @@
 import type { ClaimOutcome, KindName } from "./push.ts";
 import type { Pushes } from "./pushes.ts";
 
-/** Told what came of the two things that the house is for; never of which push, nor of whom. */
+/** Told what came of the two things that the domain is for; never of which push, nor of whom. */
 export interface PushWatch {
   claimed(outcome: ClaimOutcome["outcome"]): void;
   created(kind: KindName): void;

@@ -14,7 +14,7 @@ export type CountedClaim = (typeof claimOutcomes)[number];
 const pushKinds = ["text", "file", "url", "qr"] as const;
 export type CountedKind = (typeof pushKinds)[number];
 
-/** What happens in the house, beside requests. Every label is a word of ours. */
+/** What happens in the domain, beside requests. Every label is a word of ours. */
 export interface Happenings {
   claimed(outcome: CountedClaim): void;
   created(kind: CountedKind): void;

@@ -61,7 +61,7 @@ test("a storm of refusals is one line a second with a count", () => {
   for (let i = 0; i < 50; i += 1) events.refusedUnavailable(where, new AppError("unavailable", "x"));
   time.now += 1_000;
   events.refusedUnavailable(where, new AppError("unavailable", "x"));
-  expect(lines.map((line) => line.unsaid)).toEqual([0, 49]);
+  expect(lines.map((line) => line.suppressed)).toEqual([0, 49]);
 });
 
 test("a storm of storage failures is one line a second with a count", () => {
@@ -70,7 +70,7 @@ test("a storm of storage failures is one line a second with a count", () => {
   time.now += 1_000;
   events.storageFailed("SQLITE_FULL");
   expect(lines).toMatchObject([
-    { event: "storage_failed", code: "SQLITE_FULL", unsaid: 0 },
-    { event: "storage_failed", unsaid: 49 },
+    { event: "storage_failed", code: "SQLITE_FULL", suppressed: 0 },
+    { event: "storage_failed", suppressed: 49 },
   ]);
 });

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { describeError } from "./describe-error.ts";
 import type { Logger } from "./logger.ts";
-import { seldom } from "./seldom.ts";
+import { rateLimitedLog } from "./rate-limited-log.ts";
 
 /**
  * Everything the server says about itself, one function per thing that happens. None takes a url, token, query,
@@ -33,14 +33,14 @@ export interface Events {
   settingWarning(sentence: string): void;
   /** The start waits for a server that is not there yet. */
   databaseAwaited(sentence: string): void;
-  /** `code`: the database driver's, e.g. SQLITE_FULL. At most one line a second; `unsaid` counts the ones between. */
+  /** `code`: the database driver's, e.g. SQLITE_FULL. At most one line a second; `suppressed` counts the ones between. */
   storageFailed(code: string): void;
   /** A peer that is not in PWP__TRUSTED_PROXIES sends X-Forwarded-*. Said once per address, for few addresses. */
   untrustedForwarder(address: string): void;
   unexpectedError(where: RequestPlace, error: unknown): void;
-  /** A 503. At most one line a second; `unsaid` counts the ones between. */
+  /** A 503. At most one line a second; `suppressed` counts the ones between. */
   refusedUnavailable(where: RequestPlace, error: unknown): void;
-  /** The provider's answer to a single sign-on did not hold. At most one line a second; `unsaid` counts the ones between. */
+  /** The provider's answer to a single sign-on did not hold. At most one line a second; `suppressed` counts the ones between. */
   singleSignOnRefused(requestId: string, error: unknown): void;
   /** The sealed bytes of a file did not verify or could not be read while they were being sent. */
   downloadBroken(requestId: string, error: unknown): void;
@@ -51,14 +51,14 @@ export interface Events {
   jobDone(job: string, counts: Readonly<Record<string, number>>): void;
   /** The clock jumped, or has not run long enough: nothing is destroyed for now. */
   sweepPaused(reason: string): void;
-  /** The mail server has taken it. `kind`: of the letter; nothing tells to whom it goes or what it says. */
+  /** The mail server has taken it. `kind`: of the email; nothing tells to whom it goes or what it says. */
   mailSent(mail: MailPlace): void;
   /** It did not leave, and is tried again. `code`: the server's status, or the system's code. */
   mailPutOff(mail: MailPlace & { readonly code: string }): void;
   mailGivenUp(mail: MailPlace & { readonly code: string }): void;
-  /** The collector of traces did not take some. At most one line a second; `unsaid` counts the ones between. */
+  /** The collector of traces did not take some. At most one line a second; `suppressed` counts the ones between. */
   tracesNotSent(error: unknown): void;
-  /** The database did not answer a limit: the process counts alone. At most one line a second; `unsaid` counts the ones between. */
+  /** The database did not answer a limit: the process counts alone. At most one line a second; `suppressed` counts the ones between. */
   limitsUnanswered(error: unknown): void;
   /** A convenience write (`last_used_at`, `seen_at`) failed; the request went on. */
   usageNotRecorded(what: string, error: unknown): void;
@@ -123,7 +123,9 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     settingWarning: (sentence) => logger.warn({ event: "setting_warning" }, sentence),
     databaseAwaited: (sentence) =>
       logger.warn({ event: "database_awaited" }, `${sentence} The start waits for it for half a minute.`),
-    storageFailed: seldom(clock, (unsaid, code) => logger.error({ event: "storage_failed", code, unsaid })),
+    storageFailed: rateLimitedLog(clock, (suppressed, code) =>
+      logger.error({ event: "storage_failed", code, suppressed }),
+    ),
     untrustedForwarder(address) {
       if (untrustedForwarders.size >= untrustedForwardersMax || untrustedForwarders.has(address)) return;
       untrustedForwarders.add(address);
@@ -134,11 +136,11 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     },
     unexpectedError: (where, error) =>
       logger.error({ event: "unexpected_error", ...where, error: describeError(error) }),
-    refusedUnavailable: seldom(clock, (unsaid, where, error) =>
-      logger.warn({ event: "refused_unavailable", ...where, unsaid, error: describeError(error) }),
+    refusedUnavailable: rateLimitedLog(clock, (suppressed, where, error) =>
+      logger.warn({ event: "refused_unavailable", ...where, suppressed, error: describeError(error) }),
     ),
-    singleSignOnRefused: seldom(clock, (unsaid, requestId, error) =>
-      logger.warn({ event: "single_sign_on_refused", requestId, unsaid, error: describeError(error) }),
+    singleSignOnRefused: rateLimitedLog(clock, (suppressed, requestId, error) =>
+      logger.warn({ event: "single_sign_on_refused", requestId, suppressed, error: describeError(error) }),
     ),
     downloadBroken: (requestId, error) =>
       logger.error({ event: "download_broken", requestId, error: describeError(error) }),
@@ -149,11 +151,11 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     mailSent: (mail) => logger.info({ event: "mail_sent", ...mail }),
     mailPutOff: (mail) => logger.warn({ event: "mail_put_off", ...mail }),
     mailGivenUp: (mail) => logger.error({ event: "mail_given_up", ...mail }),
-    tracesNotSent: seldom(clock, (unsaid, error) =>
-      logger.warn({ event: "traces_not_sent", unsaid, error: describeError(error) }),
+    tracesNotSent: rateLimitedLog(clock, (suppressed, error) =>
+      logger.warn({ event: "traces_not_sent", suppressed, error: describeError(error) }),
     ),
-    limitsUnanswered: seldom(clock, (unsaid, error) =>
-      logger.warn({ event: "limits_unanswered", unsaid, error: describeError(error) }),
+    limitsUnanswered: rateLimitedLog(clock, (suppressed, error) =>
+      logger.warn({ event: "limits_unanswered", suppressed, error: describeError(error) }),
     ),
     usageNotRecorded: (what, error) => logger.warn({ event: "usage_not_recorded", what, error: describeError(error) }),
   };

@@ -2,13 +2,13 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { seriesIn } from "../../test/support/metrics.ts";
 import type { AnsweredRequest } from "./answered-request.ts";
 import { addDepartedCounts, type MetricPart } from "./departed-counts.ts";
-import type { Backlog, HouseGauges } from "./gauge-house.ts";
+import type { Backlog, DomainGauges } from "./gauge-domain.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 
 const clock = { now: () => 1_000_000 };
 const backlog: Backlog = { oldestDueAt: 970_000, blobDeletionsDue: 3, mails: { waiting: 2, failed: 1 } };
 
-function house(changes: Partial<HouseGauges> = {}): HouseGauges {
+function domain(changes: Partial<DomainGauges> = {}): DomainGauges {
   return {
     engine: "postgres",
     backlog: async () => backlog,
@@ -19,9 +19,9 @@ function house(changes: Partial<HouseGauges> = {}): HouseGauges {
   };
 }
 
-function metricsOf(gauges?: HouseGauges): Metrics {
+function metricsOf(gauges?: DomainGauges): Metrics {
   const metrics = createMetrics({ version: "1", clock });
-  if (gauges !== undefined) metrics.watchHouse(gauges);
+  if (gauges !== undefined) metrics.watchDomain(gauges);
   return metrics;
 }
 
@@ -40,7 +40,7 @@ const answered: AnsweredRequest = {
 
 describe("the gauges", () => {
   it("tell how the pool is used, and all that waits", async () => {
-    const series = await seriesOf(metricsOf(house()));
+    const series = await seriesOf(metricsOf(domain()));
     const values = [
       'sealpush_database_connections{state="in_use"}',
       'sealpush_database_connections{state="idle"}',
@@ -61,7 +61,7 @@ describe("the gauges", () => {
   });
 
   it("tell of no pool where there is none", async () => {
-    const series = await seriesOf(metricsOf(house({ pool: () => undefined })));
+    const series = await seriesOf(metricsOf(domain({ pool: () => undefined })));
     expect([...series.keys()].filter((name) => name.startsWith("sealpush_database_connections"))).toEqual([]);
   });
 
@@ -71,7 +71,7 @@ describe("the gauges", () => {
       if (silent) throw new Error("silent");
       return backlog;
     };
-    const metrics = metricsOf(house({ backlog: read }));
+    const metrics = metricsOf(domain({ backlog: read }));
     expect((await seriesOf(metrics)).get("sealpush_sweep_lag_seconds")).toBe(30);
     silent = true;
     const series = await seriesOf(metrics);
@@ -88,18 +88,18 @@ describe("the gauges", () => {
   it("do not wait long for a database that hangs", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
-    const reading = seriesOf(metricsOf(house({ backlog: () => new Promise(() => undefined) })));
+    const reading = seriesOf(metricsOf(domain({ backlog: () => new Promise(() => undefined) })));
     await vi.advanceTimersByTimeAsync(1_000);
     expect((await reading).get("sealpush_database_up")).toBe(0);
   });
 
-  it("ask the house once for all who read at the same time", async () => {
+  it("ask the domain once for all who read at the same time", async () => {
     let asked = 0;
     const read = async () => {
       asked += 1;
       return backlog;
     };
-    const metrics = metricsOf(house({ backlog: read }));
+    const metrics = metricsOf(domain({ backlog: read }));
     await Promise.all([metrics.read(), metrics.read(), metrics.read()]);
     expect(asked).toBe(1);
   });
@@ -113,7 +113,7 @@ describe("several processes", () => {
     const gather = async () =>
       JSON.parse(JSON.stringify([...(await Promise.all(parts.map((part) => part()))), ...departed])) as unknown[];
     const members = Array.from({ length: count }, () => {
-      const metrics = metricsOf(house());
+      const metrics = metricsOf(domain());
       metrics.join({ gather, givePart: (part) => parts.push(part) });
       return metrics;
     });
@@ -151,7 +151,7 @@ describe("several processes", () => {
   });
 
   it("that are left alone tell of themselves", async () => {
-    const metrics = metricsOf(house());
+    const metrics = metricsOf(domain());
     metrics.join({ gather: async () => [], givePart: () => undefined });
     metrics.requestAnswered(answered);
     const series = await seriesOf(metrics);

@@ -11,12 +11,12 @@ import type { AnsweredRequest } from "./answered-request.ts";
 import { countHappenings, type Happenings } from "./count-happenings.ts";
 import { countRequests } from "./count-requests.ts";
 import { isMetricParts } from "./departed-counts.ts";
-import { gaugeHouse, type HouseGauges } from "./gauge-house.ts";
+import { type DomainGauges, gaugeDomain } from "./gauge-domain.ts";
 
 export interface Metrics extends Happenings {
   requestAnswered(request: AnsweredRequest): void;
-  /** From now on, reading the metrics asks the house too. To be called once. */
-  watchHouse(house: HouseGauges): void;
+  /** From now on, reading the metrics asks the domain too. To be called once. */
+  watchDomain(domain: DomainGauges): void;
   /** From now on, this process reads the metrics of all. To be called once. */
   join(company: MetricsCompany): void;
   /** In Prometheus' text format. Who asks while it is being put together gets the same. */
@@ -55,8 +55,8 @@ export function createMetrics({ version, clock }: { readonly version: string; re
   return {
     ...countHappenings(registry, clock),
     requestAnswered: countRequests(registry),
-    watchHouse(house) {
-      refresh = gaugeHouse(registry, { version, clock, house });
+    watchDomain(domain) {
+      refresh = gaugeDomain(registry, { version, clock, domain });
     },
     join(others) {
       company = others;

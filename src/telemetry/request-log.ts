@@ -25,7 +25,7 @@ export interface RequestLogOptions {
  * One line for each answered request, in the same form as the logger's. The logger's way, a serialised object and a write
  * for each, costs several times as much: here a line is joined from parts of a known shape, and lines that come within
  * 50 ms share a write. What a client is refused for its haste is one line a second for all, so that a flood
- * does not become one of the log; `unsaid` counts the others.
+ * does not become one of the log; `suppressed` counts the others.
  */
 export function createRequestLog(deps: {
   readonly options: RequestLogOptions;
@@ -65,7 +65,7 @@ export function createRequestLog(deps: {
           refusedUnsaid += 1;
           return;
         }
-        more += `,"unsaid":${refusedUnsaid}`;
+        more += `,"suppressed":${refusedUnsaid}`;
         refusedSaidAt = now;
         refusedUnsaid = 0;
       }

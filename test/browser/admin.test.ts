@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { en } from "../../src/words/en.ts";
+import { en } from "../../src/i18n/en.ts";
 import { openSite } from "../support/site.ts";
 import { administratorEmail, email } from "../support/visit.ts";
 
@@ -101,7 +101,7 @@ describe.each([
     await page.getByLabel(admin.productName, { exact: true }).fill("<i>Vault</i>");
     await page.locator("button[form=name_form]").click();
     await page.locator(".wordmark-name", { hasText: "<i>Vault</i>" }).waitFor();
-    expect(await page.title()).toBe(`${admin.look} · <i>Vault</i>`);
+    expect(await page.title()).toBe(`${admin.theme} · <i>Vault</i>`);
     const buffer = await page.screenshot({ clip: { x: 0, y: 0, width: 8, height: 8 } });
     await page.locator("#logo").setInputFiles({ name: "logo.png", mimeType: "image/png", buffer });
     await page.locator("button[form=logo_form]").click();

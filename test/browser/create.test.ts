@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { de } from "../../src/words/de.ts";
-import { en } from "../../src/words/en.ts";
+import { de } from "../../src/i18n/de.ts";
+import { en } from "../../src/i18n/en.ts";
 import { createLink, newPushForm, pathOf, urlTokenOf } from "../support/form.ts";
 import { openSite } from "../support/site.ts";
 

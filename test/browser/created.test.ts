@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ar } from "../../src/words/ar.ts";
-import { en } from "../../src/words/en.ts";
+import { ar } from "../../src/i18n/ar.ts";
+import { en } from "../../src/i18n/en.ts";
 import { createLink, newPushForm, pathOf, urlTokenOf } from "../support/form.ts";
 import { modulesOf, modulesSeen } from "../support/qr-pixels.ts";
 import { openSite } from "../support/site.ts";

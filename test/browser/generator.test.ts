@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { en } from "../../src/words/en.ts";
+import { en } from "../../src/i18n/en.ts";
 import { createLink, newPushForm, urlTokenOf } from "../support/form.ts";
 import { openSite } from "../support/site.ts";
 
@@ -35,7 +35,7 @@ describe("the password generator", () => {
       expect(password).toMatch(/^[a-zA-Z2-9!#%*+\-.:=?@_]{20}$/);
       for (const kind of [/[a-z]/, /[A-Z]/, /[2-9]/, /[^a-zA-Z0-9]/]) expect(password).toMatch(kind);
     }
-    // 1,200 characters of 67: a sound generator misses one of the letters less than once in a million runs.
+    // 1,200 characters of 67: a sound generator misses one of the emails less than once in a million runs.
     for (const letter of "abcdefghijkmnpqrstuvwxyz") expect(withSymbols.join("")).toContain(letter);
 
     await setRange(page, generator.length, 32);
@@ -45,13 +45,13 @@ describe("the password generator", () => {
     expect(await page.getByText(generator.strength({ bits: 185 })).isVisible()).toBe(true);
   });
 
-  it("draws memorable words, with capitals and a number on request", async () => {
+  it("draws memorable messages, with capitals and a number on request", async () => {
     const { page } = await site.visit();
     await openGenerator(page);
     await page.getByText(generator.words, { exact: true }).first().click();
-    const words = await drawMany(page);
-    for (const phrase of words) expect(phrase).toMatch(/^[a-z]+(-[a-z]+){4}$/);
-    expect(new Set(words.join("-").split("-")).size).toBeGreaterThan(150);
+    const messages = await drawMany(page);
+    for (const phrase of messages) expect(phrase).toMatch(/^[a-z]+(-[a-z]+){4}$/);
+    expect(new Set(messages.join("-").split("-")).size).toBeGreaterThan(150);
 
     await setRange(page, generator.wordCount, 7);
     await page.getByLabel(generator.numberAndCapitals).check();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { dayMs } from "../../src/base/clock.ts";
-import { en } from "../../src/words/en.ts";
+import { en } from "../../src/i18n/en.ts";
 import { startTestApp } from "../support/app.ts";
 import { openSite } from "../support/site.ts";
 
@@ -89,7 +89,7 @@ describe("an opened secret", () => {
     await page.locator("#payload").waitFor();
     // A browser under remote control keeps no pages: its events stand for it.
     const happens = (event: string) =>
-      page.evaluate(`void dispatchEvent(new PageTransitionEvent("${event}", { persisted: true }))`);
+      page.evaluate(`void linkDeliveryEvent(new PageTransitionEvent("${event}", { persisted: true }))`);
     await happens("pagehide");
     expect(await page.content()).not.toContain("canary");
     await happens("pageshow");

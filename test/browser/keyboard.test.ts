@@ -1,13 +1,13 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { en } from "../../src/words/en.ts";
+import { en } from "../../src/i18n/en.ts";
 import { pathOf } from "../support/form.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite();
 const stopsMax = 60;
 
-/** What has the focus, by the words that a screen reader would say, and whether it can be seen that it has it. */
+/** What has the focus, by the messages that a screen reader would say, and whether it can be seen that it has it. */
 interface Stop {
   readonly name: string;
   readonly seen: boolean;

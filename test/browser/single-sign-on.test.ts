@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, it } from "vitest";
-import { en } from "../../src/words/en.ts";
+import { en } from "../../src/i18n/en.ts";
 import { testLooks } from "../support/looks.ts";
 import { providerName, startProvider } from "../support/provider.ts";
 import type { ShownPage } from "../support/shown-pages.ts";
@@ -23,8 +23,8 @@ const provider = await startProvider(`http://127.0.0.1:${port}`);
 afterAll(() => provider.close());
 const site = openSite({ ...provider.environment, PORT: String(port) });
 
-const { singleSignOn: words, nav } = en;
-const button = words.continueWith({ name: providerName });
+const { singleSignOn: messages, nav } = en;
+const button = messages.continueWith({ name: providerName });
 const elsewhere = [provider.issuer];
 provider.people.set("b-1", { email: "bob@example.com", email_verified: true });
 provider.people.set("a-1", { email, email_verified: true });
@@ -59,7 +59,7 @@ describe.each([
     await page.goBack();
     await page
       .getByRole("button", { name: button })
-      .or(page.getByRole("heading", { name: words.invalid }))
+      .or(page.getByRole("heading", { name: messages.invalid }))
       .waitFor();
   });
 });
@@ -67,30 +67,30 @@ describe.each([
 it("an account that stands is linked only when its owner confirms it, and unlinked again", async () => {
   const { page } = await site.visit({ signedIn: "by hand", elsewhere });
   await signOn(page, "a-1");
-  await page.getByRole("heading", { name: words.confirm }).waitFor();
+  await page.getByRole("heading", { name: messages.confirm }).waitFor();
   expect(await page.getByRole("button", { name: nav.signOut }).count()).toBe(0);
-  await page.getByLabel(words.password).fill("not this one");
-  await page.getByRole("button", { name: words.confirmSubmit }).click();
-  await page.getByText(words.wrongPassword).waitFor();
-  expect(await page.getByLabel(words.password).inputValue()).toBe("");
-  await page.getByLabel(words.password).fill(password);
-  await page.getByRole("button", { name: words.confirmSubmit }).click();
+  await page.getByLabel(messages.password).fill("not this one");
+  await page.getByRole("button", { name: messages.confirmSubmit }).click();
+  await page.getByText(messages.wrongPassword).waitFor();
+  expect(await page.getByLabel(messages.password).inputValue()).toBe("");
+  await page.getByLabel(messages.password).fill(password);
+  await page.getByRole("button", { name: messages.confirmSubmit }).click();
   await page.waitForURL("/");
 
   await page.goto("/users/edit");
-  await page.getByRole("link", { name: words.manage }).click();
-  await page.getByText(words.linkedSince).waitFor();
-  await page.getByText(words.unlink, { exact: true }).click();
-  await page.getByLabel(words.yourPassword).fill(password);
-  await page.getByRole("button", { name: words.unlinkConfirm }).click();
-  await page.getByRole("button", { name: words.link({ name: providerName }) }).click();
-  await page.getByLabel(words.password).fill(password);
-  await page.getByRole("button", { name: words.confirmSubmit }).click();
+  await page.getByRole("link", { name: messages.manage }).click();
+  await page.getByText(messages.linkedSince).waitFor();
+  await page.getByText(messages.unlink, { exact: true }).click();
+  await page.getByLabel(messages.yourPassword).fill(password);
+  await page.getByRole("button", { name: messages.unlinkConfirm }).click();
+  await page.getByRole("button", { name: messages.link({ name: providerName }) }).click();
+  await page.getByLabel(messages.password).fill(password);
+  await page.getByRole("button", { name: messages.confirmSubmit }).click();
   await page.waitForURL("/users/single_sign_on");
-  await page.getByText(words.unlink, { exact: true }).click();
-  await page.getByLabel(words.yourPassword).fill(password);
-  await page.getByRole("button", { name: words.unlinkConfirm }).click();
-  await page.getByText(words.notLinked).waitFor();
+  await page.getByText(messages.unlink, { exact: true }).click();
+  await page.getByLabel(messages.yourPassword).fill(password);
+  await page.getByRole("button", { name: messages.unlinkConfirm }).click();
+  await page.getByText(messages.notLinked).waitFor();
 });
 
 const away = { signedIn: "by hand", elsewhere } as const;

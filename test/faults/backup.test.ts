@@ -124,8 +124,8 @@ async function appears(folder: string, shape: RegExp): Promise<void> {
   await vi.waitUntil(there, { interval: 2, timeout: 60_000 });
 }
 
-/** A house with files that take a while to copy. */
-async function largeHouse(): Promise<{ dataDir: string; server: ServerProcess; push: KnownPush }> {
+/** A domain with files that take a while to copy. */
+async function largeDomain(): Promise<{ dataDir: string; server: ServerProcess; push: KnownPush }> {
   const dataDir = newDataDir();
   const server = await startServer({ dataDir, environment: anonymousFiles });
   const push = await createPush(server.baseUrl, { payload: "outlives the kill", expire_after_views: 2 });
@@ -135,7 +135,7 @@ async function largeHouse(): Promise<{ dataDir: string; server: ServerProcess; p
 
 describe("a backup that is interrupted", () => {
   test.each(["b", "b.tar"])("by SIGKILL leaves nothing called %s, and nothing that passes for one", async (name) => {
-    const { dataDir, server, push } = await largeHouse();
+    const { dataDir, server, push } = await largeDomain();
     const shelf = makeShelf();
     const backup = spawnProgram(["backup", "--to", join(shelf, name)], { DATA_DIR: dataDir });
     const ended = new Promise((done) => backup.on("exit", (_code, signal) => done(signal)));
@@ -153,7 +153,7 @@ describe("a backup that is interrupted", () => {
   });
 
   test("by SIGTERM cleans up and says that nothing was done", async () => {
-    const { dataDir } = await largeHouse();
+    const { dataDir } = await largeDomain();
     const shelf = makeShelf();
     const backup = spawnProgram(["backup", "--to", join(shelf, "b")], { DATA_DIR: dataDir });
     let said = "";
@@ -170,7 +170,7 @@ describe("a backup that is interrupted", () => {
 });
 
 test("a restore that is interrupted by SIGKILL leaves a folder that no server starts on and no restore goes on with", async () => {
-  const { dataDir, push } = await largeHouse();
+  const { dataDir, push } = await largeDomain();
   const shelf = makeShelf();
   await succeed(["backup", "--to", join(shelf, "b")], dataDir);
   const restored = emptyFolder(shelf, "restored", dataDir);

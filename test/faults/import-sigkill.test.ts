@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { Reading } from "../../src/db/database.ts";
-import { lookAtDatabase } from "../../src/db/look.ts";
-import { sql } from "../../src/db/statement.ts";
+import type { ReadConnection } from "../../src/database/database.ts";
+import { openReadOnly } from "../../src/database/read-only.ts";
+import { sql } from "../../src/database/statement.ts";
+import { testConfig } from "../support/domain.ts";
 import { settingsOfEngine } from "../support/engine.ts";
-import { testConfig } from "../support/house.ts";
 import { importOf } from "../support/password-pusher/import-run.ts";
 import { type Installation, installProduction } from "../support/password-pusher/installations.ts";
 import { addManyPushes, manyTokenOf } from "../support/password-pusher/many-pushes.ts";
@@ -30,11 +30,11 @@ const accounts = sql<[], Readonly<Record<string, unknown>>>(
 const totals = sql<[], Readonly<Record<string, unknown>>>(
   `SELECT (SELECT count(*) FROM pushes) AS pushes, (SELECT count(*) FROM payloads) AS payloads,
      (SELECT count(*) FROM audit_entries) AS entries, (SELECT count(*) FROM files) AS files,
-     (SELECT count(*) FROM dispatches) AS dispatches`,
+     (SELECT count(*) FROM link_deliveries) AS link_deliveries`,
 );
 
-async function look<T>(dataDir: string, ask: (reading: Reading) => Promise<T>): Promise<T | undefined> {
-  const found = await lookAtDatabase(testConfig(dataDir, await settingsOfEngine(dataDir)).database);
+async function theme<T>(dataDir: string, ask: (reading: ReadConnection) => Promise<T>): Promise<T | undefined> {
+  const found = await openReadOnly(testConfig(dataDir, await settingsOfEngine(dataDir)).database);
   if (typeof found === "string") return undefined;
   try {
     return await ask(found.read);
@@ -43,10 +43,10 @@ async function look<T>(dataDir: string, ask: (reading: Reading) => Promise<T>): 
   }
 }
 
-const countRows = async (dataDir: string) => (await look(dataDir, (reading) => reading.one(counted)))?.count ?? 0;
+const countRows = async (dataDir: string) => (await theme(dataDir, (reading) => reading.one(counted)))?.count ?? 0;
 
 const everythingIn = (dataDir: string) =>
-  look(dataDir, async (reading) => ({
+  theme(dataDir, async (reading) => ({
     pushes: await reading.all(brought),
     accounts: await reading.all(accounts),
     totals: await reading.all(totals),

@@ -1,24 +1,24 @@
 import { expect, onTestFinished, test } from "vitest";
-import { OutcomeUnknownError } from "../../src/db/database.ts";
+import { OutcomeUnknownError } from "../../src/database/database.ts";
+import { makeDataDir, openTestDomain, signedIn, stranger, type TestDomain } from "../support/domain.ts";
 import { readRows } from "../support/engine-database.ts";
-import { makeDataDir, openTestHouse, signedIn, stranger, type TestHouse } from "../support/house.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
 
 interface World {
   readonly proxy: TcpProxy;
   /** Beyond the proxy. */
-  readonly far: TestHouse;
+  readonly far: TestDomain;
   /** On the same database, beside the proxy. */
-  readonly near: TestHouse;
+  readonly near: TestDomain;
 }
 
 async function openBoth(): Promise<World> {
   const { url } = await makePostgresDatabase();
   const proxy = await TcpProxy.inFrontOf({ port: Number(new URL(url).port) });
   const dataDir = makeDataDir();
-  const near = await openTestHouse({ dataDir, environment: { DATABASE_URL: url } });
-  const far = await openTestHouse({ dataDir, environment: { DATABASE_URL: proxy.url(url) } });
+  const near = await openTestDomain({ dataDir, environment: { DATABASE_URL: url } });
+  const far = await openTestDomain({ dataDir, environment: { DATABASE_URL: proxy.url(url) } });
   onTestFinished(async () => {
     await far[Symbol.asyncDispose]();
     await near[Symbol.asyncDispose]();
@@ -41,9 +41,9 @@ const claims = /UPDATE pushes SET views/;
 /** Whether a claim has happened. */
 const looksItUp = /^SELECT .*[(]last_claim_id = /s;
 const inserts = /INSERT INTO pushes/;
-const claim = ({ house }: TestHouse, urlToken: string) =>
-  house.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
-const viewsIn = async ({ house }: TestHouse) => (await readRows(house.db, "SELECT views FROM pushes")).at(0)?.views;
+const claim = ({ domain }: TestDomain, urlToken: string) =>
+  domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+const viewsIn = async ({ domain }: TestDomain) => (await readRows(domain.db, "SELECT views FROM pushes")).at(0)?.views;
 
 test.each([
   ["anonymous", stranger, 1],
@@ -54,7 +54,7 @@ test.each([
   "a view of an %s push that was counted while its answer was lost is still given, once",
   async (_, owner, views) => {
     const { proxy, far, near } = await openBoth();
-    const { urlToken } = await near.house.pushes.create({ payload: "x", expireAfterViews: views }, owner);
+    const { urlToken } = await near.domain.pushes.create({ payload: "x", expireAfterViews: views }, owner);
     loseNext(proxy, claims);
     expect(await claim(far, urlToken)).toMatchObject({ outcome: "revealed", payload: "x" });
     expect(proxy.lost.answers).toBe(1);
@@ -73,7 +73,7 @@ test.each([
   "of an %s push whose last view goes to another meanwhile, nobody is told that it is gone who may have used a view",
   async (_, owner, expected) => {
     const { proxy, far, near } = await openBoth();
-    const { urlToken } = await near.house.pushes.create({ payload: "x", expireAfterViews: 2 }, owner);
+    const { urlToken } = await near.domain.pushes.create({ payload: "x", expireAfterViews: 2 }, owner);
     let isBack = false;
     proxy.judge((statement) => {
       if (claims.test(statement)) return proxy.lost.answers === 0 ? "lose answer" : "pass";
@@ -96,7 +96,7 @@ test.each(["lose answer", "lose request"] as const)(
   "views that shared a commit which met '%s' are given and counted once each",
   async (verdict) => {
     const { proxy, far, near } = await openBoth();
-    const make = (views: number) => near.house.pushes.create({ payload: "x", expireAfterViews: views }, stranger);
+    const make = (views: number) => near.domain.pushes.create({ payload: "x", expireAfterViews: views }, stranger);
     const pushes = await Promise.all([1, 1, 1, 2, 2, 2].map(make));
     let lost = 0;
     proxy.judge((statement) => {
@@ -107,13 +107,13 @@ test.each(["lose answer", "lose request"] as const)(
     const outcomes = await Promise.all(pushes.map(({ urlToken }) => claim(far, urlToken)));
     expect(lost).toBe(1);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(pushes.map(() => "revealed"));
-    expect(await readRows(near.house.db, "SELECT DISTINCT views FROM pushes")).toEqual([{ views: 1 }]);
+    expect(await readRows(near.domain.db, "SELECT DISTINCT views FROM pushes")).toEqual([{ views: 1 }]);
   },
 );
 
 test("a claim that never arrived is made again, and counted once", async () => {
   const { proxy, far, near } = await openBoth();
-  const { urlToken } = await near.house.pushes.create({ payload: "x", expireAfterViews: 3 }, stranger);
+  const { urlToken } = await near.domain.pushes.create({ payload: "x", expireAfterViews: 3 }, stranger);
   let lost = 0;
   proxy.judge((statement) => {
     if (!claims.test(statement) || lost === 2) return "pass";
@@ -128,19 +128,19 @@ test("a claim that never arrived is made again, and counted once", async () => {
 test("a push whose answer was lost is there once, under the link that its maker gets", async () => {
   const { proxy, far, near } = await openBoth();
   loseNext(proxy, inserts);
-  const { urlToken } = await far.house.pushes.create({ payload: "x", expireAfterViews: 1 }, signedIn(7));
+  const { urlToken } = await far.domain.pushes.create({ payload: "x", expireAfterViews: 1 }, signedIn(7));
   expect(proxy.lost.answers).toBe(1);
-  expect(await readRows(near.house.db, "SELECT count(*) AS pushes FROM pushes")).toEqual([{ pushes: 1 }]);
+  expect(await readRows(near.domain.db, "SELECT count(*) AS pushes FROM pushes")).toEqual([{ pushes: 1 }]);
   expect(await claim(near, urlToken)).toMatchObject({ outcome: "revealed", payload: "x" });
 });
 
 test("an account whose commit was lost on its way or back is there once or not at all", async () => {
   const { proxy, far, near } = await openBoth();
   const makeUser = (email: string) =>
-    far.house.accounts.createUser({ email, password: "a long enough password", admin: false });
+    far.domain.accounts.createUser({ email, password: "a long enough password", admin: false });
   proxy.judge((statement) => (statement === "COMMIT" ? "lose answer" : "pass"));
   await expect(makeUser("ada@example.com")).rejects.toBeInstanceOf(OutcomeUnknownError);
   proxy.judge((statement) => (statement === "COMMIT" ? "lose request" : "pass"));
   await expect(makeUser("bob@example.com")).rejects.toBeInstanceOf(OutcomeUnknownError);
-  expect(await readRows(near.house.db, "SELECT email FROM users")).toEqual([{ email: "ada@example.com" }]);
+  expect(await readRows(near.domain.db, "SELECT email FROM users")).toEqual([{ email: "ada@example.com" }]);
 });

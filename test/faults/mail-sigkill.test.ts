@@ -1,20 +1,20 @@
 import { expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { startTestApp } from "../support/app.ts";
-import { TestClock } from "../support/house.ts";
+import { TestClock } from "../support/domain.ts";
 import { startMailSink } from "../support/mail-sink.ts";
 import { newDataDir } from "../support/processes.ts";
 import { startServer } from "../support/server.ts";
-import { spawnOpenHouses } from "../support/spawn-house.ts";
+import { spawnOpenDomains } from "../support/spawn-domain.ts";
 
 const ada = "ada@example.com";
 
 test("a mail that was put is sent by the next process when SIGKILL comes before it could leave", async () => {
   const sink = await startMailSink();
   const dataDir = newDataDir();
-  const [house] = await spawnOpenHouses(1, dataDir, sink.environment);
-  await house?.ask({ do: "put mail", to: [ada, "bob@example.com"] });
-  await house?.kill();
+  const [domain] = await spawnOpenDomains(1, dataDir, sink.environment);
+  await domain?.ask({ do: "put mail", to: [ada, "bob@example.com"] });
+  await domain?.kill();
   expect(sink.attempts()).toBe(0);
 
   const server = await startServer({ dataDir, environment: sink.environment });
@@ -29,8 +29,8 @@ test("a mail that was under way when SIGKILL came leaves once more, under the sa
   const over = Promise.withResolvers<void>();
   sink.holdMessages(over.promise);
   const dataDir = newDataDir();
-  const [house] = await spawnOpenHouses(1, dataDir, sink.environment);
-  await house?.ask({ do: "put mail", to: [ada] });
+  const [domain] = await spawnOpenDomains(1, dataDir, sink.environment);
+  await domain?.ask({ do: "put mail", to: [ada] });
   const server = await startServer({ dataDir, environment: sink.environment });
   await sink.held();
   await server.kill();
@@ -39,10 +39,10 @@ test("a mail that was under way when SIGKILL came leaves once more, under the sa
 
   const clock = new TestClock(Date.now());
   await using world = await startTestApp({ dataDir, environment: sink.environment, clock });
-  expect(await world.app.house.mail.sizes()).toEqual({ waiting: 1, failed: 0 });
+  expect(await world.app.domain.mail.sizes()).toEqual({ waiting: 1, failed: 0 });
   clock.advance(3 * minuteMs);
   const second = await sink.next(ada);
   expect(second.messageId).toBe(first.messageId);
-  await expect.poll(() => world.app.house.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
+  await expect.poll(() => world.app.domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
   expect(sink.letters().length).toBe(2);
 });

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { digest } from "../../src/crypto/digests.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { signedIn, stranger } from "../support/domain.ts";
 import { changeRows, readRows, tablesOf } from "../support/engine-database.ts";
-import { signedIn, stranger } from "../support/house.ts";
 import { type Person, personAt } from "../support/person.ts";
 
 const ada = "ada@example.com";
@@ -11,12 +11,12 @@ const eve = "eve@example.com";
 const secret = "quartz lantern willow 93";
 
 async function idOf({ app }: TestApp, email: string): Promise<number> {
-  return (await app.house.accounts.findUserByEmail(email))?.id ?? 0;
+  return (await app.domain.accounts.findUserByEmail(email))?.id ?? 0;
 }
 
 async function makePush(world: TestApp, owner: string, fields: Readonly<Record<string, unknown>> = {}) {
   const actor = signedIn(await idOf(world, owner));
-  return await world.app.house.pushes.create(
+  return await world.app.domain.pushes.create(
     { payload: secret, name: "Wi-Fi", note: "for the guests", ...fields },
     actor,
   );
@@ -32,9 +32,9 @@ test("the download holds what is kept, as a file that nobody stores", async () =
   const person = await personAt(world, ada, { join: true });
   await person.post("/users/edit/language", { language: "de" });
   await person.post("/users/edit/defaults", { "text[days]": "3" });
-  await world.app.house.accounts.createToken(await idOf(world, ada), "backup script");
+  await world.app.domain.accounts.createToken(await idOf(world, ada), "backup script");
   const push = await makePush(world, ada, { expireAfterViews: 1, retrievalStep: false });
-  await world.app.house.pushes.claimView(push.urlToken, { counting: "everyone" }, stranger);
+  await world.app.domain.pushes.claimView(push.urlToken, { counting: "everyone" }, stranger);
   await makePush(world, ada, { name: "second" });
   const { answer, data } = await dataOf(person);
   expect(answer.status).toBe(200);
@@ -63,7 +63,7 @@ test("the download holds what is kept, as a file that nobody stores", async () =
 test("the download holds no payload, no link, no token and no digest", async () => {
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
-  const { token } = await world.app.house.accounts.createToken(await idOf(world, ada), "script");
+  const { token } = await world.app.domain.accounts.createToken(await idOf(world, ada), "script");
   const push = await makePush(world, ada, { passphrase: "open sesame" });
   const session = person.cookie().split("=")[1] ?? "";
   const { body } = await person.get("/users/edit/data");
@@ -102,7 +102,7 @@ test("a deleted account leaves no row, no label, no trail; its links are over at
   const person = await personAt(world, ada, { join: true });
   const elsewhere = await personAt(world, ada);
   await personAt(world, eve, { join: true });
-  const { token } = await world.app.house.accounts.createToken(await idOf(world, ada), "script");
+  const { token } = await world.app.domain.accounts.createToken(await idOf(world, ada), "script");
   const pushes = [];
   for (let at = 0; at < 105; at += 1) pushes.push(await makePush(world, ada));
   const others = await makePush(world, eve);
@@ -130,7 +130,7 @@ test("a deleted account leaves no row, no label, no trail; its links are over at
     payload: secret,
   });
 
-  const { db } = world.app.house;
+  const { db } = world.app.domain;
   for (const table of await tablesOf(db)) {
     const rows = await readRows(db, `SELECT * FROM ${table}`);
     const left = rows.filter((row) => row.user_id === userId || row.owner_id === userId);
@@ -179,7 +179,7 @@ test("who has no password needs to have signed in lately to move or delete the a
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   // As single sign-on makes accounts.
-  await changeRows(world.app.house.db, "UPDATE users SET password_hash = ''");
+  await changeRows(world.app.domain.db, "UPDATE users SET password_hash = ''");
   const move = () => person.post("/users/edit/email", { email: "countess@example.com", password: "" });
   world.clock.advance(10 * minuteMs + 1);
   const late = await move();

@@ -5,8 +5,8 @@ import { type Person, personAt } from "../support/person.ts";
 const ada = "ada@example.com";
 
 async function pushesOf({ app }: TestApp) {
-  const user = await app.house.accounts.findUserByEmail(ada);
-  return await app.house.pushes.list(user?.id ?? 0, "active", 1);
+  const user = await app.domain.accounts.findUserByEmail(ada);
+  return await app.domain.pushes.list(user?.id ?? 0, "active", 1);
 }
 
 const save = (person: Person, form: Readonly<Record<string, string>>) => person.post("/users/edit/defaults", form);
@@ -46,8 +46,8 @@ test("pushes made by an API token keep to the instance's defaults", async () => 
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   await save(person, { "text[days]": "3", "text[views]": "9" });
-  const user = await world.app.house.accounts.findUserByEmail(ada);
-  const { token } = await world.app.house.accounts.createToken(user?.id ?? 0, "script");
+  const user = await world.app.domain.accounts.findUserByEmail(ada);
+  const { token } = await world.app.domain.accounts.createToken(user?.id ?? 0, "script");
   const answer = await world.server.inject({
     ...{ method: "POST", url: "/api/v2/pushes", payload: { push: { payload: "secret" } } },
     headers: { authorization: `Bearer ${token}` },
@@ -85,7 +85,7 @@ test("defaults that settings have made impossible since are passed over", async 
   expect(body).toMatch(/name="push\[expire_after_days\]" value="7"/);
   expect(body).toMatch(/name="push\[expire_after_views\]" value="50"/);
   await save(person, { "text[views]": "4" });
-  expect(await world.app.house.accounts.pushDefaults(1)).toMatchObject({ kinds: { text: { expireAfterViews: 4 } } });
+  expect(await world.app.domain.accounts.pushDefaults(1)).toMatchObject({ kinds: { text: { expireAfterViews: 4 } } });
 });
 
 test("pages speak the account's language on every device, unless the address asks for another", async () => {

@@ -12,7 +12,7 @@ const confirmation = "/users/confirmation/new_email";
 const ask = (person: Person, email: string, more: Readonly<Record<string, string>> = {}) =>
   person.post("/users/edit/email", { email, password, ...more });
 
-const userAt = ({ app }: TestApp, email: string) => app.house.accounts.findUserByEmail(email);
+const userAt = ({ app }: TestApp, email: string) => app.domain.accounts.findUserByEmail(email);
 
 test("without account mails a new address counts at once, after the password", async () => {
   await using world = await startTestApp();

@@ -10,8 +10,8 @@ const safari =
   "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1";
 
 async function sessionsOf({ app }: TestApp, email: string) {
-  const user = await app.house.accounts.findUserByEmail(email);
-  return await app.house.accounts.listSessions(user?.id ?? 0);
+  const user = await app.domain.accounts.findUserByEmail(email);
+  return await app.domain.accounts.listSessions(user?.id ?? 0);
 }
 
 test("a copied cookie is worth nothing after sign-out", async () => {

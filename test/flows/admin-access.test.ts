@@ -52,7 +52,7 @@ let administrators = 0;
 async function anotherAdministrator({ world }: AdministeredWorld) {
   administrators += 1;
   const person = await personAt(world, `admin-${administrators}@example.com`, { join: true, admin: true });
-  const user = await world.app.house.accounts.findUserByEmail(person.email);
+  const user = await world.app.domain.accounts.findUserByEmail(person.email);
   return { person, id: user?.id ?? 0 };
 }
 
@@ -72,7 +72,7 @@ const callers: readonly {
     async come(opened) {
       const { person } = await anotherAdministrator(opened);
       const { world } = opened;
-      const { accounts } = world.app.house;
+      const { accounts } = world.app.domain;
       const { session } = await signInAs({ accounts, now: () => 0, advance: () => undefined }, person.email, password);
       const clocked = { accounts, now: () => world.clock.now(), advance: (ms: number) => world.clock.advance(ms) };
       await addApp(clocked, session);
@@ -84,7 +84,7 @@ const callers: readonly {
     sentTo: "/users/sign_in",
     async come(opened) {
       const { person, id } = await anotherAdministrator(opened);
-      await opened.world.app.house.accounts.setDisabled(id, true, by);
+      await opened.world.app.domain.accounts.setDisabled(id, true, by);
       return { cookie: person.cookie() };
     },
   },
@@ -103,7 +103,7 @@ const callers: readonly {
     sentTo: "/users/sign_in",
     async come(opened) {
       const { person, id } = await anotherAdministrator(opened);
-      const { token } = await opened.world.app.house.accounts.createToken(id, "script");
+      const { token } = await opened.world.app.domain.accounts.createToken(id, "script");
       return { authorization: `Bearer ${token}`, "x-user-token": token, "x-user-email": person.email };
     },
   },
@@ -131,7 +131,7 @@ describe("administration", () => {
       }
     }
     expect(changesBetween(before, await rowsBeside(opened.world, null))).toEqual([]);
-    expect(opened.world.app.house.branding.look()).toEqual({ name: undefined, logo: undefined, style: undefined });
+    expect(opened.world.app.domain.branding.theme()).toEqual({ name: undefined, logo: undefined, style: undefined });
   });
 
   test("changes nothing for another site, whoever is signed in", async () => {
@@ -163,7 +163,7 @@ describe("administration", () => {
     expect(await root.get("/admin/users")).toMatchObject({ status: 303, location: "/users/factors" });
     expect((await root.post("/admin/users/2/promote")).location).toBe("/users/factors");
     expect((await user.get("/admin/users")).status).toBe(404);
-    expect((await world.app.house.accounts.findUser(2))?.admin).toBe(false);
+    expect((await world.app.domain.accounts.findUser(2))?.admin).toBe(false);
   });
 
   test.each([
@@ -174,7 +174,7 @@ describe("administration", () => {
     const { person, id } = await anotherAdministrator(opened);
     expect((await person.get("/admin/users")).status).toBe(200);
     const { set, value } = changeOf(id);
-    await opened.world.app.house.accounts[set](id, value, by);
+    await opened.world.app.domain.accounts[set](id, value, by);
     for (const route of adminRoutes(opened)) {
       expect([route.url, (await ask(opened, route, { cookie: person.cookie() })).status]).toEqual([route.url, status]);
     }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { en } from "../../src/words/en.ts";
+import { en } from "../../src/i18n/en.ts";
 import {
   type AdministeredWorld,
   giveUpMail,
@@ -17,11 +17,11 @@ const pages = ["", "/users", "/pushes", "/mails", "/settings", "/look", "/trail"
 const written = (text: string) => text.replaceAll("'", "&#39;");
 
 async function idOf({ world }: AdministeredWorld, email: string): Promise<number> {
-  return (await world.app.house.accounts.findUserByEmail(email))?.id ?? 0;
+  return (await world.app.domain.accounts.findUserByEmail(email))?.id ?? 0;
 }
 
 async function trailOf({ world }: AdministeredWorld): Promise<readonly (readonly [string, string])[]> {
-  const entries = await world.app.house.accounts.listAdminEntries(1);
+  const entries = await world.app.domain.accounts.listAdminEntries(1);
   return entries.map(({ action, subject }) => [action, subject]);
 }
 
@@ -60,7 +60,7 @@ describe("the last administrator", () => {
     // Who comes after the other has gone through is no administrator any more, or nobody at all.
     const done = answers.filter(({ status, location }) => status === 303 && !location?.startsWith("/users/sign_in"));
     expect(done).toHaveLength(1);
-    const users = await world.app.house.accounts.searchUsers("", 1);
+    const users = await world.app.domain.accounts.searchUsers("", 1);
     expect(users.filter(({ user }) => user.admin && user.disabledAt === null)).toHaveLength(1);
   });
 });
@@ -98,14 +98,14 @@ describe("an administrator", () => {
       expect([path, (await root.post(path, { name: "Example" })).status]).toEqual([path, 303]);
     }
     expect(await trailOf(opened)).toEqual(acts.map(([, action, subject]) => [action, subject]).reverse());
-    const entries = await world.app.house.accounts.listAdminEntries(1);
+    const entries = await world.app.domain.accounts.listAdminEntries(1);
     expect(new Set(entries.map(({ adminEmail, address }) => `${adminEmail} ${address}`))).toEqual(
       new Set([`${rootEmail} 192.0.2.7`]),
     );
     const trail = (await root.get("/admin/trail")).body;
     expect(trail).toContain("192.0.2.7");
     expect(trail).toContain(admin.productName);
-    expect(await world.app.house.accounts.findUserByEmail("eve@example.com")).toBeUndefined();
+    expect(await world.app.domain.accounts.findUserByEmail("eve@example.com")).toBeUndefined();
   });
 
   test("is told what was not there, and leaves no line", async () => {
@@ -133,10 +133,10 @@ describe("an administrator", () => {
     const { world, root, estate } = opened;
     const more = { admin: "true", "user[admin]": "true", id: "1", email: "evil@example.com", disabled_at: "", q: "x" };
     await root.post(`/admin/users/${estate.userId}/disable`, { ...more, password: "another good password" });
-    const found = await world.app.house.accounts.findUser(estate.userId);
+    const found = await world.app.domain.accounts.findUser(estate.userId);
     expect(found).toMatchObject({ admin: false, email: estate.email, disabledAt: world.clock.now() });
     await root.post(`/admin/users/${estate.userId}/enable`, more);
-    expect(await world.app.house.accounts.findUser(estate.userId)).toMatchObject({ admin: false, disabledAt: null });
+    expect(await world.app.domain.accounts.findUser(estate.userId)).toMatchObject({ admin: false, disabledAt: null });
   });
 
   test("finds users by what is typed, which is text and nothing else", async () => {
@@ -174,12 +174,12 @@ describe("a push that an administrator ends", () => {
       owner: estate.email,
     });
     expect(answer.location).toBe(`/admin/pushes?owner=${encodeURIComponent(estate.email)}&state=active&kind=text`);
-    const found = await world.app.house.store.findById(id ?? 0);
+    const found = await world.app.domain.store.findById(id ?? 0);
     expect(found).toMatchObject({ endReason: "administrator" });
     expect((await estate.person.get(`/p/${urlToken}/audit`)).body).toContain(written(en.dashboard.administratorExpire));
     // A second press changes nothing and leaves no second line.
     expect((await root.post(`/admin/pushes/${id}/expire`)).status).toBe(303);
-    expect(await world.app.house.accounts.listAdminEntries(1)).toHaveLength(1);
+    expect(await world.app.domain.accounts.listAdminEntries(1)).toHaveLength(1);
   });
 
   test("is found by owner, kind and state", async () => {

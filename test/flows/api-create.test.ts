@@ -238,7 +238,7 @@ describe("who may", () => {
   });
 
   test("a browser's session means nothing here", async () => {
-    const { accounts } = app.app.house;
+    const { accounts } = app.app.domain;
     const session = await accounts.signIn({
       email: "owner@example.com",
       password: password,

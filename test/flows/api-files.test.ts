@@ -134,7 +134,7 @@ describe("what is refused leaves nothing behind", () => {
 });
 
 test("an upload that is cut off leaves nothing behind", async () => {
-  const { db } = app.app.house;
+  const { db } = app.app.domain;
   const { hostname, port } = new URL(origin);
   const socket = connect(Number(port), hostname);
   const head = [

@@ -16,13 +16,13 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]());
 
 async function idOf(email: string): Promise<number> {
-  const user = await app.app.house.accounts.findUserByEmail(email);
+  const user = await app.app.domain.accounts.findUserByEmail(email);
   if (user === undefined) throw new Error(`There is no user ${email}.`);
   return user.id;
 }
 
 async function makeToken(limits: TokenLimits, email = ada) {
-  const { token, apiToken } = await app.app.house.accounts.createToken(await idOf(email), "test", limits);
+  const { token, apiToken } = await app.app.domain.accounts.createToken(await idOf(email), "test", limits);
   return { id: apiToken.id, token, bearer: { authorization: `Bearer ${token}` } };
 }
 
@@ -162,7 +162,7 @@ test("a token that another process revokes is refused at once", async () => {
   const { bearer, id } = await makeToken({});
   expect((await ask({ url: lists, headers: bearer })).statusCode).toBe(200);
   await using other = await startTestApp({ dataDir: app.dataDir, clock: app.clock });
-  expect(await other.app.house.accounts.revokeToken(await idOf(ada), id)).toBe(true);
+  expect(await other.app.domain.accounts.revokeToken(await idOf(ada), id)).toBe(true);
   expect((await ask({ url: lists, headers: bearer })).statusCode).toBe(401);
 });
 
@@ -170,7 +170,7 @@ describe("the tokens page", () => {
   const ownPage = { "sec-fetch-site": "same-origin", "content-type": "application/x-www-form-urlencoded" };
 
   async function signedIn(email: string): Promise<Record<string, string>> {
-    const done = await app.app.house.accounts.signIn({ email, password, place: placeAt("192.0.2.1") });
+    const done = await app.app.domain.accounts.signIn({ email, password, place: placeAt("192.0.2.1") });
     return { ...ownPage, cookie: `sealpush_session=${done?.sessionToken ?? ""}` };
   }
 
@@ -210,7 +210,7 @@ describe("the tokens page", () => {
       ...{ method: "POST", url: "/users/token", headers: await signedIn(ada), payload: payload.toString() },
     });
     expect(answer.statusCode).toBe(201);
-    const { accounts } = app.app.house;
+    const { accounts } = app.app.domain;
     const [made] = await accounts.listTokens(await idOf(ada));
     expect(made).toMatchObject({ name: "planted", scopes: ["create"], networks: ["192.0.2.1"], revokedAt: null });
     expect(made).toMatchObject({ expiresAt: app.clock.now() + dayMs, lastUsedAt: null, lastUsedAddress: null });
@@ -230,12 +230,12 @@ describe("the tokens page", () => {
     ["name", " "],
   ])("refuses %s %j beside its field, and keeps what was typed", async (field, value) => {
     const payload = new URLSearchParams({ name: "typed", networks: "192.0.2.99", [field]: value }).toString();
-    const before = (await app.app.house.accounts.listTokens(await idOf(ada))).length;
+    const before = (await app.app.domain.accounts.listTokens(await idOf(ada))).length;
     const answer = await ask({ method: "POST", url: "/users/token", headers: await signedIn(ada), payload });
     expect(answer.statusCode).toBe(422);
     expect(answer.body).toContain(`id="${field}_problem"`);
     expect(answer.body).toContain(field === "name" ? "192.0.2.99" : 'value="typed"');
-    expect((await app.app.house.accounts.listTokens(await idOf(ada))).length).toBe(before);
+    expect((await app.app.domain.accounts.listTokens(await idOf(ada))).length).toBe(before);
   });
 
   test("shows many tokens page by page", async () => {

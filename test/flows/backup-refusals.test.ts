@@ -17,17 +17,17 @@ import { describe, expect, test } from "vitest";
 import { type BackupWorld, keySettings, makeBackupWorld } from "../support/backups.ts";
 import { makeTestCli } from "../support/cli.ts";
 import { databaseFile, filesIn } from "../support/database-file.ts";
+import { signedIn, stranger } from "../support/domain.ts";
 import { makeFile, pushFiles } from "../support/files.ts";
-import { signedIn, stranger } from "../support/house.ts";
 
 const otherKey = "0d".repeat(32);
 
-/** A backup as a folder and as an archive, of a house with a file. */
+/** A backup as a folder and as an archive, of a domain with a file. */
 async function backedUp(): Promise<BackupWorld & { readonly folder: string; readonly archive: string }> {
   const world = makeBackupWorld();
   await using source = await world.open();
-  await source.house.pushes.create({ payload: "x" }, stranger);
-  await pushFiles(source.house.pushes, signedIn(7), [makeFile("a.txt", "content".repeat(20_000))]);
+  await source.domain.pushes.create({ payload: "x" }, stranger);
+  await pushFiles(source.domain.pushes, signedIn(7), [makeFile("a.txt", "content".repeat(20_000))]);
   const [folder, archive] = [join(world.shelf, "b"), join(world.shelf, "b.tar")];
   await world.run(["backup", "--to", folder]);
   await world.run(["backup", "--to", archive]);

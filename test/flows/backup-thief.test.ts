@@ -5,15 +5,15 @@ import { expect, test } from "vitest";
 import { makeBackupWorld } from "../support/backups.ts";
 import { Canaries } from "../support/canaries.ts";
 import { databaseFile, filesIn } from "../support/database-file.ts";
+import { signedIn, stranger } from "../support/domain.ts";
 import { claimFiles, makeFile, pushFiles } from "../support/files.ts";
-import { signedIn, stranger } from "../support/house.ts";
 import { NeedleFinder } from "../support/raw-files.ts";
 
 test("whoever steals a backup without the master key reads nothing: no secret, no link, no name, no token", async () => {
   const world = makeBackupWorld();
   const canaries = new Canaries();
   await using source = await world.open();
-  const { pushes } = source.house;
+  const { pushes } = source.domain;
   const secret = (name: string) => canaries.make(name);
   const owner = signedIn(7);
   const made = [
@@ -43,7 +43,7 @@ test("whoever steals a backup without the master key reads nothing: no secret, n
 test("of the sealed keys of pushes that ended before a backup, nothing is in it; of the living ones all", async () => {
   const world = makeBackupWorld();
   const source = await world.open();
-  const { pushes } = source.house;
+  const { pushes } = source.domain;
   const living: string[] = [];
   const ended: string[] = [];
   for (let round = 0; round < 300; round += 1) {
@@ -56,7 +56,7 @@ test("of the sealed keys of pushes that ended before a backup, nothing is in it;
     "SELECT sealed FROM data_keys JOIN pushes ON data_key_id = data_keys.id WHERE token_digest = ?",
   );
   for (const urlToken of [...living, ...ended]) {
-    const key = sealed.pluck().get(source.house.vault.tokenDigest(urlToken));
+    const key = sealed.pluck().get(source.domain.vault.tokenDigest(urlToken));
     // Without version and key id, which all keys have in common.
     finder.add(urlToken, Buffer.from(key ?? []).subarray(5));
   }
@@ -71,8 +71,8 @@ test("of the sealed keys of pushes that ended before a backup, nothing is in it;
   await world.run([...restore, "--end-all"], { dataDir: allEnded });
   const kept = join(world.shelf, "kept");
   await world.run([...restore, "--keep-open"], { dataDir: kept });
-  const { house, [Symbol.asyncDispose]: close } = await world.open(kept);
-  for (const urlToken of living) await house.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  const { domain, [Symbol.asyncDispose]: close } = await world.open(kept);
+  for (const urlToken of living) await domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
   await close();
   for (const dataDir of [allEnded, kept]) {
     for (const [path, bytes] of filesIn(dataDir)) expect(finder.search(bytes).size, path).toBe(0);

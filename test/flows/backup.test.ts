@@ -4,11 +4,11 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { migrations } from "../../src/db/migrations.ts";
+import { migrations } from "../../src/database/migrations.ts";
 import { type BackupWorld, keySettings, makeBackupWorld } from "../support/backups.ts";
 import { databaseFile, filesIn } from "../support/database-file.ts";
+import { signedIn, stranger, TestClock, type TestDomain } from "../support/domain.ts";
 import { claimFiles, makeFile, pushFiles } from "../support/files.ts";
-import { signedIn, stranger, TestClock, type TestHouse } from "../support/house.ts";
 import { startForeignStore } from "../support/s3/foreign-store.ts";
 
 const content = "sealed content ".repeat(10_000);
@@ -23,8 +23,8 @@ interface Known {
 }
 
 /** Pushes of each kind of life: one has had a view of three, one has ended. */
-async function fill({ house }: TestHouse): Promise<Known> {
-  const { pushes } = house;
+async function fill({ domain }: TestDomain): Promise<Known> {
+  const { pushes } = domain;
   const create = async (payload: string, expireAfterViews: number, owner?: number) =>
     (await pushes.create({ payload, expireAfterViews }, owner === undefined ? stranger : signedIn(owner))).urlToken;
   const known = {
@@ -35,19 +35,19 @@ async function fill({ house }: TestHouse): Promise<Known> {
       .urlToken,
     over: await create("over before the backup", 1),
   };
-  await claim(house, known.thrice);
-  await claim(house, known.over);
+  await claim(domain, known.thrice);
+  await claim(domain, known.over);
   return known;
 }
 
-async function claim(house: TestHouse["house"], urlToken: string): Promise<string> {
-  const claimed = await house.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+async function claim(domain: TestDomain["domain"], urlToken: string): Promise<string> {
+  const claimed = await domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
   return claimed.outcome === "revealed" ? (claimed.payload ?? "") : claimed.outcome;
 }
 
-async function download(house: TestHouse["house"], urlToken: string): Promise<string> {
-  const [file] = await claimFiles(house.pushes, urlToken, stranger);
-  const opened = await house.pushes.openTicket(file?.ticket ?? "", stranger, 0);
+async function download(domain: TestDomain["domain"], urlToken: string): Promise<string> {
+  const [file] = await claimFiles(domain.pushes, urlToken, stranger);
+  const opened = await domain.pushes.openTicket(file?.ticket ?? "", stranger, 0);
   const chunks: Uint8Array[] = [];
   for await (const chunk of opened?.read({ start: 0, end: content.length - 1 }) ?? []) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
@@ -66,29 +66,29 @@ const ways = {
 } as const;
 
 describe.each(Object.entries(ways))("a backup as a %s", (_name, way) => {
-  test("of a house at work restores to what it was, view by view and file by file", async () => {
+  test("of a domain at work restores to what it was, view by view and file by file", async () => {
     const world = makeBackupWorld();
     const source = await world.open();
     const known = await fill(source);
     const said = await way.backUp(world);
     expect(said).toMatch(/5 pushes \(4 of them live, with 1 files\), 0 users, sealed under key [0-9a-f]{8}\./);
     // What happens afterwards is not in it.
-    expect(await claim(source.house, known.once)).toBe("opened once");
+    expect(await claim(source.domain, known.once)).toBe("opened once");
 
     const { argv, stdin } = way.from(world);
     expect(await world.run(["backup", "verify", ...argv], { stdin })).toContain("The backup is whole");
     const dataDir = join(world.shelf, "restored");
     await world.run(["restore", ...argv, "--keep-open"], { dataDir, stdin });
-    const { house } = await world.open(dataDir);
-    expect(await claim(house, known.once)).toBe("opened once");
-    expect(await claim(house, known.once)).toBe("gone");
+    const { domain } = await world.open(dataDir);
+    expect(await claim(domain, known.once)).toBe("opened once");
+    expect(await claim(domain, known.once)).toBe("gone");
     for (const expected of ["opened thrice", "opened thrice", "gone"]) {
-      expect(await claim(house, known.thrice)).toBe(expected);
+      expect(await claim(domain, known.thrice)).toBe(expected);
     }
-    expect(await claim(house, known.owned)).toBe("owned");
-    expect(await claim(house, known.over)).toBe("gone");
-    expect(await download(house, known.withFile)).toBe(content);
-    expect((await house.accounts.listAdminEntries(1))[0]).toMatchObject({
+    expect(await claim(domain, known.owned)).toBe("owned");
+    expect(await claim(domain, known.over)).toBe("gone");
+    expect(await download(domain, known.withFile)).toBe(content);
+    expect((await domain.accounts.listAdminEntries(1))[0]).toMatchObject({
       action: "restored_backup",
       adminEmail: "shell",
       subject: new Date(world.clock.now()).toISOString(),
@@ -105,9 +105,9 @@ describe.each(Object.entries(ways))("a backup as a %s", (_name, way) => {
     const said = await world.run(["restore", ...argv, "--end-all"], { dataDir, stdin });
     expect(said).toContain("Ended 4 pushes");
     expect([...filesIn(dataDir).keys()]).toEqual(["sealpush.sqlite3"]);
-    const { house } = await world.open(dataDir);
-    for (const urlToken of Object.values(known)) expect(await claim(house, urlToken)).toBe("gone");
-    const trail = await house.pushes.trail(known.owned, signedIn(7), 1);
+    const { domain } = await world.open(dataDir);
+    for (const urlToken of Object.values(known)) expect(await claim(domain, urlToken)).toBe("gone");
+    const trail = await domain.pushes.trail(known.owned, signedIn(7), 1);
     expect(trail?.events.map(({ kind }) => kind)).toContain("expire");
   });
 });
@@ -152,8 +152,8 @@ test("an archive is one that the system's tar unpacks, to a folder that restores
   execFileSync("mkdir", [folder]);
   execFileSync("tar", ["-xf", archive, "-C", folder]);
   await world.run(["restore", "--from", folder, "--keep-open"], { dataDir: join(world.shelf, "restored") });
-  const { house } = await world.open(join(world.shelf, "restored"));
-  expect(await download(house, known.withFile)).toBe(content);
+  const { domain } = await world.open(join(world.shelf, "restored"));
+  expect(await download(domain, known.withFile)).toBe(content);
 });
 
 test("a restore is asked what becomes of views spent since, and does nothing before it is told", async () => {
@@ -177,14 +177,14 @@ test("files in a bucket are in the backup, and a restore brings them into the bu
   const source = await world.open(world.cli.dataDir, settings);
   const known = await fill(source);
   await world.run(["backup", "--to", join(world.shelf, "b.tar")], { settings });
-  await source.house.pushes.expire(known.withFile, signedIn(7));
+  await source.domain.pushes.expire(known.withFile, signedIn(7));
 
   const more = { dataDir: join(world.shelf, "restored"), settings: { ...keySettings, ...to.environment } };
   await world.run(["restore", "--from", join(world.shelf, "b.tar"), "--keep-open"], more);
   expect([...filesIn(more.dataDir).keys()]).toEqual(["sealpush.sqlite3"]);
   expect(to.objects().size).toBe(1);
   const restored = await world.open(more.dataDir, more.settings);
-  expect(await download(restored.house, known.withFile)).toBe(content);
+  expect(await download(restored.domain, known.withFile)).toBe(content);
 });
 
 test("a restore signs everybody out, voids links and codes in use, drops mails, and revokes tokens where told to", async () => {
@@ -209,8 +209,8 @@ test("a restore signs everybody out, voids links and codes in use, drops mails, 
     tokensInUse: 1,
   });
   const authenticate = async (dataDir: string) => {
-    const { house } = await world.open(dataDir);
-    return await house.accounts.authenticateToken({ token, address: "192.0.2.1" });
+    const { domain } = await world.open(dataDir);
+    return await domain.accounts.authenticateToken({ token, address: "192.0.2.1" });
   };
   expect(await authenticate(kept)).toBeDefined();
 

@@ -9,7 +9,7 @@ const email = "ada@example.com";
 const password = "correct horse battery";
 
 /** Commands on the data of a server that runs, each in a process of its own. */
-async function startHouse(more: Readonly<Record<string, string>> = {}) {
+async function startDomain(more: Readonly<Record<string, string>> = {}) {
   const environment = { DATA_DIR: newDataDir(), ...more };
   const server = await startServer({ dataDir: environment.DATA_DIR, environment: more });
   const run = (argv: readonly string[], stdin = "") =>
@@ -27,7 +27,7 @@ async function statusWith(origin: string, token: string): Promise<number> {
 
 describe("operator commands beside a running server", () => {
   it("make a token that works at once, and revoke it at once", async () => {
-    const { origin, run } = await startHouse();
+    const { origin, run } = await startDomain();
     const made = await run(["token", "create", "--email", email, "--name", "deploy"]);
     expect(made).toEqual({ exitCode: 0, stdout: expect.stringMatching(/^sp_[\w-]{43}\n$/), stderr: "" });
     const token = made.stdout.trim();
@@ -40,7 +40,7 @@ describe("operator commands beside a running server", () => {
   });
 
   it("all succeed when ten run at once", async () => {
-    const { origin, run } = await startHouse();
+    const { origin, run } = await startDomain();
     const runs = await Promise.all(
       Array.from({ length: 10 }, (_, at) => run(["token", "create", "--email", email, "--name", `token ${at}`])),
     );
@@ -67,7 +67,7 @@ describe("operator commands beside a running server", () => {
 
   it("refuse to rotate while a server seals with the old key", async () => {
     const [old, fresh] = ["11".repeat(32), "22".repeat(32)];
-    const { environment } = await startHouse({ PWPUSH_MASTER_KEY: old });
+    const { environment } = await startDomain({ PWPUSH_MASTER_KEY: old });
     const both = { ...environment, PWPUSH_MASTER_KEY: fresh, PWPUSH_MASTER_KEY_PREVIOUS: old };
     const refused = await runProgram(["keys", "rotate"], both);
     expect(refused).toMatchObject({ exitCode: 1, stdout: "" });
@@ -75,7 +75,7 @@ describe("operator commands beside a running server", () => {
   });
 
   it("let the doctor find server and database in good health", async () => {
-    const { origin, run } = await startHouse({ PWP__DISK__FREE_MIN_BYTES: "1" });
+    const { origin, run } = await startDomain({ PWP__DISK__FREE_MIN_BYTES: "1" });
     const { exitCode, stdout, stderr } = await run(["doctor"]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toContain(`ok    server: It answers at ${origin}.\n`);

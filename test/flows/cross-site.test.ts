@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RouteAccess } from "../../src/http/request.ts";
 import type { RouteEntry } from "../../src/http/route-access.ts";
-import { en } from "../../src/words/en.ts";
+import { en } from "../../src/i18n/en.ts";
 import { giveSomePasskey, placeAt } from "../support/accounts.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
-import { signedIn } from "../support/house.ts";
+import { signedIn } from "../support/domain.ts";
 
 /** Somebody to whom nothing matters stands first: addresses with a number in them name him. */
 const bystander = "bystander@example.com";
@@ -19,8 +19,8 @@ beforeAll(async () => {
   await app.makeToken(bystander);
   await app.makeToken(admin, true);
   await app.makeToken(halfSignedIn);
-  const half = await app.app.house.accounts.findUserByEmail(halfSignedIn);
-  await giveSomePasskey(app.app.house.db, { id: half?.id ?? 0 });
+  const half = await app.app.domain.accounts.findUserByEmail(halfSignedIn);
+  await giveSomePasskey(app.app.domain.db, { id: half?.id ?? 0 });
 });
 afterAll(() => app[Symbol.asyncDispose]());
 
@@ -30,7 +30,7 @@ const changing = (): readonly RouteEntry[] =>
 /** Of a push that the administrator owns, where one is named: some handlers look at it before they read the form. */
 async function addressOf({ pattern }: RouteEntry): Promise<string> {
   if (!pattern.startsWith("/p/:token")) return pattern.replace(/:[a-z_]+/g, "1");
-  const { accounts, pushes } = app.app.house;
+  const { accounts, pushes } = app.app.domain;
   const owner = await accounts.findUserByEmail(admin);
   const push = await pushes.create({ payload: "secret" }, signedIn(owner?.id ?? 0));
   return pattern.replace(":token", push.urlToken);
@@ -43,7 +43,7 @@ interface Signed {
 
 /** With the session that this kind of page is for. */
 async function signIn(access: RouteAccess): Promise<Signed> {
-  const { accounts } = app.app.house;
+  const { accounts } = app.app.domain;
   // Of many sessions that began in one instant, any may be the oldest, which goes.
   app.clock.advance(1);
   const email = access === "page_waiting" ? halfSignedIn : admin;
@@ -97,7 +97,7 @@ describe("no page changes state by a request with", () => {
     }
     // Nothing has ended them: not even the sign-out.
     for (const { cookie } of sessions.values()) {
-      const found = await app.app.house.accounts.authenticateSession(cookie.split("=")[1] ?? "");
+      const found = await app.app.domain.accounts.authenticateSession(cookie.split("=")[1] ?? "");
       expect(found).toBeDefined();
     }
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { dayMs } from "../../src/base/clock.ts";
-import { en } from "../../src/words/en.ts";
+import { en } from "../../src/i18n/en.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { Editing, type Fields, type Files, type Person, problemsIn } from "../support/editing.ts";
 
@@ -49,7 +49,7 @@ describe("the form", () => {
     });
     expect(answer.status).toBe(303);
     expect(answer.headers.get("location")).toBe(`/p/${urlToken}/preview`);
-    const found = await app.app.house.pushes.list(1, "active", 1);
+    const found = await app.app.domain.pushes.list(1, "active", 1);
     expect(found.find((one) => one.urlToken === urlToken)).toMatchObject({
       ...{ expireAfterDays: 20, expireAfterViews: 9, name: "new name", note: "one\ntwo", deletableByViewer: true },
     });
@@ -105,7 +105,7 @@ describe("the form", () => {
       expired: "1",
     };
     await edit(urlToken, { ...hostile, name: "n", expires_at: "9999999999999", seal_generation: "9" });
-    expect(await app.app.house.pushes.list(1, "active", 1)).toContainEqual(
+    expect(await app.app.domain.pushes.list(1, "active", 1)).toContainEqual(
       expect.objectContaining({ urlToken, kind: "text", ownerId: 1, views: 1, name: "n" }),
     );
   });
@@ -171,12 +171,12 @@ describe("refusals", () => {
 
   test("a full disk takes no new content, says so, and loses nothing that was typed", async () => {
     await using full = await startTestApp();
-    const user = await full.app.house.accounts.createUser({ email: "jo@example.com", password, admin: false });
+    const user = await full.app.domain.accounts.createUser({ email: "jo@example.com", password, admin: false });
     const actor = {
       ...{ user: { id: user.id, admin: false }, client: "192.0.2.1", address: "192.0.2.1" },
       ...{ userAgent: "", referrer: "", ownOrigin: "" },
     };
-    const { urlToken } = await full.app.house.pushes.create({ payload: "x" }, actor);
+    const { urlToken } = await full.app.domain.pushes.create({ payload: "x" }, actor);
     const environment = { PWP__DISK__FREE_MIN_BYTES: "1000TiB" };
     await using later = await startTestApp({ dataDir: full.dataDir, environment });
     const payload = new URLSearchParams({ email: "jo@example.com", password }).toString();
@@ -191,7 +191,7 @@ describe("refusals", () => {
     expect(answer.statusCode).toBe(503);
     expect(answer.headers["retry-after"]).toBe("60");
     expect(answer.body).toContain("typed content");
-    expect(await later.app.house.pushes.claimView(urlToken, { counting: "everyone" }, actor)).toMatchObject({
+    expect(await later.app.domain.pushes.claimView(urlToken, { counting: "everyone" }, actor)).toMatchObject({
       payload: "x",
     });
   });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { Canaries } from "../support/canaries.ts";
-import { TestClock } from "../support/house.ts";
+import { TestClock } from "../support/domain.ts";
 import { always } from "../support/s3/faults.ts";
 import { startForeignStore } from "../support/s3/foreign-store.ts";
 import { environmentOf, type ObjectStore, startObjectStore } from "../support/s3/object-store.ts";
@@ -40,7 +40,7 @@ async function startWorld(environment: Readonly<Record<string, string>>): Promis
       return files.map((file: { url: string }) => file.url);
     },
     async sweep() {
-      return (await makeSweeper({ house: app.app.house, clock: app.clock }).sweep()).blobsDeleted;
+      return (await makeSweeper({ domain: app.app.domain, clock: app.clock }).sweep()).blobsDeleted;
     },
     [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
   };

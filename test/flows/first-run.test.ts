@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { hourMs } from "../../src/base/clock.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { makeDataDir } from "../support/domain.ts";
 import { bootCodeOf, isSignedIn, type Sender, visit } from "../support/entry.ts";
-import { makeDataDir } from "../support/house.ts";
 
 const email = "ada@example.com";
 const codeFile = (world: TestApp) => join(world.dataDir, "boot-code");
 const create = (world: TestApp, more: Readonly<Record<string, string>> = {}, sender: Sender = {}) =>
   visit(world, "/first_run", { boot_code: bootCodeOf(world), email, password, ...more }, sender);
-const users = async ({ app }: TestApp) => (await app.house.accounts.searchUsers("", 1)).map(({ user }) => user);
+const users = async ({ app }: TestApp) => (await app.domain.accounts.searchUsers("", 1)).map(({ user }) => user);
 
 test("the boot code stands in the log and in a file that only its user reads", async () => {
   await using world = await startTestApp();
@@ -101,7 +101,7 @@ test("nobody signs up before there is an administrator", async () => {
 test("an account made by the operator meanwhile ends the first run, and the code goes", async () => {
   await using world = await startTestApp();
   const code = bootCodeOf(world);
-  await world.app.house.accounts.createUser({ email: "operator@example.com", password, admin: true });
+  await world.app.domain.accounts.createUser({ email: "operator@example.com", password, admin: true });
   expect(existsSync(codeFile(world))).toBe(false);
   const late = await visit(world, "/first_run", { boot_code: code, email, password });
   expect(late).toMatchObject({ status: 303, location: "/users/sign_in", cookie: "" });

@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import type { Database as Connection } from "better-sqlite3";
 import { expect, test } from "vitest";
+import { signedIn } from "../support/domain.ts";
 import { readRows } from "../support/engine-database.ts";
-import { signedIn } from "../support/house.ts";
 import { expectEverything } from "../support/password-pusher/expect-everything.ts";
 import { expected } from "../support/password-pusher/expected.ts";
 import {
@@ -72,7 +72,7 @@ const partly = [
 ].sort();
 
 async function signInTo(move: Move, withPassword: string) {
-  const { accounts } = (await move.serve()).app.house;
+  const { accounts } = (await move.serve()).app.domain;
   return await accounts.signIn({ email, password: withPassword, place });
 }
 
@@ -88,7 +88,7 @@ test("keys that open nothing stop a run before the first write; a dry run goes o
   const stopped = await move.run(wrong);
   expect(stopped).toMatchObject({ exitCode: 2, stdout: "" });
   expect(stopped.stderr).toMatch(
-    /^None of the \d+ sealed values .* \((pushes|users) \d+, .*\), so nothing was written\. Look at PWPUSH_MASTER_KEY and /,
+    /^None of the \d+ sealed values .* \((pushes|users) \d+, .*\), so nothing was written\. Theme at PWPUSH_MASTER_KEY and /,
   );
   expect(stopped.stderr.trim().split("\n")).toHaveLength(1);
   expect(readdirSync(move.cli.dataDir)).toEqual([]);
@@ -151,7 +151,7 @@ test("a note that was written here meanwhile stays, and what was logged here sta
   const tokenOf = (owner: string | null) => production.users.find((user) => user.email === owner)?.api_token;
   const bearer = (owner: string | null) => ({ authorization: `Bearer ${tokenOf(owner)}` });
   const app = await move.serve();
-  const { accounts, pushes } = app.app.house;
+  const { accounts, pushes } = app.app.domain;
   const owner = await accounts.findUserByEmail(edited.owner ?? "");
   if (owner === undefined) throw new Error("The owner has not come.");
   const change = await pushes.edit(edited.url_token, { note: "written here" }, signedIn(owner.id));
@@ -206,14 +206,14 @@ test("who did what is told once the account of that person has come", async () =
   expect(problemsOf(report)).toContain(`pushes ${someone.id} partly`);
   await move.run(whole, "--merge-users", ...report.options);
   expect(problemsOf(report)).toEqual([lostKey]);
-  const { house } = (await move.serve()).app;
+  const { domain } = (await move.serve()).app;
   const [acting] = await readRows<{ userId: number | null }>(
-    house.db,
+    domain.db,
     `SELECT user_id AS userId FROM audit_entries WHERE push_id =
        (SELECT id FROM imported_rows WHERE kind = 'push' AND source_id = ?) ORDER BY sequence DESC LIMIT 1`,
     someone.id,
   );
-  expect(acting?.userId).toBe((await house.accounts.findUserByEmail("bob@example.org"))?.id);
+  expect(acting?.userId).toBe((await domain.accounts.findUserByEmail("bob@example.org"))?.id);
 });
 
 test("a trail that came with a gap is whole once the source can read it, unless something has happened since", async () => {
@@ -267,6 +267,6 @@ test("a user whose time of creation means nothing is named, and put right with t
   set("2024-12-01 00:00:00");
   await move.run(whole, ...report.options);
   expect(problemsOf(report)).toEqual([lostKey]);
-  const user = await (await move.serve()).app.house.accounts.findUserByEmail(email);
+  const user = await (await move.serve()).app.domain.accounts.findUserByEmail(email);
   expect(user?.createdAt).toBe(Date.UTC(2024, 11, 1));
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { nothingElse } from "../../src/db/database.ts";
+import { nothingElse } from "../../src/database/database.ts";
 import { expected } from "../support/password-pusher/expected.ts";
 import {
   lostKey,
@@ -155,7 +155,7 @@ test("an account that is here already is touched only when it is said to be the 
   await move.run(installation, "--merge-users", ...report.options);
   expect(problemsOf(report)).toEqual([lostKey]);
   const app = await move.serve();
-  const { accounts } = app.app.house;
+  const { accounts } = app.app.domain;
   const place = { client: "192.0.2.1", address: "192.0.2.1", userAgent: "test" };
   const signIn = (password: string) => accounts.signIn({ email: "alice@example.com", password, place });
   expect(await signIn("another password of hers")).toMatchObject({ waitsForFactor: false });
@@ -172,7 +172,7 @@ test("this server's own style sheet stays, and the other one is told of", async 
   const move = startMove();
   {
     const app = await move.serve();
-    expect(await app.app.house.branding.setStyle("body { color: red }", nothingElse)).toBeUndefined();
+    expect(await app.app.domain.branding.setStyle("body { color: red }", nothingElse)).toBeUndefined();
   }
   const report = withReport(move);
   await move.run(installProduction(), ...report.options);

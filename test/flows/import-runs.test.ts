@@ -63,8 +63,8 @@ test("a second run brings nothing twice", async () => {
     files: { brought: 0, known: first.files.brought },
     differences: [],
   });
-  const { house } = (await move.serve()).app;
-  expect(await house.pushes.totals()).toMatchObject({ files: first.files.brought, uploads: 0, filesToDelete: 0 });
+  const { domain } = (await move.serve()).app;
+  expect(await domain.pushes.totals()).toMatchObject({ files: first.files.brought, uploads: 0, filesToDelete: 0 });
 });
 
 test("of every table what is there is what came, what came before and what stayed behind, each with its reason", async () => {
@@ -126,10 +126,10 @@ test("people whose address nobody ever had to confirm can sign in, also with mai
     PWP__MAIL__SMTP_ADDRESS: "127.0.0.1",
     PWP__MAIL__MAILER_SENDER: "a@example.com",
   };
-  const { house } = (await move.serve(mails)).app;
+  const { domain } = (await move.serve(mails)).app;
   const { password = "" } = production.users.find(({ confirmed }) => !confirmed) ?? {};
   const place = { client: "192.0.2.1", address: "192.0.2.1", userAgent: "test" };
-  expect(await house.accounts.signIn({ email: "bob@example.org", password, place })).toBeDefined();
+  expect(await domain.accounts.signIn({ email: "bob@example.org", password, place })).toBeDefined();
 });
 
 test("where the other installation asked for confirmations, an unconfirmed address stays unconfirmed", async () => {
@@ -137,9 +137,9 @@ test("where the other installation asked for confirmations, an unconfirmed addre
   const installation = installProduction();
   const environment = { ...installation.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" };
   await move.run({ ...installation, environment });
-  const { house } = (await move.serve()).app;
-  expect(await house.accounts.findUserByEmail("bob@example.org")).toMatchObject({ confirmedAt: null });
-  expect(await house.accounts.findUserByEmail("alice@example.com")).toMatchObject({ confirmedAt: expect.any(Number) });
+  const { domain } = (await move.serve()).app;
+  expect(await domain.accounts.findUserByEmail("bob@example.org")).toMatchObject({ confirmedAt: null });
+  expect(await domain.accounts.findUserByEmail("alice@example.com")).toMatchObject({ confirmedAt: expect.any(Number) });
 });
 
 test("an installation without a key of its own is brought in with a loud warning", async () => {

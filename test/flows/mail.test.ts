@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { hourMs, minuteMs } from "../../src/base/clock.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
-import type { LetterContent } from "../../src/mail/letter.ts";
+import type { EmailContent } from "../../src/mail/email.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { Canaries } from "../support/canaries.ts";
 import { linkIn, startMailSink } from "../support/mail-sink.ts";
 import { storedIn } from "../support/stored.ts";
-import { noticeLetter, resetLetter } from "../support/test-mail.ts";
+import { noticeEmail, resetEmail } from "../support/test-mail.ts";
 
 const ada = "ada@example.com";
 /** The server looks into its outbox every second. */
@@ -14,11 +14,11 @@ const ada = "ada@example.com";
 const put = (
   { app, clock }: TestApp,
   to: string,
-  content: LetterContent = noticeLetter,
+  content: EmailContent = noticeEmail,
   language: string | null = null,
-) => app.house.db.write((unit) => app.house.mail.outbox.put(unit, { to, language, content }, clock.now()));
+) => app.domain.db.write((tx) => app.domain.mail.outbox.put(tx, { to, language, content }, clock.now()));
 
-const sizes = ({ app }: TestApp) => app.house.mail.sizes();
+const sizes = ({ app }: TestApp) => app.domain.mail.sizes();
 
 test("the server sends what waits by itself, in the reader's language, with links to its own base URL", async () => {
   const sink = await startMailSink({ baseUrl: "https://push.example.org" });
@@ -51,7 +51,7 @@ test("mails wait while the mail server is down, and across a restart of ours", a
   const down = await startMailSink();
   await down.stop();
   const world = await startTestApp({ environment: down.environment });
-  await put(world, ada, resetLetter);
+  await put(world, ada, resetEmail);
   await expect.poll(() => world.logLines.join("")).toContain('"code":"ECONNREFUSED"');
   await world.app.close();
 
@@ -67,9 +67,9 @@ test("two servers on one folder send each mail once", async () => {
   await using one = await startTestApp({ environment: sink.environment });
   await using two = await startTestApp({ environment: sink.environment, dataDir: one.dataDir, clock: one.clock });
   const recipients = Array.from({ length: 12 }, (_, n) => `${n}@example.com`);
-  await one.app.house.db.write(async (unit) => {
+  await one.app.domain.db.write(async (tx) => {
     for (const to of recipients)
-      await one.app.house.mail.outbox.put(unit, { to, language: null, content: noticeLetter }, one.clock.now());
+      await one.app.domain.mail.outbox.put(tx, { to, language: null, content: noticeEmail }, one.clock.now());
   });
   await expect.poll(() => sizes(two)).toEqual({ waiting: 0, failed: 0 });
   expect(
@@ -84,7 +84,7 @@ test("without the base URL no mail leaves, and the start says so", async () => {
   const sink = await startMailSink();
   const { PWP__OVERRIDE_BASE_URL: _, ...environment } = sink.environment;
   await using world = await startTestApp({ environment });
-  expect(world.app.house.mail.outbox.open).toBe(false);
+  expect(world.app.domain.mail.outbox.open).toBe(false);
   await put(world, ada);
   expect(await sizes(world)).toEqual({ waiting: 0, failed: 0 });
   expect(loadConfig(environment, () => "").warnings.join("\n")).toContain("No mail is sent");

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
+import { openTestDomain, stranger, TestClock } from "../support/domain.ts";
 import { makeFolder } from "../support/engine-database.ts";
 import { makeEstate } from "../support/estate.ts";
-import { openTestHouse, stranger, TestClock } from "../support/house.ts";
 import { statusWithCookie } from "../support/person.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { runProgram, spawnProgram } from "../support/processes.ts";
@@ -79,7 +79,7 @@ test("every link, token, session and audit entry goes to PostgreSQL and comes ba
   await retrieve(app, ended);
   await retrieve(app, locked, "wrong");
   const shell = { userId: null, email: "shell", address: "" };
-  const { db, accounts } = app.app.house;
+  const { db, accounts } = app.app.domain;
   await db.write(accounts.adminEntry("restored_backup", "before the move", shell));
   const before = await ownersView(app, estate.apiToken, [...owned, ended]);
   const cookie = estate.person.cookie();
@@ -100,7 +100,7 @@ test("every link, token, session and audit entry goes to PostgreSQL and comes ba
   const { files } = await retrieve(moved, file);
   const download = await moved.server.inject({ url: new URL(files[0].url).pathname });
   expect(download.body).toBe("content");
-  const after = moved.app.house;
+  const after = moved.app.domain;
   await after.db.write(after.accounts.adminEntry("restored_backup", "after the move", shell));
   const latest = await create(moved, { payload: "made on PostgreSQL" });
   await moved[Symbol.asyncDispose]();
@@ -155,10 +155,14 @@ test("a move that is killed again and again goes on where it stood, in both dire
   const environment = { ...masterKey, DATABASE_URL: places.sqlite };
   const urlTokens: string[] = [];
   {
-    await using world = await openTestHouse({ dataDir: places.dataDir, environment, clock: new TestClock(Date.now()) });
+    await using world = await openTestDomain({
+      dataDir: places.dataDir,
+      environment,
+      clock: new TestClock(Date.now()),
+    });
     for (let made = 0; made < 1_500; made += 1) {
       const payload = `payload ${made}`;
-      urlTokens.push((await world.house.pushes.create({ payload, expireAfterViews: 2 }, stranger)).urlToken);
+      urlTokens.push((await world.domain.pushes.create({ payload, expireAfterViews: 2 }, stranger)).urlToken);
     }
   }
   const directions = [
@@ -175,13 +179,13 @@ test("a move that is killed again and again goes on where it stood, in both dire
   expect(digestsIn(outputs[0] ?? "").length).toBeGreaterThan(15);
   const withoutMarks = (output = "") => digestsIn(output).filter((line) => !line.startsWith("meta "));
   expect(withoutMarks(outputs[1])).toEqual(withoutMarks(outputs[0]));
-  await using world = await openTestHouse({
+  await using world = await openTestDomain({
     dataDir: places.dataDir,
     environment: { ...masterKey, DATABASE_URL: places.second },
     clock: new TestClock(Date.now()),
   });
   for (const [at, urlToken] of urlTokens.entries()) {
-    const claimed = await world.house.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+    const claimed = await world.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
     expect(claimed).toMatchObject({ outcome: "revealed", payload: `payload ${at}` });
   }
 });

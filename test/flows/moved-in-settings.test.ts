@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { nothingElse } from "../../src/db/database.ts";
+import { nothingElse } from "../../src/database/database.ts";
 import { startTestApp } from "../support/app.ts";
 
 async function start(environment: Readonly<Record<string, string>>) {
@@ -12,9 +12,9 @@ test("PWP__BRAND__TITLE: pages and scripts are told that name, until an administ
   const { server, app } = await start({ PWP__BRAND__TITLE: "Acme & Sons" });
   const title = async () => /<title>(.*)<\/title>/.exec((await server.inject({ url: "/" })).body)?.[1];
   expect(await title()).toMatch(/ · Acme &amp; Sons$/);
-  await app.house.branding.setName("Another", nothingElse);
+  await app.domain.branding.setName("Another", nothingElse);
   expect(await title()).toMatch(/ · Another$/);
-  await app.house.branding.reset("name", nothingElse);
+  await app.domain.branding.reset("name", nothingElse);
   expect(await title()).toMatch(/ · Acme &amp; Sons$/);
 });
 

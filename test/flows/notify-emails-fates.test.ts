@@ -71,7 +71,7 @@ test("the link of a push that has ended meanwhile is not sent, and troubles no a
   expect(deleted.statusCode).toBe(200);
   world.clock.advance(hourMs);
   await expect.poll(() => mailing.mailed(urlToken)).toMatchObject([{ status: "failed", successful_sends: "" }]);
-  await expect.poll(() => world.app.house.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
+  await expect.poll(() => world.app.domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
   expect(sink.attempts()).toBe(2);
   const late = await mailing.notify(urlToken, { notify_emails_to: "bob@example.com" });
   expect([late.status, late.body]).toEqual([422, { notify_emails_to: [expect.stringContaining("ended")] }]);

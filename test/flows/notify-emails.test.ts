@@ -72,7 +72,7 @@ describe("who may", () => {
     const anonymous = String((await mailing.create({}, null)).body.url_token);
     expect((await mailing.notify(anonymous, to)).status).toBe(403);
     expect(await mailing.mailed(urlToken)).toEqual([]);
-    expect(await mailing.world.app.house.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
+    expect(await mailing.world.app.domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
   });
 
   test.each([{ PWP__NOTIFY_BY_EMAIL__ENABLED: "false" }, { PWP__NOTIFY_BY_EMAIL__DAILY_LIMIT: "0" }])(
@@ -211,7 +211,7 @@ test("neither log nor database tells to whom a link was sent, nor the link, whil
   const expectNothing = async () => {
     expect(canaries.namesIn(Buffer.from(world.logLines.join("")))).toEqual([]);
     for (const [path, bytes] of filesIn(world.dataDir)) expect(canaries.namesIn(bytes), path).toEqual([]);
-    const { db } = world.app.house;
+    const { db } = world.app.domain;
     for (const table of await tablesOf(db)) {
       const cells = (await readRows(db, `SELECT * FROM ${table}`)).flatMap((row) => Object.values(row));
       const texts = cells.map((cell) => (Buffer.isBuffer(cell) ? cell.toString("latin1") : String(cell)));
@@ -232,14 +232,14 @@ test("what an account has had mailed goes with it", async () => {
   const { world } = mailing;
   await mailing.push({ notify_emails_to: "bob@example.com", notify_on_view: true });
   await mailing.sink.next("bob@example.com");
-  const user = await world.app.house.accounts.findUserByEmail(owner);
-  await world.app.house.accounts.createUser({
+  const user = await world.app.domain.accounts.findUserByEmail(owner);
+  await world.app.domain.accounts.createUser({
     email: "root@example.com",
     password: "a long enough password",
     admin: true,
   });
-  expect((await world.app.house.deleteAccount(user?.id ?? 0, null)).outcome).toBe("done");
-  for (const table of ["dispatches", "dispatch_days", "view_notices"]) {
-    expect(await readRows(world.app.house.db, `SELECT * FROM ${table}`), table).toEqual([]);
+  expect((await world.app.domain.deleteAccount(user?.id ?? 0, null)).outcome).toBe("done");
+  for (const table of ["link_deliveries", "link_delivery_days", "view_notifications"]) {
+    expect(await readRows(world.app.domain.db, `SELECT * FROM ${table}`), table).toEqual([]);
   }
 });

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { dayMs, hourMs } from "../../src/base/clock.ts";
-import { sql } from "../../src/db/statement.ts";
-import { en } from "../../src/words/en.ts";
+import { sql } from "../../src/database/statement.ts";
+import { en } from "../../src/i18n/en.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { stranger } from "../support/domain.ts";
 import { countRows } from "../support/engine-database.ts";
 import { visit } from "../support/entry.ts";
-import { stranger } from "../support/house.ts";
 import { linkIn, type MailSink, startMailSink } from "../support/mail-sink.ts";
 import { type Person, personAt } from "../support/person.ts";
 
@@ -13,7 +13,7 @@ const ada = "ada@example.com";
 const eve = "eve@example.com";
 const asking = "/users/edit/email/confirmation";
 const confirmation = "/users/confirmation";
-const { confirmation: words } = en.profile.email;
+const { confirmation: messages } = en.profile.email;
 
 interface Unproven {
   readonly world: TestApp;
@@ -25,7 +25,7 @@ async function startUnproven(environment: Readonly<Record<string, string>> = {})
   const sink = await startMailSink();
   const settings = { ...sink.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "false", ...environment };
   const world = await startTestApp({ environment: settings });
-  await world.app.house.accounts.createUser({ email: "admin@example.com", password, admin: true });
+  await world.app.domain.accounts.createUser({ email: "admin@example.com", password, admin: true });
   return { world, sink };
 }
 
@@ -35,19 +35,19 @@ async function joinedAt(world: TestApp, email = ada): Promise<Person> {
   return await personAt(world, email);
 }
 
-const userAt = (world: TestApp, email = ada) => world.app.house.accounts.findUserByEmail(email);
+const userAt = (world: TestApp, email = ada) => world.app.domain.accounts.findUserByEmail(email);
 const isConfirmed = async (world: TestApp, email = ada) => (await userAt(world, email))?.confirmedAt !== null;
 const tokenFrom = async (sink: MailSink, to = ada) =>
   linkIn(await sink.next(to), confirmation).searchParams.get("confirmation_token") ?? "";
 const press = (person: Pick<Person, "post">, token: string) => person.post(confirmation, { confirmation_token: token });
 const mailsOf = async ({ world, sink }: Unproven) =>
-  sink.letters().length + (await world.app.house.mail.sizes()).waiting;
+  sink.letters().length + (await world.app.domain.mail.sizes()).waiting;
 
 test("whoever signed up without account mails confirms by a link of their own, and is told of views then", async () => {
   const { world, sink } = await startUnproven();
   await using _ = world;
   const person = await joinedAt(world);
-  const { token } = await world.app.house.accounts.createToken((await userAt(world))?.id ?? 0, "test");
+  const { token } = await world.app.domain.accounts.createToken((await userAt(world))?.id ?? 0, "test");
   const push = () =>
     world.server.inject({
       ...{ method: "POST", url: "/api/v2/pushes", headers: { authorization: `Bearer ${token}` } },
@@ -63,10 +63,10 @@ test("whoever signed up without account mails confirms by a link of their own, a
   expect(form).not.toContain("push_notify_on_view");
 
   const shown = (await person.get("/users/edit")).body;
-  expect([shown.includes(words.missing), shown.includes(words.send)]).toEqual([true, true]);
+  expect([shown.includes(messages.missing), shown.includes(messages.send)]).toEqual([true, true]);
   const asked = await person.post(asking);
   expect(asked).toMatchObject({ status: 303, location: "/users/edit?done=confirmation" });
-  expect((await person.get(asked.location ?? "")).body).toContain(words.sent);
+  expect((await person.get(asked.location ?? "")).body).toContain(messages.sent);
   const mail = await sink.next(ada);
   expect([mail.subject, mail.recipients]).toEqual(["Confirm your e-mail address (push.example.com)", [ada]]);
   const link = linkIn(mail, confirmation);
@@ -133,21 +133,21 @@ test("an address that was changed without a mail is not confirmed, and nobody is
   const { world, sink } = await startUnproven();
   await using _ = world;
   const person = await personAt(world, ada, { join: true });
-  const { pushes } = world.app.house;
+  const { pushes } = world.app.domain;
   expect(await isConfirmed(world)).toBe(true);
   await person.post("/p", { "push[payload]": "x", "push[notify_on_view]": "1" });
   await person.post("/users/edit/email", { email: eve, password });
   expect(await isConfirmed(world, eve)).toBe(false);
-  expect((await person.get("/users/edit")).body).toContain(words.missing);
+  expect((await person.get("/users/edit")).body).toContain(messages.missing);
 
   const list = (await person.get("/p")).body;
   const urlToken = /\/p\/([a-z0-9]+)\/edit/.exec(list)?.[1] ?? "";
   const edit = (await person.get(`/p/${urlToken}/edit`)).body;
   // Still to be switched off, and the way to be told again.
   expect([edit.includes("push_notify_on_view"), edit.includes("#email_section")]).toEqual([true, true]);
-  const { db } = world.app.house;
+  const { db } = world.app.domain;
   await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
-  await expect.poll(() => countRows(db, "view_notices")).toBe(0);
+  await expect.poll(() => countRows(db, "view_notifications")).toBe(0);
   expect(await mailsOf({ world, sink })).toBe(0);
 
   await person.post(asking);
@@ -159,7 +159,7 @@ test("a link that was mailed to a new address proves it", async () => {
   const { world, sink } = await startUnproven({ PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" });
   await using _ = world;
   const person = await personAt(world, ada, { join: true });
-  await world.app.house.db.autocommit.run(sql("UPDATE users SET confirmed_at = NULL WHERE email = 'ada@example.com'"));
+  await world.app.domain.db.autocommit.run(sql("UPDATE users SET confirmed_at = NULL WHERE email = 'ada@example.com'"));
   await person.post("/users/edit/email", { email: eve, password });
   const link = linkIn(await sink.next(eve), "/users/confirmation/new_email");
   await person.post("/users/confirmation/new_email", { token: link.searchParams.get("token") ?? "" });
@@ -170,8 +170,8 @@ test("with account mails on, whoever lived here before they were confirms in the
   const { world, sink } = await startUnproven({ PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" });
   await using _ = world;
   const person = await personAt(world, ada, { join: true });
-  await world.app.house.db.autocommit.run(sql("UPDATE users SET confirmed_at = NULL WHERE email = 'ada@example.com'"));
-  expect((await person.get("/users/edit")).body).toContain(words.send);
+  await world.app.domain.db.autocommit.run(sql("UPDATE users SET confirmed_at = NULL WHERE email = 'ada@example.com'"));
+  expect((await person.get("/users/edit")).body).toContain(messages.send);
   await person.post(asking);
   expect((await press(person, await tokenFrom(sink))).location).toBe("/users/edit?done=confirmed");
 });
@@ -212,13 +212,13 @@ test("one address is sent few links, whichever accounts have it", async () => {
 
 test("on a server without mail nobody is offered a link, and no letter is put", async () => {
   await using world = await startTestApp();
-  await world.app.house.accounts.createUser({ email: "admin@example.com", password, admin: true });
+  await world.app.domain.accounts.createUser({ email: "admin@example.com", password, admin: true });
   const person = await joinedAt(world);
   const body = (await person.get("/users/edit")).body;
-  expect([body.includes(asking), body.includes(words.missing)]).toEqual([false, false]);
+  expect([body.includes(asking), body.includes(messages.missing)]).toEqual([false, false]);
   expect((await person.get("/")).body).not.toContain("#email_section");
   expect((await person.post(asking)).status).toBe(403);
-  expect(await world.app.house.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
+  expect(await world.app.domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
 });
 
 test("while account mails are off, no other mail about an account leaves, and none for a stranger", async () => {
@@ -229,7 +229,7 @@ test("while account mails are off, no other mail about an account leaves, and no
   await visit(world, "/users/confirmation/new", { email: ada });
   await visit(world, "/users/password/new", { email: ada });
   await person.post("/users/edit/password", { current_password: password, password: "marble-otter-lantern" });
-  await world.app.house.accounts.requestConfirmation({
+  await world.app.domain.accounts.requestConfirmation({
     ...{ email: ada, language: "en", place: { client: "x", address: "192.0.2.1", userAgent: "test" } },
   });
   expect((await visit(world, asking, {})).location).toContain("/users/sign_in");

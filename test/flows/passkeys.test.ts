@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { en } from "../../src/words/en.ts";
+import { en } from "../../src/i18n/en.ts";
 import { password } from "../support/app.ts";
 import { addPasskey, codesIn, eve, isIn, openWorld, optionsFor, tokenOf } from "../support/factor-pages.ts";
 
@@ -54,7 +54,7 @@ describe("a passkey", () => {
     const passkey = authenticator.get(await optionsFor(visitor, "/users/sign_in/passkey/options"));
     await visitor.post("/users/sign_in/passkey", { passkey });
     expect(tokenOf(visitor)).not.toBe(fixed);
-    expect(await world.app.app.house.accounts.authenticateSession(fixed)).toBeUndefined();
+    expect(await world.app.app.domain.accounts.authenticateSession(fixed)).toBeUndefined();
   });
 
   test("is not offered where browsers would give none", async () => {

@@ -14,7 +14,7 @@ beforeAll(async () => {
   world = await startTestApp();
   root = await personAt(world, "root@example.com", { join: true, admin: true });
   ada = await personAt(world, "ada@example.com", { join: true });
-  adaId = (await world.app.house.accounts.findUserByEmail(ada.email))?.id ?? 0;
+  adaId = (await world.app.domain.accounts.findUserByEmail(ada.email))?.id ?? 0;
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
@@ -22,12 +22,12 @@ const repeated = async (url: string) =>
   (await Promise.all(Array.from({ length: 5 }, () => root.post(url)))).map(({ status }) => status);
 
 const trailSince = async (count: number) => {
-  const entries = await world.app.house.accounts.listAdminEntries(1);
+  const entries = await world.app.domain.accounts.listAdminEntries(1);
   return entries.slice(0, entries.length - count).map(({ action }) => action);
 };
 
 test("an administrator who presses twice leaves one line in the trail: it tells of changes only", async () => {
-  const before = (await world.app.house.accounts.listAdminEntries(1)).length;
+  const before = (await world.app.domain.accounts.listAdminEntries(1)).length;
   for (const action of ["demote", "enable", "promote", "demote", "disable", "enable"]) {
     expect(await repeated(`/admin/users/${adaId}/${action}`)).toEqual([303, 303, 303, 303, 303]);
   }
@@ -35,22 +35,22 @@ test("an administrator who presses twice leaves one line in the trail: it tells 
 });
 
 test("a form that is refused has not ended the push it was about", async () => {
-  const { house } = world.app;
+  const { domain } = world.app;
   const actor = { user: null, client: "c", address: strangersAddress, userAgent: "", referrer: "", ownOrigin: "" };
-  const { urlToken } = await house.pushes.create({ payload: "x" }, actor);
-  const [{ id } = {}] = await readRows(house.db, "SELECT max(id) AS id FROM pushes");
+  const { urlToken } = await domain.pushes.create({ payload: "x" }, actor);
+  const [{ id } = {}] = await readRows(domain.db, "SELECT max(id) AS id FROM pushes");
   const answer = await world.server.inject({
     ...{ method: "POST", url: `/admin/pushes/${id}/expire`, payload: "{}" },
     headers: { "content-type": "application/json", "sec-fetch-site": "same-origin", cookie: root.cookie() },
   });
   expect(answer.statusCode).toBe(415);
-  expect(await house.pushes.find(urlToken, actor)).toMatchObject({ expired: false });
+  expect(await domain.pushes.find(urlToken, actor)).toMatchObject({ expired: false });
   expect((await root.post(`/admin/pushes/${id}/expire`)).status).toBe(303);
-  expect(await house.pushes.find(urlToken, actor)).toMatchObject({ expired: true });
+  expect(await domain.pushes.find(urlToken, actor)).toMatchObject({ expired: true });
 });
 
 test("a token that is revoked twice sends its owner back to the list, and nobody else", async () => {
-  const { accounts } = world.app.house;
+  const { accounts } = world.app.domain;
   const owner = await personAt(world, "eve@example.com", { join: true });
   const id = (await accounts.findUserByEmail(owner.email))?.id ?? 0;
   const { apiToken } = await accounts.createToken(id, "script");
@@ -63,7 +63,7 @@ test("a token that is revoked twice sends its owner back to the list, and nobody
 });
 
 test("a token whose time is over counts as in use for no administrator", async () => {
-  const { accounts } = world.app.house;
+  const { accounts } = world.app.domain;
   const { id } = await accounts.createUser({ email: "carl@example.com", password: "a long password", admin: false });
   await accounts.createToken(id, "short", { expiresInDays: 1 });
   await accounts.createToken(id, "long");

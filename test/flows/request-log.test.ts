@@ -21,7 +21,7 @@ interface Line {
   readonly status: number;
   readonly durationMs: number;
   readonly address?: string;
-  readonly unsaid?: number;
+  readonly suppressed?: number;
 }
 
 async function start(environment: Readonly<Record<string, string>> = {}) {
@@ -113,7 +113,7 @@ describe("the request log", () => {
     app.clock.advance(1_000);
     await ask("/robots.txt");
     const lines = await linesAfter(4);
-    expect(lines.map(({ status, unsaid }) => [status, unsaid])).toEqual([
+    expect(lines.map(({ status, suppressed }) => [status, suppressed])).toEqual([
       [200, undefined],
       [200, undefined],
       [429, 0],
@@ -125,7 +125,7 @@ describe("the request log", () => {
     const { app, origin, linesAfter } = await start();
     const entered = Promise.withResolvers<void>();
     const left = Promise.withResolvers<void>();
-    vi.spyOn(app.app.house.pushes, "claimView").mockImplementation(async () => {
+    vi.spyOn(app.app.domain.pushes, "claimView").mockImplementation(async () => {
       entered.resolve();
       await left.promise;
       return { outcome: "unknown" };

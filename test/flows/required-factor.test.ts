@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { operations } from "../../src/api/v2/operations.ts";
-import { en } from "../../src/words/en.ts";
+import { en } from "../../src/i18n/en.ts";
 import { password } from "../support/app.ts";
 import { isIn, openWorld, setUpApp, tokenOf } from "../support/factor-pages.ts";
 import { startMailSink } from "../support/mail-sink.ts";
@@ -13,7 +13,7 @@ describe("PWP__REQUIRE_MFA", () => {
   test("sends people without a factor to set one up from every page of theirs, and opens nothing else", async () => {
     const world = await openWorld(required);
     const visitor = await world.signIn();
-    await world.app.app.house.accounts.createUser({ email: "root@example.com", password, admin: true });
+    await world.app.app.domain.accounts.createUser({ email: "root@example.com", password, admin: true });
     const administrator = await world.signIn("root@example.com");
     for (const { method, pattern, access } of world.app.app.routes) {
       if (method === "HEAD" || pattern.startsWith("/users/factors") || pattern === "/users/sign_out") continue;
@@ -73,6 +73,6 @@ describe("PWP__REQUIRE_MFA", () => {
     const visitor = await world.signIn();
     const token = tokenOf(visitor);
     await visitor.post("/users/sign_out");
-    expect(await world.app.app.house.accounts.authenticateSession(token)).toBeUndefined();
+    expect(await world.app.app.domain.accounts.authenticateSession(token)).toBeUndefined();
   });
 });

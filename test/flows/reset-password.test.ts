@@ -18,7 +18,7 @@ interface Started {
 async function startMailing(): Promise<Started> {
   const sink = await startMailSink();
   const world = await startTestApp({ environment: sink.environment });
-  await world.app.house.accounts.createUser({ email: ada, password, admin: false });
+  await world.app.domain.accounts.createUser({ email: ada, password, admin: false });
   return { world, sink };
 }
 
@@ -109,7 +109,7 @@ test("a link that was never made is void, whatever it looks like", async () => {
 test("user enumeration: an unknown address gets the answer of a known one for the same work", async () => {
   const started = await startMailing();
   await using world = started.world;
-  const { accounts, db } = world.app.house;
+  const { accounts, db } = world.app.domain;
   await accounts.createUser({ email: "off@example.com", password, admin: false });
   const off = await accounts.findUserByEmail("off@example.com");
   await accounts.setDisabled(off?.id ?? 0, true, { userId: null, email: "shell", address: "" });
@@ -123,7 +123,7 @@ test("user enumeration: an unknown address gets the answer of a known one for th
   expect(await workOf("off@example.com")).toEqual(known);
   expect(await workOf("no address")).toEqual(known);
   await started.sink.next(ada);
-  expect((await world.app.house.mail.sizes()).waiting + started.sink.letters().length).toBeLessThanOrEqual(2);
+  expect((await world.app.domain.mail.sizes()).waiting + started.sink.letters().length).toBeLessThanOrEqual(2);
   expect(started.sink.letters().map(({ recipients }) => recipients)).toEqual([[ada]]);
 });
 
@@ -133,7 +133,7 @@ test("nobody drowns a mailbox, and who asks for many has to wait", async () => {
   const answers = [];
   for (let at = 0; at < 35; at += 1) answers.push(await ask(world));
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(5);
-  const { waiting } = await world.app.house.mail.sizes();
+  const { waiting } = await world.app.domain.mail.sizes();
   expect(started.sink.letters().length + waiting).toBeLessThanOrEqual(6);
   expect((await ask(world, ada, { address: "198.51.100.1" })).status).toBe(200);
 });
@@ -141,8 +141,8 @@ test("nobody drowns a mailbox, and who asks for many has to wait", async () => {
 test("a reset does not get around the second factor", async () => {
   const started = await startMailing();
   await using world = started.world;
-  const user = await world.app.house.accounts.findUserByEmail(ada);
-  await giveSomePasskey(world.app.house.db, { id: user?.id ?? 0 });
+  const user = await world.app.domain.accounts.findUserByEmail(ada);
+  await giveSomePasskey(world.app.domain.db, { id: user?.id ?? 0 });
   expect((await set(world, await linkFrom(started))).cookie).toBe("");
   const half = await signIn(world, next);
   expect(half.location).toBe("/users/second_factor");

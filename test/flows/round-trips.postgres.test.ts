@@ -6,7 +6,7 @@ import { TcpProxy } from "../support/tcp-proxy.ts";
 /** Of the domain; not what the process notes for itself in between, such as requests counted or a look at the branding. */
 const ofRequests = /\b(pushes|data_keys|payloads|files|audit_entries|api_tokens|users)\b/;
 /** The sweeper's, the mailer's, and how much room is left. */
-const ofJobs = /SKIP LOCKED|\boutbox\b|\bdeparted_owners\b|FROM view_notices|sum\(stored_bytes\)/;
+const ofJobs = /SKIP LOCKED|\boutbox\b|\bdeparted_owners\b|FROM view_notifications|sum\(stored_bytes\)/;
 
 interface World {
   readonly app: TestApp;
@@ -105,7 +105,7 @@ describe("over the network to the database", () => {
       );
       await Promise.all(some);
     }
-    const { pushes, accounts } = app.app.house;
+    const { pushes, accounts } = app.app.domain;
     const owner = await accounts.findUserByEmail("ada@example.com");
     const search = { state: "all", kind: null, text: "nowhere", page: 1 } as const;
     const statements = await statementsOf(async () => {

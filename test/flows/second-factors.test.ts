@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
-import { en } from "../../src/words/en.ts";
+import { en } from "../../src/i18n/en.ts";
 import { password } from "../support/app.ts";
 import { ada, addPasskey, codesIn, eve, hidden, isIn, openWorld, setUpApp, tokenOf } from "../support/factor-pages.ts";
 import { appFor } from "../support/factors.ts";
@@ -239,7 +239,7 @@ describe("changing factors", () => {
       const answer = await thief.post(`/users/factors/passkeys/${id}/remove`, { proof: password });
       expect([id, answer.statusCode]).toEqual([id, 404]);
     }
-    const { accounts } = world.app.app.house;
+    const { accounts } = world.app.app.domain;
     const user = await accounts.findUserByEmail(ada);
     expect((await accounts.findFactors(user?.id ?? 0)).passkeys).toHaveLength(1);
   });

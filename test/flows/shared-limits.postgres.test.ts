@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { makeDataDir, TestClock } from "../support/domain.ts";
 import { visit } from "../support/entry.ts";
-import { makeDataDir, TestClock } from "../support/house.ts";
 
 const ada = "ada@example.com";
 
@@ -69,7 +69,7 @@ test("a right passphrase costs no attempt, at either process", async () => {
 
 test("ten wrong passwords, then waiting, at both processes; a right one costs none", async () => {
   const { clock, next } = await startTwo();
-  await next().app.house.accounts.createUser({ email: ada, password, admin: false });
+  await next().app.domain.accounts.createUser({ email: ada, password, admin: false });
   const signIn = async (typed: string) =>
     (await visit(next(), "/users/sign_in", { email: ada, password: typed })).status;
   for (let entry = 0; entry < 3; entry += 1) expect(await signIn(password)).toBe(303);
@@ -97,7 +97,7 @@ test("what limits have counted goes when it is over", async () => {
   const { clock, next } = await startTwo();
   const urlToken = await createWithPassphrase(next());
   await open(next(), urlToken, "wrong");
-  const { limits } = next().app.house;
+  const { limits } = next().app.domain;
   expect(await limits.removeOver(clock.now(), 100)).toBe(0);
   clock.advance(60 * minuteMs);
   expect(await limits.removeOver(clock.now(), 100)).toBe(1);

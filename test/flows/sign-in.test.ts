@@ -8,7 +8,7 @@ const ada = "ada@example.com";
 
 async function startWithAda(environment: Readonly<Record<string, string>> = {}): Promise<TestApp> {
   const world = await startTestApp({ environment });
-  await world.app.house.accounts.createUser({ email: ada, password, admin: false });
+  await world.app.domain.accounts.createUser({ email: ada, password, admin: false });
   return world;
 }
 
@@ -29,7 +29,7 @@ test("session fixation: a sign-in takes a new session, and ends the one the brow
 
 test("user enumeration: unknown, disabled and wrong get one answer", async () => {
   await using world = await startWithAda();
-  const { accounts } = world.app.house;
+  const { accounts } = world.app.domain;
   const off = await accounts.createUser({ email: "off@example.com", password, admin: false });
   await accounts.setDisabled(off.id, true, { userId: null, email: "shell", address: "" });
   const answerFor = async (email: string, as: string) =>

@@ -1,24 +1,24 @@
 import { rmSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { dayMs, hourMs } from "../../src/base/clock.ts";
-import { en } from "../../src/words/en.ts";
+import { en } from "../../src/i18n/en.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { makeDataDir } from "../support/domain.ts";
 import { comparable, isSignedIn, type Sender, visit } from "../support/entry.ts";
-import { makeDataDir } from "../support/house.ts";
 import { linkIn, startMailSink } from "../support/mail-sink.ts";
 
 const ada = "ada@example.com";
 
 async function startInhabited(environment: Readonly<Record<string, string>> = {}): Promise<TestApp> {
   const world = await startTestApp({ environment });
-  await world.app.house.accounts.createUser({ email: "admin@example.com", password, admin: true });
+  await world.app.domain.accounts.createUser({ email: "admin@example.com", password, admin: true });
   return world;
 }
 
 const signUp = (world: TestApp, email = ada, more: Readonly<Record<string, string>> = {}, sender?: Sender) =>
   visit(world, "/users/sign_up", { email, password, ...more }, sender);
 const signIn = (world: TestApp, email = ada, as = password) => visit(world, "/users/sign_in", { email, password: as });
-const find = (world: TestApp, email: string) => world.app.house.accounts.findUserByEmail(email);
+const find = (world: TestApp, email: string) => world.app.domain.accounts.findUserByEmail(email);
 const confirm = (world: TestApp, link: URL) =>
   visit(world, "/users/confirmation", { confirmation_token: link.searchParams.get("confirmation_token") ?? "" });
 const pathOf = (link: URL) => `${link.pathname}${link.search}`;
@@ -89,7 +89,7 @@ describe("with account mails", () => {
     const dataDir = makeDataDir();
     onTestFinished(() => rmSync(dataDir, { recursive: true }));
     const before = await startTestApp({ dataDir });
-    await before.app.house.accounts.createUser({ email: "admin@example.com", password, admin: true });
+    await before.app.domain.accounts.createUser({ email: "admin@example.com", password, admin: true });
     expect((await signUp(before)).status).toBe(303);
     await before[Symbol.asyncDispose]();
     const sink = await startMailSink();
@@ -134,7 +134,7 @@ describe("with account mails", () => {
       answers.push(await signUp(world, ada, {}, { address: `192.0.2.${at + 1}` }));
     }
     expect(new Set(answers.map(({ status, body }) => `${status} ${body}`)).size).toBe(1);
-    const { waiting, failed } = await world.app.house.mail.sizes();
+    const { waiting, failed } = await world.app.domain.mail.sizes();
     expect(started.sink.letters().length + waiting + failed).toBeLessThanOrEqual(5);
   });
 
@@ -151,7 +151,7 @@ describe("with account mails", () => {
     const refused = await signUp(world, email);
     expect(refused.status).toBe(422);
     expect(refused.body).toContain('id="email_problem"');
-    expect(await world.app.house.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
+    expect(await world.app.domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
   });
 
   test("what nobody confirmed goes after a week; what was confirmed stays", async () => {
@@ -161,7 +161,7 @@ describe("with account mails", () => {
     await signUp(world, "eve@example.com");
     await confirm(world, linkIn(await started.sink.next("eve@example.com"), "/users/confirmation"));
     world.clock.advance(7 * dayMs + hourMs);
-    await world.app.house.accounts.removeAbandonedLinks(100);
+    await world.app.domain.accounts.removeAbandonedLinks(100);
     expect(await find(world, ada)).toBeUndefined();
     expect(await find(world, "eve@example.com")).toBeDefined();
     expect(await find(world, "admin@example.com")).toBeDefined();
@@ -239,7 +239,7 @@ test.each([
   expect(await find(world, ada)).toBeUndefined();
 });
 
-test("one client cannot fill the house with accounts", async () => {
+test("one client cannot fill the domain with accounts", async () => {
   await using world = await startInhabited();
   const statuses = [];
   for (let at = 0; at < 103; at += 1) statuses.push((await signUp(world, `user${at}@example.com`)).status);

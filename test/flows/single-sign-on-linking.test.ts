@@ -1,23 +1,23 @@
 import { describe, expect, test } from "vitest";
 import { totpCode, totpStep } from "../../src/accounts/totp.ts";
 import { minuteMs } from "../../src/base/clock.ts";
-import { en } from "../../src/words/en.ts";
+import { en } from "../../src/i18n/en.ts";
 import { password } from "../support/app.ts";
 import { changeRows, readRows } from "../support/engine-database.ts";
 import { type SignOnApp, startSignOnApp, type Visitor } from "../support/sign-on.ts";
 
-const words = en.singleSignOn;
+const messages = en.singleSignOn;
 const email = "ada@example.com";
 const confirmPath = "/users/auth/oidc/confirm";
 const settingsPath = "/users/single_sign_on";
 const linkPath = `${settingsPath}/link`;
 
 async function identitiesIn({ app }: SignOnApp): Promise<number> {
-  return (await readRows(app.app.house.db, "SELECT subject FROM identities")).length;
+  return (await readRows(app.app.domain.db, "SELECT subject FROM identities")).length;
 }
 
 async function lettersIn({ app }: SignOnApp): Promise<number> {
-  return (await readRows(app.app.house.db, "SELECT id FROM outbox")).length;
+  return (await readRows(app.app.domain.db, "SELECT id FROM outbox")).length;
 }
 
 const mail = {
@@ -26,7 +26,7 @@ const mail = {
   PWP__ENABLE_USER_ACCOUNT_EMAILS: "true",
 };
 
-/** Somebody whom the provider calls by the address of the account that stands, in other letters. */
+/** Somebody whom the provider calls by the address of the account that stands, in other emails. */
 async function comeBack(site: SignOnApp): Promise<Visitor> {
   site.provider.people.set("a-1", { email: "Ada@Example.COM", email_verified: true });
   const visitor = site.newVisitor();
@@ -41,11 +41,11 @@ describe("an identity whose e-mail an account has", () => {
     const visitor = await comeBack(site);
     expect([await visitor.signedInAs(), await identitiesIn(site)]).toEqual([undefined, 0]);
     const asked = await visitor.get(confirmPath);
-    expect([asked.statusCode, asked.body.includes(words.confirm)]).toEqual([200, true]);
+    expect([asked.statusCode, asked.body.includes(messages.confirm)]).toEqual([200, true]);
 
     for (const wrong of ["", "quartz-lantern"]) {
       const answer = await visitor.post(confirmPath, { password: wrong });
-      expect([answer.statusCode, answer.body.includes(words.wrongPassword)]).toEqual([401, true]);
+      expect([answer.statusCode, answer.body.includes(messages.wrongPassword)]).toEqual([401, true]);
       expect(answer.body).not.toContain("quartz-lantern");
       expect([await visitor.signedInAs(), await identitiesIn(site)]).toEqual([undefined, 0]);
     }
@@ -112,7 +112,7 @@ describe("an identity whose e-mail an account has", () => {
     site.app.clock.advance(1_000);
     await visitor.signIn(email, password);
     const asked = await visitor.get(confirmPath);
-    expect([asked.body.includes(words.consent), asked.body.includes('type="password"')]).toEqual([true, false]);
+    expect([asked.body.includes(messages.consent), asked.body.includes('type="password"')]).toEqual([true, false]);
     expect(await identitiesIn(site)).toBe(0);
     expect((await visitor.post(confirmPath)).statusCode).toBe(303);
     expect([await visitor.signedInAs(), await identitiesIn(site)]).toEqual([email, 1]);
@@ -130,7 +130,7 @@ describe("an identity whose e-mail an account has", () => {
 
   test("waits for an unconfirmed account in vain: whoever made it has proven nothing", async () => {
     const site = await startSignOnApp(mail);
-    await changeRows(site.app.app.house.db, "UPDATE users SET confirmed_at = NULL");
+    await changeRows(site.app.app.domain.db, "UPDATE users SET confirmed_at = NULL");
     const visitor = await comeBack(site);
     expect((await visitor.post(confirmPath, { password })).statusCode).toBe(400);
     expect(await identitiesIn(site)).toBe(0);
@@ -140,7 +140,7 @@ describe("an identity whose e-mail an account has", () => {
 describe("an account with a second factor", () => {
   /** @returns what makes its codes. */
   async function addApp(site: SignOnApp): Promise<() => string> {
-    const { accounts } = site.app.app.house;
+    const { accounts } = site.app.app.domain;
     const place = { client: "192.0.2.7", address: "192.0.2.7", userAgent: "test" };
     const signedIn = await accounts.signIn({ email, password, place });
     const session = await accounts.authenticateSession(signedIn?.sessionToken ?? "");
@@ -179,7 +179,7 @@ describe("an account with a second factor", () => {
     await visitor.post(confirmPath);
     expect(await identitiesIn(site)).toBe(0);
 
-    const { accounts } = site.app.app.house;
+    const { accounts } = site.app.app.domain;
     await visitor.post(confirmPath, { password });
     const sessionToken = visitor.cookies.get("sealpush_session") ?? "";
     const session = await accounts.authenticateSession(sessionToken);
@@ -188,7 +188,7 @@ describe("an account with a second factor", () => {
     const given = await accounts.giveCode({ session, sessionToken, place }, code());
     if (given.outcome !== "complete") throw new Error(given.outcome);
     visitor.cookies.set("sealpush_session", given.sessionToken);
-    expect((await visitor.get(confirmPath)).body).toContain(words.consent);
+    expect((await visitor.get(confirmPath)).body).toContain(messages.consent);
     expect((await visitor.post(confirmPath)).headers.location).toBe("/users/token");
     expect(await identitiesIn(site)).toBe(1);
   });
@@ -205,19 +205,19 @@ describe("from the account page", () => {
     const site = await startSignOnApp(mail);
     site.provider.people.set("p-1", { email: "countess@elsewhere.example", email_verified: true });
     const visitor = await signedIn(site);
-    expect((await visitor.get(settingsPath)).body).toContain(words.notLinked);
+    expect((await visitor.get(settingsPath)).body).toContain(messages.notLinked);
     expect((await site.signOn(visitor, "p-1", { path: linkPath })).headers.location).toBe(confirmPath);
     expect((await visitor.post(confirmPath)).statusCode).toBe(401);
     expect(await identitiesIn(site)).toBe(0);
     expect((await visitor.post(confirmPath, { password })).headers.location).toBe(settingsPath);
-    expect((await visitor.get(settingsPath)).body).toContain(words.linkedSince);
+    expect((await visitor.get(settingsPath)).body).toContain(messages.linkedSince);
 
     const stranger = site.newVisitor();
     await site.signOn(stranger, "p-1");
     expect(await stranger.signedInAs()).toBe(email);
 
     const wrong = await visitor.post(`${settingsPath}/unlink`, { password: "wrong" });
-    expect([wrong.statusCode, wrong.body.includes(words.wrongPassword), await identitiesIn(site)]).toEqual([
+    expect([wrong.statusCode, wrong.body.includes(messages.wrongPassword), await identitiesIn(site)]).toEqual([
       422,
       true,
       1,
@@ -243,7 +243,7 @@ describe("from the account page", () => {
     await site.signOn(site.newVisitor(), "b-1");
     const visitor = await signedIn(site);
     const answer = await site.signOn(visitor, "b-1", { path: linkPath });
-    expect([answer.statusCode, answer.body.includes(words.linkedElsewhere)]).toEqual([403, true]);
+    expect([answer.statusCode, answer.body.includes(messages.linkedElsewhere)]).toEqual([403, true]);
     expect(await visitor.signedInAs()).toBe(email);
   });
 
@@ -262,7 +262,7 @@ describe("from the account page", () => {
     site.provider.people.set("b-1", { email: "bob@example.com", email_verified: true });
     const visitor = site.newVisitor();
     await site.signOn(visitor, "b-1");
-    expect((await visitor.get(settingsPath)).body).toContain(words.onlyWayIn);
+    expect((await visitor.get(settingsPath)).body).toContain(messages.onlyWayIn);
     for (const given of ["", "anything"]) await visitor.post(`${settingsPath}/unlink`, { password: given });
     expect(await identitiesIn(site)).toBe(1);
   });

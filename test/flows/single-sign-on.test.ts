@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
-import { sql } from "../../src/db/statement.ts";
-import { en } from "../../src/words/en.ts";
+import { sql } from "../../src/database/statement.ts";
+import { en } from "../../src/i18n/en.ts";
 import { password } from "../support/app.ts";
 import { changeRows } from "../support/engine-database.ts";
 import { clientSecret, providerName } from "../support/provider.ts";
 import { startSignOnApp, urlOf } from "../support/sign-on.ts";
 
-const words = en.singleSignOn;
+const messages = en.singleSignOn;
 const bob = { email: "bob@example.com", email_verified: true };
 
 describe("signing in at the provider", () => {
@@ -18,14 +18,14 @@ describe("signing in at the provider", () => {
     const answer = await signOn(visitor, "b-1", { next: "/users/token?x=1" });
     expect([answer.statusCode, answer.headers.location]).toEqual([303, "/users/token?x=1"]);
     expect(await visitor.signedInAs()).toBe(bob.email);
-    const user = await app.app.house.accounts.findUserByEmail(bob.email);
+    const user = await app.app.domain.accounts.findUserByEmail(bob.email);
     expect(user).toMatchObject({ admin: false, hasPassword: false, disabledAt: null });
     expect(user?.confirmedAt).not.toBeNull();
 
     const again = newVisitor();
     expect((await signOn(again, "b-1")).headers.location).toBe("/");
     expect(await again.signedInAs()).toBe(bob.email);
-    expect((await app.app.house.accounts.findUserByEmail(bob.email))?.id).toBe(user?.id);
+    expect((await app.app.domain.accounts.findUserByEmail(bob.email))?.id).toBe(user?.id);
   });
 
   test("asks with PKCE, state and nonce, and for nothing but who it is", async () => {
@@ -110,7 +110,7 @@ describe("the way back", () => {
     const replay = newVisitor();
     for (const [name, value] of step) replay.cookies.set(name, value);
     const replayed = await replay.get(callback);
-    expect([replayed.statusCode, replayed.body.includes(words.invalid)]).toEqual([400, true]);
+    expect([replayed.statusCode, replayed.body.includes(messages.invalid)]).toEqual([400, true]);
     expect(await replay.signedInAs()).toBeUndefined();
   });
 
@@ -150,7 +150,7 @@ describe("the way back", () => {
     const leaving = await visitor.post("/users/auth/oidc");
     provider.answer = { error: "access_denied", error_description: "<script>alert(1)</script> call 555-1234" };
     const answer = await visitor.get(await provider.walk(urlOf(leaving.body)));
-    expect([answer.statusCode, answer.body.includes(words.denied)]).toEqual([403, true]);
+    expect([answer.statusCode, answer.body.includes(messages.denied)]).toEqual([403, true]);
     expect(answer.body).not.toContain("555-1234");
     expect(app.logLines.join("\n")).not.toContain("555-1234");
   });
@@ -164,10 +164,10 @@ describe("who has no account", () => {
       provider.people.set(`b-${at}`, person as typeof bob);
       const visitor = newVisitor();
       const answer = await signOn(visitor, `b-${at}`);
-      expect([answer.statusCode, answer.body.includes(words.unverified)]).toEqual([403, true]);
+      expect([answer.statusCode, answer.body.includes(messages.unverified)]).toEqual([403, true]);
       expect(await visitor.signedInAs()).toBeUndefined();
     }
-    expect(await app.app.house.accounts.findUserByEmail(bob.email)).toBeUndefined();
+    expect(await app.app.domain.accounts.findUserByEmail(bob.email)).toBeUndefined();
   });
 
   test.each([
@@ -177,27 +177,27 @@ describe("who has no account", () => {
     const { app, provider, signOn, newVisitor } = await startSignOnApp(environment);
     provider.people.set("b-1", bob);
     const answer = await signOn(newVisitor(), "b-1");
-    expect([answer.statusCode, answer.body.includes(words.noAccount)]).toEqual([403, true]);
-    expect(await app.app.house.accounts.findUserByEmail(bob.email)).toBeUndefined();
+    expect([answer.statusCode, answer.body.includes(messages.noAccount)]).toEqual([403, true]);
+    expect(await app.app.domain.accounts.findUserByEmail(bob.email)).toBeUndefined();
   });
 
   test("never becomes the first account of a server, which has to be its administrator's", async () => {
     const { app, provider, signOn, newVisitor } = await startSignOnApp();
-    await changeRows(app.app.house.db, "DELETE FROM users");
+    await changeRows(app.app.domain.db, "DELETE FROM users");
     provider.people.set("b-1", bob);
     expect((await signOn(newVisitor(), "b-1")).statusCode).toBe(403);
-    expect(await app.app.house.accounts.findUserByEmail(bob.email)).toBeUndefined();
+    expect(await app.app.domain.accounts.findUserByEmail(bob.email)).toBeUndefined();
   });
 
   test("has none any more when it is disabled, whatever the provider says", async () => {
     const { app, provider, signOn, newVisitor } = await startSignOnApp();
     provider.people.set("b-1", bob).set("b-2", { ...bob });
     await signOn(newVisitor(), "b-1");
-    await changeRows(app.app.house.db, "UPDATE users SET disabled_at = 1 WHERE email = 'bob@example.com'");
+    await changeRows(app.app.domain.db, "UPDATE users SET disabled_at = 1 WHERE email = 'bob@example.com'");
     for (const person of ["b-1", "b-2"]) {
       const visitor = newVisitor();
       const answer = await signOn(visitor, person);
-      expect([answer.statusCode, answer.body.includes(words.noAccount)]).toEqual([403, true]);
+      expect([answer.statusCode, answer.body.includes(messages.noAccount)]).toEqual([403, true]);
       expect(await visitor.signedInAs()).toBeUndefined();
     }
   });
@@ -227,7 +227,10 @@ describe("a server", () => {
     await provider.close();
     const visitor = newVisitor();
     const answer = await visitor.post("/users/auth/oidc");
-    expect([answer.statusCode, answer.body.includes(words.unreachable({ name: providerName }))]).toEqual([503, true]);
+    expect([answer.statusCode, answer.body.includes(messages.unreachable({ name: providerName }))]).toEqual([
+      503,
+      true,
+    ]);
     expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
     expect(app.logLines.join("\n")).toContain("refused_unavailable");
     expect(app.logLines.join("\n")).not.toContain(clientSecret);
@@ -250,7 +253,7 @@ describe("a server", () => {
     const callback = await goAndReturn(visitor, "a-1");
     const state = new URL(callback, "http://push.test").searchParams.get("state") ?? "";
     const token = visitor.cookies.get("sealpush_sign_on") ?? "";
-    const steps = await app.app.house.db.read.all(
+    const steps = await app.app.domain.db.read.all(
       sql<[], { digest: Buffer; sealed: Buffer }>("SELECT digest, step_sealed AS sealed FROM sign_on_steps"),
     );
     expect(steps).toHaveLength(1);

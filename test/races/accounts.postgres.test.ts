@@ -3,7 +3,7 @@ import type { Accounts, Place } from "../../src/accounts/accounts.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { makeReadableCode } from "../../src/crypto/readable-code.ts";
 import { password } from "../support/app.ts";
-import { makeDataDir, openTestHouse } from "../support/house.ts";
+import { makeDataDir, openTestDomain } from "../support/domain.ts";
 
 const rounds = 12;
 const place: Place = { client: "192.0.2.7", address: "192.0.2.7", userAgent: "test" };
@@ -13,9 +13,9 @@ const shell = { userId: null, email: "shell", address: "" };
 async function openTwo(): Promise<readonly [Accounts, Accounts]> {
   const dataDir = makeDataDir();
   const open = async () => {
-    const world = await openTestHouse({ dataDir });
+    const world = await openTestDomain({ dataDir });
     onTestFinished(() => world[Symbol.asyncDispose]());
-    return world.house.accounts;
+    return world.domain.accounts;
   };
   return [await open(), await open()];
 }

@@ -1,11 +1,11 @@
 import { rmSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import type { Actor } from "../../src/pushes/pushes.ts";
+import { makeDataDir, openTestDomain, stranger, type TestDomain } from "../support/domain.ts";
 import { readRows } from "../support/engine-database.ts";
-import { makeDataDir, openTestHouse, stranger, type TestHouse } from "../support/house.ts";
 import { keyEnvironment } from "../support/master-keys.ts";
 import { damageOf } from "../support/soundness.ts";
-import { soon, spawnOpenHouses } from "../support/spawn-house.ts";
+import { soon, spawnOpenDomains } from "../support/spawn-domain.ts";
 
 const racers = 50;
 const rounds = 60;
@@ -16,16 +16,16 @@ function makeFolder(): string {
   return folder;
 }
 
-const claim = async (world: TestHouse, urlToken: string, actor: Actor = stranger) =>
-  (await world.house.pushes.claimView(urlToken, { counting: "everyone" }, actor)).outcome;
+const claim = async (world: TestDomain, urlToken: string, actor: Actor = stranger) =>
+  (await world.domain.pushes.claimView(urlToken, { counting: "everyone" }, actor)).outcome;
 
-const claimMany = (world: TestHouse, urlToken: string, times: number) =>
+const claimMany = (world: TestDomain, urlToken: string, times: number) =>
   Promise.all(Array.from({ length: times }, () => claim(world, urlToken)));
 
 const revealed = (outcomes: readonly string[]) => outcomes.filter((outcome) => outcome === "revealed").length;
 
-async function viewsOf(world: TestHouse, urlToken: string): Promise<number | undefined> {
-  const { db, vault } = world.house;
+async function viewsOf(world: TestDomain, urlToken: string): Promise<number | undefined> {
+  const { db, vault } = world.domain;
   const query = "SELECT views FROM pushes WHERE token_digest = ?";
   const [row] = await readRows<{ views: number }>(db, query, vault.tokenDigest(urlToken));
   return row?.views;
@@ -34,9 +34,9 @@ async function viewsOf(world: TestHouse, urlToken: string): Promise<number | und
 test.each([1, 5])(
   "one process: of 50 that ask at once for a push of %i views, exactly so many get it",
   async (views) => {
-    await using world = await openTestHouse();
+    await using world = await openTestDomain();
     for (let round = 0; round < rounds; round += 1) {
-      const { urlToken } = await world.house.pushes.create({ payload: "x", expireAfterViews: views }, stranger);
+      const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterViews: views }, stranger);
       const outcomes = await claimMany(world, urlToken, racers);
       expect([round, revealed(outcomes)]).toEqual([round, views]);
       expect(outcomes.filter((outcome) => outcome === "gone")).toHaveLength(racers - views);
@@ -48,12 +48,12 @@ test.each([1, 5])(
 test.each([1, 5])(
   "two processes: of 50 that ask at once for a push of %i views, exactly so many get it",
   async (views) => {
-    const houses = await spawnOpenHouses(2, makeFolder());
-    const tokens = await houses[0]?.ask({ do: "create", count: rounds, views });
+    const domains = await spawnOpenDomains(2, makeFolder());
+    const tokens = await domains[0]?.ask({ do: "create", count: rounds, views });
     expect(tokens).toHaveLength(rounds);
     for (const urlToken of tokens ?? []) {
       const at = soon();
-      const asked = houses.map((house) => house.ask({ do: "claim", urlToken, times: racers / 2 }, at));
+      const asked = domains.map((domain) => domain.ask({ do: "claim", urlToken, times: racers / 2 }, at));
       const outcomes = (await Promise.all(asked)).flat();
       expect(revealed(outcomes)).toBe(views);
       expect(outcomes.filter((outcome) => outcome === "gone")).toHaveLength(racers - views);
@@ -63,10 +63,10 @@ test.each([1, 5])(
 
 test("two processes that ask again and again share the views, and none is given twice", async () => {
   const dataDir = makeFolder();
-  const houses = await spawnOpenHouses(2, dataDir);
-  const [urlToken = ""] = (await houses[0]?.ask({ do: "create", count: 1, views: 100 })) ?? [];
+  const domains = await spawnOpenDomains(2, dataDir);
+  const [urlToken = ""] = (await domains[0]?.ask({ do: "create", count: 1, views: 100 })) ?? [];
   const at = soon();
-  const asked = houses.map((house) => house.ask({ do: "claim", urlToken, times: 90, oneByOne: true }, at));
+  const asked = domains.map((domain) => domain.ask({ do: "claim", urlToken, times: 90, oneByOne: true }, at));
   const outcomes = (await Promise.all(asked)).flat();
   expect(revealed(outcomes)).toBe(100);
   expect(outcomes.filter((outcome) => outcome === "gone")).toHaveLength(80);
@@ -74,18 +74,18 @@ test("two processes that ask again and again share the views, and none is given 
 
 test("fewer askers than views all get it, in two processes", async () => {
   const dataDir = makeFolder();
-  const houses = await spawnOpenHouses(2, dataDir);
-  const [urlToken = ""] = (await houses[0]?.ask({ do: "create", count: 1, views: 100 })) ?? [];
+  const domains = await spawnOpenDomains(2, dataDir);
+  const [urlToken = ""] = (await domains[0]?.ask({ do: "create", count: 1, views: 100 })) ?? [];
   const at = soon();
-  const asked = houses.map((house) => house.ask({ do: "claim", urlToken, times: 40 }, at));
+  const asked = domains.map((domain) => domain.ask({ do: "claim", urlToken, times: 40 }, at));
   expect(revealed((await Promise.all(asked)).flat())).toBe(80);
-  await using world = await openTestHouse({ dataDir });
+  await using world = await openTestDomain({ dataDir });
   expect(await viewsOf(world, urlToken)).toBe(80);
 });
 
 test("after an acknowledged deletion nobody gets the secret, and before it each is counted", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   let cutShort = 0;
   for (let round = 0; round < rounds; round += 1) {
     const { urlToken } = await pushes.create(
@@ -118,7 +118,7 @@ test("after an acknowledged deletion nobody gets the secret, and before it each 
 
 test("a deletion in another process: the last view or the deletion, never both, and nothing after it", async () => {
   const dataDir = makeFolder();
-  const [claiming, deleting] = await spawnOpenHouses(2, dataDir);
+  const [claiming, deleting] = await spawnOpenDomains(2, dataDir);
   if (claiming === undefined || deleting === undefined) throw new Error("There are not two processes.");
   const tokens = await claiming.ask({ do: "create", count: rounds, views: 1 });
   for (const urlToken of tokens) {
@@ -133,8 +133,8 @@ test("a deletion in another process: the last view or the deletion, never both, 
 });
 
 test("50 guesses at once are five tries, and the recipient beside them gets in", async () => {
-  await using world = await openTestHouse();
-  const { pushes } = world.house;
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
   const passphrase = "the right one";
   const { urlToken } = await pushes.create({ payload: "x", passphrase, expireAfterViews: 1 }, stranger);
   const guess = (word: string, client: string) =>
@@ -148,15 +148,15 @@ test("50 guesses at once are five tries, and the recipient beside them gets in",
 });
 
 test("ten processes that open the same new folder at once agree on everything", async () => {
-  const houses = await spawnOpenHouses(10, makeFolder());
+  const domains = await spawnOpenDomains(10, makeFolder());
   for (let round = 0; round < 8; round += 1) {
     const dataDir = makeFolder();
     const at = soon();
-    await Promise.all(houses.map((house) => house.ask({ do: "open", dataDir, environment: {} }, at)));
-    const made = await Promise.all(houses.map((house) => house.ask({ do: "create", count: 10, views: 1 })));
+    await Promise.all(domains.map((domain) => domain.ask({ do: "open", dataDir, environment: {} }, at)));
+    const made = await Promise.all(domains.map((domain) => domain.ask({ do: "create", count: 10, views: 1 })));
     const tokens = made.flat();
     expect(new Set(tokens).size).toBe(100);
-    await using world = await openTestHouse({ dataDir });
+    await using world = await openTestDomain({ dataDir });
     const outcomes = await Promise.all(tokens.map((urlToken) => claim(world, urlToken)));
     expect(revealed(outcomes)).toBe(100);
     expect(await damageOf(dataDir)).toEqual([]);
@@ -165,11 +165,11 @@ test("ten processes that open the same new folder at once agree on everything", 
 
 test("while another process rotates the keys, every claim opens and is counted once", async () => {
   const dataDir = makeFolder();
-  const [old] = await spawnOpenHouses(1, dataDir, keyEnvironment("first"));
+  const [old] = await spawnOpenDomains(1, dataDir, keyEnvironment("first"));
   const tokens = (await old?.ask({ do: "create", count: 1_000, views: 1 })) ?? [];
   await old?.ask({ do: "close" }).catch(() => undefined);
-  const houses = await spawnOpenHouses(2, dataDir, keyEnvironment("second", "first"));
-  const [rotating, claiming] = houses;
+  const domains = await spawnOpenDomains(2, dataDir, keyEnvironment("second", "first"));
+  const [rotating, claiming] = domains;
   if (rotating === undefined || claiming === undefined) throw new Error("There are not two processes.");
   const at = soon();
   const rotation = rotating.ask({ do: "rotate" }, at);

@@ -27,11 +27,11 @@ async function read(baseUrl: string, urlToken: string): Promise<string> {
 }
 
 async function readToTheEnd(baseUrl: string, urlToken: string): Promise<string[]> {
-  const words: string[] = [];
+  const messages: string[] = [];
   for (;;) {
     const word = await read(baseUrl, urlToken);
-    if (word === "gone") return words;
-    words.push(word);
+    if (word === "gone") return messages;
+    messages.push(word);
   }
 }
 
@@ -49,14 +49,14 @@ describe.each([
         const first = `first-${round}`;
         const urlToken = await pushVersion(at(0), owner, { word: first, files }, views);
         const remove_files = await fileIdsOf(at(0), owner, urlToken);
-        const words = ["second", "third", "fourth"].map((word) => `${word}-${round}`);
+        const messages = ["second", "third", "fourth"].map((word) => `${word}-${round}`);
         const readings = Array.from({ length: racers }, (_, index) => read(at(index), urlToken));
         const statuses = await Promise.all(
-          words.map((word, index) => editTo(at(index), owner, urlToken, { word, files }, { remove_files })),
+          messages.map((word, index) => editTo(at(index), owner, urlToken, { word, files }, { remove_files })),
         );
         const opened = await Promise.all(readings);
         expect(new Set(statuses.filter((status) => status !== 303 && status !== 409))).toEqual(new Set());
-        const saved = words.filter((_, index) => statuses[index] === 303);
+        const saved = messages.filter((_, index) => statuses[index] === 303);
         expect(saved.length).toBeGreaterThan(0);
         // Of versions that remove the same files only one can come first.
         if (files > 0) expect(saved).toHaveLength(1);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createPush, doors, everyDoor, read } from "../support/doors.ts";
 import { newDataDir } from "../support/processes.ts";
 import { startServer } from "../support/server.ts";
-import { soon, spawnOpenHouses } from "../support/spawn-house.ts";
+import { soon, spawnOpenDomains } from "../support/spawn-domain.ts";
 
 const processes = 4;
 const racers = 50;
@@ -13,12 +13,12 @@ describe.each([1, 5])(
   { timeout: 600_000 },
   (views) => {
     it("get it exactly so often", async () => {
-      const houses = await spawnOpenHouses(processes, newDataDir());
-      const tokens = (await houses[0]?.ask({ do: "create", count: rounds, views })) ?? [];
+      const domains = await spawnOpenDomains(processes, newDataDir());
+      const tokens = (await domains[0]?.ask({ do: "create", count: rounds, views })) ?? [];
       const revealed: number[] = [];
       for (const urlToken of tokens) {
         const at = soon();
-        const asked = houses.map((house, index) => house.ask({ do: "claim", urlToken, times: shareOf(index) }, at));
+        const asked = domains.map((domain, index) => domain.ask({ do: "claim", urlToken, times: shareOf(index) }, at));
         const outcomes = (await Promise.all(asked)).flat();
         expect(outcomes).toHaveLength(racers);
         expect(outcomes.filter((outcome) => !["revealed", "gone"].includes(outcome))).toEqual([]);

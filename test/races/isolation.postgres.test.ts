@@ -1,7 +1,7 @@
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { sql } from "../../src/db/statement.ts";
-import { makeDataDir, openTestHouse, signedIn, stranger, type TestHouse } from "../support/house.ts";
+import { sql } from "../../src/database/statement.ts";
+import { makeDataDir, openTestDomain, signedIn, stranger, type TestDomain } from "../support/domain.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { openTestDatabase } from "../support/postgres/open-database.ts";
 
@@ -19,30 +19,30 @@ async function makeDatabase(isolation: Isolation): Promise<string> {
   return url;
 }
 
-async function openTwoHouses(isolation: Isolation): Promise<readonly [TestHouse, TestHouse]> {
+async function openTwoDomains(isolation: Isolation): Promise<readonly [TestDomain, TestDomain]> {
   const environment = { DATABASE_URL: await makeDatabase(isolation) };
   const dataDir = makeDataDir();
   const open = async () => {
-    const world = await openTestHouse({ dataDir, environment });
+    const world = await openTestDomain({ dataDir, environment });
     onTestFinished(() => world[Symbol.asyncDispose]());
     return world;
   };
   return [await open(), await open()];
 }
 
-const conflictsOf = (worlds: readonly TestHouse[]) =>
-  worlds.reduce((sum, { house }) => sum + house.db.counts.conflicts, 0);
+const conflictsOf = (worlds: readonly TestDomain[]) =>
+  worlds.reduce((sum, { domain }) => sum + domain.db.counts.conflicts, 0);
 
 describe.each(isolations)("when the server's transactions are %s", (isolation) => {
-  it("what a unit has read in its turn still holds when it writes", async () => {
+  it("what a tx has read in its turn still holds when it writes", async () => {
     const url = await makeDatabase(isolation);
     const dbs = [(await openTestDatabase(url)).db, (await openTestDatabase(url)).db];
     const read = sql<[], { highest: number | null }>("SELECT max(departed_at) AS highest FROM departed_owners");
     const write = sql<[id: number, at: number]>("INSERT INTO departed_owners (user_id, departed_at) VALUES (?, ?)");
     const units = Array.from({ length: 30 }, (_, id) =>
-      dbs[id % 2]?.writeInTurn("accounts", async (unit) => {
-        const next = ((await unit.one(read))?.highest ?? 0) + 1;
-        await unit.run(write, id, next);
+      dbs[id % 2]?.writeSerialized("accounts", async (tx) => {
+        const next = ((await tx.one(read))?.highest ?? 0) + 1;
+        await tx.run(write, id, next);
         return next;
       }),
     );
@@ -51,15 +51,15 @@ describe.each(isolations)("when the server's transactions are %s", (isolation) =
   });
 
   it("a push is read exactly as often as it may be, and racers that met are served in the end", async () => {
-    const worlds = await openTwoHouses(isolation);
+    const worlds = await openTwoDomains(isolation);
     for (const [owner, views] of [
       [stranger, 1],
       [signedIn(7), 3],
       [stranger, 5],
     ] as const) {
-      const { urlToken } = await worlds[0].house.pushes.create({ payload: "x", expireAfterViews: views }, owner);
+      const { urlToken } = await worlds[0].domain.pushes.create({ payload: "x", expireAfterViews: views }, owner);
       const racers = Array.from({ length: 50 }, (_, at) =>
-        worlds[at % 2 === 0 ? 0 : 1].house.pushes.claimView(urlToken, { counting: "everyone" }, stranger),
+        worlds[at % 2 === 0 ? 0 : 1].domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger),
       );
       const outcomes = (await Promise.all(racers)).map(({ outcome }) => outcome);
       expect(outcomes.filter((outcome) => outcome === "revealed")).toHaveLength(views);
@@ -71,56 +71,56 @@ describe.each(isolations)("when the server's transactions are %s", (isolation) =
   });
 
   it("edits, ends and views of one push do not get lost in each other", async () => {
-    const worlds = await openTwoHouses(isolation);
+    const worlds = await openTwoDomains(isolation);
     const owner = signedIn(7);
-    const { urlToken } = await worlds[0].house.pushes.create({ payload: "first", expireAfterViews: 20 }, owner);
+    const { urlToken } = await worlds[0].domain.pushes.create({ payload: "first", expireAfterViews: 20 }, owner);
     const works = Array.from({ length: 30 }, (_, at) => {
-      const { pushes } = worlds[at % 2 === 0 ? 0 : 1].house;
+      const { pushes } = worlds[at % 2 === 0 ? 0 : 1].domain;
       return at % 3 === 0
         ? pushes.edit(urlToken, { note: `note ${at}` }, owner).then(({ outcome }) => outcome)
         : pushes.claimView(urlToken, { counting: "everyone" }, stranger).then(({ outcome }) => outcome);
     });
     const outcomes = await Promise.all(works);
     expect(outcomes.filter((outcome) => outcome === "revealed")).toHaveLength(20);
-    const trail = await worlds[1].house.pushes.audit(urlToken, owner, 1);
+    const trail = await worlds[1].domain.pushes.audit(urlToken, owner, 1);
     const kinds = trail.map(({ kind }) => kind);
     expect(kinds.filter((kind) => kind === "view")).toHaveLength(20);
     expect(kinds.filter((kind) => kind === "edit")).toHaveLength(outcomes.filter((o) => o === "edited").length);
   });
 
   it("accounts that come at once for one address, and administrators that remove each other, come right", async () => {
-    const worlds = await openTwoHouses(isolation);
+    const worlds = await openTwoDomains(isolation);
     const password = "a long enough password";
     const made = await Promise.allSettled(
       Array.from({ length: 6 }, (_, at) =>
-        worlds[at % 2 === 0 ? 0 : 1].house.accounts.createUser({ email: "ada@example.com", password, admin: true }),
+        worlds[at % 2 === 0 ? 0 : 1].domain.accounts.createUser({ email: "ada@example.com", password, admin: true }),
       ),
     );
     expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    const other = await worlds[0].house.accounts.createUser({ email: "bob@example.com", password, admin: true });
-    const first = await worlds[0].house.accounts.findUserByEmail("ada@example.com");
+    const other = await worlds[0].domain.accounts.createUser({ email: "bob@example.com", password, admin: true });
+    const first = await worlds[0].domain.accounts.findUserByEmail("ada@example.com");
     const removed = await Promise.all([
-      worlds[0].house.deleteAccount(other.id, null),
-      worlds[1].house.deleteAccount(first?.id ?? 0, null),
+      worlds[0].domain.deleteAccount(other.id, null),
+      worlds[1].domain.deleteAccount(first?.id ?? 0, null),
     ]);
     expect(removed.map(({ outcome }) => outcome).sort()).toEqual(["done", "last_admin"]);
   });
 
   it("two sweepers end and remove everything once", async () => {
-    const worlds = await openTwoHouses(isolation);
-    const { clock, house } = worlds[0];
-    for (let at = 0; at < 60; at += 1) await house.pushes.create({ payload: "x", expireAfterDays: 1 }, stranger);
+    const worlds = await openTwoDomains(isolation);
+    const { clock, domain } = worlds[0];
+    for (let at = 0; at < 60; at += 1) await domain.pushes.create({ payload: "x", expireAfterDays: 1 }, stranger);
     const now = clock.now() + 2 * 24 * 60 * 60 * 1_000;
     const ended = await Promise.all(
-      [0, 1, 2, 3].map((at) => worlds[at % 2 === 0 ? 0 : 1].house.store.upkeep.endDue(now, 20, 0)),
+      [0, 1, 2, 3].map((at) => worlds[at % 2 === 0 ? 0 : 1].domain.store.upkeep.endDue(now, 20, 0)),
     );
     expect(ended.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(60);
-    while ((await house.store.upkeep.endDue(now, 20, 0)) > 0);
+    while ((await domain.store.upkeep.endDue(now, 20, 0)) > 0);
     const removed = await Promise.all(
-      [0, 1, 2, 3].map((at) => worlds[at % 2 === 0 ? 0 : 1].house.store.upkeep.removeTombstones(now, 60)),
+      [0, 1, 2, 3].map((at) => worlds[at % 2 === 0 ? 0 : 1].domain.store.upkeep.removeTombstones(now, 60)),
     );
     let sum = removed.reduce((all, count) => all + count, 0);
-    for (let more = 1; more > 0; sum += more) more = await house.store.upkeep.removeTombstones(now, 60);
+    for (let more = 1; more > 0; sum += more) more = await domain.store.upkeep.removeTombstones(now, 60);
     expect(sum).toBe(60);
   });
 });

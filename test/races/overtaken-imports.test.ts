@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { AdoptedUser } from "../../src/accounts/adopt-user.ts";
 import { systemRandom } from "../../src/base/random.ts";
-import { createHouseDestination } from "../../src/import/house-destination.ts";
+import { createDomainDestination } from "../../src/import/domain-destination.ts";
 import { startTestApp } from "../support/app.ts";
-import { TestClock } from "../support/house.ts";
+import { TestClock } from "../support/domain.ts";
 
 const now = Date.UTC(2026, 10, 20);
 
@@ -23,9 +23,9 @@ const alice: AdoptedUser = {
 async function startRuns() {
   const clock = new TestClock(now);
   const app = await startTestApp({ clock });
-  const { house } = app.app;
+  const { domain } = app.app;
   const effects = { clock, random: systemRandom, monotonicMs: () => clock.now() };
-  const start = () => createHouseDestination(house, effects, "of one source");
+  const start = () => createDomainDestination(domain, effects, "of one source");
   return { app, one: start(), other: start() };
 }
 

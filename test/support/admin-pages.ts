@@ -1,9 +1,9 @@
 import type { AdminEntry, User } from "../../src/accounts/accounts.ts";
-import { lookView } from "../../src/pages/admin/look-view.tsx";
 import { mailsView } from "../../src/pages/admin/mails-view.tsx";
 import { overviewView } from "../../src/pages/admin/overview-view.tsx";
 import { pushesView } from "../../src/pages/admin/pushes-view.tsx";
 import { settingsView } from "../../src/pages/admin/settings-view.tsx";
+import { themeView } from "../../src/pages/admin/theme-view.tsx";
 import { trailView } from "../../src/pages/admin/trail-view.tsx";
 import { usersView } from "../../src/pages/admin/users-view.tsx";
 import type { PageContext } from "../../src/pages/page-context.ts";
@@ -70,7 +70,7 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
       ],
       page,
     ),
-    lookView({ name: text, style: text, look: page.look, problems: { name: text, logo: text, style: text } }, page),
+    themeView({ name: text, style: text, theme: page.theme, problems: { name: text, logo: text, style: text } }, page),
     trailView({ entries, page: 2, nowMs }, page),
     trailView({ entries: [], page: 1, nowMs }, page),
   ];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, onTestFinished } from "vitest";
-import { sql } from "../../src/db/statement.ts";
+import { sql } from "../../src/database/statement.ts";
 import { startTestApp, type TestApp } from "./app.ts";
 import { type Estate, makeEstate } from "./estate.ts";
 import { type Person, personAt } from "./person.ts";
@@ -58,11 +58,11 @@ const giveUpNewest = sql(
 
 /** @returns the number of a mail that was given up as soon as it was written. */
 export async function giveUpMail({ app, clock }: TestApp, to: string): Promise<number> {
-  const { db, mail } = app.house;
-  await db.write(async (unit) => {
+  const { db, mail } = app.domain;
+  await db.write(async (tx) => {
     const content = { kind: "reset_password", token: resetToken } as const;
-    await mail.outbox.put(unit, { to, language: null, content }, clock.now());
-    await unit.run(giveUpNewest);
+    await mail.outbox.put(tx, { to, language: null, content }, clock.now());
+    await tx.run(giveUpNewest);
   });
-  return (await mail.failedLetters(1))[0]?.id ?? 0;
+  return (await mail.failedEmails(1))[0]?.id ?? 0;
 }

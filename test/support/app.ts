@@ -2,8 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { type App, buildApp } from "../../src/app.ts";
+import { makeDataDir, TestClock, testConfig, testEffects } from "./domain.ts";
 import { settingsOfEngine } from "./engine.ts";
-import { makeDataDir, TestClock, testConfig, testEffects } from "./house.ts";
 
 export interface TestApp extends AsyncDisposable {
   readonly app: App;
@@ -45,8 +45,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   return {
     ...{ app, server: app.server, clock, dataDir, logLines },
     async makeToken(email, admin = false) {
-      const user = await app.house.accounts.createUser({ email, password, admin });
-      return (await app.house.accounts.createToken(user.id, "test")).token;
+      const user = await app.domain.accounts.createUser({ email, password, admin });
+      return (await app.domain.accounts.createToken(user.id, "test")).token;
     },
     async listen() {
       return await app.server.listen({ host: "127.0.0.1", port: 0 });

@@ -143,7 +143,7 @@ async function openAt(baseUrl: string, push: Tracked): Promise<boolean> {
 }
 
 /**
- * Opens what was witnessed in a restored house until it is gone: each as often as a moment between the two sightings
+ * Opens what was witnessed in a restored domain until it is gone: each as often as a moment between the two sightings
  * allows. @returns how many views came out in all.
  */
 export async function openRestored(baseUrl: string, witnessed: readonly Witnessed[]): Promise<number> {

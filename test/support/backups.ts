@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { makeTestCli, type TestCli } from "./cli.ts";
-import { openTestHouse, TestClock, type TestHouse } from "./house.ts";
+import { openTestDomain, TestClock, type TestDomain } from "./domain.ts";
 
-/** What the houses of these tests are sealed under, as settings take it. */
+/** What the domains of these tests are sealed under, as settings take it. */
 export const keySettings = { PWPUSH_MASTER_KEY: "5ea1".repeat(16) };
 
 type Settings = Readonly<Record<string, string>>;
@@ -20,17 +20,17 @@ export function makeShelf(): string {
 export interface BackupWorld {
   readonly cli: TestCli;
   readonly clock: TestClock;
-  /** A folder for backups and restored houses. */
+  /** A folder for backups and restored domains. */
   readonly shelf: string;
-  /** A house; it is closed at the end of the test at the latest. */
-  open(dataDir?: string, settings?: Settings): Promise<TestHouse>;
+  /** A domain; it is closed at the end of the test at the latest. */
+  open(dataDir?: string, settings?: Settings): Promise<TestDomain>;
   /** Runs a command that has to succeed without a warning. @returns what it said. */
   run(argv: readonly string[], more?: { dataDir?: string; stdin?: Buffer; settings?: Settings }): Promise<string>;
   /** Runs a command that has to be refused. @returns the sentence. */
   refused(argv: readonly string[], more?: { dataDir?: string; stdin?: Buffer; settings?: Settings }): Promise<string>;
 }
 
-/** Commands and houses in this process, under one clock and one master key. */
+/** Commands and domains in this process, under one clock and one master key. */
 export function makeBackupWorld(clock = new TestClock()): BackupWorld {
   const cli = makeTestCli({ clock });
   const run: BackupWorld["cli"]["run"] = (argv, more) => cli.run(argv, more);
@@ -43,7 +43,7 @@ export function makeBackupWorld(clock = new TestClock()): BackupWorld {
     clock,
     shelf: makeShelf(),
     async open(dataDir = cli.dataDir, settings = keySettings) {
-      const opened = await openTestHouse({ dataDir, clock, environment: settings });
+      const opened = await openTestDomain({ dataDir, clock, environment: settings });
       let open = true;
       const close = async () => {
         if (open) await opened[Symbol.asyncDispose]();

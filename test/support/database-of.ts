@@ -1,7 +1,7 @@
-import type { Database } from "../../src/db/database.ts";
-import { openDatabase } from "../../src/db/open-database.ts";
+import type { Database } from "../../src/database/database.ts";
+import { openDatabase } from "../../src/database/open-database.ts";
+import { testConfig } from "./domain.ts";
 import { settingsOfEngine } from "./engine.ts";
-import { testConfig } from "./house.ts";
 
 /** The database of a data folder, past the program that runs on it or has run. */
 export async function withDatabaseOf<T>(dataDir: string, work: (db: Database) => Promise<T>): Promise<T> {

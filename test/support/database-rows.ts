@@ -22,7 +22,7 @@ const tracks: readonly string[] = [
  * nothing else has changed.
  */
 export async function rowsBeside({ app }: TestApp, userId: number | null): Promise<readonly string[]> {
-  const { db } = app.house;
+  const { db } = app.domain;
   const found: string[] = [];
   for (const table of (await tablesOf(db)).filter((name) => !tracks.includes(name))) {
     const rows = (await readRows(db, `SELECT * FROM ${table}`))
@@ -45,7 +45,7 @@ function isSpentForEqualWork(table: string, row: Row): boolean {
   return table === "meta" && row.name === "nothing";
 }
 
-/** When a waiting letter is tried again is the timetable's; that it waits, or was given up, is not. */
+/** When a waiting email is tried again is the timetable's; that it waits, or was given up, is not. */
 function withoutTime(table: string, row: Row): Row {
   return table === "outbox" && row.due_at !== null ? { ...row, due_at: "waits" } : row;
 }

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Database, Reading, Writing } from "../../src/db/database.ts";
-import { openSqlite } from "../../src/db/sqlite.ts";
-import { type StatementText, sql, type Value } from "../../src/db/statement.ts";
+import type { Database, ReadConnection, WriteConnection } from "../../src/database/database.ts";
+import { openSqlite } from "../../src/database/sqlite.ts";
+import { type StatementText, sql, type Value } from "../../src/database/statement.ts";
 import { engine, settingsOfEngine } from "./engine.ts";
 
 /**
@@ -56,7 +56,7 @@ async function openPostgresOf(
   onMade();
   const url = new URL(address);
   // Loaded here: a run on SQLite goes without the driver.
-  const { openPostgres } = await import("../../src/db/postgres/postgres.ts");
+  const { openPostgres } = await import("../../src/database/postgres/postgres.ts");
   return await openPostgres({
     settings: {
       ...{ host: url.hostname, port: Number(url.port), user: url.username, password: url.password },
@@ -78,11 +78,11 @@ function late(beginning: Promise<Database>): Database {
     return db;
   });
   const counts = { commits: 0, units: 0, conflicts: 0, waiting: 0 };
-  const reading = (of: (db: Database) => Reading): Reading => ({
+  const reading = (of: (db: Database) => ReadConnection): ReadConnection => ({
     one: async (statement, ...parameters) => of(await opening).one(statement, ...parameters),
     all: async (statement, ...parameters) => of(await opening).all(statement, ...parameters),
   });
-  const writing = (of: (db: Database) => Writing): Writing => ({
+  const writing = (of: (db: Database) => WriteConnection): WriteConnection => ({
     ...reading(of),
     run: async (statement, ...parameters) => of(await opening).run(statement, ...parameters),
   });
@@ -98,7 +98,7 @@ function late(beginning: Promise<Database>): Database {
     },
     hotInsert: { run: async (statement, ...parameters) => (await opening).hotInsert.run(statement, ...parameters) },
     write: async (work) => (await opening).write(work),
-    writeInTurn: async (turn, work) => (await opening).writeInTurn(turn, work),
+    writeSerialized: async (turn, work) => (await opening).writeSerialized(turn, work),
     get counts() {
       return opened?.counts ?? counts;
     },

@@ -29,7 +29,7 @@ function makeAddress(): string {
 }
 
 export async function makeEstate(world: TestApp, withFactors = true): Promise<Estate> {
-  const { accounts, db } = world.app.house;
+  const { accounts, db } = world.app.domain;
   const canaries = new Canaries();
   const address = makeAddress();
   canaries.add("address", address);

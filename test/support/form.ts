@@ -1,21 +1,21 @@
 import type { Page } from "playwright-core";
-import { en } from "../../src/words/en.ts";
-import type { Words } from "../../src/words/words.ts";
+import { en } from "../../src/i18n/en.ts";
+import type { Messages } from "../../src/i18n/i18n.ts";
 
 /** What the form of a new push shows a person; each by what the person sees of it. */
-export function newPushForm(page: Page, { newPush: words }: Pick<Words, "newPush"> = en) {
+export function newPushForm(page: Page, { newPush: messages }: Pick<Messages, "newPush"> = en) {
   const field = (label: string) => page.getByLabel(label, { exact: true });
   return {
     payload: page.locator("#push_payload"),
-    files: field(words.files).and(page.locator("input")),
-    days: field(words.days),
-    views: field(words.views),
-    passphrase: field(words.passphrase),
-    retrievalStep: field(words.retrievalStep),
-    deletable: field(words.deletable),
-    name: field(words.name),
-    note: field(words.note),
-    submit: page.getByRole("button", { name: words.submit }),
+    files: field(messages.files).and(page.locator("input")),
+    days: field(messages.days),
+    views: field(messages.views),
+    passphrase: field(messages.passphrase),
+    retrievalStep: field(messages.retrievalStep),
+    deletable: field(messages.deletable),
+    name: field(messages.name),
+    note: field(messages.note),
+    submit: page.getByRole("button", { name: messages.submit }),
   };
 }
 

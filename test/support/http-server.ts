@@ -5,7 +5,7 @@ import { systemRandom } from "../../src/base/random.ts";
 import { createServer, type Server } from "../../src/http/server.ts";
 import { createEvents } from "../../src/telemetry/events.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
-import { TestClock, testConfig } from "./house.ts";
+import { TestClock, testConfig } from "./domain.ts";
 
 /** The server itself writes nothing. */
 const unusedDataDir = join(tmpdir(), "sealpush-unused");

@@ -1,4 +1,4 @@
-import type { Database } from "../../src/db/database.ts";
+import type { Database } from "../../src/database/database.ts";
 
 /** The database with the test's own `write`; everything else is as it is. */
 export function interposed(db: Database, write: Database["write"]): Database {
@@ -12,7 +12,7 @@ export function interposed(db: Database, write: Database["write"]): Database {
     hotInsert: db.hotInsert,
     hotUpdate: db.hotUpdate,
     write,
-    writeInTurn: (turn, work) => db.writeInTurn(turn, work),
+    writeSerialized: (turn, work) => db.writeSerialized(turn, work),
     get counts() {
       return db.counts;
     },

@@ -37,7 +37,7 @@ export function keepAsking({ port, keptAlive, fresh, expected = [] }: LoadOption
     const answer = await send({ port, agent, method, path });
     if (answer.status !== status) throw new Error(`${method} was answered by ${answer.status}: ${answer.text}`);
     answered += 1;
-    for (const look of onAnswered) look();
+    for (const theme of onAnswered) theme();
     return JSON.parse(answer.text);
   }
 
@@ -67,12 +67,12 @@ export function keepAsking({ port, keptAlive, fresh, expected = [] }: LoadOption
     more(count) {
       const enough = answered + count;
       return new Promise((resolve) => {
-        const look = () => {
+        const theme = () => {
           if (answered < enough) return;
-          onAnswered.delete(look);
+          onAnswered.delete(theme);
           resolve();
         };
-        onAnswered.add(look);
+        onAnswered.add(theme);
       });
     },
     async stop() {

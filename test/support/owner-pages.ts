@@ -21,10 +21,10 @@ function pushesNamed(text: string): readonly OwnedPush[] {
   }));
 }
 
-function mailed(kind: AuditKind, text: string): Pick<AuditEntry, "dispatch"> {
+function mailed(kind: AuditKind, text: string): Pick<AuditEntry, "linkDelivery"> {
   if (kind !== "creation_email_send") return {};
   const report = { status: "partially_failed", proceedAt: nowMs, errorMessage: text } as const;
-  return { dispatch: { recipients: `${text},${text}`, locale: text, successfulSends: text, ...report } };
+  return { linkDelivery: { recipients: `${text},${text}`, locale: text, successfulSends: text, ...report } };
 }
 
 function eventsWith(text: string): readonly TrailEvent[] {

@@ -30,7 +30,7 @@ const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefo
 
 /** Signs in with the tests' one password. */
 export async function personAt(world: TestApp, email: string, options: PersonOptions = {}): Promise<Person> {
-  if (options.join) await world.app.house.accounts.createUser({ email, password, admin: options.admin ?? false });
+  if (options.join) await world.app.domain.accounts.createUser({ email, password, admin: options.admin ?? false });
   let cookie = "";
   const { address = "192.0.2.7", userAgent = firefox } = options;
   const send = async (

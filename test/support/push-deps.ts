@@ -1,23 +1,23 @@
 import { createArgon2Queue } from "../../src/crypto/passphrase.ts";
-import { createIds } from "../../src/db/ids.ts";
+import { createIds } from "../../src/database/ids.ts";
 import { createAttempts } from "../../src/pushes/attempts.ts";
 import type { PushDeps } from "../../src/pushes/deps.ts";
-import { createDispatchCounter } from "../../src/pushes/dispatch.ts";
-import type { PushLetters } from "../../src/pushes/letters.ts";
-import type { TestHouse } from "./house.ts";
+import type { PushEmails } from "../../src/pushes/emails.ts";
+import { createLinkDeliveryCounter } from "../../src/pushes/link-delivery.ts";
+import type { TestDomain } from "./domain.ts";
 
 /** Of a server that sends no mails. */
-const silentLetters: PushLetters = {
+const silentEmails: PushEmails = {
   ...{ mailsLinks: false, tellsOfViews: false, dailyMax: 0 },
   findOwner: async () => undefined,
   assertRoom: async () => undefined,
   putLink: async () => undefined,
-  putViewNotice: async () => undefined,
+  putViewNotification: async () => undefined,
 };
 
-/** What the operations of an open house work with, and in place of a part of it what the test brings. */
-export function pushDepsOf(world: TestHouse, overrides: Partial<PushDeps> = {}): PushDeps {
-  const { config, vault, store, blobs, db, limits } = world.house;
+/** What the operations of an open domain work with, and in place of a part of it what the test brings. */
+export function pushDepsOf(world: TestDomain, overrides: Partial<PushDeps> = {}): PushDeps {
+  const { config, vault, store, blobs, db, limits } = world.domain;
   return {
     ...{ config, vault, store, blobs },
     clock: world.clock,
@@ -25,9 +25,9 @@ export function pushDepsOf(world: TestHouse, overrides: Partial<PushDeps> = {}):
     ids: createIds(db, "pushes"),
     argon2: createArgon2Queue({ runningMax: 2, waitingMax: 100, waitingPerClientMax: 100 }),
     attempts: createAttempts(limits),
-    letters: silentLetters,
-    dispatchIds: createIds(db, "dispatches"),
-    dispatchCounter: createDispatchCounter(limits),
+    letters: silentEmails,
+    linkDeliveryIds: createIds(db, "link_deliveries"),
+    linkDeliveryCounter: createLinkDeliveryCounter(limits),
     capacity: { assertRoomFor: async () => undefined, assertRoomForFile: async () => undefined },
     ...overrides,
   };

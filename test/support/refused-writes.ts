@@ -1,6 +1,6 @@
-import type { Database } from "../../src/db/database.ts";
+import type { Database } from "../../src/database/database.ts";
 import { changeRows, tablesOf } from "./engine-database.ts";
-import { sqliteOf } from "./sqlite-house.ts";
+import { sqliteOf } from "./sqlite-domain.ts";
 
 /** From now on the database refuses every write, as a full disk makes it. @returns what takes them again. */
 export async function refuseWrites(db: Database): Promise<() => Promise<void>> {

@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import { onTestFinished } from "vitest";
-import { sealedElsewhere } from "../../src/house.ts";
+import { sealedElsewhere } from "../../src/domain.ts";
 import { rotateKeys } from "../../src/pushes/rotate.ts";
-import { makeDataDir, openTestHouse, TestClock, type TestHouse } from "./house.ts";
+import { makeDataDir, openTestDomain, TestClock, type TestDomain } from "./domain.ts";
 import { keyEnvironment } from "./master-keys.ts";
 
 export function makeFolder(): string {
@@ -13,8 +13,8 @@ export function makeFolder(): string {
 
 export const clock = new TestClock();
 export const open = (dataDir: string, ...keys: [string, ...string[]]) =>
-  openTestHouse({ dataDir, clock, environment: keyEnvironment(...keys) });
+  openTestDomain({ dataDir, clock, environment: keyEnvironment(...keys) });
 
-/** `db`: in place of the house's own. */
-export const rotate = (world: TestHouse, db = world.house.db) =>
-  rotateKeys({ db, keyring: world.house.keyring, sealedElsewhere, clock, pause: async () => undefined });
+/** `db`: in place of the domain's own. */
+export const rotate = (world: TestDomain, db = world.domain.db) =>
+  rotateKeys({ db, keyring: world.domain.keyring, sealedElsewhere, clock, pause: async () => undefined });

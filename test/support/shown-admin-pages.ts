@@ -61,7 +61,7 @@ export const shownAdminPages: readonly ShownPage[] = [
   { name: "administration, failed mails", signedIn: "administrator", show: (page) => page.goto("/admin/mails?page=2") },
   { name: "administration, settings", signedIn: "administrator", show: (page) => page.goto("/admin/settings") },
   {
-    name: "administration, look with a mistake",
+    name: "administration, theme with a mistake",
     signedIn: "administrator",
     async show(page) {
       await page.goto("/admin/look");

@@ -1,7 +1,7 @@
 import { minuteMs } from "../../src/base/clock.ts";
 import { ClockTrust } from "../../src/base/clock-trust.ts";
 import { type SweepDeps, type SweepReport, sweep } from "../../src/pushes/sweep.ts";
-import type { TestHouse } from "./house.ts";
+import type { TestDomain } from "./domain.ts";
 
 /** A clock trust that has seen its ten quiet minutes. */
 export function earnedTrust(): ClockTrust {
@@ -17,16 +17,16 @@ export interface Sweeper {
   readonly failures: readonly unknown[];
 }
 
-/** Sweeps the house under its own clock; the clock is trusted unless the test brings another trust. */
-export function makeSweeper(world: Pick<TestHouse, "house" | "clock">, overrides: Partial<SweepDeps> = {}): Sweeper {
+/** Sweeps the domain under its own clock; the clock is trusted unless the test brings another trust. */
+export function makeSweeper(world: Pick<TestDomain, "domain" | "clock">, overrides: Partial<SweepDeps> = {}): Sweeper {
   const failures: unknown[] = [];
   const deps: SweepDeps = {
-    config: world.house.config,
+    config: world.domain.config,
     clock: world.clock,
     clockTrust: earnedTrust(),
     monotonicMs: () => 0,
-    upkeep: world.house.store.upkeep,
-    blobs: world.house.blobs,
+    upkeep: world.domain.store.upkeep,
+    blobs: world.domain.blobs,
     pause: async () => undefined,
     onBlobDeletionFailed: (error) => failures.push(error),
     ...overrides,

@@ -1,16 +1,16 @@
 import { systemRandom } from "../../src/base/random.ts";
 import { createKeyring, type Keyring } from "../../src/crypto/keyring.ts";
-import type { Database } from "../../src/db/database.ts";
+import type { Database } from "../../src/database/database.ts";
 import { createDelivery, type Delivery } from "../../src/mail/delivery.ts";
-import type { LetterContent } from "../../src/mail/letter.ts";
-import type { LinkLetters } from "../../src/mail/link-letters.ts";
+import type { EmailContent } from "../../src/mail/email.ts";
+import type { LinkEmails } from "../../src/mail/link-emails.ts";
 import type { Mailer, Message, Sending } from "../../src/mail/mailer.ts";
 import { createOutbox, type Outbox } from "../../src/mail/outbox.ts";
-import { createLetterStore, type LetterStore } from "../../src/mail/store/letters.ts";
+import { createEmailStore, type EmailStore } from "../../src/mail/store/emails.ts";
 import { createEvents } from "../../src/telemetry/events.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
+import { TestClock } from "./domain.ts";
 import { openEngineDatabase } from "./engine-database.ts";
-import { TestClock } from "./house.ts";
 
 export const accepted: Sending = { outcome: "accepted", reply: "250 OK" };
 export const unavailable: Sending = {
@@ -28,7 +28,7 @@ export const going = new AbortController().signal;
 
 export interface TestMail {
   readonly db: Database;
-  readonly store: LetterStore;
+  readonly store: EmailStore;
   readonly outbox: Outbox;
   readonly delivery: Delivery;
   readonly clock: TestClock;
@@ -37,20 +37,20 @@ export interface TestMail {
   readonly sent: readonly Message[];
   /** The recipients of it. */
   recipients(): readonly string[];
-  put(to: string, content?: LetterContent): Promise<void>;
-  /** Looks for due letters now, as the job does. */
+  put(to: string, content?: EmailContent): Promise<void>;
+  /** Looks for due emails now, as the job does. */
   run(stop?: AbortSignal): Promise<void>;
 }
 
-export const resetLetter: LetterContent = { kind: "reset_password", token: "reset-token-0123456789" };
-export const noticeLetter: LetterContent = {
+export const resetEmail: EmailContent = { kind: "reset_password", token: "reset-token-0123456789" };
+export const noticeEmail: EmailContent = {
   ...{ kind: "notice", notice: "token_made", subject: "deploy", at: Date.UTC(2026, 0, 15) },
   ...{ address: "192.0.2.1", userAgent: "curl/8" },
 };
 export const testKeyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
 
-/** Every link is of use, and nobody is told what becomes of its letter. */
-const anyLink: LinkLetters = {
+/** Every link is of use, and nobody is told what becomes of its email. */
+const anyLink: LinkEmails = {
   isOfUse: async () => true,
   settle: async () => undefined,
   putOff: async () => undefined,
@@ -63,11 +63,11 @@ export function openTestMail(options: {
   readonly clock?: TestClock;
   readonly keyring?: Keyring;
   readonly open?: boolean;
-  readonly linkLetters?: LinkLetters;
+  readonly linkEmails?: LinkEmails;
 }): TestMail & AsyncDisposable {
   const { clock = new TestClock(), keyring = testKeyring } = options;
   const db = openEngineDatabase(options.folder);
-  const store = createLetterStore(db);
+  const store = createEmailStore(db);
   const outbox = createOutbox({ db, keyring: () => keyring, open: options.open ?? true });
   const sent: Message[] = [];
   const mailer: Mailer = {
@@ -84,15 +84,14 @@ export function openTestMail(options: {
   });
   const delivery = createDelivery({
     ...{ store, keyring, mailer, clock, events },
-    linkLetters: options.linkLetters ?? anyLink,
+    linkEmails: options.linkEmails ?? anyLink,
     baseUrl: "https://push.example.com",
     random: systemRandom,
   });
   return {
     ...{ db, store, outbox, delivery, clock, logLines, sent },
     recipients: () => sent.map(({ to }) => to),
-    put: (to, content = noticeLetter) =>
-      db.write((unit) => outbox.put(unit, { to, language: null, content }, clock.now())),
+    put: (to, content = noticeEmail) => db.write((tx) => outbox.put(tx, { to, language: null, content }, clock.now())),
     run: (stop = going) => delivery.deliverDue(stop),
     async [Symbol.asyncDispose]() {
       await db.close();

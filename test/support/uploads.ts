@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
-import type { TestHouse } from "./house.ts";
+import type { TestDomain } from "./domain.ts";
 
 /** Names of the files under the blobs folder. */
-export function blobFiles(world: TestHouse): string[] {
+export function blobFiles(world: TestDomain): string[] {
   const entries = readdirSync(world.dataDir, { recursive: true, withFileTypes: true });
   return entries.flatMap((entry) => (entry.isFile() && entry.parentPath.includes("blobs") ? [entry.name] : []));
 }

@@ -1,5 +1,5 @@
-import type { Database, Unit } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
 import type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from "../administration.ts";
 import { endSessions } from "./end-sessions.ts";
@@ -13,7 +13,7 @@ export interface AdministrationStore {
   /** The account with everything that belongs to it in this room. */
   deleteUser(userId: number, now: number, entry: NewEntry | null): Promise<Change>;
   /** Together with the change that it tells of. */
-  recordInUnit(unit: Unit, entry: NewEntry): Promise<void>;
+  recordInTransaction(tx: Transaction, entry: NewEntry): Promise<void>;
   listEntries(limit: number, offset: number): Promise<readonly AdminEntry[]>;
 }
 
@@ -61,9 +61,9 @@ const entriesFrom = sql<[limit: number, offset: number], AdminEntry>(
    FROM admin_entries ORDER BY id DESC LIMIT ? OFFSET ?`,
 );
 
-async function recordInUnit(unit: Unit, { by, action, subject, now }: NewEntry): Promise<void> {
-  await unit.run(insertEntry, now, by.userId, by.email, action, subject, by.address);
-  await unit.run(trimEntries, entriesMax);
+async function recordInTransaction(tx: Transaction, { by, action, subject, now }: NewEntry): Promise<void> {
+  await tx.run(insertEntry, now, by.userId, by.email, action, subject, by.address);
+  await tx.run(trimEntries, entriesMax);
 }
 
 export function createAdministrationStore(db: Database): AdministrationStore {
@@ -71,17 +71,17 @@ export function createAdministrationStore(db: Database): AdministrationStore {
   function changeUser(
     userId: number,
     losesAnAdmin: boolean,
-    apply: (unit: Unit, user: User) => Promise<void>,
+    apply: (tx: Transaction, user: User) => Promise<void>,
   ): Promise<Change> {
-    return db.writeInTurn("accounts", async (unit) => {
-      const row = await unit.one(byId, userId);
+    return db.writeSerialized("accounts", async (tx) => {
+      const row = await tx.one(byId, userId);
       if (row === undefined) return { outcome: "unknown" };
       const user = toUser(row);
       const counts = user.admin && user.disabledAt === null;
-      if (losesAnAdmin && counts && ((await unit.one(otherAdmins, userId))?.count ?? 0) === 0) {
+      if (losesAnAdmin && counts && ((await tx.one(otherAdmins, userId))?.count ?? 0) === 0) {
         return { outcome: "last_admin", user };
       }
-      await apply(unit, user);
+      await apply(tx, user);
       return { outcome: "done", user };
     });
   }
@@ -96,28 +96,28 @@ export function createAdministrationStore(db: Database): AdministrationStore {
       }));
     },
     setAdmin: (userId, admin, entry) =>
-      changeUser(userId, !admin, async (unit, user) => {
+      changeUser(userId, !admin, async (tx, user) => {
         // Asked for twice, it happened once: the trail tells of changes.
         if (user.admin === admin) return;
-        await unit.run(setAdmin, admin ? 1 : 0, entry.now, userId);
-        await recordInUnit(unit, entry);
+        await tx.run(setAdmin, admin ? 1 : 0, entry.now, userId);
+        await recordInTransaction(tx, entry);
       }),
     setDisabled: (userId, disabled, entry) =>
-      changeUser(userId, disabled, async (unit, user) => {
+      changeUser(userId, disabled, async (tx, user) => {
         if ((user.disabledAt !== null) === disabled) return;
-        await unit.run(setDisabled, disabled ? entry.now : null, entry.now, userId);
-        if (disabled) await endSessions(unit, userId, null);
-        await recordInUnit(unit, entry);
+        await tx.run(setDisabled, disabled ? entry.now : null, entry.now, userId);
+        if (disabled) await endSessions(tx, userId, null);
+        await recordInTransaction(tx, entry);
       }),
     deleteUser: (userId, now, entry) =>
-      changeUser(userId, true, async (unit) => {
+      changeUser(userId, true, async (tx) => {
         // Read by the room of pushes, whose rows know their owner by this number.
-        await unit.run(depart, userId, now);
+        await tx.run(depart, userId, now);
         // Everything else in this room goes with the row (ON DELETE CASCADE).
-        await unit.run(removeUser, userId);
-        if (entry !== null) await recordInUnit(unit, entry);
+        await tx.run(removeUser, userId);
+        if (entry !== null) await recordInTransaction(tx, entry);
       }),
-    recordInUnit,
+    recordInTransaction,
     listEntries: (limit, offset) => db.read.all(entriesFrom, limit, offset),
   };
 }

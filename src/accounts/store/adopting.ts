@@ -1,5 +1,5 @@
-import type { Unit } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import { allScopes } from "../account.ts";
 import { nextId } from "./counted-ids.ts";
 
@@ -17,21 +17,21 @@ export interface AdoptedAccount {
   readonly lastSignedInAt: number | null;
 }
 
-/** All of it in a unit of the accounts' turn. */
+/** All of it in a transaction of the accounts' turn. */
 export interface AdoptingStore {
-  findId(unit: Unit, email: string): Promise<number | undefined>;
-  nextUserId(unit: Unit): Promise<number>;
-  insertUser(unit: Unit, userId: number, account: AdoptedAccount): Promise<void>;
-  insertTotp(unit: Unit, userId: number, secretSealed: Buffer, lastStep: number, now: number): Promise<void>;
-  insertCodes(unit: Unit, userId: number, keySealed: Buffer, digests: readonly Buffer[]): Promise<void>;
-  findTokenHolder(unit: Unit, digest: Buffer): Promise<number | undefined>;
+  findId(tx: Transaction, email: string): Promise<number | undefined>;
+  nextUserId(tx: Transaction): Promise<number>;
+  insertUser(tx: Transaction, userId: number, account: AdoptedAccount): Promise<void>;
+  insertTotp(tx: Transaction, userId: number, secretSealed: Buffer, lastStep: number, now: number): Promise<void>;
+  insertCodes(tx: Transaction, userId: number, keySealed: Buffer, digests: readonly Buffer[]): Promise<void>;
+  findTokenHolder(tx: Transaction, digest: Buffer): Promise<number | undefined>;
   /** Nothing happens where somebody has a token of this digest. */
-  insertToken(unit: Unit, userId: number, digest: Buffer, now: number): Promise<void>;
+  insertToken(tx: Transaction, userId: number, digest: Buffer, now: number): Promise<void>;
   /** undefined: the account is gone. */
-  findStanding(unit: Unit, userId: number): Promise<Standing | undefined>;
+  findStanding(tx: Transaction, userId: number): Promise<Standing | undefined>;
   /** Of somebody who has none. */
-  setFirstPassword(unit: Unit, userId: number, passwordHash: string): Promise<void>;
-  setCreatedAt(unit: Unit, userId: number, createdAt: number): Promise<void>;
+  setFirstPassword(tx: Transaction, userId: number, passwordHash: string): Promise<void>;
+  setCreatedAt(tx: Transaction, userId: number, createdAt: number): Promise<void>;
 }
 
 /** What somebody can sign in with now. */
@@ -98,40 +98,39 @@ const holderOf = sql<[digest: Buffer], { userId: number }>("SELECT user_id AS us
 
 export function createAdoptingStore(tokenName: string): AdoptingStore {
   return {
-    findId: async (unit, email) => (await unit.one(idByEmail, email))?.id,
-    nextUserId: (unit) => nextId(unit, "users"),
-    async insertUser(unit, userId, account) {
+    findId: async (tx, email) => (await tx.one(idByEmail, email))?.id,
+    nextUserId: (tx) => nextId(tx, "users"),
+    async insertUser(tx, userId, account) {
       const { email, passwordHash, admin, createdAt, updatedAt, confirmedAt, language, lastSignedInAt } = account;
       const flag = admin ? 1 : 0;
-      await unit.run(
+      await tx.run(
         insertRow,
         ...([userId, email, passwordHash, flag, createdAt, updatedAt, confirmedAt, language, lastSignedInAt] as const),
       );
     },
-    async insertTotp(unit, userId, secretSealed, lastStep, now) {
-      await unit.run(insertTotpSecret, userId, secretSealed, lastStep, now);
+    async insertTotp(tx, userId, secretSealed, lastStep, now) {
+      await tx.run(insertTotpSecret, userId, secretSealed, lastStep, now);
     },
-    async insertCodes(unit, userId, keySealed, digests) {
-      await unit.run(insertCodeKey, userId, keySealed);
-      for (const digest of digests) await unit.run(insertCode, userId, digest);
+    async insertCodes(tx, userId, keySealed, digests) {
+      await tx.run(insertCodeKey, userId, keySealed);
+      for (const digest of digests) await tx.run(insertCode, userId, digest);
     },
-    async insertToken(unit, userId, digest, now) {
-      const id = await nextId(unit, "api_tokens");
-      await unit.run(insertApiToken, id, userId, tokenName, digest, allScopes.join(" "), now);
+    async insertToken(tx, userId, digest, now) {
+      const id = await nextId(tx, "api_tokens");
+      await tx.run(insertApiToken, id, userId, tokenName, digest, allScopes.join(" "), now);
     },
-    findTokenHolder: async (unit, digest) => (await unit.one(holderOf, digest))?.userId,
-    async findStanding(unit, userId) {
-      const found = await unit.one(standingOf, userId);
+    findTokenHolder: async (tx, digest) => (await tx.one(holderOf, digest))?.userId,
+    async findStanding(tx, userId) {
+      const found = await tx.one(standingOf, userId);
       if (found === undefined) return undefined;
       const { hasPassword, passkeys, totpSealed, codes } = found;
       return { hasPassword: hasPassword === 1, factors: passkeys + (totpSealed === null ? 0 : 1), totpSealed, codes };
     },
-    async setFirstPassword(unit, userId, passwordHash) {
-      if ((await unit.run(setPassword, passwordHash, userId)) !== 1)
-        throw new Error("Somebody has a password already.");
+    async setFirstPassword(tx, userId, passwordHash) {
+      if ((await tx.run(setPassword, passwordHash, userId)) !== 1) throw new Error("Somebody has a password already.");
     },
-    async setCreatedAt(unit, userId, createdAt) {
-      await unit.run(setCreation, createdAt, userId);
+    async setCreatedAt(tx, userId, createdAt) {
+      await tx.run(setCreation, createdAt, userId);
     },
   };
 }

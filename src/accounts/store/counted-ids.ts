@@ -1,5 +1,5 @@
-import type { Unit } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 
 type Counted = "users" | "api_tokens" | "sessions" | "passkeys";
 
@@ -9,8 +9,8 @@ const takeId = sql<[name: string], { nextId: number }>(
 );
 
 /** Ids of what people and operators name by hand are counted one by one; none is given twice, even when its row goes. */
-export async function nextId(unit: Unit, name: Counted): Promise<number> {
-  const row = await unit.one(takeId, name);
+export async function nextId(tx: Transaction, name: Counted): Promise<number> {
+  const row = await tx.one(takeId, name);
   if (row === undefined) throw new Error("No id was reserved.");
   return row.nextId - 1;
 }

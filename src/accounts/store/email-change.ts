@@ -1,11 +1,11 @@
-import type { Database, Unit } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
 import { toUser, type UserRow, userColumns } from "./rows.ts";
 
-type OnChanged = (unit: Unit, before: User) => Promise<void>;
+type OnChanged = (tx: Transaction, before: User) => Promise<void>;
 
-/** Callbacks run inside the unit. */
+/** Callbacks run inside the transaction. */
 export interface EmailChangeStore {
   /**
    * Earlier links of the user are void.
@@ -19,7 +19,7 @@ export interface EmailChangeStore {
     now: number;
     since: number;
     perUserMax: number;
-    onWritten: (unit: Unit, user: User, owner: User | undefined) => Promise<void>;
+    onWritten: (tx: Transaction, user: User, owner: User | undefined) => Promise<void>;
   }): Promise<"sent" | "too_many" | "unknown">;
   /** The new address is proven by that. @param onChanged told the user as it was before. */
   redeemLink(link: {
@@ -73,23 +73,23 @@ const voidLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id 
 export function createEmailChangeStore(db: Database): EmailChangeStore {
   return {
     insertLink: ({ userId, digest, email, now, since, perUserMax, onWritten }) =>
-      db.writeInTurn("accounts", async (unit) => {
-        const user = await findUser(unit, userId);
+      db.writeSerialized("accounts", async (tx) => {
+        const user = await findUser(tx, userId);
         if (user === undefined) return "unknown";
-        if (((await unit.one(countLinks, userId, since))?.count ?? 0) >= perUserMax) return "too_many";
-        await unit.run(forgetOld, userId, since);
-        await unit.run(voidEarlier, userId);
-        const owner = await findOwner(unit, email);
-        await unit.run(insertRow, digest, userId, owner === undefined ? email : null, now);
-        await unit.run(setWaiting, email, userId);
-        await onWritten(unit, user, owner);
+        if (((await tx.one(countLinks, userId, since))?.count ?? 0) >= perUserMax) return "too_many";
+        await tx.run(forgetOld, userId, since);
+        await tx.run(voidEarlier, userId);
+        const owner = await findOwner(tx, email);
+        await tx.run(insertRow, digest, userId, owner === undefined ? email : null, now);
+        await tx.run(setWaiting, email, userId);
+        await onWritten(tx, user, owner);
         return "sent";
       }),
     redeemLink: ({ digest, now, since, onChanged }) =>
-      db.writeInTurn("accounts", async (unit) => {
-        const link = await unit.one(openLink, digest, since);
+      db.writeSerialized("accounts", async (tx) => {
+        const link = await tx.one(openLink, digest, since);
         if (link === undefined) return "invalid";
-        const outcome = await change(unit, {
+        const outcome = await change(tx, {
           userId: link.userId,
           email: link.email,
           confirmedAt: now,
@@ -98,25 +98,25 @@ export function createEmailChangeStore(db: Database): EmailChangeStore {
         });
         return outcome === "unknown" ? "invalid" : outcome;
       }),
-    changeEmail: (wanted) => db.writeInTurn("accounts", (unit) => change(unit, { ...wanted, confirmedAt: null })),
+    changeEmail: (wanted) => db.writeSerialized("accounts", (tx) => change(tx, { ...wanted, confirmedAt: null })),
     findLink: async (digest, since) => (await db.read.one(openLink, digest, since))?.email,
   };
 }
 
 const userOf = (row: UserRow | undefined) => (row === undefined ? undefined : toUser(row));
-const findUser = async (unit: Unit, userId: number) => userOf(await unit.one(enabledById, userId));
-const findOwner = async (unit: Unit, email: string) => userOf(await unit.one(userByEmail, email));
+const findUser = async (tx: Transaction, userId: number) => userOf(await tx.one(enabledById, userId));
+const findOwner = async (tx: Transaction, email: string) => userOf(await tx.one(userByEmail, email));
 
 async function change(
-  unit: Unit,
+  tx: Transaction,
   wanted: Parameters<EmailChangeStore["changeEmail"]>[0] & { confirmedAt: number | null },
 ): Promise<"changed" | "taken" | "unknown"> {
   const { userId, email, confirmedAt, now, onChanged } = wanted;
-  const user = await findUser(unit, userId);
+  const user = await findUser(tx, userId);
   if (user === undefined) return "unknown";
-  if ((await findOwner(unit, email)) !== undefined) return "taken";
-  await unit.run(setEmail, email, confirmedAt, now, userId);
-  await unit.run(voidLinks, userId);
-  await onChanged(unit, user);
+  if ((await findOwner(tx, email)) !== undefined) return "taken";
+  await tx.run(setEmail, email, confirmedAt, now, userId);
+  await tx.run(voidLinks, userId);
+  await onChanged(tx, user);
   return "changed";
 }

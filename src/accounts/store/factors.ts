@@ -1,6 +1,6 @@
-import type { Database, Unit } from "../../db/database.ts";
-import type { SealedColumn } from "../../db/sealed-column.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import type { SealedColumn } from "../../database/sealed-column.ts";
+import { sql } from "../../database/statement.ts";
 import type { FactorFailures } from "../factor-throttle.ts";
 
 /** What of the second factors lies in the store beside the passkeys. */
@@ -14,27 +14,27 @@ interface FactorSummary {
   readonly backupCodesLeft: number;
 }
 
-/** For units of the accounts' turn: what decides is read there and not before. */
+/** For transactions of the accounts' turn: what decides is read there and not before. */
 export interface FactorUnit {
   /** Authenticator app and passkeys together. */
-  countFactors(unit: Unit, userId: number): Promise<number>;
+  countFactors(tx: Transaction, userId: number): Promise<number>;
   /** Whether the session is there still, and waits for nothing. */
-  sessionStands(unit: Unit, sessionId: number, userId: number): Promise<boolean>;
-  findTotpSecret(unit: Unit, userId: number): Promise<Buffer | undefined>;
+  sessionStands(tx: Transaction, sessionId: number, userId: number): Promise<boolean>;
+  findTotpSecret(tx: Transaction, userId: number): Promise<Buffer | undefined>;
   /** In place of the one before, if any. `step`: of the code that confirmed it. */
-  putTotp(unit: Unit, userId: number, secretSealed: Buffer, step: number, now: number): Promise<void>;
+  putTotp(tx: Transaction, userId: number, secretSealed: Buffer, step: number, now: number): Promise<void>;
   /** false: a code of this step or of a later one was used already. */
-  claimTotpStep(unit: Unit, userId: number, step: number): Promise<boolean>;
-  removeTotp(unit: Unit, userId: number): Promise<boolean>;
+  claimTotpStep(tx: Transaction, userId: number, step: number): Promise<boolean>;
+  removeTotp(tx: Transaction, userId: number): Promise<boolean>;
   /** false: no such code, or it was used. */
-  claimBackupCode(unit: Unit, userId: number, digest: Buffer, now: number): Promise<boolean>;
+  claimBackupCode(tx: Transaction, userId: number, digest: Buffer, now: number): Promise<boolean>;
   /** What the user's codes from another installation are checked by; undefined: there are none. */
-  findImportedCodeKey(unit: Unit, userId: number): Promise<Buffer | undefined>;
-  hasBackupCodes(unit: Unit, userId: number): Promise<boolean>;
+  findImportedCodeKey(tx: Transaction, userId: number): Promise<Buffer | undefined>;
+  hasBackupCodes(tx: Transaction, userId: number): Promise<boolean>;
   /** In place of all before; an empty list removes them. */
-  replaceBackupCodes(unit: Unit, userId: number, digests: readonly Buffer[]): Promise<void>;
-  readFailures(unit: Unit, userId: number): Promise<FactorFailures>;
-  writeFailures(unit: Unit, userId: number, failures: FactorFailures): Promise<void>;
+  replaceBackupCodes(tx: Transaction, userId: number, digests: readonly Buffer[]): Promise<void>;
+  readFailures(tx: Transaction, userId: number): Promise<FactorFailures>;
+  writeFailures(tx: Transaction, userId: number, failures: FactorFailures): Promise<void>;
 }
 
 export function totpContext(userId: number): string {
@@ -114,36 +114,36 @@ export function createFactorStore(db: Pick<Database, "read">): FactorStore {
 }
 
 const standing: Pick<FactorUnit, "countFactors" | "sessionStands"> = {
-  countFactors: async (unit, userId) => (await unit.one(factorCount, userId, userId))?.count ?? 0,
-  sessionStands: async (unit, sessionId, userId) => (await unit.one(completeSession, sessionId, userId)) !== undefined,
+  countFactors: async (tx, userId) => (await tx.one(factorCount, userId, userId))?.count ?? 0,
+  sessionStands: async (tx, sessionId, userId) => (await tx.one(completeSession, sessionId, userId)) !== undefined,
 };
 
 const totp: Pick<FactorUnit, "findTotpSecret" | "putTotp" | "claimTotpStep" | "removeTotp"> = {
-  findTotpSecret: async (unit, userId) => (await unit.one(totpSecret, userId))?.secretSealed,
-  async putTotp(unit, userId, secretSealed, step, now) {
-    await unit.run(putTotpSecret, userId, secretSealed, step, now);
+  findTotpSecret: async (tx, userId) => (await tx.one(totpSecret, userId))?.secretSealed,
+  async putTotp(tx, userId, secretSealed, step, now) {
+    await tx.run(putTotpSecret, userId, secretSealed, step, now);
   },
-  claimTotpStep: async (unit, userId, step) => (await unit.run(claimStep, step, userId, step)) === 1,
-  removeTotp: async (unit, userId) => (await unit.run(removeTotpSecret, userId)) === 1,
+  claimTotpStep: async (tx, userId, step) => (await tx.run(claimStep, step, userId, step)) === 1,
+  removeTotp: async (tx, userId) => (await tx.run(removeTotpSecret, userId)) === 1,
 };
 
 const backupCodes: Pick<
   FactorUnit,
   "claimBackupCode" | "findImportedCodeKey" | "hasBackupCodes" | "replaceBackupCodes"
 > = {
-  claimBackupCode: async (unit, userId, digest, now) => (await unit.run(claimCode, now, userId, digest)) === 1,
-  findImportedCodeKey: async (unit, userId) => (await unit.one(importedCodeKey, userId))?.keySealed,
-  hasBackupCodes: async (unit, userId) => (await unit.one(anyCode, userId)) !== undefined,
-  async replaceBackupCodes(unit, userId, digests) {
-    await unit.run(removeCodes, userId);
-    await unit.run(removeImportedCodeKey, userId);
-    for (const digest of digests) await unit.run(insertCode, userId, digest);
+  claimBackupCode: async (tx, userId, digest, now) => (await tx.run(claimCode, now, userId, digest)) === 1,
+  findImportedCodeKey: async (tx, userId) => (await tx.one(importedCodeKey, userId))?.keySealed,
+  hasBackupCodes: async (tx, userId) => (await tx.one(anyCode, userId)) !== undefined,
+  async replaceBackupCodes(tx, userId, digests) {
+    await tx.run(removeCodes, userId);
+    await tx.run(removeImportedCodeKey, userId);
+    for (const digest of digests) await tx.run(insertCode, userId, digest);
   },
 };
 
 const failures: Pick<FactorUnit, "readFailures" | "writeFailures"> = {
-  readFailures: async (unit, userId) => (await unit.one(failuresOf, userId)) ?? { count: 0, since: 0 },
-  async writeFailures(unit, userId, { count, since }) {
-    await unit.run(setFailures, count, since, userId);
+  readFailures: async (tx, userId) => (await tx.one(failuresOf, userId)) ?? { count: 0, since: 0 },
+  async writeFailures(tx, userId, { count, since }) {
+    await tx.run(setFailures, count, since, userId);
   },
 };

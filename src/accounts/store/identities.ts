@@ -1,5 +1,5 @@
-import type { Database, Unit } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
 import { nextId } from "./counted-ids.ts";
 import { toUser, type UserRow, userColumns } from "./rows.ts";
@@ -32,12 +32,12 @@ export interface IdentityStore {
   insertUserWithIdentity(
     request: IdentityKey & { email: string; now: number },
   ): Promise<User | "email_taken" | "identity_taken" | "no_users_yet">;
-  /** In a unit of the accounts' turn. "taken": it is another account's. */
-  linkIdentity(unit: Unit, link: NewLink): Promise<"linked" | "linked_before" | "taken" | "refused">;
-  /** In a unit of the accounts' turn: still this user's. */
-  isIdentityOf(unit: Unit, identity: IdentityKey, userId: number): Promise<boolean>;
+  /** In a transaction of the accounts' turn. "taken": it is another account's. */
+  linkIdentity(tx: Transaction, link: NewLink): Promise<"linked" | "linked_before" | "taken" | "refused">;
+  /** In a transaction of the accounts' turn: still this user's. */
+  isIdentityOf(tx: Transaction, identity: IdentityKey, userId: number): Promise<boolean>;
   /** All of them. false: nothing was linked, or there is no password to sign in by instead. */
-  deleteIdentities(unit: Unit, userId: number): Promise<boolean>;
+  deleteIdentities(tx: Transaction, userId: number): Promise<boolean>;
 }
 
 const userByIdentity = sql<[issuer: string, subject: string], UserRow>(
@@ -76,38 +76,42 @@ export function createIdentityStore(db: Database): IdentityStore {
     },
     listIdentities: (userId) => db.read.all(identitiesOf, userId),
     insertUserWithIdentity: ({ issuer, subject, email, now }) =>
-      db.writeInTurn("accounts", async (unit) => {
-        if ((await unit.one(ownerOf, issuer, subject)) !== undefined) return "identity_taken";
-        const user = await insertConfirmed(unit, email, now);
-        if (typeof user === "object") await unit.run(insertIdentity, issuer, subject, user.id, now);
+      db.writeSerialized("accounts", async (tx) => {
+        if ((await tx.one(ownerOf, issuer, subject)) !== undefined) return "identity_taken";
+        const user = await insertConfirmed(tx, email, now);
+        if (typeof user === "object") await tx.run(insertIdentity, issuer, subject, user.id, now);
         return user;
       }),
     linkIdentity,
-    isIdentityOf: async (unit, { issuer, subject }, userId) =>
-      (await unit.one(ownerOf, issuer, subject))?.userId === userId,
-    deleteIdentities: async (unit, userId) => (await unit.run(removeIdentities, userId)) > 0,
+    isIdentityOf: async (tx, { issuer, subject }, userId) =>
+      (await tx.one(ownerOf, issuer, subject))?.userId === userId,
+    deleteIdentities: async (tx, userId) => (await tx.run(removeIdentities, userId)) > 0,
   };
 }
 
-const linkIdentity: IdentityStore["linkIdentity"] = async (unit, link) => {
+const linkIdentity: IdentityStore["linkIdentity"] = async (tx, link) => {
   const { issuer, subject, userId, now, factorShown, perUserMax } = link;
-  const row = await unit.one(userById, userId);
+  const row = await tx.one(userById, userId);
   const user = row === undefined ? undefined : toUser(row);
   if (user === undefined || user.disabledAt !== null || (user.hasSecondFactor && !factorShown)) return "refused";
-  const owner = await unit.one(ownerOf, issuer, subject);
+  const owner = await tx.one(ownerOf, issuer, subject);
   if (owner !== undefined) return owner.userId === userId ? "linked_before" : "taken";
-  if (((await unit.one(countOf, userId))?.identities ?? 0) >= perUserMax) return "refused";
-  await unit.run(insertIdentity, issuer, subject, userId, now);
+  if (((await tx.one(countOf, userId))?.identities ?? 0) >= perUserMax) return "refused";
+  await tx.run(insertIdentity, issuer, subject, userId, now);
   return "linked";
 };
 
-async function insertConfirmed(unit: Unit, email: string, now: number): Promise<User | "email_taken" | "no_users_yet"> {
+async function insertConfirmed(
+  tx: Transaction,
+  email: string,
+  now: number,
+): Promise<User | "email_taken" | "no_users_yet"> {
   // The first account has to be an administrator's, made against the boot code: with another one there first, none could be.
-  if ((await unit.one(anybody)) === undefined) return "no_users_yet";
-  if ((await unit.one(userByEmail, email)) !== undefined) return "email_taken";
-  const id = await nextId(unit, "users");
-  await unit.run(insertUser, id, email, now, now, now);
-  const row = await unit.one(userById, id);
+  if ((await tx.one(anybody)) === undefined) return "no_users_yet";
+  if ((await tx.one(userByEmail, email)) !== undefined) return "email_taken";
+  const id = await nextId(tx, "users");
+  await tx.run(insertUser, id, email, now, now, now);
+  const row = await tx.one(userById, id);
   if (row === undefined) throw new Error("The user was not stored.");
   return toUser(row);
 }

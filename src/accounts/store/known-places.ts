@@ -1,14 +1,14 @@
-import type { Database, Unit } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import { allBeyond } from "./rows.ts";
 
 export interface KnownPlaceStore {
   /**
-   * For a unit of the accounts' turn. Keeps the `perUserMax` places seen last.
+   * For a transaction of the accounts' turn. Keeps the `perUserMax` places seen last.
    * @returns whether it was known before; "first": no place was.
    */
   notePlace(
-    unit: Unit,
+    tx: Transaction,
     userId: number,
     digest: Buffer,
     now: number,
@@ -34,12 +34,12 @@ const findPlace = sql<[userId: number, digest: Buffer], { one: number }>(
 
 export function createKnownPlaceStore({ read }: Database): KnownPlaceStore {
   return {
-    async notePlace(unit, userId, digest, now, perUserMax) {
-      if ((await unit.run(seeAgain, now, userId, digest)) === 1) return "known";
-      const first = (await unit.one(anyPlace, userId)) === undefined;
+    async notePlace(tx, userId, digest, now, perUserMax) {
+      if ((await tx.run(seeAgain, now, userId, digest)) === 1) return "known";
+      const first = (await tx.one(anyPlace, userId)) === undefined;
       // Before the new one comes, so that it stays whatever the clock did since the others were seen.
-      await unit.run(dropOldest, userId, userId, perUserMax - 1);
-      await unit.run(insertPlace, userId, digest, now);
+      await tx.run(dropOldest, userId, userId, perUserMax - 1);
+      await tx.run(insertPlace, userId, digest, now);
       return first ? "first" : "new";
     },
     hasPlace: async (userId, digest) => (await read.one(findPlace, userId, digest)) !== undefined,

@@ -1,5 +1,5 @@
-import type { Database, Reading, Unit } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 
 export type LinkPurpose = "confirm_account" | "reset_password";
 
@@ -21,18 +21,18 @@ export interface NewLink {
   readonly now: number;
 }
 
-/** What takes a unit belongs into one of the accounts' turn. */
+/** What takes a transaction belongs into one of the accounts' turn. */
 export interface MailedLinkStore {
-  insert(unit: Unit, link: NewLink): Promise<void>;
+  insert(tx: Transaction, link: NewLink): Promise<void>;
   /** undefined: unknown, void, used, made at `since` or earlier, or of a disabled user. */
-  findFresh(unit: Unit, digest: Buffer, purpose: LinkPurpose, since: number): Promise<MailedLink | undefined>;
+  findFresh(tx: Transaction, digest: Buffer, purpose: LinkPurpose, since: number): Promise<MailedLink | undefined>;
   /** As `findFresh`, from what is durable. */
   find(digest: Buffer, purpose: LinkPurpose, since: number): Promise<MailedLink | undefined>;
-  removeOf(unit: Unit, userId: number, purpose: LinkPurpose): Promise<void>;
+  removeOf(tx: Transaction, userId: number, purpose: LinkPurpose): Promise<void>;
   /** Confirms the account and voids its links for that. false: it was confirmed before. */
-  confirm(unit: Unit, userId: number, passwordHash: string | null, now: number): Promise<boolean>;
+  confirm(tx: Transaction, userId: number, passwordHash: string | null, now: number): Promise<boolean>;
   /** Costs what a write costs, and changes nothing that anybody reads. */
-  writeNothing(unit: Unit, value: Buffer): Promise<void>;
+  writeNothing(tx: Transaction, value: Buffer): Promise<void>;
   /**
    * Removes what was made before `before`: links, and with them the accounts that such a link began, that were never
    * confirmed and that nobody has ever signed in to. At most `linksMax` links at a time, and those that were made in the
@@ -75,34 +75,34 @@ const removeAccounts = sql<[upTo: number]>(
 );
 const removeOld = sql<[upTo: number]>("DELETE FROM mailed_links WHERE created_at <= ?");
 
-const findOpen = (reading: Reading, digest: Buffer, purpose: LinkPurpose, since: number) =>
+const findOpen = (reading: ReadConnection, digest: Buffer, purpose: LinkPurpose, since: number) =>
   reading.one(openLink, digest, purposeCodes[purpose], since);
 
 export function createMailedLinkStore(db: Database): MailedLinkStore {
   return {
-    async insert(unit, { digest, userId, purpose, passwordHash, now }) {
-      await unit.run(insertLink, digest, userId, purposeCodes[purpose], passwordHash, now);
+    async insert(tx, { digest, userId, purpose, passwordHash, now }) {
+      await tx.run(insertLink, digest, userId, purposeCodes[purpose], passwordHash, now);
     },
     findFresh: findOpen,
     find: (digest, purpose, since) => findOpen(db.read, digest, purpose, since),
-    async removeOf(unit, userId, purpose) {
-      await unit.run(removeLinks, userId, purposeCodes[purpose]);
+    async removeOf(tx, userId, purpose) {
+      await tx.run(removeLinks, userId, purposeCodes[purpose]);
     },
-    async confirm(unit, userId, passwordHash, now) {
-      if ((await unit.run(confirmUser, now, now, passwordHash, userId)) !== 1) return false;
-      await unit.run(removeLinks, userId, purposeCodes.confirm_account);
+    async confirm(tx, userId, passwordHash, now) {
+      if ((await tx.run(confirmUser, now, now, passwordHash, userId)) !== 1) return false;
+      await tx.run(removeLinks, userId, purposeCodes.confirm_account);
       return true;
     },
-    async writeNothing(unit, value) {
-      await unit.run(putNothing, value);
+    async writeNothing(tx, value) {
+      await tx.run(putNothing, value);
     },
     removeAbandoned: (before, linksMax) =>
-      db.writeInTurn("accounts", async (unit) => {
-        const upTo = (await unit.one(endOfBatch, before, linksMax - 1))?.createdAt ?? before - 1;
+      db.writeSerialized("accounts", async (tx) => {
+        const upTo = (await tx.one(endOfBatch, before, linksMax - 1))?.createdAt ?? before - 1;
         // Links of accounts that go are gone with them, so they are counted first.
-        const count = (await unit.one(countOld, upTo))?.links ?? 0;
-        await unit.run(removeAccounts, upTo);
-        await unit.run(removeOld, upTo);
+        const count = (await tx.one(countOld, upTo))?.links ?? 0;
+        await tx.run(removeAccounts, upTo);
+        await tx.run(removeOld, upTo);
         return count;
       }),
   };

@@ -1,5 +1,5 @@
-import type { Database, Unit } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import type { Passkey } from "../account.ts";
 import { nextId } from "./counted-ids.ts";
 
@@ -21,28 +21,28 @@ export interface PasskeyStore extends PasskeyUnit {
   findCredential(credentialId: Buffer): Promise<StoredPasskey | undefined>;
 }
 
-/** For units of the accounts' turn. */
+/** For transactions of the accounts' turn. */
 export interface PasskeyUnit {
-  countPasskeys(unit: Unit, userId: number): Promise<number>;
+  countPasskeys(tx: Transaction, userId: number): Promise<number>;
   /** false: this credential is known already, to whomever. */
   addPasskey(
-    unit: Unit,
+    tx: Transaction,
     passkey: Omit<StoredPasskey, "id"> & { readonly name: string; readonly now: number },
   ): Promise<boolean>;
   /**
    * false: the passkey is gone, or its counter is not beyond the one stored (a copy of it may be in use). Counters that
    * stand at 0 on both sides are not kept by the authenticator and say nothing.
    */
-  claimPasskey(unit: Unit, passkeyId: number, signCount: number, now: number): Promise<boolean>;
+  claimPasskey(tx: Transaction, passkeyId: number, signCount: number, now: number): Promise<boolean>;
   /** false: the challenge was answered before. Forgets those answered before `forgetBefore`, which have run out. */
-  claimChallenge(unit: Unit, digest: Buffer, now: number, forgetBefore: number): Promise<boolean>;
+  claimChallenge(tx: Transaction, digest: Buffer, now: number, forgetBefore: number): Promise<boolean>;
   /** @returns its name; undefined: the user has no such passkey. */
-  removePasskey(unit: Unit, userId: number, passkeyId: number): Promise<string | undefined>;
-  removePasskeys(unit: Unit, userId: number): Promise<void>;
+  removePasskey(tx: Transaction, userId: number, passkeyId: number): Promise<string | undefined>;
+  removePasskeys(tx: Transaction, userId: number): Promise<void>;
 }
 
 interface CredentialRow extends Omit<StoredPasskey, "transports"> {
-  /** Words between blanks. */
+  /** Messages between blanks. */
   readonly transports: string;
 }
 
@@ -107,23 +107,23 @@ export function createPasskeyStore({ read }: Pick<Database, "read">): PasskeySto
 }
 
 const changes: Pick<PasskeyUnit, "countPasskeys" | "addPasskey" | "removePasskey" | "removePasskeys"> = {
-  countPasskeys: async (unit, userId) => (await unit.one(passkeyCount, userId))?.count ?? 0,
-  async addPasskey(unit, { userId, name, credentialId, publicKey, signCount, transports, now }) {
-    const id = await nextId(unit, "passkeys");
-    const words = transports.join(" ");
-    return (await unit.run(insertPasskey, id, userId, name, credentialId, publicKey, signCount, words, now)) === 1;
+  countPasskeys: async (tx, userId) => (await tx.one(passkeyCount, userId))?.count ?? 0,
+  async addPasskey(tx, { userId, name, credentialId, publicKey, signCount, transports, now }) {
+    const id = await nextId(tx, "passkeys");
+    const messages = transports.join(" ");
+    return (await tx.run(insertPasskey, id, userId, name, credentialId, publicKey, signCount, messages, now)) === 1;
   },
-  removePasskey: async (unit, userId, passkeyId) => (await unit.one(removeOne, passkeyId, userId))?.name,
-  async removePasskeys(unit, userId) {
-    await unit.run(removeAll, userId);
+  removePasskey: async (tx, userId, passkeyId) => (await tx.one(removeOne, passkeyId, userId))?.name,
+  async removePasskeys(tx, userId) {
+    await tx.run(removeAll, userId);
   },
 };
 
 const claims: Pick<PasskeyUnit, "claimPasskey" | "claimChallenge"> = {
-  claimPasskey: async (unit, passkeyId, signCount, now) =>
-    (await unit.run(claimUse, signCount, now, passkeyId, signCount, signCount)) === 1,
-  async claimChallenge(unit, digest, now, forgetBefore) {
-    await unit.run(forgetAnswered, forgetBefore);
-    return (await unit.run(answerChallenge, digest, now)) === 1;
+  claimPasskey: async (tx, passkeyId, signCount, now) =>
+    (await tx.run(claimUse, signCount, now, passkeyId, signCount, signCount)) === 1,
+  async claimChallenge(tx, digest, now, forgetBefore) {
+    await tx.run(forgetAnswered, forgetBefore);
+    return (await tx.run(answerChallenge, digest, now)) === 1;
   },
 };

@@ -1,5 +1,5 @@
-import type { Database, Unit } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
 import { endSessions } from "./end-sessions.ts";
 import { toUser, type UserRow, userColumns } from "./rows.ts";
@@ -14,10 +14,10 @@ export interface PasswordChange {
   /** The kept session had to be complete and begun after this; null: it does not matter. */
   readonly freshSince: number | null;
   readonly now: number;
-  /** Runs in the same unit, before anything is written; false: nothing changes. */
-  readonly provided?: (unit: Unit) => Promise<boolean>;
-  /** Runs in the same unit, with the user as it was before. */
-  readonly onChanged: (unit: Unit, user: User) => Promise<void>;
+  /** Runs in the same transaction, before anything is written; false: nothing changes. */
+  readonly provided?: (tx: Transaction) => Promise<boolean>;
+  /** Runs in the same transaction, with the user as it was before. */
+  readonly onChanged: (tx: Transaction, user: User) => Promise<void>;
 }
 
 export interface PasswordStore {
@@ -25,10 +25,10 @@ export interface PasswordStore {
   findPassword(userId: number): Promise<{ user: User; passwordHash: string } | undefined>;
   /** Ends the other sessions and voids every mailed link. false: a guard did not hold. */
   changePassword(change: PasswordChange): Promise<boolean>;
-  /** In a unit of the accounts' turn: whether this is the hash that stands. */
-  stands(unit: Unit, userId: number, passwordHash: string): Promise<boolean>;
+  /** In a transaction of the accounts' turn: whether this is the hash that stands. */
+  stands(tx: Transaction, userId: number, passwordHash: string): Promise<boolean>;
   /** The same password under another hash. false: another hash stands by now. */
-  rehash(unit: Unit, userId: number, from: string, to: string, now: number): Promise<boolean>;
+  rehash(tx: Transaction, userId: number, from: string, to: string, now: number): Promise<boolean>;
 }
 
 const byId = sql<[userId: number], UserRow & { password_hash: string }>(
@@ -45,17 +45,17 @@ const setPasswordFrom = sql<[hash: string, now: number, userId: number, from: st
 );
 const voidLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
 
-async function change(unit: Unit, wanted: PasswordChange): Promise<boolean> {
+async function change(tx: Transaction, wanted: PasswordChange): Promise<boolean> {
   const { userId, from, to, keptSessionId, freshSince, now, provided, onChanged } = wanted;
-  const row = await unit.one(byId, userId);
+  const row = await tx.one(byId, userId);
   if (row === undefined || (from !== null && row.password_hash !== from)) return false;
-  const fresh = freshSince === null || (await unit.one(freshSession, keptSessionId, userId, freshSince)) !== undefined;
+  const fresh = freshSince === null || (await tx.one(freshSession, keptSessionId, userId, freshSince)) !== undefined;
   if (!fresh) return false;
-  if (provided !== undefined && !(await provided(unit))) return false;
-  await unit.run(setPassword, to, now, userId);
-  await unit.run(voidLinks, userId);
-  await endSessions(unit, userId, keptSessionId);
-  await onChanged(unit, toUser(row));
+  if (provided !== undefined && !(await provided(tx))) return false;
+  await tx.run(setPassword, to, now, userId);
+  await tx.run(voidLinks, userId);
+  await endSessions(tx, userId, keptSessionId);
+  await onChanged(tx, toUser(row));
   return true;
 }
 
@@ -65,8 +65,8 @@ export function createPasswordStore(db: Database): PasswordStore {
       const row = await db.read.one(byId, userId);
       return row === undefined ? undefined : { user: toUser(row), passwordHash: row.password_hash };
     },
-    changePassword: (wanted) => db.writeInTurn("accounts", (unit) => change(unit, wanted)),
-    stands: async (unit, userId, passwordHash) => (await unit.one(byId, userId))?.password_hash === passwordHash,
-    rehash: async (unit, userId, from, to, now) => (await unit.run(setPasswordFrom, to, now, userId, from)) === 1,
+    changePassword: (wanted) => db.writeSerialized("accounts", (tx) => change(tx, wanted)),
+    stands: async (tx, userId, passwordHash) => (await tx.one(byId, userId))?.password_hash === passwordHash,
+    rehash: async (tx, userId, from, to, now) => (await tx.run(setPasswordFrom, to, now, userId, from)) === 1,
   };
 }

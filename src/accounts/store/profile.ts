@@ -1,5 +1,5 @@
-import type { Database } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 
 export interface ProfileStore {
   setLanguage(userId: number, language: string | null, now: number): Promise<void>;

@@ -18,7 +18,7 @@ export const userColumns = `users.id AS user_id, email, admin, users.created_at 
   CASE WHEN EXISTS (SELECT 1 FROM totp_factors WHERE totp_factors.user_id = users.id)
    OR EXISTS (SELECT 1 FROM passkeys WHERE passkeys.user_id = users.id) THEN 1 ELSE 0 END AS has_second_factor`;
 
-/** All rows but the first ones, in words that both engines have. */
+/** All rows but the first ones, in messages that both engines have. */
 export const allBeyond = "LIMIT 1000000000 OFFSET ?";
 
 export function toUser(row: UserRow): User {

@@ -1,6 +1,6 @@
 import { userAgentLengthMax } from "../../base/user-agent.ts";
-import type { Database, Unit } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import type { ListedSession, Place, Session, User } from "../account.ts";
 import { nextId } from "./counted-ids.ts";
 import { endSessions } from "./end-sessions.ts";
@@ -17,10 +17,10 @@ export interface NewSession {
   readonly now: number;
   /** The user's oldest sessions beyond it end. */
   readonly perUserMax: number;
-  /** Runs in the same unit, after every other guard; false: no session. */
-  readonly provided: (unit: Unit) => Promise<boolean>;
-  /** Runs in the same unit, when the session waits for nothing. */
-  readonly onComplete: (unit: Unit, user: User) => Promise<void>;
+  /** Runs in the same transaction, after every other guard; false: no session. */
+  readonly provided: (tx: Transaction) => Promise<boolean>;
+  /** Runs in the same transaction, when the session waits for nothing. */
+  readonly onComplete: (tx: Transaction, user: User) => Promise<void>;
 }
 
 export interface SessionStore {
@@ -62,7 +62,7 @@ const removeIdle = sql<[seenAt: number, sessionsMax: number]>({
 export function createSessionStore(db: Database): SessionStore {
   const { read, autocommit, idempotent } = db;
   return {
-    insertSession: (session) => db.writeInTurn("accounts", (unit) => insert(unit, session)),
+    insertSession: (session) => db.writeSerialized("accounts", (tx) => insert(tx, session)),
     async findSession(digest) {
       const row = await read.one(byDigest, digest);
       if (row === undefined) return undefined;
@@ -112,26 +112,26 @@ const insertRow = sql<
 );
 const recordSignIn = sql<[now: number, userId: number]>("UPDATE users SET last_signed_in_at = ? WHERE id = ?");
 
-/** In a unit of the accounts' turn. It writes nothing where it refuses. */
-async function insert(unit: Unit, session: NewSession): Promise<boolean> {
+/** In a transaction of the accounts' turn. It writes nothing where it refuses. */
+async function insert(tx: Transaction, session: NewSession): Promise<boolean> {
   const { digest, userId, complete, replaces, place, now, perUserMax, provided, onComplete } = session;
   // What the user is now decides, not what it was when the sign-in began.
-  const row = await unit.one(userById, userId);
+  const row = await tx.one(userById, userId);
   if (row === undefined || row.disabled_at !== null) return false;
   if (replaces !== null) {
-    const waiting = await unit.one(waitingSession, replaces.digest, userId, replaces.since);
+    const waiting = await tx.one(waitingSession, replaces.digest, userId, replaces.since);
     if (waiting === undefined) return false;
   }
-  if (!(await provided(unit))) return false;
-  if (replaces !== null) await unit.run(removeSession, replaces.digest);
+  if (!(await provided(tx))) return false;
+  if (replaces !== null) await tx.run(removeSession, replaces.digest);
   // Before the new one comes, so that it stays whatever the clock did since the others began.
-  await unit.run(dropOldest, userId, perUserMax - 1);
+  await tx.run(dropOldest, userId, perUserMax - 1);
   const waits = !complete && row.has_second_factor === 1;
   const userAgent = place.userAgent.slice(0, userAgentLengthMax);
-  const id = await nextId(unit, "sessions");
-  await unit.run(insertRow, digest, id, userId, now, now, waits ? 1 : 0, place.address, userAgent);
+  const id = await nextId(tx, "sessions");
+  await tx.run(insertRow, digest, id, userId, now, now, waits ? 1 : 0, place.address, userAgent);
   if (waits) return true;
-  await unit.run(recordSignIn, now, userId);
-  await onComplete(unit, toUser(row));
+  await tx.run(recordSignIn, now, userId);
+  await onComplete(tx, toUser(row));
   return true;
 }

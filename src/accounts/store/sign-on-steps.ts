@@ -1,5 +1,5 @@
-import type { Database, Writing } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database, WriteConnection } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import { allBeyond } from "./rows.ts";
 
 export interface NewStep {
@@ -24,7 +24,7 @@ export interface SignOnStepStore {
   /** @returns what is sealed; undefined: no such step, or one that began before `since`. */
   findStep(digest: Buffer, since: number): Promise<Buffer | undefined>;
   /** false: it is over, or somebody else was first. */
-  takeStep(writing: Writing, digest: Buffer, since: number): Promise<boolean>;
+  takeStep(writing: WriteConnection, digest: Buffer, since: number): Promise<boolean>;
   /** @returns how many were deleted, at most `stepsMax`. */
   deleteStepsBefore(createdAt: number, stepsMax: number): Promise<number>;
 }
@@ -54,11 +54,11 @@ const overAtOnceMax = 100;
 export function createSignOnStepStore(db: Database): SignOnStepStore {
   return {
     insertStep: ({ digest, sealed, client, now }, { since, perClientMax, stepsMax }) =>
-      db.writeInTurn("accounts", async (unit) => {
-        await unit.run(removeOver, since, overAtOnceMax);
-        await unit.run(dropOldestOf, client, perClientMax - 1);
-        if (((await unit.one(countSteps))?.steps ?? 0) >= stepsMax) return false;
-        await unit.run(insertRow, digest, sealed, client, now);
+      db.writeSerialized("accounts", async (tx) => {
+        await tx.run(removeOver, since, overAtOnceMax);
+        await tx.run(dropOldestOf, client, perClientMax - 1);
+        if (((await tx.one(countSteps))?.steps ?? 0) >= stepsMax) return false;
+        await tx.run(insertRow, digest, sealed, client, now);
         return true;
       }),
     findStep: async (digest, since) => (await db.read.one(stepByDigest, digest, since))?.sealed,

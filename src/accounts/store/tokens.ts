@@ -1,11 +1,11 @@
-import type { Database, Unit } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import { type ApiToken, allScopes, type Scope, type User } from "../account.ts";
 import { nextId } from "./counted-ids.ts";
 import { allBeyond, toUser, type UserRow, userColumns } from "./rows.ts";
 
-/** Runs inside the unit that made or revoked the token. */
-type Notify = (unit: Unit, user: Pick<User, "email" | "language">, tokenName: string) => Promise<void>;
+/** Runs inside the transaction that made or revoked the token. */
+type Notify = (tx: Transaction, user: Pick<User, "email" | "language">, tokenName: string) => Promise<void>;
 
 export interface NewToken {
   readonly userId: number;
@@ -66,8 +66,8 @@ type FoundRow = UserRow & {
 const columns = "id, name, scopes, networks, expires_at, created_at, last_used_at, last_used_address, revoked_at";
 
 /** null is what tokens from before there were scopes have: all. */
-function scopesOf(words: string | null): readonly Scope[] {
-  const given = words?.split(" ");
+function scopesOf(messages: string | null): readonly Scope[] {
+  const given = messages?.split(" ");
   return given === undefined ? allScopes : allScopes.filter((scope) => given.includes(scope));
 }
 
@@ -135,35 +135,35 @@ const recordUse = sql<[now: number, address: string, tokenId: number]>(
   "UPDATE api_tokens SET last_used_at = ?, last_used_address = ? WHERE id = ?",
 );
 
-async function tell(unit: Unit, userId: number, tokenName: string, notify: Notify): Promise<void> {
-  const user = await unit.one(readerOf, userId);
-  if (user !== undefined) await notify(unit, user, tokenName);
+async function tell(tx: Transaction, userId: number, tokenName: string, notify: Notify): Promise<void> {
+  const user = await tx.one(readerOf, userId);
+  if (user !== undefined) await notify(tx, user, tokenName);
 }
 
-/** In a unit of the accounts' turn. */
-async function insert(unit: Unit, token: NewToken): Promise<ApiToken | undefined> {
+/** In a transaction of the accounts' turn. */
+async function insert(tx: Transaction, token: NewToken): Promise<ApiToken | undefined> {
   const { userId, name, digest, scopes, networks, expiresAt, now, inUseMax, endedKeptMax, onMade } = token;
-  if (((await unit.one(countInUse, userId, now))?.count ?? 0) >= inUseMax) return undefined;
-  await unit.run(forgetEnded, userId, now, endedKeptMax);
+  if (((await tx.one(countInUse, userId, now))?.count ?? 0) >= inUseMax) return undefined;
+  await tx.run(forgetEnded, userId, now, endedKeptMax);
   const within = networks.length === 0 ? null : networks.join(",");
-  const id = await nextId(unit, "api_tokens");
-  const row = await unit.one(insertRow, id, userId, name, digest, scopes.join(" "), within, expiresAt, now);
+  const id = await nextId(tx, "api_tokens");
+  const row = await tx.one(insertRow, id, userId, name, digest, scopes.join(" "), within, expiresAt, now);
   if (row === undefined) throw new Error("The API token was not stored.");
-  await tell(unit, userId, name, onMade);
+  await tell(tx, userId, name, onMade);
   return toToken(row);
 }
 
 export function createTokenStore(db: Database): TokenStore {
   return {
-    insertToken: (token) => db.writeInTurn("accounts", (unit) => insert(unit, token)),
+    insertToken: (token) => db.writeSerialized("accounts", (tx) => insert(tx, token)),
     listTokens: async (userId) => (await db.read.all(tokensOf, userId)).map(toToken),
     listTokensFrom: async ({ userId, now, skipped, tokensMax }) =>
       (await db.read.all(tokensFrom, userId, now, tokensMax, skipped)).map(toToken),
     revokeToken: ({ userId, tokenId, now, onRevoked }) =>
-      db.write(async (unit) => {
-        const revoked = await unit.one(revoke, now, tokenId, userId);
+      db.write(async (tx) => {
+        const revoked = await tx.one(revoke, now, tokenId, userId);
         if (revoked === undefined) return false;
-        await tell(unit, userId, revoked.name, onRevoked);
+        await tell(tx, userId, revoked.name, onRevoked);
         return true;
       }),
     async findToken(digest) {

@@ -1,5 +1,5 @@
-import type { Database, InUnit, Reading, Unit } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database, InTransaction, ReadConnection, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
 import { nextId } from "./counted-ids.ts";
 import { toUser, type UserRow, userColumns } from "./rows.ts";
@@ -14,15 +14,15 @@ export interface NewUser {
   readonly now: number;
 }
 
-/** What takes a unit belongs into one of the accounts' turn, and sees what is so there; the rest reads what is durable. */
+/** What takes a transaction belongs into one of the accounts' turn, and sees what is so there; the rest reads what is durable. */
 export interface UserStore {
   /** undefined: the e-mail is taken. @param together written with the user. */
-  insertUser(user: NewUser, together?: (made: User) => InUnit): Promise<User | undefined>;
-  insert(unit: Unit, user: NewUser): Promise<User | undefined>;
-  findFresh(unit: Unit, email: string): Promise<User | undefined>;
-  hasSignedIn(unit: Unit, userId: number): Promise<boolean>;
+  insertUser(user: NewUser, together?: (made: User) => InTransaction): Promise<User | undefined>;
+  insert(tx: Transaction, user: NewUser): Promise<User | undefined>;
+  findFresh(tx: Transaction, email: string): Promise<User | undefined>;
+  hasSignedIn(tx: Transaction, userId: number): Promise<boolean>;
   /** Whether anybody has an account, in whatever state. */
-  isInhabited(unit: Unit): Promise<boolean>;
+  isInhabited(tx: Transaction): Promise<boolean>;
   /** As `isInhabited`, of what is durable. */
   wasInhabited(): Promise<boolean>;
   findUser(userId: number): Promise<User | undefined>;
@@ -54,32 +54,32 @@ const everSignedIn = sql<[userId: number], { one: number }>(
   "SELECT 1 AS one FROM users WHERE id = ? AND last_signed_in_at IS NOT NULL",
 );
 
-async function findFresh(unit: Unit, email: string): Promise<User | undefined> {
-  const row = await unit.one(byEmail, email);
+async function findFresh(tx: Transaction, email: string): Promise<User | undefined> {
+  const row = await tx.one(byEmail, email);
   return row === undefined ? undefined : toUser(row);
 }
 
-async function insert(unit: Unit, user: NewUser): Promise<User | undefined> {
+async function insert(tx: Transaction, user: NewUser): Promise<User | undefined> {
   const { email, passwordHash, admin, confirmed, language, now } = user;
-  if ((await findFresh(unit, email)) !== undefined) return undefined;
-  const id = await nextId(unit, "users");
-  await unit.run(insertRow, id, email, passwordHash, admin ? 1 : 0, now, now, confirmed ? now : null, language);
-  return findFresh(unit, email);
+  if ((await findFresh(tx, email)) !== undefined) return undefined;
+  const id = await nextId(tx, "users");
+  await tx.run(insertRow, id, email, passwordHash, admin ? 1 : 0, now, now, confirmed ? now : null, language);
+  return findFresh(tx, email);
 }
 
-const isInhabited = async (reading: Reading) => (await reading.one(anyUser)) !== undefined;
+const isInhabited = async (reading: ReadConnection) => (await reading.one(anyUser)) !== undefined;
 
 export function createUserStore(db: Database): UserStore {
   return {
     insertUser: (user, together) =>
-      db.writeInTurn("accounts", async (unit) => {
-        const made = await insert(unit, user);
-        if (made !== undefined) await together?.(made)(unit);
+      db.writeSerialized("accounts", async (tx) => {
+        const made = await insert(tx, user);
+        if (made !== undefined) await together?.(made)(tx);
         return made;
       }),
     insert,
     findFresh,
-    hasSignedIn: async (unit, userId) => (await unit.one(everSignedIn, userId)) !== undefined,
+    hasSignedIn: async (tx, userId) => (await tx.one(everSignedIn, userId)) !== undefined,
     isInhabited,
     wasInhabited: () => isInhabited(db.read),
     async findUser(userId) {

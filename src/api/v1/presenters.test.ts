@@ -6,7 +6,7 @@ test("an entry of a mailed link has no keys that this version's clients do not k
   const entry: AuditEntry = {
     ...{ kind: "creation_email_send", address: "192.0.2.1", userAgent: "a", referrer: "", createdAt: 0, updatedAt: 0 },
     times: 1,
-    dispatch: {
+    linkDelivery: {
       ...{ recipients: "ada@example.com", locale: null, status: "completed", successfulSends: "ada@example.com" },
       ...{ proceedAt: 0, errorMessage: null },
     },

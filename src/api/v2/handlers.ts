@@ -54,7 +54,7 @@ export const audit: ApiHandler = async (request, reply, deps) => {
 };
 
 export const notifyEmails: ApiHandler = async (request, reply, deps) => {
-  await deps.pushes.dispatchLink(urlTokenOf(request), await receiveNotifyEmails(request, deps), request.actor);
+  await deps.pushes.deliverLink(urlTokenOf(request), await receiveNotifyEmails(request, deps), request.actor);
   return sendJson(reply, 201, { message: "The link is on its way to the recipients." } satisfies MessageAnswer);
 };
 

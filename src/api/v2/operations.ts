@@ -221,7 +221,7 @@ export const operations: readonly Operation[] = [
     parameters: ["url_token"],
     takesPush: false,
     takesRecipients: true,
-    isServed: (config) => config.dispatches.enabled,
+    isServed: (config) => config.linkDeliveries.enabled,
     answers: {
       201: { description: "The mails wait to be sent.", schema: schemas.MessageAnswer },
       400: refused("Not JSON or not a form."),

@@ -1,6 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import { downloadUrl } from "../../http/downloads.ts";
-import type { AuditEntry, DispatchReport, Push, RevealedFile } from "../../pushes/pushes.ts";
+import type { AuditEntry, LinkDeliveryReport, Push, RevealedFile } from "../../pushes/pushes.ts";
 import type {
   AuditAnswer,
   CommonAnswer,
@@ -88,15 +88,15 @@ export function presentAudit(entries: readonly AuditEntry[]): AuditAnswer {
       user_agent: entry.userAgent,
       referrer: entry.referrer,
       kind: entry.kind,
-      ...(entry.dispatch === undefined ? {} : { notify_by_email: presentDispatch(entry.dispatch) }),
+      ...(entry.linkDelivery === undefined ? {} : { notify_by_email: presentLinkDelivery(entry.linkDelivery) }),
       created_at: timestamp(entry.createdAt),
       updated_at: timestamp(entry.updatedAt),
     })),
   };
 }
 
-export function presentDispatch(dispatch: DispatchReport): NotifyByEmail {
-  const { recipients, locale, status, successfulSends, proceedAt, errorMessage } = dispatch;
+export function presentLinkDelivery(linkDelivery: LinkDeliveryReport): NotifyByEmail {
+  const { recipients, locale, status, successfulSends, proceedAt, errorMessage } = linkDelivery;
   return {
     ...{ recipients, locale, status },
     successful_sends: successfulSends,
@@ -117,7 +117,7 @@ export function presentVersion(config: Config, version: string): VersionAnswer {
       accounts: { enabled: false },
       pushes: {
         enabled: true,
-        email_auto_dispatch: config.dispatches.enabled,
+        email_auto_dispatch: config.linkDeliveries.enabled,
         file_attachments: {
           enabled: kinds.file.enabled,
           requires_authentication: !(config.allowAnonymous && files.allowAnonymous),

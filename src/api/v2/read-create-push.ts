@@ -87,7 +87,7 @@ function isBase64(text: string): boolean {
 }
 
 function assertSize(payload: string, files: readonly DecodedFile[]): void {
-  // A UTF-16 unit becomes at most three bytes: only a long payload has to be measured.
+  // A UTF-16 transaction becomes at most three bytes: only a long payload has to be measured.
   if (payload.length * 3 > payloadBytesMax && Buffer.byteLength(payload) > payloadBytesMax) {
     throw new AppError("too_large", `The payload may have ${payloadBytesMax} bytes.`);
   }

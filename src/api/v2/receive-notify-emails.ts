@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { BodyBudget } from "../../http/body/body-budget.ts";
 import { receiveBody, takeNoFile } from "../../http/body/receive-body.ts";
-import type { DispatchRequest } from "../../pushes/pushes.ts";
+import type { LinkDeliveryRequest } from "../../pushes/pushes.ts";
 import { refuseProblems } from "./read-create-push.ts";
 import { NotifyEmailsRequest } from "./schemas.ts";
 import { fieldsReader } from "./wire-types.ts";
@@ -15,7 +15,7 @@ const reader = fieldsReader(NotifyEmailsRequest);
 export async function receiveNotifyEmails(
   request: FastifyRequest,
   { bodyBudget }: { readonly bodyBudget: BodyBudget },
-): Promise<DispatchRequest> {
+): Promise<LinkDeliveryRequest> {
   const { value } = await receiveBody(request, bodyBudget, takeNoFile);
   const problems = new Map<string, string>();
   const given = reader.read(fieldsOf(value), problems);

@@ -139,12 +139,12 @@ export const auditKinds = [
   ...["admin_view", "owner_view", "edit", "creation_email_send", "download"],
 ] as const;
 
-export const dispatchStatuses = ["pending", "processing", "completed", "partially_failed", "failed"] as const;
+export const linkDeliveryStatuses = ["pending", "processing", "completed", "partially_failed", "failed"] as const;
 
 const NotifyByEmail = Type.Object({
   recipients: Type.String({ description: "Addresses, separated by commas." }),
   locale: nullable(Type.String()),
-  status: Type.Enum([...dispatchStatuses], { type: "string" }),
+  status: Type.Enum([...linkDeliveryStatuses], { type: "string" }),
   successful_sends: nullable(
     Type.String({ description: "Addresses, separated by commas; null before the first try." }),
   ),

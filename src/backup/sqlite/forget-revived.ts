@@ -3,7 +3,7 @@ import SqliteDriver from "better-sqlite3";
 /** What of a restored database was made void, and what works again in the state that the backup has. */
 export interface Revived {
   readonly sessionsEnded: number;
-  readonly lettersDropped: number;
+  readonly emailsDropped: number;
   readonly tokensRevoked: number;
   /** API tokens that work now; some may have been revoked since the backup. */
   readonly tokensInUse: number;
@@ -26,16 +26,16 @@ export function forgetRevived(
     const forget = connection.transaction((): Revived => {
       const run = (text: string, ...parameters: number[]) => connection.prepare(text).run(...parameters).changes;
       const count = (text: string) => Number(connection.prepare(text).pluck().get());
-      const lettersDropped = count("SELECT count(due_at) FROM outbox");
+      const emailsDropped = count("SELECT count(due_at) FROM outbox");
       run("DELETE FROM outbox");
-      run("DELETE FROM view_notices");
-      run(giveUpDispatches, options.now);
+      run("DELETE FROM view_notifications");
+      run(giveUpLinkDeliveries, options.now);
       run("DELETE FROM mailed_links");
       run("DELETE FROM sign_on_steps");
       run("DELETE FROM processes");
       run("UPDATE totp_factors SET last_step = ? WHERE last_step < ?", ...twice(Math.floor(options.now / totpStepMs)));
       return {
-        lettersDropped,
+        emailsDropped,
         sessionsEnded: run("DELETE FROM sessions"),
         tokensRevoked: options.revokeTokens
           ? run("UPDATE api_tokens SET revoked_at = ? WHERE revoked_at IS NULL", options.now)
@@ -53,8 +53,8 @@ export function forgetRevived(
   }
 }
 
-/** What became of their letters nobody knows: those that the backup does not know to have left count as given up. */
-const giveUpDispatches = `UPDATE dispatches SET given_up = ((1 << recipient_count) - 1) & ~sent, settled_at = ?
+/** What became of their emails nobody knows: those that the backup does not know to have left count as given up. */
+const giveUpLinkDeliveries = `UPDATE link_deliveries SET given_up = ((1 << recipient_count) - 1) & ~sent, settled_at = ?
   WHERE sent | given_up <> (1 << recipient_count) - 1`;
 
 /** RFC 6238: a code is that of the 30 seconds it was made in. */

@@ -1,5 +1,5 @@
-import type { Database, InUnit, Unit } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database, InTransaction, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 
 export const brandingParts = ["name", "logo", "style"] as const;
 export type BrandingPart = (typeof brandingParts)[number];
@@ -16,8 +16,8 @@ export interface BrandingStore {
   /** undefined: nothing was ever changed. */
   readMark(): Promise<Buffer | undefined>;
   readParts(): Promise<readonly StoredPart[]>;
-  put(part: StoredPart, mark: Buffer, together: InUnit): Promise<void>;
-  remove(name: BrandingPart, mark: Buffer, together: InUnit): Promise<void>;
+  put(part: StoredPart, mark: Buffer, together: InTransaction): Promise<void>;
+  remove(name: BrandingPart, mark: Buffer, together: InTransaction): Promise<void>;
 }
 
 const allParts = sql<[], StoredPart>(
@@ -36,17 +36,17 @@ const putMark = sql<[mark: Buffer]>(
 );
 
 export function createBrandingStore(db: Database): BrandingStore {
-  const change = (mark: Buffer, together: InUnit, work: (unit: Unit) => Promise<unknown>) =>
-    db.write(async (unit) => {
-      await work(unit);
-      await unit.run(putMark, mark);
-      await together(unit);
+  const change = (mark: Buffer, together: InTransaction, work: (tx: Transaction) => Promise<unknown>) =>
+    db.write(async (tx) => {
+      await work(tx);
+      await tx.run(putMark, mark);
+      await together(tx);
     });
   return {
     readMark: async () => (await db.read.one(currentMark))?.value,
     readParts: () => db.read.all(allParts),
     put: ({ name, content, contentType, updatedAt }, mark, together) =>
-      change(mark, together, (unit) => unit.run(putPart, name, content, contentType, updatedAt)),
-    remove: (name, mark, together) => change(mark, together, (unit) => unit.run(removePart, name)),
+      change(mark, together, (tx) => tx.run(putPart, name, content, contentType, updatedAt)),
+    remove: (name, mark, together) => change(mark, together, (tx) => tx.run(removePart, name)),
   };
 }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { testConfig } from "../../../test/support/house.ts";
+import { testConfig } from "../../../test/support/domain.ts";
 import { always } from "../../../test/support/s3/faults.ts";
 import { startForeignStore } from "../../../test/support/s3/foreign-store.ts";
 import { environmentOf, startObjectStore } from "../../../test/support/s3/object-store.ts";

@@ -17,7 +17,7 @@ export async function checkBucket(config: Config, deps: BucketDeps): Promise<Fin
     findings.push(
       warn(
         name,
-        `Bucket ${s3.bucket} keeps versions: deleted files stay in it, though nobody can open them. Turn it off.`,
+        `Bucket ${s3.bucket} keeps versions: deleted files stay in it, though nobody can open them. LockName it off.`,
       ),
     );
   }

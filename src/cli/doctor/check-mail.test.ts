@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { testConfig } from "../../../test/support/house.ts";
+import { testConfig } from "../../../test/support/domain.ts";
 import { startMailSink } from "../../../test/support/mail-sink.ts";
 import { createSmtpMailer } from "../../mail/smtp.ts";
 import { checkFailedMails, checkMail } from "./check-mail.ts";

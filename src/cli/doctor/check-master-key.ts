@@ -1,7 +1,7 @@
 import type { Random } from "../../base/random.ts";
 import type { Config } from "../../config/config.ts";
 import { createKeyring, type Keyring } from "../../crypto/keyring.ts";
-import type { Database } from "../../db/database.ts";
+import type { Database } from "../../database/database.ts";
 import { keysInUse, openVault } from "../../pushes/vault.ts";
 import { getMasterKeys } from "../master-keys.ts";
 import { type Finding, ok, warn } from "./finding.ts";

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import type { Config } from "../../config/config.ts";
-import type { ForwarderNote } from "../../db/forwarder-note.ts";
+import type { ForwarderNote } from "../../database/forwarder-note.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 import type { Probe } from "./probe.ts";
 

@@ -26,12 +26,12 @@ it.each([
   expect(timeOf(cell)).toBeUndefined();
 });
 
-it("writes a time in the same words, whichever engine it is from", () => {
+it("writes a time in the same messages, whichever engine it is from", () => {
   expect(exactTimeOf("2026-11-20 12:34:56.1")).toBe(exactTimeOf("2026-11-20 12:34:56.100000"));
   expect(exactTimeOf("2026-11-20 12:34:56")).toBe("2026-11-20 12:34:56.000000");
 });
 
-it("reads truth in the words of three engines, NULL as false, and nothing into other words", () => {
+it("reads truth in the messages of three engines, NULL as false, and nothing into other words", () => {
   for (const cell of [1, "1", "t", "true", "TRUE"]) expect(truthOf(cell)).toBe(true);
   for (const cell of [0, "0", "f", "false", null, undefined, ""]) expect(truthOf(cell)).toBe(false);
   for (const cell of [2, "2", -1, "maybe", "\u0000"]) expect(truthOf(cell)).toBeUndefined();

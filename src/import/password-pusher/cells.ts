@@ -12,7 +12,7 @@ export function wholeNumberOf(cell: Cell | undefined): number | undefined {
   return Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** In the words of the three engines. NULL is false. undefined: it is neither. */
+/** In the messages of the three engines. NULL is false. undefined: it is neither. */
 export function truthOf(cell: Cell | undefined): boolean | undefined {
   const word = String(cell ?? "").toLowerCase();
   if (["1", "t", "true"].includes(word)) return true;
@@ -36,7 +36,7 @@ export function timeOf(cell: Cell | undefined): number | undefined {
     : undefined;
 }
 
-/** The same time in the same words, whichever engine it comes from; as exact as it is there. */
+/** The same time in the same messages, whichever engine it comes from; as exact as it is there. */
 export function exactTimeOf(cell: Cell | undefined): string | undefined {
   const [, year, month, day, hour, minute, second, fraction = ""] = timeShape.exec(String(cell ?? "")) ?? [];
   if (year === undefined) return undefined;

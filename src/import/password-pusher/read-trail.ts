@@ -21,7 +21,7 @@ const statuses: readonly SourceNotification["status"][] = [
   ...(["pending", "processing", "completed", "partially_failed", "failed"] as const),
 ];
 
-/** The trail of one push, whole: the source stops at 2000 entries. Texts stay as they are, words of 1.x included. */
+/** The trail of one push, whole: the source stops at 2000 entries. Texts stay as they are, messages of 1.x included. */
 export async function readTrail(reading: TrailReading, pushId: number): Promise<SourceTrail> {
   try {
     return await trailOf(reading, pushId);

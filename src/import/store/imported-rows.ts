@@ -1,5 +1,5 @@
-import type { Database, Reading, Unit } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import { firstGeneration } from "../../pushes/seals.ts";
 import { type Part, readParts, writeParts } from "../lacks.ts";
 import { type Holdings, noHoldings } from "../source.ts";
@@ -21,7 +21,7 @@ export interface Standing {
   readonly files: { readonly noted: number; readonly found: number };
 }
 
-/** Another run has changed what is noted of a row; undoes the unit. */
+/** Another run has changed what is noted of a row; undoes the transaction. */
 export class NoteChangedError extends Error {
   override readonly name = "NoteChangedError";
 }
@@ -29,12 +29,12 @@ export class NoteChangedError extends Error {
 /** `already`: by an earlier try of the same write. `other`: under another id, by another write. */
 type Noted = "now" | "already" | "other";
 
-/** What came in from one source, noted in the units that wrote it. */
+/** What came in from one source, noted in the transactions that wrote it. */
 export interface ImportedRows {
-  note(unit: Unit, kind: ImportedKind, sourceId: number, row: Omit<ImportedRow, "sourceId">): Promise<Noted>;
+  note(tx: Transaction, kind: ImportedKind, sourceId: number, row: Omit<ImportedRow, "sourceId">): Promise<Noted>;
   /** Of a row that came in part: what it lacks now, and what came with it in all. @throws NoteChangedError. */
   renote(
-    unit: Unit,
+    tx: Transaction,
     kind: ImportedKind,
     before: ImportedRow,
     now: Pick<ImportedRow, "lacks" | "holdings">,
@@ -135,17 +135,17 @@ function rowOf({ sourceId, id, run, lacks, auditEntries, notifications, files }:
   return { sourceId, id, run, lacks: readParts(lacks), holdings: { auditEntries, notifications, files } };
 }
 
-export function createImportedRows(reading: Reading, source: string): ImportedRows {
+export function createImportedRows(reading: ReadConnection, source: string): ImportedRows {
   return {
-    async note(unit, kind, sourceId, { id, run, lacks, holdings: { auditEntries, notifications, files } }) {
+    async note(tx, kind, sourceId, { id, run, lacks, holdings: { auditEntries, notifications, files } }) {
       const values = [source, kind, sourceId, id, run, writeParts(lacks), auditEntries, notifications, files] as const;
-      if ((await unit.run(insertRow, ...values)) === 1) return "now";
-      const present = await unit.one(rowAt, source, kind, sourceId);
+      if ((await tx.run(insertRow, ...values)) === 1) return "now";
+      const present = await tx.one(rowAt, source, kind, sourceId);
       return present?.id === id && present.run === run ? "already" : "other";
     },
-    async renote(unit, kind, before, { lacks, holdings: { auditEntries, notifications, files } }) {
+    async renote(tx, kind, before, { lacks, holdings: { auditEntries, notifications, files } }) {
       const values = [writeParts(lacks), auditEntries, notifications, files] as const;
-      const changed = await unit.run(updateRow, ...values, source, kind, before.sourceId, writeParts(before.lacks));
+      const changed = await tx.run(updateRow, ...values, source, kind, before.sourceId, writeParts(before.lacks));
       if (changed !== 1) throw new NoteChangedError("What is noted of an imported row has changed.");
     },
     after: async (kind, sourceId, limit) => (await reading.all(rowsAfter, source, kind, sourceId, limit)).map(rowOf),
@@ -172,13 +172,13 @@ export function createImportedRows(reading: Reading, source: string): ImportedRo
   };
 }
 
-/** A unit of its own. @returns false when it is noted already. */
+/** A transaction of its own. @returns false when it is noted already. */
 export async function noteAlone(
   db: Database,
   rows: ImportedRows,
   kind: ImportedKind,
   { sourceId, id, run }: Pick<ImportedRow, "sourceId" | "id" | "run">,
 ): Promise<boolean> {
-  const noted = await db.write((unit) => rows.note(unit, kind, sourceId, { id, run, lacks: [], holdings: noHoldings }));
+  const noted = await db.write((tx) => rows.note(tx, kind, sourceId, { id, run, lacks: [], holdings: noHoldings }));
   return noted === "now";
 }

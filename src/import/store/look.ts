@@ -1,5 +1,5 @@
-import type { Reading } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { ReadConnection } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 
 /** What stands in the way of an import, for a run that writes nothing. */
 export interface Present {
@@ -16,7 +16,7 @@ const holderOfToken = sql<[digest: Buffer], { userId: number }>(
 const pushByDigest = sql<[tokenDigest: Buffer], { id: number }>("SELECT id FROM pushes WHERE token_digest = ?");
 const style = sql<[], { content: Buffer }>("SELECT content FROM branding WHERE name = 'style'");
 
-export function createPresent(reading: Reading): Present {
+export function createPresent(reading: ReadConnection): Present {
   return {
     findUserId: async (email) => (await reading.one(userByEmail, email))?.id,
     findTokenHolder: async (digest) => (await reading.one(holderOfToken, digest))?.userId,

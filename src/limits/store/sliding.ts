@@ -1,4 +1,4 @@
-import { sql } from "../../db/statement.ts";
+import { sql } from "../../database/statement.ts";
 
 /** Those of a row's attempts that lie between two times; the later one for clocks that do not quite agree. */
 const recent = "SELECT at FROM unnest(known.charged_at) AS at WHERE at > ? AND at <= ?";

@@ -1,5 +1,5 @@
 import { minuteMs } from "../../base/clock.ts";
-import { sql } from "../../db/statement.ts";
+import { sql } from "../../database/statement.ts";
 
 /**
  * How far the clocks of two machines may lie apart: a window that begins this far ahead of one's own time holds. Later

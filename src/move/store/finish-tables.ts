@@ -1,5 +1,5 @@
-import type { Database, Unit } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 
 const countAnonymous = sql<[]>(
   `UPDATE totals SET bytes =
@@ -13,7 +13,7 @@ const continueEntries = sql<[], { id: number }>(
 );
 
 /** What an engine keeps beside the rows, once they are all there: SQLite a total, PostgreSQL the next number. */
-export async function finishTables(unit: Unit, engine: Database["engine"]): Promise<void> {
-  if (engine === "sqlite") await unit.run(countAnonymous);
-  else await unit.one(continueEntries);
+export async function finishTables(tx: Transaction, engine: Database["engine"]): Promise<void> {
+  if (engine === "sqlite") await tx.run(countAnonymous);
+  else await tx.one(continueEntries);
 }

@@ -1,5 +1,5 @@
-import type { Database, Unit } from "../../db/database.ts";
-import { type Statement, sql } from "../../db/statement.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { type Statement, sql } from "../../database/statement.ts";
 import { type Row, type RowMover, readerOf, writerOf } from "./rows.ts";
 import type { MovedTable } from "./tables.ts";
 
@@ -21,12 +21,12 @@ export function createPushMover(pushes: MovedTable, to: Database["engine"]): Row
     LEFT JOIN data_keys ON data_keys.id = pushes.data_key_id AND pushes.ended_at IS NULL) AS sealed_pushes`;
   const writePushes = writerOf("pushes", [...stored, "data_key_id"]);
 
-  async function writeKey(unit: Unit, pushId: number, sealed: Buffer): Promise<number> {
+  async function writeKey(tx: Transaction, pushId: number, sealed: Buffer): Promise<number> {
     if (to === "postgres") {
-      await unit.run(insertKey, pushId, sealed);
+      await tx.run(insertKey, pushId, sealed);
       return pushId;
     }
-    const key = await unit.one(appendKey, sealed);
+    const key = await tx.one(appendKey, sealed);
     if (key === undefined) throw new Error("The data key was not written.");
     return key.id;
   }
@@ -35,14 +35,14 @@ export function createPushMover(pushes: MovedTable, to: Database["engine"]): Row
     ...{ name: "pushes", columns },
     read: readerOf(columns, source, ["id"]),
     keyOf: ({ id = null }) => [id],
-    async write(unit, rows) {
+    async write(tx, rows) {
       const withKeys: Row[] = [];
       for (const row of rows) {
         const { id, [keyColumn]: sealed } = row;
         if (typeof id !== "number") throw new Error("A push has no number.");
-        withKeys.push({ ...row, data_key_id: Buffer.isBuffer(sealed) ? await writeKey(unit, id, sealed) : 0 });
+        withKeys.push({ ...row, data_key_id: Buffer.isBuffer(sealed) ? await writeKey(tx, id, sealed) : 0 });
       }
-      await writePushes(unit, withKeys);
+      await writePushes(tx, withKeys);
     },
   };
 }

@@ -1,6 +1,6 @@
-import type { Reading, Unit } from "../../db/database.ts";
-import { moveMarkNames } from "../../db/move-marks.ts";
-import { type Statement, sql, type Value } from "../../db/statement.ts";
+import type { ReadConnection, Transaction } from "../../database/database.ts";
+import { moveMarkNames } from "../../database/move-marks.ts";
+import { type Statement, sql, type Value } from "../../database/statement.ts";
 import type { MovedTable } from "./tables.ts";
 
 export type Row = Readonly<Record<string, Value>>;
@@ -9,9 +9,9 @@ export type Row = Readonly<Record<string, Value>>;
 export interface RowMover {
   readonly name: string;
   /** The next rows after that key, or the first. */
-  read(reading: Reading, after: readonly Value[] | undefined, limit: number): Promise<readonly Row[]>;
+  read(reading: ReadConnection, after: readonly Value[] | undefined, limit: number): Promise<readonly Row[]>;
   keyOf(row: Row): readonly Value[];
-  write(unit: Unit, rows: readonly Row[]): Promise<void>;
+  write(tx: Transaction, rows: readonly Row[]): Promise<void>;
   /** In the order in which a digest takes them. */
   readonly columns: readonly string[];
 }
@@ -34,13 +34,13 @@ export function writerOf(table: string, columns: readonly string[]): RowMover["w
   const insert = (count: number): Statement<Value[], never> =>
     sql(`INSERT INTO ${table} (${columns.join(", ")}) VALUES ${Array(count).fill(values).join(", ")}`);
   const [one, many] = [insert(1), insert(rowsTogether)];
-  return async (unit, rows) => {
+  return async (tx, rows) => {
     const valuesOf = (row: Row) => columns.map((column) => row[column] ?? null);
     let at = 0;
     for (; at + rowsTogether <= rows.length; at += rowsTogether) {
-      await unit.run(many, ...rows.slice(at, at + rowsTogether).flatMap(valuesOf));
+      await tx.run(many, ...rows.slice(at, at + rowsTogether).flatMap(valuesOf));
     }
-    for (const row of rows.slice(at)) await unit.run(one, ...valuesOf(row));
+    for (const row of rows.slice(at)) await tx.run(one, ...valuesOf(row));
   };
 }
 

@@ -1,5 +1,5 @@
-import type { Database } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 
 /** A table as both engines have it. */
 export interface MovedTable {

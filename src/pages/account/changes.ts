@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { unreachable } from "../../base/errors.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
-import { findWords } from "../../words/words.ts";
+import { findMessages } from "../../i18n/i18n.ts";
 import { goTo } from "../answers.ts";
 import { passwordSentence } from "../entry.ts";
 import { type PageDeps, pageContext, placeOf, sessionOf } from "../page-scope.ts";
@@ -13,7 +13,7 @@ import { notConfirmed, redirectDone, sendAccount, withWaitTold } from "./show.ts
 export async function changeEmail(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
   const form = await receiveForm(request, deps.bodyBudget);
   const newEmail = textOf(form, "email");
-  const { email: words } = pageContext(request, deps, null).words.profile;
+  const { email: messages } = pageContext(request, deps, null).messages.profile;
   const refuse = (problems: { email?: string; email_password?: string }) =>
     sendAccount(request, reply, deps, { status: 422, newEmail, problems });
   return await withWaitTold(request, reply, deps, "email_password", async () => {
@@ -28,15 +28,15 @@ export async function changeEmail(request: FastifyRequest, reply: FastifyReply, 
       case "not_confirmed":
         return await refuse({ email_password: notConfirmed(request, deps) });
       case "malformed":
-        return await refuse({ email: words.malformed });
+        return await refuse({ email: messages.malformed });
       case "not_allowed":
-        return await refuse({ email: words.notAllowed });
+        return await refuse({ email: messages.notAllowed });
       case "unchanged":
-        return await refuse({ email: words.unchanged });
+        return await refuse({ email: messages.unchanged });
       case "taken":
-        return await refuse({ email: words.taken });
+        return await refuse({ email: messages.taken });
       case "too_many":
-        return await refuse({ email: words.tooMany });
+        return await refuse({ email: messages.tooMany });
       default:
         return unreachable(outcome);
     }
@@ -51,7 +51,7 @@ export async function requestConfirmation(
 ): Promise<FastifyReply> {
   await receiveForm(request, deps.bodyBudget);
   const { user } = sessionOf(request);
-  const language = pageContext(request, deps, null).words.locale.tag;
+  const language = pageContext(request, deps, null).messages.locale.tag;
   return await withWaitTold(request, reply, deps, "email_confirmation", async () => {
     const outcome = await deps.accounts.requestOwnConfirmation({ user, language, place: placeOf(request) });
     return outcome === "sent"
@@ -67,8 +67,8 @@ export async function changePassword(
 ): Promise<FastifyReply> {
   const form = await receiveForm(request, deps.bodyBudget);
   const { id, user } = sessionOf(request);
-  const { words } = pageContext(request, deps, null);
-  const { again } = words.profile;
+  const { messages } = pageContext(request, deps, null);
+  const { again } = messages.profile;
   return await withWaitTold(request, reply, deps, "current_password", async () => {
     const outcome = await deps.accounts.changePassword({
       ...{ userId: user.id, current: textOf(form, "current_password"), password: textOf(form, "password") },
@@ -78,7 +78,7 @@ export async function changePassword(
     const problems =
       outcome === "wrong_password"
         ? { current_password: again.wrong }
-        : { new_password: outcome === "sign_in_again" ? again.signIn : passwordSentence(outcome, words) };
+        : { new_password: outcome === "sign_in_again" ? again.signIn : passwordSentence(outcome, messages) };
     return await sendAccount(request, reply, deps, { status: 422, problems });
   });
 }
@@ -90,9 +90,9 @@ export async function changeLanguage(
 ): Promise<FastifyReply> {
   const form = await receiveForm(request, deps.bodyBudget);
   const language = textOf(form, "language");
-  const tag = language === "" ? null : findWords(language)?.locale.tag;
+  const tag = language === "" ? null : findMessages(language)?.locale.tag;
   if (tag === undefined) {
-    const { problem } = pageContext(request, deps, null).words.profile.language;
+    const { problem } = pageContext(request, deps, null).messages.profile.language;
     return await sendAccount(request, reply, deps, { status: 422, problems: { language: problem } });
   }
   await deps.accounts.setLanguage(sessionOf(request).user.id, tag);
@@ -107,8 +107,8 @@ export async function changeDefaults(
 ): Promise<FastifyReply> {
   const form = await receiveForm(request, deps.bodyBudget);
   const { user } = sessionOf(request);
-  const { words } = pageContext(request, deps, null);
-  const read = readDefaults(form, await deps.accounts.pushDefaults(user.id), deps.config, words);
+  const { messages } = pageContext(request, deps, null);
+  const read = readDefaults(form, await deps.accounts.pushDefaults(user.id), deps.config, messages);
   if (Object.keys(read.problems).length > 0) {
     return await sendAccount(request, reply, deps, { status: 422, problems: read.problems, defaults: read.form });
   }

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ApiToken, Factors, Identity, ListedSession, PushDefaults, User } from "../../accounts/accounts.ts";
-import { presentDispatch } from "../../api/v2/presenters.ts";
+import { presentLinkDelivery } from "../../api/v2/presenters.ts";
 import { attachment } from "../../http/content-disposition.ts";
 import { jsonType } from "../../http/headers.ts";
 import type { ExportedPush, TrailEvent } from "../../pushes/pushes.ts";
@@ -90,8 +90,8 @@ async function* pushPieces({ push, files, events }: ExportedPush, comma: string)
 function presentEvent(event: TrailEvent) {
   const stamps = { created_at: timestamp(event.createdAt), updated_at: timestamp(event.updatedAt) };
   if (event.kind === "limit") return { kind: event.kind, reason: event.reason, ...stamps };
-  const { kind, by, address, userAgent, referrer, times, dispatch } = event;
-  const mails = dispatch === undefined ? {} : { notify_by_email: presentDispatch(dispatch) };
+  const { kind, by, address, userAgent, referrer, times, linkDelivery } = event;
+  const mails = linkDelivery === undefined ? {} : { notify_by_email: presentLinkDelivery(linkDelivery) };
   return { kind, by, address, user_agent: userAgent, referrer, times, ...stamps, ...mails };
 }
 

@@ -1,7 +1,7 @@
 import type { KindDefaults, PushDefaults } from "../../accounts/accounts.ts";
 import type { Config, Range } from "../../config/config.ts";
 import type { FormFields } from "../../http/body/form-fields.ts";
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import { enabledKinds } from "../new-push/starting-settings.ts";
 import type { AccountField, AccountProblems, Choice, DefaultsForm, KindForm, KindValues } from "./model.ts";
 
@@ -33,13 +33,18 @@ export interface ReadDefaults {
 }
 
 /** Fields `first_kind` and, under each kind's name, `days`, `views`, `retrieval_step` and `deletable_by_viewer`. */
-export function readDefaults(fields: FormFields, stored: PushDefaults, config: Config, words: Words): ReadDefaults {
+export function readDefaults(
+  fields: FormFields,
+  stored: PushDefaults,
+  config: Config,
+  messages: Messages,
+): ReadDefaults {
   const problems: Partial<Record<AccountField, string>> = {};
   const { serverFirst, kinds } = defaultsForm(stored, config);
   const first = textOf(fields.first_kind);
-  if (first !== "" && !kinds.some(({ kind }) => kind === first)) problems.first_kind = words.profile.defaults.choice;
+  if (first !== "" && !kinds.some(({ kind }) => kind === first)) problems.first_kind = messages.profile.defaults.choice;
   const forms = kinds.map((form): KindForm => ({ ...form, values: typedValues(fields[form.kind]) }));
-  const read = forms.map((form) => [form.kind, readKind(form, problems, words)] as const);
+  const read = forms.map((form) => [form.kind, readKind(form, problems, messages)] as const);
   return {
     defaults: {
       kind: kinds.find(({ kind }) => kind === first)?.kind ?? null,
@@ -62,18 +67,18 @@ function typedValues(level: FormFields[string] | undefined): KindValues {
 
 type Found = Partial<Record<AccountField, string>>;
 
-function readKind({ kind, settings, values }: KindForm, problems: Found, words: Words): KindDefaults {
+function readKind({ kind, settings, values }: KindForm, problems: Found, messages: Messages): KindDefaults {
   const number = (field: "days" | "views") => readNumber(values[field], settings[field], `${kind}_${field}`);
   function readNumber(typed: string, range: Range, field: AccountField): number | undefined {
     if (typed === "") return undefined;
     const value = /^\d{1,9}$/.test(typed) ? Number(typed) : Number.NaN;
     if (value >= range.min && value <= range.max) return value;
-    problems[field] = words.problems.range({ min: range.min, max: range.max });
+    problems[field] = messages.problems.range({ min: range.min, max: range.max });
     return undefined;
   }
   function readChoice(typed: Choice, field: "retrieval_step" | "deletable_by_viewer"): boolean | undefined {
     if (typed === "1" || typed === "0") return typed === "1";
-    if (typed !== "") problems[`${kind}_${field}`] = words.profile.defaults.choice;
+    if (typed !== "") problems[`${kind}_${field}`] = messages.profile.defaults.choice;
     return undefined;
   }
   return withoutUndefined({

@@ -7,7 +7,7 @@ import { Section } from "./section.tsx";
 import type { AccountProps } from "./view.tsx";
 
 export function DefaultsSection({ model, page }: AccountProps) {
-  const { profile, kinds } = page.words;
+  const { profile, kinds } = page.messages;
   const { defaults } = profile;
   const form = model.defaults;
   const options = [
@@ -44,7 +44,7 @@ interface KindProps {
 }
 
 function KindFields({ form, problems, page }: KindProps) {
-  const { kinds, newPush, profile } = page.words;
+  const { kinds, newPush, profile } = page.messages;
   const { defaults } = profile;
   const { kind, settings, values } = form;
   const isWrong = Object.keys(problems).some((field) => field.startsWith(`${kind}_`));
@@ -99,7 +99,7 @@ function KindFields({ form, problems, page }: KindProps) {
 }
 
 function choiceOptions(serverDefault: boolean, page: PageContext) {
-  const { defaults } = page.words.profile;
+  const { defaults } = page.messages.profile;
   return [
     { value: "", label: defaults.server({ value: serverDefault ? defaults.on : defaults.off }) },
     { value: "1", label: defaults.on },

@@ -5,20 +5,20 @@ import { AskAgain, Section } from "./section.tsx";
 import type { AccountProps } from "./view.tsx";
 
 export function DeleteSection({ model, page }: AccountProps) {
-  const { delete: words } = page.words.profile;
+  const { delete: messages } = page.messages.profile;
   return (
-    <Section name="delete" heading={words.heading}>
-      <p>{words.text}</p>
+    <Section name="delete" heading={messages.heading}>
+      <p>{messages.text}</p>
       <details class="confirm" open={model.problems.delete_password !== undefined}>
         <summary class="button button-quiet-danger">
           <Icon name="trash" />
-          <span>{words.open}</span>
+          <span>{messages.open}</span>
         </summary>
         <PostForm page={page} class="form account-delete" action={`${accountPath}/delete`}>
           <AskAgain id="delete_password" model={model} page={page} />
           <div class="form-end">
             <button type="submit" class="button button-danger">
-              {words.submit}
+              {messages.submit}
             </button>
           </div>
         </PostForm>

@@ -4,7 +4,7 @@ import { MessageCard } from "../parts/message-card.tsx";
 import type { Page } from "../render.ts";
 
 export function deletedView(page: PageContext): Page {
-  const { profile, failure } = page.words;
+  const { profile, failure } = page.messages;
   return (
     <Layout page={page} title={profile.deleted.title} width="narrow">
       <MessageCard icon="check" heading={profile.deleted.heading}>

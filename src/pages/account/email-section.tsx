@@ -6,7 +6,7 @@ import { AskAgain, Section } from "./section.tsx";
 import type { AccountProps } from "./view.tsx";
 
 export function EmailSection({ model, page }: AccountProps) {
-  const { email } = page.words.profile;
+  const { email } = page.messages.profile;
   return (
     <Section name="email" heading={email.heading}>
       <p class="account-email">{email.current.parts({ email: <strong dir="ltr">{model.email}</strong> })}</p>
@@ -39,7 +39,7 @@ export function EmailSection({ model, page }: AccountProps) {
 
 /** Of the address that the account has. What was asked for is answered here, not at the head of the page. */
 function Confirmation({ model, page }: AccountProps) {
-  const { confirmation } = page.words.profile.email;
+  const { confirmation } = page.messages.profile.email;
   const id = "email_confirmation";
   const problem = model.problems[id];
   return (

@@ -1,5 +1,5 @@
 import type { KindName } from "../../config/config.ts";
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import { kindOrder } from "../new-push/starting-settings.ts";
 import type { AccountField } from "./model.ts";
 
@@ -14,7 +14,7 @@ export const accountFields: readonly AccountField[] = [
 ];
 
 /** The label that stands at the field, and where there are several alike, what it belongs to. */
-export function labelOf(field: AccountField, { profile, newPush, kinds, problems }: Words): string {
+export function labelOf(field: AccountField, { profile, newPush, kinds, problems }: Messages): string {
   switch (field) {
     case "email_confirmation":
       return profile.email.confirmation.send;

@@ -66,7 +66,7 @@ async function deleteAccount(request: FastifyRequest, reply: FastifyReply, deps:
     if (!confirmed) return await refuse(notConfirmed(request, deps));
     const page = pageContext(request, deps, null);
     const change = await deps.deleteAccount(session.user.id, null);
-    if (change.outcome === "last_admin") return await refuse(page.words.profile.delete.lastAdmin);
+    if (change.outcome === "last_admin") return await refuse(page.messages.profile.delete.lastAdmin);
     reply.header("set-cookie", deps.sessionCookies.ended(request.client));
     return goTo(deletedPath, request, reply, deps);
   });

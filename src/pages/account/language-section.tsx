@@ -1,4 +1,4 @@
-import { languages } from "../../words/words.ts";
+import { languages } from "../../i18n/i18n.ts";
 import { SelectField } from "../parts/input-fields.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { accountPath } from "./model.ts";
@@ -6,7 +6,7 @@ import { Section } from "./section.tsx";
 import type { AccountProps } from "./view.tsx";
 
 export function LanguageSection({ model, page }: AccountProps) {
-  const { language } = page.words.profile;
+  const { language } = page.messages.profile;
   const options = [
     { value: "", label: language.browser },
     ...languages.map(({ locale: { tag, name } }) => ({ value: tag, label: name, lang: tag })),

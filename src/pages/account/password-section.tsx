@@ -5,7 +5,7 @@ import { Section } from "./section.tsx";
 import type { AccountProps } from "./view.tsx";
 
 export function PasswordSection({ model, page }: AccountProps) {
-  const { password } = page.words.profile;
+  const { password } = page.messages.profile;
   return (
     <Section name="password" heading={password.heading}>
       <p>{model.hasPassword ? password.lead : password.firstLead}</p>
@@ -16,7 +16,7 @@ export function PasswordSection({ model, page }: AccountProps) {
           <PasswordField id="current_password" label={password.current} problem={model.problems.current_password} />
         )}
         <NewPasswordField
-          words={page.words}
+          messages={page.messages}
           id="new_password"
           label={password.new}
           problem={model.problems.new_password}

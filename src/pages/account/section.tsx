@@ -28,7 +28,7 @@ export interface AskAgainProps {
 
 /** The password once more. Who has none must have signed in lately, which the server sees by itself. */
 export function AskAgain({ id, model, page }: AskAgainProps) {
-  const { again } = page.words.profile;
+  const { again } = page.messages.profile;
   const problem = model.problems[id];
   if (!model.hasPassword) {
     return (

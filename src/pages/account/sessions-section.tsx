@@ -8,7 +8,7 @@ import { Section } from "./section.tsx";
 import type { AccountProps } from "./view.tsx";
 
 export function SessionsSection({ model, page }: AccountProps) {
-  const { sessions } = page.words.profile;
+  const { sessions } = page.messages.profile;
   return (
     <Section name="sessions" heading={sessions.heading}>
       <p>{sessions.lead}</p>
@@ -35,8 +35,8 @@ interface RowProps {
 }
 
 function Row({ session, now, page }: RowProps) {
-  const { words } = page;
-  const { sessions } = words.profile;
+  const { messages } = page;
+  const { sessions } = messages.profile;
   const { browser, address } = session;
   return (
     <li class="row account-session">
@@ -58,10 +58,10 @@ function Row({ session, now, page }: RowProps) {
           {address}
         </Fact>
         <Fact label={sessions.began}>
-          <LocalTime timeMs={session.createdAt} words={words} />
+          <LocalTime timeMs={session.createdAt} messages={messages} />
         </Fact>
         <Fact label={sessions.seen}>
-          <RelativeTime timeMs={session.seenAt} nowMs={now} words={words} />
+          <RelativeTime timeMs={session.seenAt} nowMs={now} messages={messages} />
         </Fact>
       </dl>
     </li>

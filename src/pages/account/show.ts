@@ -40,7 +40,7 @@ export async function sendAccount(
 async function accountModel(request: FastifyRequest, deps: PageDeps, shown: Shown): Promise<AccountModel> {
   const { accounts, config, clock } = deps;
   const { id: currentId, user } = sessionOf(request);
-  const { words } = pageContext(request, deps, null);
+  const { messages } = pageContext(request, deps, null);
   const [defaults, unconfirmedEmail, sessions, tokens] = await Promise.all([
     accounts.pushDefaults(user.id),
     accounts.unconfirmedEmail(user.id),
@@ -60,7 +60,7 @@ async function accountModel(request: FastifyRequest, deps: PageDeps, shown: Show
     sessions: sessions
       .map(({ userAgent, ...session }) => ({
         ...session,
-        browser: browserName(userAgent, words),
+        browser: browserName(userAgent, messages),
         current: session.id === currentId,
       }))
       .sort((a, b) => Number(b.current) - Number(a.current)),
@@ -90,13 +90,13 @@ export async function withWaitTold(
     return await step();
   } catch (error) {
     const count = waitAfter(error, reply);
-    const problem = pageContext(request, deps, null).words.problems.tooManyAttempts({ count });
+    const problem = pageContext(request, deps, null).messages.problems.tooManyAttempts({ count });
     return await sendAccount(request, reply, deps, { status: 429, problems: { [field]: problem } });
   }
 }
 
 /** What to say when `confirmIdentity` said no. */
 export function notConfirmed(request: FastifyRequest, deps: PageDeps): string {
-  const { again } = pageContext(request, deps, null).words.profile;
+  const { again } = pageContext(request, deps, null).messages.profile;
   return sessionOf(request).user.hasPassword ? again.wrong : again.signIn;
 }

@@ -21,11 +21,11 @@ export interface AccountProps {
 
 /** Every section is a form of its own, or leads to a page of its own. */
 export function accountView(model: AccountModel, page: PageContext): Page {
-  const { profile, problems } = page.words;
+  const { profile, problems } = page.messages;
   const found = accountFields.flatMap((fieldId) => {
     const problem = model.problems[fieldId];
     if (problem === undefined) return [];
-    return [{ fieldId, message: problems.of({ field: labelOf(fieldId, page.words), problem }) }];
+    return [{ fieldId, message: problems.of({ field: labelOf(fieldId, page.messages), problem }) }];
   });
   const title = found.length > 0 ? `${problems.heading} · ${profile.heading}` : profile.heading;
   return (
@@ -59,7 +59,7 @@ export function accountView(model: AccountModel, page: PageContext): Page {
 }
 
 function Contents({ model, page }: AccountProps) {
-  const { profile, singleSignOn } = page.words;
+  const { profile, singleSignOn } = page.messages;
   const sections = [
     "email",
     "password",
@@ -90,7 +90,7 @@ function Contents({ model, page }: AccountProps) {
 }
 
 function FactorsSection({ model, page }: AccountProps) {
-  const { factors } = page.words.profile;
+  const { factors } = page.messages.profile;
   return (
     <Section name="factors" heading={factors.heading}>
       <p>{model.hasSecondFactor ? factors.on : factors.off}</p>
@@ -104,7 +104,7 @@ function FactorsSection({ model, page }: AccountProps) {
 }
 
 function TokensSection({ model, page }: AccountProps) {
-  const { tokens } = page.words.profile;
+  const { tokens } = page.messages.profile;
   return (
     <Section name="tokens" heading={tokens.heading}>
       <p>{tokens.text({ count: model.tokensInUse })}</p>
@@ -118,7 +118,7 @@ function TokensSection({ model, page }: AccountProps) {
 }
 
 function DataSection({ page }: { readonly page: PageContext }) {
-  const { data } = page.words.profile;
+  const { data } = page.messages.profile;
   return (
     <Section name="data" heading={data.heading}>
       <p>{data.text}</p>

@@ -10,7 +10,7 @@ export const adminPaths = {
   pushes: `${adminPath}/pushes`,
   mails: `${adminPath}/mails`,
   settings: `${adminPath}/settings`,
-  look: `${adminPath}/look`,
+  theme: `${adminPath}/look`,
   trail: `${adminPath}/trail`,
 } as const;
 
@@ -25,7 +25,7 @@ export interface AdminFrameProps {
 
 /** The frame of every page of administration: where one is, and where else one can go. */
 export function AdminFrame({ page, current, lead, children }: AdminFrameProps) {
-  const { admin } = page.words;
+  const { admin } = page.messages;
   return (
     <Layout page={page} title={admin[current]} privatePage width="wide">
       <nav class="segments admin-sections" aria-label={admin.sections}>

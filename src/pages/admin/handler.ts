@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import type { PageDeps } from "../page-scope.ts";
-import { registerLookPages } from "./look-handler.ts";
 import { registerMailsPage } from "./mails-handler.ts";
 import { registerOverviewPage } from "./overview-handler.ts";
 import { registerAdminPushesPage } from "./pushes-handler.ts";
 import { registerSettingsPage } from "./settings-handler.ts";
+import { registerThemePages } from "./theme-handler.ts";
 import { registerTrailPage } from "./trail-handler.ts";
 import { registerUsersPage } from "./users-handler.ts";
 
@@ -15,6 +15,6 @@ export function registerAdminPages(server: FastifyInstance, deps: PageDeps): voi
   registerAdminPushesPage(server, deps);
   registerMailsPage(server, deps);
   registerSettingsPage(server, deps);
-  registerLookPages(server, deps);
+  registerThemePages(server, deps);
   registerTrailPage(server, deps);
 }

@@ -39,7 +39,7 @@ async function sendMails(
 ): Promise<FastifyReply> {
   const page = request.method === "GET" ? pageOf(request) : 1;
   const model: MailsModel = {
-    ...{ outcome, page, letters: await deps.mail.failedLetters(page), nowMs: deps.clock.now() },
+    ...{ outcome, page, letters: await deps.mail.failedEmails(page), nowMs: deps.clock.now() },
     isOff: deps.config.mail === undefined,
   };
   const selfPath = request.method === "GET" ? adminPaths.mails : null;

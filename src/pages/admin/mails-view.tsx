@@ -1,5 +1,5 @@
-import { type FailedLetter, failedPageSize } from "../../mail/mail.ts";
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
+import { type FailedEmail, failedPageSize } from "../../mail/mail.ts";
 import { type PageContext, pageHref } from "../page-context.ts";
 import { BothTimes } from "../parts/both-times.tsx";
 import { Confirm } from "../parts/confirm.tsx";
@@ -12,7 +12,7 @@ import type { Page } from "../render.ts";
 import { AdminFrame, adminPaths } from "./frame.tsx";
 
 export interface MailsModel {
-  readonly letters: readonly FailedLetter[];
+  readonly letters: readonly FailedEmail[];
   readonly page: number;
   readonly nowMs: number;
   /** What a press of a button came to. */
@@ -21,7 +21,7 @@ export interface MailsModel {
 }
 
 export function mailsView(model: MailsModel, page: PageContext): Page {
-  const { admin } = page.words;
+  const { admin } = page.messages;
   const hasMore = model.letters.length === failedPageSize;
   const hrefOf = (number: number) => pageHref(page, `${adminPaths.mails}?page=${number}`);
   return (
@@ -31,23 +31,29 @@ export function mailsView(model: MailsModel, page: PageContext): Page {
           <p>{admin.mailOff}</p>
         </Notice>
       )}
-      {model.outcome !== null && <Outcome outcome={model.outcome} words={page.words} />}
+      {model.outcome !== null && <Outcome outcome={model.outcome} messages={page.messages} />}
       {model.letters.length === 0 ? (
         <p>{admin.noMails}</p>
       ) : (
         <ul class="card admin-rows">
           {model.letters.map((letter) => (
-            <LetterRow key={letter.id} letter={letter} nowMs={model.nowMs} page={page} />
+            <EmailRow key={letter.id} letter={letter} nowMs={model.nowMs} page={page} />
           ))}
         </ul>
       )}
-      <Pager words={page.words} number={model.page} hasMore={hasMore} hrefOf={hrefOf} />
+      <Pager messages={page.messages} number={model.page} hasMore={hasMore} hrefOf={hrefOf} />
     </AdminFrame>
   );
 }
 
-function Outcome({ outcome, words }: { readonly outcome: "queued" | "link_over" | "unknown"; readonly words: Words }) {
-  const { admin } = words;
+function Outcome({
+  outcome,
+  messages,
+}: {
+  readonly outcome: "queued" | "link_over" | "unknown";
+  readonly messages: Messages;
+}) {
+  const { admin } = messages;
   const texts = { queued: admin.queued, link_over: admin.linkOver, unknown: admin.unknownMail };
   return (
     <Notice tone={outcome === "queued" ? "success" : "danger"} icon={outcome === "queued" ? "check" : "alert"} alert>
@@ -56,15 +62,15 @@ function Outcome({ outcome, words }: { readonly outcome: "queued" | "link_over" 
   );
 }
 
-interface LetterRowProps {
-  readonly letter: FailedLetter;
+interface EmailRowProps {
+  readonly letter: FailedEmail;
   readonly nowMs: number;
   readonly page: PageContext;
 }
 
-function LetterRow({ letter, nowMs, page }: LetterRowProps) {
-  const { words } = page;
-  const { admin } = words;
+function EmailRow({ letter, nowMs, page }: EmailRowProps) {
+  const { messages } = page;
+  const { admin } = messages;
   const name = letter.to ?? admin.unreadable;
   return (
     <li class="row">
@@ -76,9 +82,9 @@ function LetterRow({ letter, nowMs, page }: LetterRowProps) {
       </div>
       <dl class="admin-row-facts">
         <Fact label={admin.written}>
-          <BothTimes timeMs={letter.createdAt} nowMs={nowMs} words={words} />
+          <BothTimes timeMs={letter.createdAt} nowMs={nowMs} messages={messages} />
         </Fact>
-        <Fact label={admin.attempts}>{words.formats.number(letter.attempts)}</Fact>
+        <Fact label={admin.attempts}>{messages.formats.number(letter.attempts)}</Fact>
         <Fact label={admin.lastError} long>
           <span lang="en" dir="ltr">
             {letter.lastError}

@@ -14,7 +14,7 @@ export interface OverviewModel {
 }
 
 export function overviewView({ version, health, pushes, mails }: OverviewModel, page: PageContext): Page {
-  const { admin, formats } = page.words;
+  const { admin, formats } = page.messages;
   const { bytes, number } = formats;
   return (
     <AdminFrame page={page} current="overview" lead={admin.overviewLead}>

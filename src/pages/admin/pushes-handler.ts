@@ -28,7 +28,7 @@ export function registerAdminPushesPage(server: FastifyInstance, deps: PageDeps)
   });
 }
 
-/** Unknown words are none; a number that is none begins with the newest. */
+/** Unknown messages are none; a number that is none begins with the newest. */
 function filterOf(value: (name: string) => string | undefined): PushesFilter {
   const before = value("before") ?? "";
   return {

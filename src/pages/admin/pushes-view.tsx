@@ -1,5 +1,5 @@
+import type { Messages } from "../../i18n/i18n.ts";
 import type { EndReason, PushSurvey, SurveyedPush } from "../../pushes/pushes.ts";
-import type { Words } from "../../words/words.ts";
 import { pushKinds, states } from "../dashboard/filter.ts";
 import { type PageContext, pageHref } from "../page-context.ts";
 import { BothTimes } from "../parts/both-times.tsx";
@@ -38,7 +38,7 @@ export function pushesPath({ kind, state, owner, beforeId }: PushesFilter): stri
 }
 
 export function pushesView(model: PushesModel, page: PageContext): Page {
-  const { admin } = page.words;
+  const { admin } = page.messages;
   const { filter, pushes, nextBeforeId } = model;
   const hrefOf = (beforeId: number | null) => pageHref(page, pushesPath({ ...filter, beforeId }));
   return (
@@ -59,7 +59,7 @@ export function pushesView(model: PushesModel, page: PageContext): Page {
         </ul>
       )}
       <OlderPager
-        words={page.words}
+        messages={page.messages}
         newestHref={filter.beforeId === null ? null : hrefOf(null)}
         olderHref={nextBeforeId === null ? null : hrefOf(nextBeforeId)}
       />
@@ -68,7 +68,7 @@ export function pushesView(model: PushesModel, page: PageContext): Page {
 }
 
 function FilterForm({ filter, page }: { readonly filter: PushesFilter; readonly page: PageContext }) {
-  const { admin, kinds } = page.words;
+  const { admin, kinds } = page.messages;
   const stateNames = { all: admin.all, active: admin.active, expired: admin.ended };
   return (
     <SearchForm page={page} action={adminPaths.pushes} submit={admin.search} wraps>
@@ -99,8 +99,8 @@ interface PushRowProps {
 }
 
 function PushRow({ push, model, page }: PushRowProps) {
-  const { words } = page;
-  const { admin, kinds, formats } = words;
+  const { messages } = page;
+  const { admin, kinds, formats } = messages;
   const name = admin.pushName({ id: String(push.id) });
   const reason = push.endReason ?? (push.expiresAt <= model.nowMs ? "time" : null);
   return (
@@ -111,16 +111,16 @@ function PushRow({ push, model, page }: PushRowProps) {
           <Icon name={push.kind} />
           {kinds[push.kind]}
         </span>
-        <span class={reason === null ? "badge badge-active" : "badge"}>{stateName(reason, words)}</span>
+        <span class={reason === null ? "badge badge-active" : "badge"}>{stateName(reason, messages)}</span>
         {push.passphraseRequired && <span class="badge">{admin.passphrase}</span>}
       </div>
       <dl class="admin-row-facts">
-        <Fact label={admin.owner}>{ownerName(push, model, words)}</Fact>
+        <Fact label={admin.owner}>{ownerName(push, model, messages)}</Fact>
         <Fact label={admin.made}>
-          <BothTimes timeMs={push.createdAt} nowMs={model.nowMs} words={words} />
+          <BothTimes timeMs={push.createdAt} nowMs={model.nowMs} messages={messages} />
         </Fact>
         <Fact label={reason === null ? admin.expires : admin.ended}>
-          <BothTimes timeMs={push.endedAt ?? push.expiresAt} nowMs={model.nowMs} words={words} />
+          <BothTimes timeMs={push.endedAt ?? push.expiresAt} nowMs={model.nowMs} messages={messages} />
         </Fact>
         <Fact label={admin.views}>{admin.viewsOf({ used: push.views, allowed: push.expireAfterViews })}</Fact>
         <Fact label={admin.size}>{formats.bytes(push.storedBytes)}</Fact>
@@ -147,11 +147,11 @@ function PushRow({ push, model, page }: PushRowProps) {
   );
 }
 
-function ownerName({ ownerId }: SurveyedPush, { owners }: PushesModel, { admin }: Words): string {
+function ownerName({ ownerId }: SurveyedPush, { owners }: PushesModel, { admin }: Messages): string {
   return ownerId === null ? admin.noOwner : (owners.get(ownerId) ?? admin.goneOwner);
 }
 
-function stateName(reason: EndReason | null, { admin }: Words): string {
+function stateName(reason: EndReason | null, { admin }: Messages): string {
   switch (reason) {
     case null:
       return admin.active;

@@ -5,7 +5,7 @@ import { AdminFrame } from "./frame.tsx";
 
 /** Secrets are masked before they come here. What the operator has set stands first. */
 export function settingsView(settings: readonly SettingOrigin[], page: PageContext): Page {
-  const { admin } = page.words;
+  const { admin } = page.messages;
   return (
     <AdminFrame page={page} current="settings" lead={admin.settingsLead}>
       <table class="card admin-settings">

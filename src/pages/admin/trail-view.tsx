@@ -16,7 +16,7 @@ export interface TrailModel {
 const pageSize = 50;
 
 export function trailView({ entries, page: number, nowMs }: TrailModel, page: PageContext): Page {
-  const { admin } = page.words;
+  const { admin } = page.messages;
   const hasMore = entries.length === pageSize;
   const hrefOf = (to: number) => pageHref(page, `${adminPaths.trail}?page=${to}`);
   return (
@@ -33,18 +33,18 @@ export function trailView({ entries, page: number, nowMs }: TrailModel, page: Pa
               <p class="admin-by">
                 <span dir="auto">{entry.adminId === null ? admin.shell : entry.adminEmail}</span>
                 {entry.address !== "" && <span dir="ltr">{entry.address}</span>}
-                <BothTimes timeMs={entry.createdAt} nowMs={nowMs} words={page.words} />
+                <BothTimes timeMs={entry.createdAt} nowMs={nowMs} messages={page.messages} />
               </p>
             </li>
           ))}
         </ol>
       )}
-      <Pager words={page.words} number={number} hasMore={hasMore} hrefOf={hrefOf} />
+      <Pager messages={page.messages} number={number} hasMore={hasMore} hrefOf={hrefOf} />
     </AdminFrame>
   );
 }
 
-function sentenceOf({ action, subject }: AdminEntry, { words: { admin } }: PageContext): string {
+function sentenceOf({ action, subject }: AdminEntry, { messages: { admin } }: PageContext): string {
   const parts = { name: admin.productName, logo: admin.logo, style: admin.style };
   const part = brandingParts.find((name) => name === subject);
   const named = action === "changed_branding" && part !== undefined ? parts[part] : subject;

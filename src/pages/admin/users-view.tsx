@@ -38,7 +38,7 @@ export function usersPath(text: string, page: number): string {
 }
 
 export function usersView(model: UsersModel, page: PageContext): Page {
-  const { admin } = page.words;
+  const { admin } = page.messages;
   const hasMore = model.users.length === pageSize;
   const hrefOf = (number: number) => pageHref(page, usersPath(model.text, number));
   return (
@@ -60,12 +60,12 @@ export function usersView(model: UsersModel, page: PageContext): Page {
           ))}
         </ul>
       )}
-      <Pager words={page.words} number={model.page} hasMore={hasMore} hrefOf={hrefOf} />
+      <Pager messages={page.messages} number={model.page} hasMore={hasMore} hrefOf={hrefOf} />
     </AdminFrame>
   );
 }
 
-function refusalText(refusal: NonNullable<UsersModel["refusal"]>, { words: { admin } }: PageContext): string {
+function refusalText(refusal: NonNullable<UsersModel["refusal"]>, { messages: { admin } }: PageContext): string {
   switch (refusal.reason) {
     case "last_admin":
       return admin.lastAdmin({ email: refusal.email });
@@ -84,8 +84,8 @@ interface UserRowProps {
 
 function UserRow({ summary, model, page }: UserRowProps) {
   const { user, lastSignedInAt, tokensInUse } = summary;
-  const { words } = page;
-  const { admin, formats } = words;
+  const { messages } = page;
+  const { admin, formats } = messages;
   return (
     <li class="row">
       <div class="row-main">
@@ -99,13 +99,13 @@ function UserRow({ summary, model, page }: UserRowProps) {
       </div>
       <dl class="admin-row-facts">
         <Fact label={admin.created}>
-          <BothTimes timeMs={user.createdAt} nowMs={model.nowMs} words={words} />
+          <BothTimes timeMs={user.createdAt} nowMs={model.nowMs} messages={messages} />
         </Fact>
         <Fact label={admin.lastSignIn}>
           {lastSignedInAt === null ? (
             admin.never
           ) : (
-            <BothTimes timeMs={lastSignedInAt} nowMs={model.nowMs} words={words} />
+            <BothTimes timeMs={lastSignedInAt} nowMs={model.nowMs} messages={messages} />
           )}
         </Fact>
         <Fact label={admin.secondFactor}>{user.hasSecondFactor ? admin.yes : admin.no}</Fact>
@@ -146,8 +146,8 @@ interface ActionOnProps {
 }
 
 function ActionOn({ action, user, text, page }: ActionOnProps) {
-  const { admin } = page.words;
-  const [label, explanation] = wordsOf(action, page);
+  const { admin } = page.messages;
+  const [label, explanation] = messagesOf(action, page);
   return (
     <Confirm
       page={page}
@@ -165,7 +165,7 @@ function ActionOn({ action, user, text, page }: ActionOnProps) {
   );
 }
 
-function wordsOf(action: UserAction, { words: { admin } }: PageContext): readonly [label: string, text: string] {
+function messagesOf(action: UserAction, { messages: { admin } }: PageContext): readonly [label: string, text: string] {
   switch (action) {
     case "promote":
       return [admin.promote, admin.promoteText];

@@ -10,12 +10,12 @@ afterEach(() => server.fastify.close());
 test.each([
   ["/help/api", operations, "/api/v2/pushes"],
   ["/api", v1Operations, "/p.json"],
-] as const)("%s shows every endpoint, in words that need no script", async (url, shown, example) => {
+] as const)("%s shows every endpoint, in messages that need no script", async (url, shown, example) => {
   server = startBareServer();
   registerApiHelpPage(server.fastify, {
     assetUrl: (name) => `/assets/${name}`,
     config: { accounts: { loginsDisabled: false }, defaultLocale: undefined },
-    branding: { look: () => ({ name: undefined, logo: undefined, style: undefined }) },
+    branding: { theme: () => ({ name: undefined, logo: undefined, style: undefined }) },
   });
   const answer = await server.fastify.inject({ url: `${url}?locale=ar`, headers: { host: "push.example" } });
   expect(answer.statusCode).toBe(200);

@@ -19,10 +19,10 @@ const examples = {
 /** As `docs/operations.md` has it, for scanners. */
 const tokenPattern = "(?<![A-Za-z0-9_-])sp_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])";
 
-/** The reference is in the words of the API's own description, which is English whatever language surrounds it. */
+/** The reference is in the messages of the API's own description, which is English whatever language surrounds it. */
 export function apiHelpView({ version, reference, baseUrl }: ApiHelpModel, page: PageContext): Page {
   return (
-    <Layout page={page} title={page.words.footer.apiDocs} width="wide">
+    <Layout page={page} title={page.messages.footer.apiDocs} width="wide">
       <article class="api-reference" lang="en" dir="ltr">
         <div class="page-heading">
           <h1>{reference.title}</h1>

@@ -1,4 +1,4 @@
-import { presentDispatch } from "../../api/v2/presenters.ts";
+import { presentLinkDelivery } from "../../api/v2/presenters.ts";
 import type { NotifyByEmail } from "../../api/v2/schemas.ts";
 import type { TrailEvent, WholeTrail } from "../../pushes/pushes.ts";
 
@@ -65,8 +65,8 @@ function exportedEvent(event: TrailEvent): ExportedEvent {
   if (event.kind === "limit") {
     return { kind: `ended_by_${event.reason}`, by: "server", ip: "", user_agent: "", referrer: "", times: 1, ...times };
   }
-  const { kind, by, address, userAgent, referrer, dispatch } = event;
-  const mails = dispatch === undefined ? {} : { notify_by_email: presentDispatch(dispatch) };
+  const { kind, by, address, userAgent, referrer, linkDelivery } = event;
+  const mails = linkDelivery === undefined ? {} : { notify_by_email: presentLinkDelivery(linkDelivery) };
   return { kind, by, ip: address, user_agent: userAgent, referrer, times: event.times, ...times, ...mails };
 }
 

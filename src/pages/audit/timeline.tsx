@@ -1,5 +1,5 @@
-import type { DispatchReport, TrailEvent } from "../../pushes/pushes.ts";
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
+import type { LinkDeliveryReport, TrailEvent } from "../../pushes/pushes.ts";
 import { BothTimes } from "../parts/both-times.tsx";
 import { browserName } from "../parts/browser-name.ts";
 import { Fact } from "../parts/fact.tsx";
@@ -11,10 +11,10 @@ export interface TimelineProps {
   /** Newest first. */
   readonly events: readonly TrailEvent[];
   readonly nowMs: number;
-  readonly words: Words;
+  readonly messages: Messages;
 }
 
-export function Timeline({ events, nowMs, words }: TimelineProps) {
+export function Timeline({ events, nowMs, messages }: TimelineProps) {
   return (
     <ol class="timeline">
       {events.map((event, place) => (
@@ -23,9 +23,9 @@ export function Timeline({ events, nowMs, words }: TimelineProps) {
             <Icon name={iconOf(event)} />
           </span>
           <div class="timeline-text">
-            <h3>{sentenceFor(event, words)}</h3>
-            <BothTimes timeMs={event.updatedAt} nowMs={nowMs} words={words} />
-            {event.kind !== "limit" && <Details entry={event} words={words} />}
+            <h3>{sentenceFor(event, messages)}</h3>
+            <BothTimes timeMs={event.updatedAt} nowMs={nowMs} messages={messages} />
+            {event.kind !== "limit" && <Details entry={event} messages={messages} />}
           </div>
         </li>
       ))}
@@ -33,7 +33,7 @@ export function Timeline({ events, nowMs, words }: TimelineProps) {
   );
 }
 
-function sentenceFor(event: TrailEvent, { dashboard }: Words): string {
+function sentenceFor(event: TrailEvent, { dashboard }: Messages): string {
   if (event.kind === "limit") return event.reason === "views" ? dashboard.viewsUsedUp : dashboard.timeOver;
   if (event.kind === "admin_view") return dashboard.administratorView;
   if (event.kind === "expire" && event.by === "administrator") return dashboard.administratorExpire;
@@ -80,9 +80,9 @@ function toneOf({ kind }: TrailEvent): "opened" | "refused" | "ended" | "plain" 
 }
 
 /** Where from. All of it comes from outside and is only ever text. */
-function Details({ entry, words }: { readonly entry: Entry; readonly words: Words }) {
-  const { dashboard, browser: browserWords, formats } = words;
-  const browser = browserName(entry.userAgent, words);
+function Details({ entry, messages }: { readonly entry: Entry; readonly messages: Messages }) {
+  const { dashboard, browser: browserMessages, formats } = messages;
+  const browser = browserName(entry.userAgent, messages);
   const origin = entry.referrer === "" ? null : (URL.parse(entry.referrer)?.origin ?? null);
   return (
     <>
@@ -97,7 +97,7 @@ function Details({ entry, words }: { readonly entry: Entry; readonly words: Word
         </Fact>
         {entry.userAgent !== "" && (
           <Fact label={dashboard.browser}>
-            <bdi title={entry.userAgent}>{browser === browserWords.unknown ? entry.userAgent : browser}</bdi>
+            <bdi title={entry.userAgent}>{browser === browserMessages.unknown ? entry.userAgent : browser}</bdi>
           </Fact>
         )}
         {origin !== null && (
@@ -105,15 +105,21 @@ function Details({ entry, words }: { readonly entry: Entry; readonly words: Word
             {origin}
           </Fact>
         )}
-        {entry.dispatch !== undefined && <Dispatch dispatch={entry.dispatch} words={words} />}
+        {entry.linkDelivery !== undefined && <LinkDelivery linkDelivery={entry.linkDelivery} messages={messages} />}
       </dl>
     </>
   );
 }
 
 /** To whom the link was mailed, and what became of it. */
-function Dispatch({ dispatch, words: { notices } }: { readonly dispatch: DispatchReport; readonly words: Words }) {
-  const { recipients, status, successfulSends } = dispatch;
+function LinkDelivery({
+  linkDelivery,
+  messages: { notices },
+}: {
+  readonly linkDelivery: LinkDeliveryReport;
+  readonly messages: Messages;
+}) {
+  const { recipients, status, successfulSends } = linkDelivery;
   return (
     <>
       <Fact label={notices.recipients} long>

@@ -25,7 +25,7 @@ export function auditPath(urlToken: string, page = 1): string {
 
 /** What happened to a push, for its owner. */
 export function auditView(model: AuditModel, page: PageContext): Page {
-  const { dashboard } = page.words;
+  const { dashboard } = page.messages;
   const { events, nowMs } = model;
   return (
     <Layout page={page} title={dashboard.auditTitle} privatePage width="regular">
@@ -41,10 +41,10 @@ export function auditView(model: AuditModel, page: PageContext): Page {
         {events.length === 0 ? (
           <p>{dashboard.noEvents}</p>
         ) : (
-          <Timeline events={events} nowMs={nowMs} words={page.words} />
+          <Timeline events={events} nowMs={nowMs} messages={page.messages} />
         )}
         <Pager
-          words={page.words}
+          messages={page.messages}
           number={model.page}
           hasMore={model.hasMore}
           hrefOf={(number) => pageHref(page, auditPath(model.listed.push.urlToken, number))}
@@ -56,17 +56,17 @@ export function auditView(model: AuditModel, page: PageContext): Page {
 }
 
 function AboutPush({ model, page }: { readonly model: AuditModel; readonly page: PageContext }) {
-  const { words } = page;
-  const { dashboard, kinds } = words;
+  const { messages } = page;
+  const { dashboard, kinds } = messages;
   const { push } = model.listed;
   const endAt = push.expiredOn ?? push.expiresAt;
   return (
     <section class="card about-push" aria-labelledby="about">
       <div class="row-main">
         <h2 class="section-heading" id="about">
-          <PushName push={push} words={words} />
+          <PushName push={push} messages={messages} />
         </h2>
-        <StateBadge push={push} words={words} />
+        <StateBadge push={push} messages={messages} />
       </div>
       <dl class="about-facts">
         <Fact label={dashboard.kind}>
@@ -76,23 +76,23 @@ function AboutPush({ model, page }: { readonly model: AuditModel; readonly page:
           </span>
         </Fact>
         <Fact label={dashboard.views}>
-          <ViewsUsed push={push} words={words} />
+          <ViewsUsed push={push} messages={messages} />
         </Fact>
         <Fact label={dashboard.made}>
-          <BothTimes timeMs={push.createdAt} nowMs={model.nowMs} words={words} />
+          <BothTimes timeMs={push.createdAt} nowMs={model.nowMs} messages={messages} />
         </Fact>
         <Fact label={push.expired ? dashboard.ended : dashboard.expires}>
-          <BothTimes timeMs={endAt} nowMs={model.nowMs} words={words} />
+          <BothTimes timeMs={endAt} nowMs={model.nowMs} messages={messages} />
         </Fact>
       </dl>
-      <PushMarks push={push} words={words} />
+      <PushMarks push={push} messages={messages} />
       {!push.expired && <PushActions listed={model.listed} page={page} returnPath={auditPath(push.urlToken)} />}
     </section>
   );
 }
 
 function Downloads({ urlToken, page }: { readonly urlToken: string; readonly page: PageContext }) {
-  const { dashboard } = page.words;
+  const { dashboard } = page.messages;
   const hrefOf = (format: string) => `${auditPath(urlToken)}/download?format=${format}`;
   return (
     <section class="downloads no-print" aria-labelledby="download">

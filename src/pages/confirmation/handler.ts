@@ -54,7 +54,7 @@ async function requestAgain(request: FastifyRequest, reply: FastifyReply, deps: 
   if (!deps.config.accounts.emails) {
     return sendAgain(403, { email, sent: false, waitSeconds: null }, request, reply, deps);
   }
-  const language = pageContext(request, deps, null).words.locale.tag;
+  const language = pageContext(request, deps, null).messages.locale.tag;
   try {
     await deps.accounts.requestConfirmation({ email, language, place: placeOf(request) });
     return sendAgain(200, { email, sent: true, waitSeconds: null }, request, reply, deps);

@@ -8,7 +8,7 @@ import type { Page } from "../render.ts";
 
 /** A press of the button confirms, posted to `/users/confirmation`: programs that read mails follow links. */
 export function confirmView(token: string, page: PageContext): Page {
-  const { confirmation } = page.words.entry;
+  const { confirmation } = page.messages.entry;
   return (
     <Layout page={page} title={confirmation.heading} privatePage width="narrow">
       <MessageCard icon="shield" heading={confirmation.heading}>
@@ -26,7 +26,7 @@ export function confirmView(token: string, page: PageContext): Page {
 
 /** @param forAnybody whether another link can be asked for by whoever has not signed in. */
 export function voidConfirmationView(forAnybody: boolean, page: PageContext): Page {
-  const { entry, profile } = page.words;
+  const { entry, profile } = page.messages;
   const { confirmation } = entry;
   return (
     <Layout page={page} title={confirmation.invalidHeading} width="narrow">
@@ -36,7 +36,7 @@ export function voidConfirmationView(forAnybody: boolean, page: PageContext): Pa
           {forAnybody ? confirmation.againHeading : profile.heading}
         </a>
         <a class="button" href={pageHref(page, "/users/sign_in")}>
-          {page.words.signIn.submit}
+          {page.messages.signIn.submit}
         </a>
       </MessageCard>
     </Layout>
@@ -45,13 +45,13 @@ export function voidConfirmationView(forAnybody: boolean, page: PageContext): Pa
 
 /** Where accounts get no mails, none waits for one before signing in. */
 export function noConfirmationView(page: PageContext): Page {
-  const { confirmation } = page.words.entry;
+  const { confirmation } = page.messages.entry;
   return (
     <Layout page={page} title={confirmation.againHeading} width="narrow">
       <MessageCard icon="shield" heading={confirmation.againHeading}>
         <p class="lead">{confirmation.noMail}</p>
         <a class="button" href={pageHref(page, "/users/sign_in")}>
-          {page.words.signIn.submit}
+          {page.messages.signIn.submit}
         </a>
       </MessageCard>
     </Layout>
@@ -67,7 +67,7 @@ export interface ConfirmAgainModel {
 
 /** Field `email`, posted to `/users/confirmation/new`. */
 export function confirmAgainView({ email, sent, waitSeconds }: ConfirmAgainModel, page: PageContext): Page {
-  const { confirmation } = page.words.entry;
+  const { confirmation } = page.messages.entry;
   return (
     <Layout page={page} title={confirmation.againHeading} width="narrow">
       <div class="card">
@@ -78,9 +78,9 @@ export function confirmAgainView({ email, sent, waitSeconds }: ConfirmAgainModel
             <p>{confirmation.againSent}</p>
           </Notice>
         )}
-        <TooManyNotice words={page.words} waitSeconds={waitSeconds} />
+        <TooManyNotice messages={page.messages} waitSeconds={waitSeconds} />
         <PostForm page={page} class="form" action="/users/confirmation/new">
-          <EmailField label={page.words.entry.fields.email} value={email} autoComplete="username" focus={!sent} />
+          <EmailField label={page.messages.entry.fields.email} value={email} autoComplete="username" focus={!sent} />
           <button type="submit" class="button button-primary button-large button-wide">
             {confirmation.againSubmit}
           </button>

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
+import { findMessages } from "../../i18n/i18n.ts";
 import type { Push } from "../../pushes/pushes.ts";
-import { findWords } from "../../words/words.ts";
 import { goTo } from "../answers.ts";
 import { auditPath } from "../audit/view.tsx";
 import { sendGone } from "../gone/handler.ts";
@@ -25,7 +25,7 @@ export function registerCreatedPage(server: FastifyInstance, deps: PageDeps): vo
   const showing = (request: FastifyRequest, reply: FastifyReply) => show(request, reply, deps, untouched(request));
   server.get("/p/:token/preview", { config }, showing);
   server.get("/p/:token/r/preview", { config }, showing);
-  if (!deps.config.dispatches.enabled) return;
+  if (!deps.config.linkDeliveries.enabled) return;
   const sending = { access: "page_session", changesState: true } as const;
   server.post("/p/:token/notify_emails", { config: sending }, (request, reply) => mailLink(request, reply, deps));
 }
@@ -51,10 +51,10 @@ async function show(
   const push = token === undefined ? undefined : await deps.pushes.find(token, request.actor);
   if (push === undefined || push.expired) return sendGone(request, reply, deps);
   const previewPath = `/p/${push.urlToken}/preview`;
-  const recipientTag = findWords(queryOf(request, "recipient"))?.locale.tag ?? null;
+  const recipientTag = findMessages(queryOf(request, "recipient"))?.locale.tag ?? null;
   const selfPath = recipientTag === null ? previewPath : `${previewPath}?recipient=${recipientTag}`;
   const page = pageContext(request, deps, request.method === "GET" ? selfPath : null);
-  const locale = state.locale ?? recipientTag ?? page.words.locale.tag;
+  const locale = state.locale ?? recipientTag ?? page.messages.locale.tag;
   const model = {
     link: `${request.baseUrl}/p/${push.urlToken}${push.retrievalStep ? "/r" : ""}`,
     previewPath,
@@ -72,7 +72,7 @@ async function show(
 
 /** An anonymous push has no owner: null is equal to nobody. */
 function mayMail({ ownerId }: Push, { user }: FastifyRequest, { config }: PageDeps): boolean {
-  return config.dispatches.enabled && user !== null && ownerId !== null && ownerId === user.id;
+  return config.linkDeliveries.enabled && user !== null && ownerId !== null && ownerId === user.id;
 }
 
 function mailFormOf(
@@ -91,7 +91,7 @@ async function mailLink(request: FastifyRequest, reply: FastifyReply, deps: Page
   const text = (name: string) => (typeof fields[name] === "string" ? fields[name] : "");
   const asked = { notifyEmailsTo: text("notify_emails_to"), notifyEmailsToLocale: text("notify_emails_to_locale") };
   try {
-    await deps.pushes.dispatchLink(token, asked, request.actor);
+    await deps.pushes.deliverLink(token, asked, request.actor);
     return goTo(linkPagePath(token, { isMailed: true }), request, reply, deps);
   } catch (error) {
     const { status, problem } = refusalOf(error, request, reply, deps);
@@ -108,13 +108,13 @@ function refusalOf(
   deps: PageDeps,
 ): { readonly status: number; readonly problem: string } {
   if (!(error instanceof AppError)) throw error;
-  const { words } = pageContext(request, deps, null);
+  const { messages } = pageContext(request, deps, null);
   if (error.code === "too_many_requests") {
     const count = error.retryAfterSeconds ?? 60;
     reply.header("retry-after", String(count));
-    return { status: 429, problem: words.problems.tooManyAttempts({ count }) };
+    return { status: 429, problem: messages.problems.tooManyAttempts({ count }) };
   }
   if (error.code !== "invalid_fields") throw error;
   const limits = limitsOf("text", deps.config);
-  return { status: 422, problem: recipientsProblem(limits, words) };
+  return { status: 422, problem: recipientsProblem(limits, messages) };
 }

@@ -1,4 +1,4 @@
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import { MailLanguageField, RecipientsField } from "../new-push/by-mail.tsx";
 import type { NewPushLimits } from "../new-push/model.ts";
 import { type PageContext, pageHref } from "../page-context.ts";
@@ -23,21 +23,21 @@ export interface MailForm {
 }
 
 export function MailSection({ form, page }: { readonly form: MailForm; readonly page: PageContext }) {
-  const { words } = page;
-  const { notices } = words;
+  const { messages } = page;
+  const { notices } = messages;
   return (
     <section class="card mail-link no-print" aria-labelledby={headingId}>
       <h2 class="section-heading" id={headingId}>
         {notices.sendHeading}
       </h2>
-      {form.isSent && <Sent auditHref={pageHref(page, form.auditPath)} words={words} />}
+      {form.isSent && <Sent auditHref={pageHref(page, form.auditPath)} messages={messages} />}
       <PostForm page={page} class="form" action={form.path} answerAt={headingId} autoComplete="off">
         <RecipientsField
-          {...{ words, limits: form.limits, label: notices.sendTo, name: "notify_emails_to", required: true }}
+          {...{ messages, limits: form.limits, label: notices.sendTo, name: "notify_emails_to", required: true }}
           value={form.recipients}
           problem={form.problem}
         />
-        <MailLanguageField words={words} name="notify_emails_to_locale" value={form.locale} />
+        <MailLanguageField messages={messages} name="notify_emails_to_locale" value={form.locale} />
         <div class="form-end">
           <button type="submit" class="button">
             <Icon name="external" />
@@ -49,7 +49,7 @@ export function MailSection({ form, page }: { readonly form: MailForm; readonly 
   );
 }
 
-function Sent({ auditHref, words: { notices } }: { readonly auditHref: string; readonly words: Words }) {
+function Sent({ auditHref, messages: { notices } }: { readonly auditHref: string; readonly messages: Messages }) {
   return (
     <Notice tone="success" icon="check">
       <p>{notices.sent}</p>

@@ -1,4 +1,4 @@
-import { findWords, languages, type Words } from "../../words/words.ts";
+import { findMessages, languages, type Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref, withLocale } from "../page-context.ts";
 import { Confirm } from "../parts/confirm.tsx";
@@ -33,9 +33,9 @@ export interface CreatedModel {
  * every other drawing, wherever it is shown: programs fetch this page and take its first.
  */
 export function createdView(model: CreatedModel, page: PageContext): Page {
-  const { words } = page;
-  const { created } = words;
-  const recipient = findWords(model.recipientTag ?? undefined);
+  const { messages } = page;
+  const { created } = messages;
+  const recipient = findMessages(model.recipientTag ?? undefined);
   const link = recipient === undefined ? model.link : withLocale(model.link, recipient.locale.tag);
   return (
     <Layout page={page} title={created.title} privatePage width="wide">
@@ -48,11 +48,11 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
           <QrCode text={link} label={created.qr} />
         </div>
         <div class="card stack">
-          <LinkToHandOut link={link} words={words} />
-          <Message model={model} link={link} words={words} recipient={recipient ?? words} />
+          <LinkToHandOut link={link} messages={messages} />
+          <Message model={model} link={link} messages={messages} recipient={recipient ?? messages} />
           <RecipientLanguage model={model} page={page} recipient={recipient} />
         </div>
-        <WhatHappens model={model} words={words} />
+        <WhatHappens model={model} messages={messages} />
       </div>
       {model.mailForm !== null && <MailSection form={model.mailForm} page={page} />}
       <Next model={model} page={page} />
@@ -60,8 +60,8 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
   );
 }
 
-function LinkToHandOut({ link, words }: { readonly link: string; readonly words: Words }) {
-  const { created } = words;
+function LinkToHandOut({ link, messages }: { readonly link: string; readonly messages: Messages }) {
+  const { created } = messages;
   return (
     <div class="field">
       <label class="field-label" for="link">
@@ -69,7 +69,7 @@ function LinkToHandOut({ link, words }: { readonly link: string; readonly words:
       </label>
       <div class="input-row">
         <input class="input input-link" id="link" type="text" readOnly value={link} dir="ltr" data-select />
-        <CopyButton words={words} of="link" label={created.copyLink} primary />
+        <CopyButton messages={messages} of="link" label={created.copyLink} primary />
       </div>
       <p class="link-printed" dir="ltr" aria-hidden="true">
         {link}
@@ -81,8 +81,8 @@ function LinkToHandOut({ link, words }: { readonly link: string; readonly words:
 interface MessageProps {
   readonly model: CreatedModel;
   readonly link: string;
-  readonly words: Words;
-  readonly recipient: Words;
+  readonly messages: Messages;
+  readonly recipient: Messages;
 }
 
 /** The link stands on a line of its own: mail and chat programs would take what touches it for a part of it. */
@@ -97,11 +97,11 @@ function messageText({ model, link, recipient }: MessageProps): string {
 }
 
 function Message(props: MessageProps) {
-  const { words, recipient } = props;
+  const { messages, recipient } = props;
   return (
     <div class="field">
       <label class="field-label" for="message">
-        {words.created.message}
+        {messages.created.message}
       </label>
       <textarea
         class="input"
@@ -114,7 +114,7 @@ function Message(props: MessageProps) {
       >
         {messageText(props)}
       </textarea>
-      <CopyButton words={words} of="message" label={words.created.copyMessage} />
+      <CopyButton messages={messages} of="message" label={messages.created.copyMessage} />
     </div>
   );
 }
@@ -122,11 +122,11 @@ function Message(props: MessageProps) {
 interface RecipientProps {
   readonly model: CreatedModel;
   readonly page: PageContext;
-  readonly recipient: Words | undefined;
+  readonly recipient: Messages | undefined;
 }
 
 function RecipientLanguage({ model, page, recipient }: RecipientProps) {
-  const { created, locale } = page.words;
+  const { created, locale } = page.messages;
   return (
     <form class="field no-print" method="get" action={model.previewPath}>
       {page.localeAsked && <input type="hidden" name="locale" value={locale.tag} />}
@@ -150,9 +150,9 @@ function RecipientLanguage({ model, page, recipient }: RecipientProps) {
   );
 }
 
-function WhatHappens({ model, words }: { readonly model: CreatedModel; readonly words: Words }) {
-  const { created } = words;
-  const until = created.until.parts({ date: <LocalTime timeMs={model.expiresAt} words={words} /> });
+function WhatHappens({ model, messages }: { readonly model: CreatedModel; readonly messages: Messages }) {
+  const { created } = messages;
+  const until = created.until.parts({ date: <LocalTime timeMs={model.expiresAt} messages={messages} /> });
   const facts: readonly { readonly icon: IconName; readonly text: typeof until | string }[] = [
     { icon: "eye", text: created.opens({ count: model.viewsRemaining }) },
     { icon: "clock", text: until },
@@ -178,7 +178,7 @@ function WhatHappens({ model, words }: { readonly model: CreatedModel; readonly 
 }
 
 function Next({ model, page }: { readonly model: CreatedModel; readonly page: PageContext }) {
-  const { created, secret } = page.words;
+  const { created, secret } = page.messages;
   return (
     <div class="page-actions no-print">
       <a class="button" href={pageHref(page, "/")}>

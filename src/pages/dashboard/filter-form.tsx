@@ -10,7 +10,7 @@ export interface FilterFormProps {
 
 /** States are links, the rest a form that is sent by GET: each list has an address. */
 export function FilterForm({ search, page }: FilterFormProps) {
-  const { dashboard, kinds } = page.words;
+  const { dashboard, kinds } = page.messages;
   const stateNames = { all: dashboard.all, active: dashboard.active, expired: dashboard.ended };
   return (
     <div class="filters">

@@ -7,7 +7,7 @@ import type { PushSearch } from "../../pushes/pushes.ts";
 import { queryOf } from "../page-scope.ts";
 
 export const dashboardPath = "/p";
-/** In UTF-16 units; the longest name has as many characters. */
+/** In UTF-16 transactions; the longest name has as many characters. */
 export const searchTextMax = 255;
 export const pushKinds: readonly KindName[] = ["text", "file", "url", "qr"];
 export const states: readonly PushSearch["state"][] = ["all", "active", "expired"];

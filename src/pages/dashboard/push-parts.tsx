@@ -1,5 +1,5 @@
+import type { Messages } from "../../i18n/i18n.ts";
 import type { OwnedPush } from "../../pushes/pushes.ts";
-import type { Words } from "../../words/words.ts";
 import { type PageContext, pageHref } from "../page-context.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -12,9 +12,9 @@ export interface ListedPush {
   readonly link: string;
 }
 
-export function PushName({ push, words }: { readonly push: OwnedPush; readonly words: Words }) {
+export function PushName({ push, messages }: { readonly push: OwnedPush; readonly messages: Messages }) {
   return push.name === null ? (
-    <span class="no-name">{words.dashboard.noName}</span>
+    <span class="no-name">{messages.dashboard.noName}</span>
   ) : (
     <span class="push-name" dir="auto" translate={false}>
       {push.name}
@@ -30,8 +30,8 @@ export function noteShown(note: string): string {
 }
 
 /** What stands between the link and the secret. */
-export function PushMarks({ push, words }: { readonly push: OwnedPush; readonly words: Words }) {
-  const { dashboard } = words;
+export function PushMarks({ push, messages }: { readonly push: OwnedPush; readonly messages: Messages }) {
+  const { dashboard } = messages;
   if (!push.passphraseRequired && !push.retrievalStep) return null;
   return (
     <ul class="marks">
@@ -51,7 +51,7 @@ export function PushMarks({ push, words }: { readonly push: OwnedPush; readonly 
   );
 }
 
-function stateName({ endReason }: OwnedPush, { dashboard }: Words): string {
+function stateName({ endReason }: OwnedPush, { dashboard }: Messages): string {
   switch (endReason) {
     case null:
       return dashboard.active;
@@ -68,16 +68,16 @@ function stateName({ endReason }: OwnedPush, { dashboard }: Words): string {
   }
 }
 
-export function StateBadge({ push, words }: { readonly push: OwnedPush; readonly words: Words }) {
-  return <span class={push.expired ? "badge" : "badge badge-active"}>{stateName(push, words)}</span>;
+export function StateBadge({ push, messages }: { readonly push: OwnedPush; readonly messages: Messages }) {
+  return <span class={push.expired ? "badge" : "badge badge-active"}>{stateName(push, messages)}</span>;
 }
 
-/** The bar says nothing that the words beside it do not. */
-export function ViewsUsed({ push, words }: { readonly push: OwnedPush; readonly words: Words }) {
+/** The bar says nothing that the messages beside it do not. */
+export function ViewsUsed({ push, messages }: { readonly push: OwnedPush; readonly messages: Messages }) {
   const { views: used, expireAfterViews: allowed } = push;
   return (
     <span class="views-used">
-      {words.dashboard.viewsOf({ used, allowed })}
+      {messages.dashboard.viewsOf({ used, allowed })}
       <progress value={Math.min(used, allowed)} max={allowed} aria-hidden="true" />
     </span>
   );
@@ -95,7 +95,7 @@ export interface PushActionsProps {
 /** What an owner can do with a push. Each control says in its name which push it is about. */
 export function PushActions({ listed, page, returnPath, withTrail = false }: PushActionsProps) {
   const { push, link } = listed;
-  const { dashboard, actions } = page.words;
+  const { dashboard, actions } = page.messages;
   const path = `/p/${push.urlToken}`;
   const named = (action: string) => dashboard.actionOn({ action, name: push.name ?? dashboard.noName });
   return (

@@ -12,7 +12,7 @@ export interface PushTableProps {
 
 /** A table where there is room for its columns; on a narrow screen each row is a card, whose cells say what they are. */
 export function PushTable({ pushes, nowMs, returnPath, page }: PushTableProps) {
-  const { dashboard } = page.words;
+  const { dashboard } = page.messages;
   return (
     <table class="push-table">
       <caption class="visually-hidden">{dashboard.caption}</caption>
@@ -42,18 +42,18 @@ interface RowProps extends Omit<PushTableProps, "pushes"> {
 
 function Row({ listed, nowMs, returnPath, page }: RowProps) {
   const { push } = listed;
-  const { words } = page;
-  const { dashboard, kinds } = words;
+  const { messages } = page;
+  const { dashboard, kinds } = messages;
   return (
     <tr class={push.expired ? "push-ended" : undefined}>
       <th scope="row">
-        <PushName push={push} words={words} />
+        <PushName push={push} messages={messages} />
         {push.note !== null && (
           <span class="push-note" dir="auto" translate={false}>
             {noteShown(push.note)}
           </span>
         )}
-        <PushMarks push={push} words={words} />
+        <PushMarks push={push} messages={messages} />
       </th>
       <td data-label={dashboard.kind}>
         <span class="push-kind">
@@ -62,16 +62,16 @@ function Row({ listed, nowMs, returnPath, page }: RowProps) {
         </span>
       </td>
       <td data-label={dashboard.made}>
-        <BothTimes timeMs={push.createdAt} nowMs={nowMs} words={words} />
+        <BothTimes timeMs={push.createdAt} nowMs={nowMs} messages={messages} />
       </td>
       <td data-label={push.expiredOn === null ? dashboard.expires : dashboard.ended}>
-        <BothTimes timeMs={push.expiredOn ?? push.expiresAt} nowMs={nowMs} words={words} />
+        <BothTimes timeMs={push.expiredOn ?? push.expiresAt} nowMs={nowMs} messages={messages} />
       </td>
       <td data-label={dashboard.views}>
-        <ViewsUsed push={push} words={words} />
+        <ViewsUsed push={push} messages={messages} />
       </td>
       <td data-label={dashboard.state}>
-        <StateBadge push={push} words={words} />
+        <StateBadge push={push} messages={messages} />
       </td>
       <td>
         <PushActions listed={listed} page={page} returnPath={returnPath} withTrail />

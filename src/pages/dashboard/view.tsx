@@ -23,7 +23,7 @@ export interface DashboardModel {
 
 /** All that somebody has handed over. */
 export function dashboardView(model: DashboardModel, page: PageContext): Page {
-  const { dashboard, nav } = page.words;
+  const { dashboard, nav } = page.messages;
   const { search } = model;
   const { text, state, kind } = search;
   const isEmpty = model.pushes.length === 0;
@@ -52,7 +52,7 @@ export function dashboardView(model: DashboardModel, page: PageContext): Page {
         </Notice>
       )}
       <Pager
-        words={page.words}
+        messages={page.messages}
         number={search.page}
         hasMore={model.hasMore && !isEnd}
         hrefOf={(number) => pageHref(page, searchPath({ ...search, page: number }))}
@@ -62,7 +62,7 @@ export function dashboardView(model: DashboardModel, page: PageContext): Page {
 }
 
 function Nothing({ page, isFiltered }: { readonly page: PageContext; readonly isFiltered: boolean }) {
-  const { dashboard, nav } = page.words;
+  const { dashboard, nav } = page.messages;
   return isFiltered ? (
     <div class="card card-centered">
       <h2 class="section-heading">{dashboard.nothingHeading}</h2>

@@ -5,7 +5,7 @@ import type { Page } from "../render.ts";
 
 /** After somebody pressed delete. */
 export function deletedView(page: PageContext): Page {
-  const { deleted, failure } = page.words;
+  const { deleted, failure } = page.messages;
   return (
     <Layout page={page} title={deleted.title} privatePage width="narrow">
       <MessageCard icon="check" heading={deleted.heading}>

@@ -13,7 +13,7 @@ export interface EditProps {
 
 /** What only the push's data key opens. Nothing of it is shown: each field is for what takes its place. */
 export function ContentFields({ model, page }: EditProps) {
-  const { edit } = page.words;
+  const { edit } = page.messages;
   const isProtected = model.push.passphraseRequired;
   return (
     <fieldset class="group">
@@ -31,10 +31,10 @@ export function ContentFields({ model, page }: EditProps) {
         />
       )}
       <PassphraseField
-        words={page.words}
+        messages={page.messages}
         field="passphrase"
-        label={isProtected ? edit.newPassphrase : page.words.newPush.passphrase}
-        hint={isProtected ? edit.newPassphraseHint : page.words.newPush.passphraseHint}
+        label={isProtected ? edit.newPassphrase : page.messages.newPush.passphrase}
+        hint={isProtected ? edit.newPassphraseHint : page.messages.newPush.passphraseHint}
         value={model.values.passphrase}
         problem={model.problems.passphrase}
         suggest
@@ -53,7 +53,7 @@ export function ContentFields({ model, page }: EditProps) {
 }
 
 function Protected({ model, page }: EditProps) {
-  const { edit } = page.words;
+  const { edit } = page.messages;
   return (
     <>
       <Notice tone="info" icon="key">
@@ -62,7 +62,7 @@ function Protected({ model, page }: EditProps) {
         <p>{mayHaveFiles(model) ? edit.protectedWholeFiles : edit.protectedWhole}</p>
       </Notice>
       <PassphraseField
-        words={page.words}
+        messages={page.messages}
         field="current_passphrase"
         label={edit.currentPassphrase}
         hint={edit.currentPassphraseHint}
@@ -73,15 +73,15 @@ function Protected({ model, page }: EditProps) {
   );
 }
 
-function Replacement({ model, page: { words } }: EditProps) {
-  const label = words.edit.newContent[model.kind];
-  const field = { model, words, label, hint: words.edit.keepHint };
+function Replacement({ model, page: { messages } }: EditProps) {
+  const label = messages.edit.newContent[model.kind];
+  const field = { model, messages, label, hint: messages.edit.keepHint };
   switch (model.kind) {
     case "text":
       return (
         <>
           <TextArea {...field} rows={5} />
-          <Generator words={words} />
+          <Generator messages={messages} />
         </>
       );
     case "qr":
@@ -94,7 +94,7 @@ function Replacement({ model, page: { words } }: EditProps) {
 }
 
 function Files({ model, page }: EditProps) {
-  const { edit, formats } = page.words;
+  const { edit, formats } = page.messages;
   return (
     <>
       {model.files.length > 0 && (
@@ -132,12 +132,12 @@ function Files({ model, page }: EditProps) {
   );
 }
 
-function AddedFiles({ model, page: { words } }: EditProps) {
-  const { edit, formats } = words;
+function AddedFiles({ model, page: { messages } }: EditProps) {
+  const { edit, formats } = messages;
   const { maxFileUploads, pushBytesMax } = model.limits;
   return (
     <FilesField
-      {...{ model, words, label: edit.addFiles, lost: model.filesLost }}
+      {...{ model, messages, label: edit.addFiles, lost: model.filesLost }}
       hint={edit.addFilesHint({ count: maxFileUploads, size: formats.bytes(pushBytesMax) })}
     />
   );

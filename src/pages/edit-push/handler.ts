@@ -59,7 +59,7 @@ async function save(request: FastifyRequest, reply: FastifyReply, deps: PageDeps
       if (refusal !== undefined) throw refusal;
       const values = valuesOf(fields, editable);
       if (values.removePassphrase && values.passphrase !== "") {
-        const problems = { passphrase: pageContext(request, deps, null).words.edit.passphraseEither };
+        const problems = { passphrase: pageContext(request, deps, null).messages.edit.passphraseEither };
         return await sendBack(request, reply, deps, sent, { status: 422, problems });
       }
       const wanted = readEdit(fields, values, editable);
@@ -82,7 +82,7 @@ async function answer(
   edited: EditOutcome,
 ): Promise<FastifyReply> {
   const context = pageContext(request, deps, null);
-  const { edit, problems } = context.words;
+  const { edit, problems } = context.messages;
   const refused = (status: number, currentPassphrase: string) =>
     sendBack(request, reply, deps, sent, { status, problems: { currentPassphrase } });
   switch (edited.outcome) {
@@ -115,7 +115,7 @@ async function refuse(
   error: unknown,
 ): Promise<FastifyReply> {
   if (!(error instanceof AppError)) throw error;
-  const { words } = pageContext(request, deps, null);
+  const { messages } = pageContext(request, deps, null);
   const model = editModel(sent.editable, untouched(sent.editable), shownTo(request, deps));
   switch (error.code) {
     case "unavailable":
@@ -124,13 +124,13 @@ async function refuse(
       return await sendBack(request, reply, deps, sent, { status: 503, unavailable: true });
     case "too_large": {
       const max = model.limits.payloadCharactersMax;
-      const problems = sent.hasFiles ? filesTooLarge(model, words) : { payload: words.problems.tooLong({ max }) };
+      const problems = sent.hasFiles ? filesTooLarge(model, messages) : { payload: messages.problems.tooLong({ max }) };
       return await sendBack(request, reply, deps, sent, { status: 413, problems });
     }
     case "invalid_fields": {
       const found = error.fields ?? {};
       const filesOff = sent.hasFiles && !deps.config.kinds.file.enabled;
-      const problems = filesOff ? { files: words.edit.filesOff } : describeEditProblems(found, model, words);
+      const problems = filesOff ? { files: messages.edit.filesOff } : describeEditProblems(found, model, messages);
       return await sendBack(request, reply, deps, sent, { status: 422, problems });
     }
     default:

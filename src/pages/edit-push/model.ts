@@ -1,7 +1,7 @@
 import type { FieldProblems } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import type { EditablePush, OwnedPush } from "../../pushes/pushes.ts";
-import type { Words } from "../../words/words.ts";
 import { limitsOf } from "../new-push/limits.ts";
 import {
   describeProblems,
@@ -83,14 +83,14 @@ export function mayHaveFiles({ kind, files }: Pick<EditModel, "kind" | "files">)
 export function describeEditProblems(
   found: FieldProblems,
   model: Pick<EditModel, "kind" | "settings" | "limits">,
-  words: Words,
+  messages: Messages,
 ): EditProblems {
-  const { kind: kindOff, ...described } = describeProblems(found, model, words);
+  const { kind: kindOff, ...described } = describeProblems(found, model, messages);
   const { maxFileUploads, passphraseCharactersMax } = model.limits;
   const problems: Partial<Record<EditField, string>> = described;
-  if (found.files !== undefined) problems.files = words.edit.filesProblem({ count: maxFileUploads });
+  if (found.files !== undefined) problems.files = messages.edit.filesProblem({ count: maxFileUploads });
   if (found.currentPassphrase !== undefined) {
-    problems.currentPassphrase = words.problems.tooLong({ max: passphraseCharactersMax });
+    problems.currentPassphrase = messages.problems.tooLong({ max: passphraseCharactersMax });
   }
   if (kindOff === undefined) return problems;
   return { ...problems, payload: kindOff };

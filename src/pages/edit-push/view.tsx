@@ -1,5 +1,5 @@
 import { Layout } from "../layout.tsx";
-import { ConfirmFirst, ViewNoticeBox } from "../new-push/by-mail.tsx";
+import { ConfirmFirst, ViewNotificationBox } from "../new-push/by-mail.tsx";
 import { Labels, Lifetime, Options } from "../new-push/fields.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
 import { Confirm } from "../parts/confirm.tsx";
@@ -33,8 +33,8 @@ const fieldIds: Readonly<Record<EditField, string>> = {
 
 /** Fields as those of a new push, beside how the push stands. It works without scripts, and shows nothing of the secret. */
 export function editView(model: EditModel, page: PageContext): Page {
-  const { edit, problems } = page.words;
-  const found = problemsAt(fieldIds, model.problems, (field) => labelOf(field, model, page), page.words);
+  const { edit, problems } = page.messages;
+  const found = problemsAt(fieldIds, model.problems, (field) => labelOf(field, model, page), page.messages);
   const title = found.length > 0 ? `${problems.heading} · ${edit.title}` : edit.title;
   return (
     <Layout page={page} title={title} privatePage width="wide" scripts={["new-push.js"]}>
@@ -61,7 +61,7 @@ export function editView(model: EditModel, page: PageContext): Page {
 
 /** What concerns the form as a whole. */
 function Refusals({ model, page }: EditProps) {
-  const { edit, failure } = page.words;
+  const { edit, failure } = page.messages;
   return (
     <>
       {model.unavailable && (
@@ -79,9 +79,9 @@ function Refusals({ model, page }: EditProps) {
   );
 }
 
-/** The label that stands at the field, so that the summary names it by the same words. */
-function labelOf(field: EditField, { kind, push }: EditModel, { words }: PageContext): string {
-  const { edit, newPush, notices } = words;
+/** The label that stands at the field, so that the summary names it by the same messages. */
+function labelOf(field: EditField, { kind, push }: EditModel, { messages }: PageContext): string {
+  const { edit, newPush, notices } = messages;
   switch (field) {
     case "kind":
     case "payload":
@@ -108,17 +108,17 @@ function labelOf(field: EditField, { kind, push }: EditModel, { words }: PageCon
 }
 
 function EditForm({ model, page }: EditProps) {
-  const { words } = page;
-  const { edit } = words;
-  const date = <LocalTime key="date" timeMs={model.push.createdAt} words={words} />;
+  const { messages } = page;
+  const { edit } = messages;
+  const date = <LocalTime key="date" timeMs={model.push.createdAt} messages={messages} />;
   return (
     <PostForm page={page} class="form" action={`/p/${model.push.urlToken}/edit`} multipart autoComplete="off">
       <div class="edit-limits">
-        <Lifetime model={model} words={words} hint={edit.limitsHint.parts({ date })} />
+        <Lifetime model={model} messages={messages} hint={edit.limitsHint.parts({ date })} />
       </div>
-      <Labels model={model} words={words} />
-      <Options model={model} words={words} />
-      <ViewNotices model={model} page={page} />
+      <Labels model={model} messages={messages} />
+      <Options model={model} messages={messages} />
+      <ViewNotifications model={model} page={page} />
       <ContentFields model={model} page={page} />
       <div class="form-end edit-end">
         <button type="submit" class="button button-primary button-large">
@@ -134,27 +134,27 @@ function EditForm({ model, page }: EditProps) {
 }
 
 /** Where no mails can go there any more, they can still be switched off. */
-function ViewNotices({ model: { mails, push, values }, page }: EditProps) {
+function ViewNotifications({ model: { mails, push, values }, page }: EditProps) {
   const email = mails.viewsTo ?? (push.notifyOnView ? (page.user?.email ?? null) : null);
   if (email === null && !mails.viewsAfterConfirmation) return null;
-  const { words } = page;
+  const { messages } = page;
   return (
     <fieldset class="group">
-      <legend>{words.notices.legend}</legend>
-      {email !== null && <ViewNoticeBox words={words} email={email} checked={values.notifyOnView} />}
+      <legend>{messages.notices.legend}</legend>
+      {email !== null && <ViewNotificationBox messages={messages} email={email} checked={values.notifyOnView} />}
       {mails.viewsAfterConfirmation && <ConfirmFirst page={page} />}
     </fieldset>
   );
 }
 
 function Facts({ model: { push }, page }: EditProps) {
-  const { words } = page;
-  const { edit, kinds } = words;
+  const { messages } = page;
+  const { edit, kinds } = messages;
   const path = `/p/${push.urlToken}`;
   const facts = [
     { name: edit.kind, value: kinds[push.kind] },
-    { name: edit.made, value: <LocalTime timeMs={push.createdAt} words={words} /> },
-    { name: edit.expires, value: <LocalTime timeMs={push.expiresAt} words={words} /> },
+    { name: edit.made, value: <LocalTime timeMs={push.createdAt} messages={messages} /> },
+    { name: edit.expires, value: <LocalTime timeMs={push.expiresAt} messages={messages} /> },
     { name: edit.viewsUsed, value: edit.viewsOf({ used: push.views, allowed: push.expireAfterViews }) },
     { name: edit.passphrase, value: push.passphraseRequired ? edit.passphraseSet : edit.passphraseNone },
   ];

@@ -12,7 +12,7 @@ export type EmailConfirmation =
 
 /** Field `token`, posted to its own path. */
 export function emailConfirmationView(shown: EmailConfirmation, page: PageContext): Page {
-  const { newEmail } = page.words.profile;
+  const { newEmail } = page.messages.profile;
   return (
     <Layout page={page} title={newEmail.title} width="narrow" privatePage>
       {shown.is === "asked" ? (
@@ -33,7 +33,7 @@ export function emailConfirmationView(shown: EmailConfirmation, page: PageContex
 }
 
 function Outcome({ is, page }: { readonly is: "changed" | "invalid" | "taken"; readonly page: PageContext }) {
-  const { profile, nav, signIn } = page.words;
+  const { profile, nav, signIn } = page.messages;
   const { newEmail } = profile;
   const changed = is === "changed";
   const signedIn = page.user !== null;

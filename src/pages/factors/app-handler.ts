@@ -21,7 +21,7 @@ export function registerAppPages(server: FastifyInstance, deps: PageDeps): void 
 async function addApp(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
   const form = await receiveForm(request, deps.bodyBudget);
   const page = pageContext(request, deps, null);
-  const { app } = page.words.factors;
+  const { app } = page.messages.factors;
   const setUp = textOf(form, "set_up");
   const change = changeOf(request, form);
   const answer = await deps.accounts.addAuthenticatorApp(change, { setUp, code: textOf(form, "code") });
@@ -36,9 +36,9 @@ async function addApp(request: FastifyRequest, reply: FastifyReply, deps: PageDe
     case "stale":
       return again(422, { at: "form", message: app.stale });
     case "too_many":
-      return again(429, { at: "form", message: tellWait(answer.retryAfterSeconds, reply, page.words) });
+      return again(429, { at: "form", message: tellWait(answer.retryAfterSeconds, reply, page.messages) });
     default: {
-      const { status, message } = refusedChange(answer, reply, page.words);
+      const { status, message } = refusedChange(answer, reply, page.messages);
       return again(status, { at: "proof", message });
     }
   }
@@ -66,7 +66,7 @@ async function sendApp(
 
 /** In the address of the QR code a colon ends the issuer. */
 function issuerName({ branding }: PageDeps): string {
-  return nameOf(branding.look()).replaceAll(":", " ");
+  return nameOf(branding.theme()).replaceAll(":", " ");
 }
 
 async function removeApp(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
@@ -80,9 +80,9 @@ async function removeApp(request: FastifyRequest, reply: FastifyReply, deps: Pag
       throw new AppError("not_found", "not-found");
     case "last_required":
       return sendRefused(request, reply, deps, "remove_app", {
-        ...{ status: 422, message: page.words.factors.manage.lastRequired },
+        ...{ status: 422, message: page.messages.factors.manage.lastRequired },
       });
     default:
-      return sendRefused(request, reply, deps, "remove_app", refusedChange(answer, reply, page.words));
+      return sendRefused(request, reply, deps, "remove_app", refusedChange(answer, reply, page.messages));
   }
 }

@@ -25,7 +25,7 @@ export interface AppModel {
 
 /** Fields `set_up`, `code` and the proof, posted to `/users/factors/authenticator_app`. */
 export function appView(model: AppModel, page: PageContext): Page {
-  const { app, manage } = page.words.factors;
+  const { app, manage } = page.messages.factors;
   const { problem } = model;
   const problemAt = (at: "code" | "proof") => (problem?.at === at ? problem.message : undefined);
   return (
@@ -50,7 +50,7 @@ export function appView(model: AppModel, page: PageContext): Page {
               <output {...attributes} class="exact-text totp-key" dir="ltr" translate={false}>
                 {model.base32.match(/.{1,4}/g)?.join(" ")}
               </output>
-              <CopyButton words={page.words} of="key" label={app.copyKey} />
+              <CopyButton messages={page.messages} of="key" label={app.copyKey} />
             </div>
           )}
         />

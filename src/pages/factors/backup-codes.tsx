@@ -15,7 +15,7 @@ export interface BackupCodesModel {
 
 /** Codes just made: the only time that they can be shown. */
 export function backupCodesView(model: BackupCodesModel, page: PageContext): Page {
-  const { codes } = page.words.factors;
+  const { codes } = page.messages.factors;
   return (
     <Layout page={page} title={codes.madeHeading} width="narrow" privatePage>
       <div class="card" data-secret>
@@ -30,7 +30,7 @@ export function backupCodesView(model: BackupCodesModel, page: PageContext): Pag
           {model.codes.join("\n")}
         </pre>
         <div class="page-actions no-print" hidden data-scripted>
-          <CopyButton words={page.words} of="backup_codes" label={codes.copy} />
+          <CopyButton messages={page.messages} of="backup_codes" label={codes.copy} />
           <button type="button" class="button" data-save="backup_codes" data-filename="sealpush-backup-codes.txt">
             <Icon name="download" />
             <span>{codes.save}</span>

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Accounts, ChangeRefusal, FactorChange, Factors, PasskeyAnswer } from "../../accounts/accounts.ts";
 import { AppError } from "../../base/errors.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import { placeOf, sessionOf } from "../page-scope.ts";
 import type { ProofOffered } from "./proof.tsx";
 import { relyingPartyOf } from "./relying-party.ts";
@@ -39,7 +39,7 @@ export interface RefusedChange {
 }
 
 /** @throws AppError not_authenticated when the session has ended meanwhile. */
-export function refusedChange(refusal: ChangeRefusal, reply: FastifyReply, { factors }: Words): RefusedChange {
+export function refusedChange(refusal: ChangeRefusal, reply: FastifyReply, { factors }: Messages): RefusedChange {
   switch (refusal.outcome) {
     case "unproven":
       return { status: 422, message: factors.proof.wrong };
@@ -50,8 +50,8 @@ export function refusedChange(refusal: ChangeRefusal, reply: FastifyReply, { fac
   }
 }
 
-/** Says in the answer's header, and in words, when codes are tried again. */
-export function tellWait(seconds: number, reply: FastifyReply, { factors }: Pick<Words, "factors">): string {
+/** Says in the answer's header, and in messages, when codes are tried again. */
+export function tellWait(seconds: number, reply: FastifyReply, { factors }: Pick<Messages, "factors">): string {
   reply.header("retry-after", String(seconds));
   return factors.challenge.tooMany({ count: Math.ceil(seconds / 60) });
 }

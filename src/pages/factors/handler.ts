@@ -21,7 +21,7 @@ export function registerFactorPages(server: FastifyInstance, deps: PageDeps): vo
       case "unknown":
         throw new AppError("not_found", "not-found");
       default: {
-        const refused = refusedChange(answer, reply, pageContext(request, deps, null).words);
+        const refused = refusedChange(answer, reply, pageContext(request, deps, null).messages);
         return sendRefused(request, reply, deps, "backup_codes", refused);
       }
     }

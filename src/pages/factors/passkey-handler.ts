@@ -35,13 +35,13 @@ export function getRelyingParty(request: FastifyRequest): RelyingParty {
 
 /** Browsers show the name beside a new passkey; nothing is checked against it later. */
 function namedRelyingParty(request: FastifyRequest, { branding }: PageDeps): RelyingParty {
-  return { ...getRelyingParty(request), name: nameOf(branding.look()) };
+  return { ...getRelyingParty(request), name: nameOf(branding.theme()) };
 }
 
 async function addPasskey(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
   const form = await receiveForm(request, deps.bodyBudget);
   const page = pageContext(request, deps, null);
-  const { passkeys } = page.words.factors;
+  const { passkeys } = page.messages.factors;
   const passkeyName = textOf(form, "name");
   const party = getRelyingParty(request);
   const given = passkeyAnswerOf(request, form, "passkey") ?? { answer: "", party };
@@ -59,7 +59,7 @@ async function addPasskey(request: FastifyRequest, reply: FastifyReply, deps: Pa
     case "too_many_passkeys":
       return again("form", passkeys.tooMany);
     default: {
-      const refused = refusedChange(answer, reply, page.words);
+      const refused = refusedChange(answer, reply, page.messages);
       return sendRefused(request, reply, deps, "add_passkey", refused, { passkeyName });
     }
   }
@@ -78,9 +78,9 @@ async function removePasskey(request: FastifyRequest, reply: FastifyReply, deps:
       throw new AppError("not_found", "not-found");
     case "last_required":
       return sendRefused(request, reply, deps, `remove_passkey_${id}`, {
-        ...{ status: 422, message: page.words.factors.manage.lastRequired },
+        ...{ status: 422, message: page.messages.factors.manage.lastRequired },
       });
     default:
-      return sendRefused(request, reply, deps, `remove_passkey_${id}`, refusedChange(answer, reply, page.words));
+      return sendRefused(request, reply, deps, `remove_passkey_${id}`, refusedChange(answer, reply, page.messages));
   }
 }

@@ -16,7 +16,7 @@ interface SectionProps {
 }
 
 export function PasskeySection({ model, page }: SectionProps) {
-  const { passkeys } = page.words.factors;
+  const { passkeys } = page.messages.factors;
   return (
     <section class="card" aria-labelledby="passkeys">
       <h2 class="section-heading" id="passkeys">
@@ -38,7 +38,7 @@ export function PasskeySection({ model, page }: SectionProps) {
 }
 
 function Row({ passkey, model, page }: SectionProps & { readonly passkey: Passkey }) {
-  const { passkeys, manage } = page.words.factors;
+  const { passkeys, manage } = page.messages.factors;
   const { lastUsedAt } = passkey;
   return (
     <li class="row">
@@ -47,10 +47,10 @@ function Row({ passkey, model, page }: SectionProps & { readonly passkey: Passke
       </h3>
       <dl class="row-facts">
         <Fact label={manage.added}>
-          <LocalTime timeMs={passkey.createdAt} words={page.words} />
+          <LocalTime timeMs={passkey.createdAt} messages={page.messages} />
         </Fact>
         <Fact label={manage.lastUsed}>
-          {lastUsedAt === null ? manage.never : <LocalTime timeMs={lastUsedAt} words={page.words} />}
+          {lastUsedAt === null ? manage.never : <LocalTime timeMs={lastUsedAt} messages={page.messages} />}
         </Fact>
       </dl>
       <ProvenChange
@@ -68,7 +68,7 @@ function Row({ passkey, model, page }: SectionProps & { readonly passkey: Passke
 
 /** Of use only to scripts, which show it: without one, a sentence says why it is not there. */
 function AddForm({ model, page }: SectionProps) {
-  const { passkeys } = page.words.factors;
+  const { passkeys } = page.messages.factors;
   const problem = model.problem?.form === "add_passkey" ? model.problem : undefined;
   return (
     <>

@@ -22,8 +22,8 @@ export interface ProofFieldsProps {
 
 /** Fields `proof`, or `proof_passkey` where a script has filled it. */
 export function ProofFields({ page, id, offered, problem }: ProofFieldsProps) {
-  const { proof } = page.words.factors;
-  const { again } = page.words.profile;
+  const { proof } = page.messages.factors;
+  const { again } = page.messages.profile;
   if (!offered.password && !offered.code) return <p class="field-hint">{again.signIn}</p>;
   const alone = { label: again.password, hint: again.passwordHint };
   const withCode = { label: offered.password ? proof.label : proof.labelCode, hint: proof.hint };

@@ -11,7 +11,7 @@ import { ProvenChange } from "./proven-change.tsx";
 
 /** The second factors of the account, and every way to change them. */
 export function factorsView(model: FactorsModel, page: PageContext): Page {
-  const { manage } = page.words.factors;
+  const { manage } = page.messages.factors;
   return (
     <Layout page={page} title={manage.heading} width="regular" privatePage scripts={["passkeys.js"]}>
       <div class="page-heading">
@@ -37,7 +37,7 @@ interface SectionProps {
 }
 
 function AppSection({ model, page }: SectionProps) {
-  const { app, manage } = page.words.factors;
+  const { app, manage } = page.messages.factors;
   const isOn = model.appAddedAt !== null;
   return (
     <section class="card" aria-labelledby="app">
@@ -53,7 +53,7 @@ function AppSection({ model, page }: SectionProps) {
           <div>
             <dt>{manage.added}</dt>
             <dd>
-              <LocalTime timeMs={model.appAddedAt} words={page.words} />
+              <LocalTime timeMs={model.appAddedAt} messages={page.messages} />
             </dd>
           </div>
         </dl>
@@ -79,7 +79,7 @@ function AppSection({ model, page }: SectionProps) {
 }
 
 function BackupCodesSection({ model, page }: SectionProps) {
-  const { codes } = page.words.factors;
+  const { codes } = page.messages.factors;
   return (
     <section class="card" aria-labelledby="codes">
       <div class="row-main">

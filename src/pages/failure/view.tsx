@@ -1,4 +1,4 @@
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
 import type { IconName } from "../parts/icon.tsx";
@@ -20,7 +20,7 @@ interface Explanation {
   readonly text: string;
 }
 
-function explain({ status, retryAfterSeconds }: FailureModel, { failure }: Words): Explanation {
+function explain({ status, retryAfterSeconds }: FailureModel, { failure }: Messages): Explanation {
   switch (status) {
     case 401:
     case 403:
@@ -40,10 +40,10 @@ function explain({ status, retryAfterSeconds }: FailureModel, { failure }: Words
   }
 }
 
-/** Any request that was refused or failed, in words for people: no details, one reference. */
+/** Any request that was refused or failed, in messages for people: no details, one reference. */
 export function failureView(model: FailureModel, page: PageContext): Page {
-  const { failure } = page.words;
-  const { icon, heading, text } = explain(model, page.words);
+  const { failure } = page.messages;
+  const { icon, heading, text } = explain(model, page.messages);
   return (
     <Layout page={page} title={heading} privatePage width="narrow">
       <MessageCard icon={icon} heading={heading}>

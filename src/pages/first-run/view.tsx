@@ -9,14 +9,14 @@ import type { FirstRunModel } from "./handler.ts";
 
 /** Fields `boot_code`, `email` and `password`, posted to `/first_run`. */
 export function firstRunView({ email, problems, waitSeconds }: FirstRunModel, page: PageContext): Page {
-  const { entry } = page.words;
+  const { entry } = page.messages;
   const { fields, firstRun } = entry;
   return (
     <Layout page={page} title={firstRun.heading} width="narrow">
       <div class="card">
         <h1>{firstRun.heading}</h1>
         <p class="lead">{firstRun.lead}</p>
-        <TooManyNotice words={page.words} waitSeconds={waitSeconds} />
+        <TooManyNotice messages={page.messages} waitSeconds={waitSeconds} />
         <PostForm page={page} class="form" action="/first_run">
           <CodeField
             of="letters and digits"
@@ -33,10 +33,10 @@ export function firstRunView({ email, problems, waitSeconds }: FirstRunModel, pa
             problem={problems.email === undefined ? undefined : entry.problems.email}
           />
           <NewPasswordField
-            words={page.words}
+            messages={page.messages}
             id="password"
             label={fields.password}
-            problem={problems.password && passwordSentence(problems.password, page.words)}
+            problem={problems.password && passwordSentence(problems.password, page.messages)}
           />
           <button type="submit" class="button button-primary button-large button-wide">
             {firstRun.submit}

@@ -8,7 +8,7 @@ import type { Page } from "../render.ts";
  * and does not repeat the address that was asked for: its bytes are the same for every link.
  */
 export function goneView(page: PageContext): Page {
-  const { gone } = page.words;
+  const { gone } = page.messages;
   return (
     <Layout page={{ ...page, selfPath: null }} title={gone.title} privatePage width="narrow">
       <MessageCard icon="clock" heading={gone.heading}>

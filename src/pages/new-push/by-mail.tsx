@@ -1,4 +1,4 @@
-import { languages, type Words } from "../../words/words.ts";
+import { languages, type Messages } from "../../i18n/i18n.ts";
 import { accountPath } from "../account/model.ts";
 import { type PageContext, pageHref } from "../page-context.ts";
 import { Checkbox } from "../parts/field.tsx";
@@ -13,8 +13,8 @@ export interface ByMailProps {
 /** What of a push can go by mail: its link to others, and word of its views to its owner. */
 export function ByMail({ model, page }: ByMailProps) {
   const { mails, values, problems, limits } = model;
-  const { words } = page;
-  const { notices } = words;
+  const { messages } = page;
+  const { notices } = messages;
   if (!mails.links && mails.viewsTo === null && !mails.viewsAfterConfirmation) return null;
   return (
     <fieldset class="group">
@@ -22,24 +22,26 @@ export function ByMail({ model, page }: ByMailProps) {
       {mails.links && (
         <>
           <RecipientsField
-            {...{ words, limits, label: notices.to, name: "push[notify_emails_to]" }}
+            {...{ messages, limits, label: notices.to, name: "push[notify_emails_to]" }}
             value={values.notifyEmailsTo}
             problem={problems.notifyEmailsTo}
           />
           <MailLanguageField
-            {...{ words, name: "push[notify_emails_to_locale]", value: values.notifyEmailsToLocale }}
+            {...{ messages, name: "push[notify_emails_to_locale]", value: values.notifyEmailsToLocale }}
             problem={problems.notifyEmailsToLocale}
           />
         </>
       )}
-      {mails.viewsTo !== null && <ViewNoticeBox words={words} email={mails.viewsTo} checked={values.notifyOnView} />}
+      {mails.viewsTo !== null && (
+        <ViewNotificationBox messages={messages} email={mails.viewsTo} checked={values.notifyOnView} />
+      )}
       {mails.viewsAfterConfirmation && <ConfirmFirst page={page} />}
     </fieldset>
   );
 }
 
 export interface RecipientsFieldProps {
-  readonly words: Words;
+  readonly messages: Messages;
   readonly limits: Pick<NewPushLimits, "recipientsMax">;
   readonly label: string;
   readonly name: string;
@@ -49,31 +51,39 @@ export interface RecipientsFieldProps {
   readonly required?: boolean;
 }
 
-export function RecipientsField({ words, limits, required = false, ...field }: RecipientsFieldProps) {
+export function RecipientsField({ messages, limits, required = false, ...field }: RecipientsFieldProps) {
   return (
     <InputField
       {...field}
       id="push_notify_emails_to"
-      hint={words.notices.toHint({ count: limits.recipientsMax })}
+      hint={messages.notices.toHint({ count: limits.recipientsMax })}
       input={{ type: "email", multiple: true, dir: "ltr", autoComplete: "off", required }}
     />
   );
 }
 
 export interface MailLanguageFieldProps {
-  readonly words: Words;
+  readonly messages: Messages;
   readonly name: string;
   readonly value: string;
   readonly problem?: string | undefined;
 }
 
-export function MailLanguageField({ words, ...field }: MailLanguageFieldProps) {
+export function MailLanguageField({ messages, ...field }: MailLanguageFieldProps) {
   const options = languages.map(({ locale: { tag, name } }) => ({ value: tag, label: name, lang: tag }));
-  return <SelectField {...field} id="push_notify_emails_to_locale" label={words.notices.locale} options={options} />;
+  return <SelectField {...field} id="push_notify_emails_to_locale" label={messages.notices.locale} options={options} />;
 }
 
-export function ViewNoticeBox({ words, email, checked }: { words: Words; email: string; checked: boolean }) {
-  const { notices } = words;
+export function ViewNotificationBox({
+  messages,
+  email,
+  checked,
+}: {
+  messages: Messages;
+  email: string;
+  checked: boolean;
+}) {
+  const { notices } = messages;
   return (
     <Checkbox
       id="push_notify_on_view"
@@ -87,7 +97,7 @@ export function ViewNoticeBox({ words, email, checked }: { words: Words; email: 
 
 /** In place of the box, or beside one that can only be cleared, for whoever could be told of views. */
 export function ConfirmFirst({ page }: { readonly page: PageContext }) {
-  const { confirmFirst, confirmFirstLink } = page.words.notices;
+  const { confirmFirst, confirmFirstLink } = page.messages.notices;
   const link = (
     <a key="link" href={`${pageHref(page, accountPath)}#email_section`}>
       {confirmFirstLink}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -8,8 +8,8 @@ import { ShowButton } from "../parts/show-button.tsx";
 import type { PayloadProps } from "./payload-fields.tsx";
 
 /** @param hint stands in place of the usual one. */
-export function Lifetime({ model, words, hint }: PayloadProps & { readonly hint?: ComponentChildren }) {
-  const { newPush } = words;
+export function Lifetime({ model, messages, hint }: PayloadProps & { readonly hint?: ComponentChildren }) {
+  const { newPush } = messages;
   const numbers = [
     { field: "expireAfterDays", id: "push_expire_after_days", label: newPush.days, range: model.settings.days },
     { field: "expireAfterViews", id: "push_expire_after_views", label: newPush.views, range: model.settings.views },
@@ -39,11 +39,11 @@ export function Lifetime({ model, words, hint }: PayloadProps & { readonly hint?
   );
 }
 
-export function Passphrase({ model, words }: PayloadProps) {
-  const { newPush } = words;
+export function Passphrase({ model, messages }: PayloadProps) {
+  const { newPush } = messages;
   return (
     <PassphraseField
-      words={words}
+      messages={messages}
       field="passphrase"
       label={newPush.passphrase}
       hint={newPush.passphraseHint}
@@ -55,7 +55,7 @@ export function Passphrase({ model, words }: PayloadProps) {
 }
 
 export interface PassphraseFieldProps {
-  readonly words: Words;
+  readonly messages: Messages;
   readonly field: "passphrase" | "current_passphrase";
   readonly label: string;
   readonly hint: string;
@@ -66,15 +66,23 @@ export interface PassphraseFieldProps {
 }
 
 /** `new-password` for each: it keeps browsers from filling in the password of the account. */
-export function PassphraseField({ words, field, label, hint, value, problem, suggest = false }: PassphraseFieldProps) {
+export function PassphraseField({
+  messages,
+  field,
+  label,
+  hint,
+  value,
+  problem,
+  suggest = false,
+}: PassphraseFieldProps) {
   const id = `push_${field}`;
   const beside = (
     <>
-      <ShowButton words={words} of={id} />
+      <ShowButton messages={messages} of={id} />
       {suggest && (
         <button type="button" class="button" hidden data-scripted data-suggest-passphrase={id}>
           <Icon name="dice" />
-          <span>{words.newPush.suggestPassphrase}</span>
+          <span>{messages.newPush.suggestPassphrase}</span>
         </button>
       )}
     </>
@@ -87,8 +95,8 @@ export function PassphraseField({ words, field, label, hint, value, problem, sug
   );
 }
 
-export function Options({ model, words }: PayloadProps) {
-  const { newPush } = words;
+export function Options({ model, messages }: PayloadProps) {
+  const { newPush } = messages;
   const { retrievalStep, deletableByViewer } = model.settings;
   if (!retrievalStep.offered && !deletableByViewer.offered) return null;
   return (
@@ -116,8 +124,8 @@ export function Options({ model, words }: PayloadProps) {
   );
 }
 
-export function Labels({ model, words }: PayloadProps) {
-  const { newPush } = words;
+export function Labels({ model, messages }: PayloadProps) {
+  const { newPush } = messages;
   return (
     <fieldset class="group" aria-describedby="push_labels_hint">
       <legend>{newPush.labels}</legend>

@@ -1,4 +1,4 @@
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import { Icon } from "../parts/icon.tsx";
 
 const charactersDefault = 20;
@@ -8,8 +8,8 @@ const wordsDefault = 5;
  * Makes passwords in the browser; hidden until its script runs. `form=""` keeps its controls out of the form around
  * it, so that nothing of a suggestion is sent but what somebody takes over.
  */
-export function Generator({ words }: { readonly words: Words }) {
-  const { generator } = words;
+export function Generator({ messages }: { readonly messages: Messages }) {
+  const { generator } = messages;
   return (
     <details class="generator" hidden data-scripted data-generator="push_payload">
       <summary>

@@ -6,7 +6,7 @@ import { signInPath } from "../../http/authentication.ts";
 import type { FormFields } from "../../http/body/form-fields.ts";
 import { receiveBody } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
-import { asksForDispatch } from "../../pushes/pushes.ts";
+import { asksForLinkDelivery } from "../../pushes/pushes.ts";
 import { mayConfirm } from "../account/model.ts";
 import { goTo } from "../answers.ts";
 import { linkPagePath } from "../created/path.ts";
@@ -55,7 +55,7 @@ async function makePush(request: FastifyRequest, reply: FastifyReply, deps: Page
       const { upload } = files;
       const wanted = completed(readCreatePush(fields).request, upload?.fileCount ?? 0, starting);
       const push = await deps.pushes.create({ ...wanted, ...(upload === undefined ? {} : { upload }) }, request.actor);
-      return goTo(linkPagePath(push.urlToken, { isMailed: asksForDispatch(wanted) }), request, reply, deps);
+      return goTo(linkPagePath(push.urlToken, { isMailed: asksForLinkDelivery(wanted) }), request, reply, deps);
     } catch (error) {
       return await refuse(request, reply, deps, sent, error);
     }
@@ -97,10 +97,10 @@ async function refuse(
       selfPath: null,
     });
   }
-  const { words } = pageContext(request, deps, null);
+  const { messages } = pageContext(request, deps, null);
   const form = { kind, settings: deps.config.kinds[kind], limits: limitsOf(kind, deps.config) };
   const problems =
-    error.code === "too_large" ? filesTooLarge(form, words) : describeProblems(fieldProblems(error), form, words);
+    error.code === "too_large" ? filesTooLarge(form, messages) : describeProblems(fieldProblems(error), form, messages);
   const status = error.code === "too_large" ? 413 : 422;
   return sendForm(request, reply, deps, { kind, values, problems, unavailable: false, status, selfPath: null });
 }
@@ -132,7 +132,7 @@ function sendForm(
 }
 
 function localeOf(request: FastifyRequest, deps: PageDeps): string {
-  return pageContext(request, deps, null).words.locale.tag;
+  return pageContext(request, deps, null).messages.locale.tag;
 }
 
 /** Mails that others can bring about go to an address only when its owner has confirmed it. */
@@ -140,7 +140,7 @@ export function offeredMails({ user }: FastifyRequest, config: PageDeps["config"
   if (user === null) return { links: false, viewsTo: null, viewsAfterConfirmation: false };
   const isReached = config.mail !== undefined && user.confirmedAt !== null;
   return {
-    links: config.dispatches.enabled,
+    links: config.linkDeliveries.enabled,
     viewsTo: isReached ? user.email : null,
     viewsAfterConfirmation: mayConfirm(user, config),
   };

@@ -12,6 +12,6 @@ export function limitsOf(kind: KindName, config: Config): NewPushLimits {
     maxFileUploads,
     pushBytesMax,
     recipientsMax: pushLimits.recipientsMax,
-    recipientsDailyMax: config.dispatches.dailyMax,
+    recipientsDailyMax: config.linkDeliveries.dailyMax,
   };
 }

@@ -1,6 +1,6 @@
 import type { FieldProblems } from "../../base/errors.ts";
 import type { KindName, KindSettings } from "../../config/config.ts";
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 
 /** What a person typed, as it was typed: a form sent back shows all of it again. */
 export interface PushValues {
@@ -98,29 +98,29 @@ const fields: readonly NewPushField[] = [
 ];
 
 /** The domain's problems, by field, as sentences of the page's language. */
-export function describeProblems(found: FieldProblems, form: Form, words: Words): NewPushModel["problems"] {
+export function describeProblems(found: FieldProblems, form: Form, messages: Messages): NewPushModel["problems"] {
   const described: Partial<Record<NewPushField, string>> = {};
   for (const field of fields) {
-    if (found[field] !== undefined) described[field] = sentence(field, form, words);
+    if (found[field] !== undefined) described[field] = sentence(field, form, messages);
   }
   return described;
 }
 
 /** What is wrong when the files of a push are more bytes than one push may have. */
-export function filesTooLarge(form: Form, words: Words): NewPushModel["problems"] {
-  return { files: words.problems.filesTooLarge({ size: words.formats.bytes(form.limits.pushBytesMax) }) };
+export function filesTooLarge(form: Form, messages: Messages): NewPushModel["problems"] {
+  return { files: messages.problems.filesTooLarge({ size: messages.formats.bytes(form.limits.pushBytesMax) }) };
 }
 
 /** @param limits of the form that asks for them. */
 export function recipientsProblem(
   { recipientsMax: count, recipientsDailyMax: daily }: Pick<NewPushLimits, "recipientsMax" | "recipientsDailyMax">,
-  { notices }: Words,
+  { notices }: Messages,
 ): string {
   return notices.toProblem({ count, daily });
 }
 
-function sentence(field: NewPushField, { kind, settings, limits }: Form, words: Words): string {
-  const { problems, notices } = words;
+function sentence(field: NewPushField, { kind, settings, limits }: Form, messages: Messages): string {
+  const { problems, notices } = messages;
   switch (field) {
     case "kind":
       return problems.kind;
@@ -141,7 +141,7 @@ function sentence(field: NewPushField, { kind, settings, limits }: Form, words: 
     case "note":
       return problems.tooLong({ max: limits.noteCharactersMax });
     case "notifyEmailsTo":
-      return recipientsProblem(limits, words);
+      return recipientsProblem(limits, messages);
     case "notifyOnView":
       return notices.onViewProblem;
     case "retrievalStep":

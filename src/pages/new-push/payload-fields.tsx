@@ -1,4 +1,4 @@
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Field } from "../parts/field.tsx";
 import { InputField } from "../parts/input-fields.tsx";
@@ -7,12 +7,12 @@ import type { NewPushModel, PushValues } from "./model.ts";
 
 export interface PayloadProps {
   readonly model: Pick<NewPushModel, "kind" | "settings" | "limits" | "problems"> & { readonly values: PushValues };
-  readonly words: Words;
+  readonly messages: Messages;
 }
 
 /** What is handed over: each kind asks for it in its own way. */
-export function PayloadFields({ model, words }: PayloadProps) {
-  const { newPush } = words;
+export function PayloadFields({ model, messages }: PayloadProps) {
+  const { newPush } = messages;
   const max = model.limits.payloadCharactersMax;
   switch (model.kind) {
     case "text":
@@ -20,26 +20,33 @@ export function PayloadFields({ model, words }: PayloadProps) {
         <>
           <TextArea
             model={model}
-            words={words}
+            messages={messages}
             label={newPush.text}
             hint={newPush.textHint({ max })}
             rows={7}
             required
           />
-          <Generator words={words} />
+          <Generator messages={messages} />
         </>
       );
     case "qr":
       return (
-        <TextArea model={model} words={words} label={newPush.qr} hint={newPush.qrHint({ max })} rows={4} required />
+        <TextArea
+          model={model}
+          messages={messages}
+          label={newPush.qr}
+          hint={newPush.qrHint({ max })}
+          rows={4}
+          required
+        />
       );
     case "url":
-      return <Address model={model} words={words} label={newPush.url} hint={newPush.urlHint} required />;
+      return <Address model={model} messages={messages} label={newPush.url} hint={newPush.urlHint} required />;
     case "file":
       return (
         <>
-          <Files model={model} words={words} />
-          <TextArea model={model} words={words} label={newPush.fileMessage} rows={3} />
+          <Files model={model} messages={messages} />
+          <TextArea model={model} messages={messages} label={newPush.fileMessage} rows={3} />
         </>
       );
   }
@@ -53,7 +60,7 @@ interface TextAreaProps extends PayloadProps {
 }
 
 /** No maxlength: a browser would cut a pasted secret without a word. */
-export function TextArea({ model, words, label, hint, rows, required = false }: TextAreaProps) {
+export function TextArea({ model, messages, label, hint, rows, required = false }: TextAreaProps) {
   return (
     <div class="counted">
       <Field
@@ -83,7 +90,7 @@ export function TextArea({ model, words, label, hint, rows, required = false }: 
         hidden
         data-counter-of="push_payload"
         data-limit={model.limits.payloadCharactersMax}
-        data-over={words.problems.overLimit}
+        data-over={messages.problems.overLimit}
       >
         <span data-counter-number dir="ltr" />
         <strong class="counter-over" role="status" />
@@ -110,13 +117,13 @@ export function Address({ model, label, hint, required = false }: AddressProps) 
   );
 }
 
-function Files({ model, words }: PayloadProps) {
-  const { newPush, formats } = words;
+function Files({ model, messages }: PayloadProps) {
+  const { newPush, formats } = messages;
   const { maxFileUploads, pushBytesMax } = model.limits;
   const sentBack = Object.keys(model.problems).length > 0;
   return (
     <FilesField
-      {...{ model, words, label: newPush.files, lost: sentBack }}
+      {...{ model, messages, label: newPush.files, lost: sentBack }}
       hint={newPush.filesHint({ count: maxFileUploads, size: formats.bytes(pushBytesMax) })}
       required
     />
@@ -131,7 +138,7 @@ interface FilesFieldProps extends PayloadProps {
   readonly required?: boolean;
 }
 
-export function FilesField({ model, words: { newPush }, label, hint, lost, required = false }: FilesFieldProps) {
+export function FilesField({ model, messages: { newPush }, label, hint, lost, required = false }: FilesFieldProps) {
   return (
     <div>
       <Field

@@ -31,8 +31,8 @@ const fieldIds: Readonly<Record<NewPushField, string>> = {
 
 /** The form that makes a push. It works by itself; scripts add the generator and the live count. */
 export function newPushView(model: NewPushModel, page: PageContext): Page {
-  const { nav, newPush, problems, failure } = page.words;
-  const found = problemsAt(fieldIds, model.problems, (field) => labelOf(field, model, page), page.words);
+  const { nav, newPush, problems, failure } = page.messages;
+  const found = problemsAt(fieldIds, model.problems, (field) => labelOf(field, model, page), page.messages);
   const title = found.length > 0 ? `${problems.heading} · ${nav.newPush}` : nav.newPush;
   return (
     <Layout page={page} title={title} width="wide" scripts={["new-push.js"]}>
@@ -61,11 +61,11 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
   );
 }
 
-/** The label that stands at the field, so that the summary names it by the same words. */
+/** The label that stands at the field, so that the summary names it by the same messages. */
 function labelOf(
   field: NewPushField,
   { kind }: NewPushModel,
-  { words: { newPush, kinds, notices } }: PageContext,
+  { messages: { newPush, kinds, notices } }: PageContext,
 ): string {
   switch (field) {
     case "kind":
@@ -95,7 +95,7 @@ interface Props {
 }
 
 function KindTabs({ model, page }: Props) {
-  const { kinds } = page.words;
+  const { kinds } = page.messages;
   return (
     <nav class="tabs" id="push_kinds" aria-label={kinds.label}>
       {model.kinds.map((kind: KindName) => (
@@ -114,20 +114,20 @@ function KindTabs({ model, page }: Props) {
 }
 
 function PushForm({ model, page }: Props) {
-  const { words } = page;
+  const { messages } = page;
   return (
     <PostForm page={page} class="form" action="/p" multipart autoComplete="off">
       <input type="hidden" name="push[kind]" value={model.kind} />
-      <PayloadFields model={model} words={words} />
-      <Lifetime model={model} words={words} />
-      <Passphrase model={model} words={words} />
-      <Options model={model} words={words} />
-      {page.user !== null && <Labels model={model} words={words} />}
+      <PayloadFields model={model} messages={messages} />
+      <Lifetime model={model} messages={messages} />
+      <Passphrase model={model} messages={messages} />
+      <Options model={model} messages={messages} />
+      {page.user !== null && <Labels model={model} messages={messages} />}
       <ByMail model={model} page={page} />
       <div class="form-end">
         <button type="submit" class="button button-primary button-large">
           <Icon name="url" />
-          <span>{words.newPush.submit}</span>
+          <span>{messages.newPush.submit}</span>
         </button>
       </div>
     </PostForm>
@@ -135,7 +135,7 @@ function PushForm({ model, page }: Props) {
 }
 
 function SignInForFiles({ page }: { readonly page: PageContext }) {
-  const { newPush, nav } = page.words;
+  const { newPush, nav } = page.messages;
   return (
     <div class="form">
       <Notice tone="info" icon="file">
@@ -155,7 +155,7 @@ function SignInForFiles({ page }: { readonly page: PageContext }) {
 }
 
 function HowItWorks({ page }: { readonly page: PageContext }) {
-  const { newPush } = page.words;
+  const { newPush } = page.messages;
   const points = [
     { icon: "shield", heading: newPush.sealed, text: newPush.sealedText },
     { icon: "eye", heading: newPush.limited, text: newPush.limitedText },

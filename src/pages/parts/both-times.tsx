@@ -2,12 +2,12 @@ import { LocalTime } from "./local-time.tsx";
 import { RelativeTime, type RelativeTimeProps } from "./relative-time.tsx";
 
 /** How far away, and when exactly. */
-export function BothTimes({ timeMs, nowMs, words }: RelativeTimeProps) {
+export function BothTimes({ timeMs, nowMs, messages }: RelativeTimeProps) {
   return (
     <span class="both-times">
-      <RelativeTime timeMs={timeMs} nowMs={nowMs} words={words} />
+      <RelativeTime timeMs={timeMs} nowMs={nowMs} messages={messages} />
       <span class="exact-time">
-        <LocalTime timeMs={timeMs} words={words} />
+        <LocalTime timeMs={timeMs} messages={messages} />
       </span>
     </span>
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { languages } from "../../words/words.ts";
+import { languages } from "../../i18n/i18n.ts";
 import { browserName } from "./browser-name.ts";
 
 const [english] = languages;

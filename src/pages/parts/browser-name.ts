@@ -1,9 +1,9 @@
 import { browserOf } from "../../base/user-agent.ts";
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 
 /** E.g. `Firefox on Windows`, as far as the user agent tells; a plain text, which comes from outside all the same. */
-export function browserName(userAgent: string, { browser: words }: Pick<Words, "browser">): string {
+export function browserName(userAgent: string, { browser: messages }: Pick<Messages, "browser">): string {
   const { browser, system } = browserOf(userAgent);
-  if (browser === "") return system === "" ? words.unknown : system;
-  return system === "" ? browser : words.on({ browser, system });
+  if (browser === "") return system === "" ? messages.unknown : system;
+  return system === "" ? browser : messages.on({ browser, system });
 }

@@ -1,24 +1,24 @@
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import { Icon } from "./icon.tsx";
 
 export interface CopyButtonProps {
-  readonly words: Words;
+  readonly messages: Messages;
   /** The id of the element whose value or text is copied. */
   readonly of: string;
   readonly label: string;
   readonly primary?: boolean;
 }
 
-/** Stays hidden until a script can serve it. What it did is told in words, to screen readers too. */
-export function CopyButton({ words, of, label, primary = false }: CopyButtonProps) {
+/** Stays hidden until a script can serve it. What it did is told in messages, to screen readers too. */
+export function CopyButton({ messages, of, label, primary = false }: CopyButtonProps) {
   return (
     <span class="copy" hidden data-scripted>
       <button
         type="button"
         class={primary ? "button button-primary" : "button"}
         data-copy={of}
-        data-copied={words.actions.copied}
-        data-copy-by-hand={words.actions.copyByHand}
+        data-copied={messages.actions.copied}
+        data-copy-by-hand={messages.actions.copyByHand}
       >
         <Icon name="copy" />
         <span>{label}</span>

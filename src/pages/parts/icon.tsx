@@ -26,7 +26,7 @@ export type IconName = keyof typeof shapes;
 // They point where reading goes.
 const directional: ReadonlySet<IconName> = new Set(["hand"]);
 
-/** A drawing beside words that already say the same: hidden from screen readers. */
+/** A drawing beside messages that already say the same: hidden from screen readers. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg

@@ -1,7 +1,7 @@
 import type { ComponentChildren, ComponentProps } from "preact";
 import { passwordLimits } from "../../accounts/accounts.ts";
 import type { Range } from "../../config/config.ts";
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import { Field } from "./field.tsx";
 import { ShowButton } from "./show-button.tsx";
 
@@ -100,19 +100,19 @@ export function PasswordField(field: InputFieldProps) {
 }
 
 export interface NewPasswordFieldProps extends Omit<InputFieldProps, "name" | "hint"> {
-  readonly words: Words;
+  readonly messages: Messages;
 }
 
 /** Named `password`. What is too long the server says. */
-export function NewPasswordField({ words, ...field }: NewPasswordFieldProps) {
+export function NewPasswordField({ messages, ...field }: NewPasswordFieldProps) {
   const { min } = passwordLimits;
   return (
     <InputField
       {...field}
       name="password"
-      hint={words.entry.fields.passwordHint({ min })}
+      hint={messages.entry.fields.passwordHint({ min })}
       input={{ type: "password", dir: "auto", required: true, minLength: min, autoComplete: "new-password" }}
-      beside={<ShowButton words={words} of={field.id} />}
+      beside={<ShowButton messages={messages} of={field.id} />}
     />
   );
 }

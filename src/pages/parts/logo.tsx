@@ -1,4 +1,4 @@
-import { type BrandingFile, type Look, nameOf } from "../../branding/branding.ts";
+import { type BrandingFile, nameOf, type Theme } from "../../branding/branding.ts";
 
 export const brandingPath = "/branding";
 
@@ -7,12 +7,12 @@ export function brandingHref(file: Pick<BrandingFile, "filename">): string {
 }
 
 /** The mark and the name beside it: the instance's own, where it has them. */
-export function Wordmark({ look }: { readonly look: Look }) {
+export function Wordmark({ theme }: { readonly theme: Theme }) {
   return (
     <>
-      {look.logo === undefined ? <SealMark /> : <img class="brand-logo" src={brandingHref(look.logo)} alt="" />}
+      {theme.logo === undefined ? <SealMark /> : <img class="brand-logo" src={brandingHref(theme.logo)} alt="" />}
       <span class="wordmark-name" dir="auto">
-        {nameOf(look)}
+        {nameOf(theme)}
       </span>
     </>
   );

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
 export interface NoticeProps {
@@ -20,16 +20,16 @@ export function Notice({ tone, icon, alert = false, children }: NoticeProps) {
 }
 
 export interface TooManyNoticeProps {
-  readonly words: Words;
+  readonly messages: Messages;
   /** null: the attempt was not one too many. */
   readonly waitSeconds: number | null;
 }
 
-export function TooManyNotice({ words, waitSeconds }: TooManyNoticeProps) {
+export function TooManyNotice({ messages, waitSeconds }: TooManyNoticeProps) {
   if (waitSeconds === null) return null;
   return (
     <Notice tone="danger" icon="clock" alert>
-      <p>{words.problems.tooManyAttempts({ count: waitSeconds })}</p>
+      <p>{messages.problems.tooManyAttempts({ count: waitSeconds })}</p>
     </Notice>
   );
 }
@@ -45,7 +45,7 @@ export function problemsAt<Name extends string>(
   fieldIds: Readonly<Record<Name, string>>,
   found: Readonly<Partial<Record<Name, string>>>,
   labelOf: (name: Name) => string,
-  { problems }: Words,
+  { problems }: Messages,
 ): readonly FieldProblem[] {
   const names = Object.keys(fieldIds) as Name[];
   return names.flatMap((name) => {

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 
 export interface PagerProps {
-  readonly words: Words;
+  readonly messages: Messages;
   /** The first page is 1. */
   readonly number: number;
   readonly hasMore: boolean;
@@ -10,8 +10,8 @@ export interface PagerProps {
 }
 
 /** From page to page of a list that begins with the newest; nothing where there is one page. */
-export function Pager({ words, number, hasMore, hrefOf }: PagerProps) {
-  const { pager } = words;
+export function Pager({ messages, number, hasMore, hrefOf }: PagerProps) {
+  const { pager } = messages;
   if (number === 1 && !hasMore) return null;
   return (
     <nav class="pager" aria-label={pager.label}>
@@ -27,7 +27,7 @@ export function Pager({ words, number, hasMore, hrefOf }: PagerProps) {
 }
 
 export interface OlderPagerProps {
-  readonly words: Words;
+  readonly messages: Messages;
   /** null: the list begins there. */
   readonly newestHref: string | null;
   /** null: the list ends here. */
@@ -35,7 +35,7 @@ export interface OlderPagerProps {
 }
 
 /** For a list without numbers of pages: each goes on from where the one before it ended. */
-export function OlderPager({ words: { pager }, newestHref, olderHref }: OlderPagerProps) {
+export function OlderPager({ messages: { pager }, newestHref, olderHref }: OlderPagerProps) {
   if (newestHref === null && olderHref === null) return null;
   return (
     <nav class="pager" aria-label={pager.label}>

@@ -23,7 +23,7 @@ const classes = {
 
 /** Stands in a form, hidden until a script can serve it (client/parts/passkey-button.ts). */
 export function PasskeyButton({ page, action, options, name, label, insteadOf, wide }: PasskeyButtonProps) {
-  const { passkeys, proof } = page.words.factors;
+  const { passkeys, proof } = page.messages.factors;
   return (
     <div
       class="passkey"

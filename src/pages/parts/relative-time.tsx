@@ -1,16 +1,16 @@
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 
 export interface RelativeTimeProps {
   readonly timeMs: number;
   readonly nowMs: number;
-  readonly words: Words;
+  readonly messages: Messages;
 }
 
 /** "3 hours ago": as it was when the page was made; a script keeps it true. */
-export function RelativeTime({ timeMs, nowMs, words }: RelativeTimeProps) {
+export function RelativeTime({ timeMs, nowMs, messages }: RelativeTimeProps) {
   return (
     <time dateTime={new Date(timeMs).toISOString()} data-relative-time={nowMs}>
-      {words.formats.relativeTime(timeMs, nowMs)}
+      {messages.formats.relativeTime(timeMs, nowMs)}
     </time>
   );
 }

@@ -16,7 +16,7 @@ export function SearchForm({ page, action, submit, wraps = false, children }: Se
   return (
     <search>
       <form class={wraps ? "input-row search-wraps" : "input-row"} method="get" action={action}>
-        {page.localeAsked && <input type="hidden" name="locale" value={page.words.locale.tag} />}
+        {page.localeAsked && <input type="hidden" name="locale" value={page.messages.locale.tag} />}
         {children}
         <button type="submit" class="button">
           <Icon name="search" />

@@ -48,7 +48,7 @@ async function ask(request: FastifyRequest, reply: FastifyReply, deps: PageDeps)
   const email = textOf(form, "email");
   if (!deps.config.accounts.emails)
     return sendAsk(403, { email, sent: false, waitSeconds: null }, request, reply, deps);
-  const language = pageContext(request, deps, null).words.locale.tag;
+  const language = pageContext(request, deps, null).messages.locale.tag;
   try {
     await deps.accounts.requestReset({ email, language, place: placeOf(request) });
     return sendAsk(200, { email, sent: true, waitSeconds: null }, request, reply, deps);

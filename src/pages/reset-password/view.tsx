@@ -17,7 +17,7 @@ export interface AskResetModel {
 
 /** Field `email`, posted to `/users/password/new`. */
 export function askResetView({ email, sent, waitSeconds }: AskResetModel, page: PageContext): Page {
-  const { recovery } = page.words.entry;
+  const { recovery } = page.messages.entry;
   return (
     <Layout page={page} title={recovery.heading} width="narrow">
       <div class="card">
@@ -28,9 +28,9 @@ export function askResetView({ email, sent, waitSeconds }: AskResetModel, page: 
             <p>{recovery.sent}</p>
           </Notice>
         )}
-        <TooManyNotice words={page.words} waitSeconds={waitSeconds} />
+        <TooManyNotice messages={page.messages} waitSeconds={waitSeconds} />
         <PostForm page={page} class="form" action="/users/password/new">
-          <EmailField label={page.words.entry.fields.email} value={email} autoComplete="username" focus={!sent} />
+          <EmailField label={page.messages.entry.fields.email} value={email} autoComplete="username" focus={!sent} />
           <button type="submit" class="button button-primary button-large button-wide">
             {recovery.submit}
           </button>
@@ -42,7 +42,7 @@ export function askResetView({ email, sent, waitSeconds }: AskResetModel, page: 
 
 /** Where the server sends no mails, nobody can prove that an address is theirs. */
 export function noResetView(page: PageContext): Page {
-  const { recovery } = page.words.entry;
+  const { recovery } = page.messages.entry;
   return (
     <Layout page={page} title={recovery.heading} width="narrow">
       <MessageCard icon="key" heading={recovery.heading}>
@@ -59,7 +59,7 @@ export interface NewPasswordModel {
 
 /** Fields `reset_password_token` and `password`, posted to `/users/password/edit`. */
 export function newPasswordView({ token, problem }: NewPasswordModel, page: PageContext): Page {
-  const { entry } = page.words;
+  const { entry } = page.messages;
   const { recovery } = entry;
   return (
     <Layout page={page} title={recovery.newHeading} privatePage width="narrow">
@@ -69,10 +69,10 @@ export function newPasswordView({ token, problem }: NewPasswordModel, page: Page
         <PostForm page={page} class="form" action="/users/password/edit">
           <input type="hidden" name="reset_password_token" value={token} />
           <NewPasswordField
-            words={page.words}
+            messages={page.messages}
             id="password"
             label={entry.fields.newPassword}
-            problem={problem === null ? undefined : passwordSentence(problem, page.words)}
+            problem={problem === null ? undefined : passwordSentence(problem, page.messages)}
             focus
           />
           <button type="submit" class="button button-primary button-large button-wide">
@@ -85,7 +85,7 @@ export function newPasswordView({ token, problem }: NewPasswordModel, page: Page
 }
 
 export function voidResetView(page: PageContext): Page {
-  const { recovery } = page.words.entry;
+  const { recovery } = page.messages.entry;
   return (
     <Layout page={page} title={recovery.invalidHeading} width="narrow">
       <MessageCard icon="clock" heading={recovery.invalidHeading}>

@@ -5,7 +5,7 @@ import type { Page } from "../render.ts";
 
 /** What a robot that unfurls links gets: true of every link, telling nothing of this one. */
 export function robotView(page: PageContext): Page {
-  const { robot } = page.words;
+  const { robot } = page.messages;
   return (
     <Layout page={{ ...page, selfPath: null }} title={robot.heading} privatePage width="narrow">
       <MessageCard icon="shield" heading={robot.heading}>

@@ -54,7 +54,7 @@ async function giveFactor(request: FastifyRequest, reply: FastifyReply, deps: Pa
     case "wrong":
       return sendChallenge(request, reply, deps, 401, { next, refusal: { reason } });
     case "too_many": {
-      tellWait(given.retryAfterSeconds, reply, page.words);
+      tellWait(given.retryAfterSeconds, reply, page.messages);
       const minutes = Math.ceil(given.retryAfterSeconds / 60);
       return sendChallenge(request, reply, deps, 429, { next, refusal: { reason: "too_many", minutes } });
     }

@@ -8,7 +8,7 @@ import { PasskeySignIn } from "./passkey-sign-in.tsx";
 
 /** The passkey that somebody gave opens nothing here. */
 export function passkeyRefusedView({ next }: { readonly next: string | null }, page: PageContext): Page {
-  const { factors, signIn } = page.words;
+  const { factors, signIn } = page.messages;
   return (
     <Layout page={page} title={signIn.heading} width="narrow" scripts={["passkeys.js"]}>
       <MessageCard icon="key" heading={signIn.heading}>

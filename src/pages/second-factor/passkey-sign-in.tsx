@@ -19,7 +19,7 @@ export function PasskeySignIn({ page, next }: PasskeySignInProps) {
         action="get"
         options={passkeySignInOptionsPath}
         name="passkey"
-        label={page.words.factors.passkeys.signIn}
+        label={page.messages.factors.passkeys.signIn}
         wide="secondary"
       />
     </PostForm>

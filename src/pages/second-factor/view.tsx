@@ -21,7 +21,7 @@ export interface SecondFactorModel {
 
 /** Fields `code` or `passkey`, and `next`, posted to `/users/second_factor`. */
 export function secondFactorView(model: SecondFactorModel, page: PageContext): Page {
-  const { challenge, passkeys } = page.words.factors;
+  const { challenge, passkeys } = page.messages.factors;
   const { refusal } = model;
   return (
     <Layout page={page} title={challenge.heading} width="narrow" privatePage scripts={["passkeys.js"]}>
@@ -68,7 +68,7 @@ interface FormProps {
 }
 
 function AppForm({ model, page }: FormProps) {
-  const { challenge } = page.words.factors;
+  const { challenge } = page.messages.factors;
   return (
     <PostForm page={page} action={secondFactorPath} class="form" autoComplete="off">
       <Next next={model.next} />
@@ -87,7 +87,7 @@ function AppForm({ model, page }: FormProps) {
 }
 
 function BackupForm({ model, page }: FormProps) {
-  const { challenge } = page.words.factors;
+  const { challenge } = page.messages.factors;
   return (
     <details class="disclosure" open={model.refusal?.reason === "wrong_backup_code"}>
       <summary>{challenge.backup}</summary>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { ExactText } from "../parts/exact-text.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -7,21 +7,21 @@ import { fitsQrCode, QrCode } from "../parts/qr-code.tsx";
 import type { SecretFile } from "./view.tsx";
 
 interface VeiledProps {
-  readonly words: Words;
+  readonly messages: Messages;
   readonly blur: boolean;
   readonly children: ComponentChildren;
 }
 
 /** A box whose content is blurred until its checkbox is ticked: by pointer, by keyboard, without a script. */
-function Veiled({ words, blur, children }: VeiledProps) {
+function Veiled({ messages, blur, children }: VeiledProps) {
   if (!blur) return <div class="secret-box">{children}</div>;
   return (
     <div class="secret-box veiled">
       <input class="veil-toggle visually-hidden" type="checkbox" id="reveal" />
       <label class="veil-label" for="reveal">
         <Icon name="eye" />
-        <span class="veil-reveal">{words.secret.reveal}</span>
-        <span class="veil-conceal">{words.secret.conceal}</span>
+        <span class="veil-reveal">{messages.secret.reveal}</span>
+        <span class="veil-conceal">{messages.secret.conceal}</span>
       </label>
       <div class="veil-content">{children}</div>
     </div>
@@ -32,32 +32,32 @@ interface TextPayloadProps {
   readonly payload: string;
   readonly blur: boolean;
   readonly label: string;
-  readonly words: Words;
+  readonly messages: Messages;
 }
 
-export function TextPayload({ payload, blur, label, words }: TextPayloadProps) {
+export function TextPayload({ payload, blur, label, messages }: TextPayloadProps) {
   return (
     <section aria-label={label}>
-      <Veiled words={words} blur={blur}>
+      <Veiled messages={messages} blur={blur}>
         <ExactText id="payload" text={payload} />
       </Veiled>
       <div class="secret-actions">
-        <CopyButton words={words} of="payload" label={words.actions.copy} primary />
+        <CopyButton messages={messages} of="payload" label={messages.actions.copy} primary />
         <button type="button" class="button" hidden data-scripted data-save="payload" data-filename="secret.txt">
           <Icon name="download" />
-          <span>{words.secret.save}</span>
+          <span>{messages.secret.save}</span>
         </button>
       </div>
     </section>
   );
 }
 
-export function QrPayload({ payload, blur, words }: Omit<TextPayloadProps, "label">) {
-  const { secret } = words;
+export function QrPayload({ payload, blur, messages }: Omit<TextPayloadProps, "label">) {
+  const { secret } = messages;
   return (
     <section class="stack" aria-label={secret.qr}>
       {fitsQrCode(payload) ? (
-        <Veiled words={words} blur={blur}>
+        <Veiled messages={messages} blur={blur}>
           <QrCode text={payload} label={secret.qrLabel} />
         </Veiled>
       ) : (
@@ -68,15 +68,15 @@ export function QrPayload({ payload, blur, words }: Omit<TextPayloadProps, "labe
         <ExactText id="payload" text={payload} />
       </details>
       <div class="secret-actions">
-        <CopyButton words={words} of="payload" label={words.actions.copy} />
+        <CopyButton messages={messages} of="payload" label={messages.actions.copy} />
       </div>
     </section>
   );
 }
 
 /** Only http and https become a link, whatever got past the door. */
-export function Address({ payload, words }: { readonly payload: string; readonly words: Words }) {
-  const { secret } = words;
+export function Address({ payload, messages }: { readonly payload: string; readonly messages: Messages }) {
+  const { secret } = messages;
   const parsed = URL.parse(payload);
   const followable = parsed !== null && (parsed.protocol === "https:" || parsed.protocol === "http:");
   return (
@@ -105,7 +105,7 @@ export function Address({ payload, words }: { readonly payload: string; readonly
             <span>{secret.follow({ host: parsed.host })}</span>
           </a>
         )}
-        <CopyButton words={words} of="payload" label={words.actions.copy} />
+        <CopyButton messages={messages} of="payload" label={messages.actions.copy} />
       </div>
     </section>
   );
@@ -114,11 +114,11 @@ export function Address({ payload, words }: { readonly payload: string; readonly
 interface FilesProps {
   readonly files: readonly SecretFile[];
   readonly ttlSeconds: number;
-  readonly words: Words;
+  readonly messages: Messages;
 }
 
-export function Files({ files, ttlSeconds, words }: FilesProps) {
-  const { newPush, secret, formats } = words;
+export function Files({ files, ttlSeconds, messages }: FilesProps) {
+  const { newPush, secret, formats } = messages;
   return (
     <section aria-labelledby="files">
       <h2 class="section-heading" id="files">

@@ -36,7 +36,7 @@ export interface SecretModel {
  * may copy and save; the secret is in the page whether or not they run.
  */
 export function secretView(model: SecretModel, page: PageContext): Page {
-  const { secret } = page.words;
+  const { secret } = page.messages;
   return (
     <Layout page={{ ...page, selfPath: null }} title={secret.title} privatePage>
       <div class="page-heading">
@@ -45,7 +45,9 @@ export function secretView(model: SecretModel, page: PageContext): Page {
       <Remaining model={model} page={page} />
       <div class="card stack" data-secret>
         <Payload model={model} page={page} />
-        {model.files.length > 0 && <Files files={model.files} ttlSeconds={model.ticketTtlSeconds} words={page.words} />}
+        {model.files.length > 0 && (
+          <Files files={model.files} ttlSeconds={model.ticketTtlSeconds} messages={page.messages} />
+        )}
       </div>
       {model.deletePath !== null && (
         <div class="page-actions no-print">
@@ -68,25 +70,25 @@ interface Props {
   readonly page: PageContext;
 }
 
-function Payload({ model: { kind, payload, blur }, page: { words } }: Props) {
+function Payload({ model: { kind, payload, blur }, page: { messages } }: Props) {
   switch (kind) {
     case "text":
-      return <TextPayload payload={payload} blur={blur} label={words.secret.text} words={words} />;
+      return <TextPayload payload={payload} blur={blur} label={messages.secret.text} messages={messages} />;
     case "url":
-      return <Address payload={payload} words={words} />;
+      return <Address payload={payload} messages={messages} />;
     case "qr":
-      return <QrPayload payload={payload} blur={blur} words={words} />;
+      return <QrPayload payload={payload} blur={blur} messages={messages} />;
     case "file":
       return payload === "" ? null : (
-        <TextPayload payload={payload} blur={blur} label={words.secret.message} words={words} />
+        <TextPayload payload={payload} blur={blur} label={messages.secret.message} messages={messages} />
       );
   }
 }
 
-/** What is left of the push, said before the secret: on the last view the reader must know that there is no second look. */
+/** What is left of the push, said before the secret: on the last view the reader must know that there is no second theme. */
 function Remaining({ model, page }: Props) {
-  const { words } = page;
-  const { secret } = words;
+  const { messages } = page;
+  const { secret } = messages;
   if (!model.counted) {
     return (
       <Notice tone="info" icon="eye">
@@ -105,7 +107,7 @@ function Remaining({ model, page }: Props) {
     <Notice tone="info" icon="clock">
       <p>
         {secret.viewsLeft({ count: model.viewsRemaining })}{" "}
-        {words.step.until.parts({ date: <LocalTime timeMs={model.expiresAt} words={words} /> })}
+        {messages.step.until.parts({ date: <LocalTime timeMs={model.expiresAt} messages={messages} /> })}
       </p>
     </Notice>
   );

@@ -4,7 +4,7 @@ import { MessageCard } from "../parts/message-card.tsx";
 import type { Page } from "../render.ts";
 
 export function closedView(closed: "signing in" | "signing up", page: PageContext): Page {
-  const { entry } = page.words;
+  const { entry } = page.messages;
   const [heading, text] =
     closed === "signing in"
       ? [entry.closed.heading, entry.closed.text]

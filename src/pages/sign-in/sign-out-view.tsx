@@ -6,7 +6,7 @@ import type { Page } from "../render.ts";
 
 /** For whoever comes by the address: following a link signs nobody out, a button does. */
 export function signOutView(email: string, page: PageContext): Page {
-  const { nav } = page.words;
+  const { nav } = page.messages;
   return (
     <Layout page={page} title={nav.signOut} width="narrow">
       <MessageCard icon="hand" heading={nav.signOut}>

@@ -34,7 +34,7 @@ export type SignInDone = "confirmed" | "password_changed";
 
 /** Fields `email`, `password` and `next`, posted to `/users/sign_in`. */
 export function signInView(model: SignInModel, page: PageContext): Page {
-  const { signIn, entry } = page.words;
+  const { signIn, entry } = page.messages;
   return (
     <Layout page={page} title={signIn.heading} width="narrow" scripts={model.passkeys ? ["passkeys.js"] : []}>
       <div class="card">
@@ -84,7 +84,7 @@ interface RefusedProps extends Pick<SignInModel, "confirmations"> {
 }
 
 function Refused({ refusal, confirmations, page }: RefusedProps) {
-  const { signIn, entry, problems } = page.words;
+  const { signIn, entry, problems } = page.messages;
   return (
     <Notice tone="danger" icon="alert" alert>
       {refusal.reason === "wrong" && <p>{signIn.wrong}</p>}

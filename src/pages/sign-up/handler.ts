@@ -41,7 +41,7 @@ async function signUp(request: FastifyRequest, reply: FastifyReply, deps: PageDe
   const page = pageContext(request, deps, null);
   try {
     const answer = await deps.accounts.signUp({
-      ...{ email, password: textOf(form, "password"), language: page.words.locale.tag, place: placeOf(request) },
+      ...{ email, password: textOf(form, "password"), language: page.messages.locale.tag, place: placeOf(request) },
     });
     switch (answer.outcome) {
       case "signed_in":

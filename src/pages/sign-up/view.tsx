@@ -11,14 +11,14 @@ import type { SignUpModel } from "./handler.ts";
 
 /** Fields `email` and `password`, posted to `/users/sign_up`. */
 export function signUpView({ email, problems, waitSeconds }: SignUpModel, page: PageContext): Page {
-  const { entry, signIn } = page.words;
+  const { entry, signIn } = page.messages;
   const { fields, signUp } = entry;
   return (
     <Layout page={page} title={signUp.heading} width="narrow">
       <div class="card">
         <h1>{signUp.heading}</h1>
         <p class="lead">{signUp.lead}</p>
-        <TooManyNotice words={page.words} waitSeconds={waitSeconds} />
+        <TooManyNotice messages={page.messages} waitSeconds={waitSeconds} />
         <PostForm page={page} class="form" action="/users/sign_up">
           <EmailField
             label={fields.email}
@@ -28,10 +28,10 @@ export function signUpView({ email, problems, waitSeconds }: SignUpModel, page: 
             focus={problems.password === undefined || problems.email !== undefined}
           />
           <NewPasswordField
-            words={page.words}
+            messages={page.messages}
             id="password"
             label={fields.password}
-            problem={problems.password && passwordSentence(problems.password, page.words)}
+            problem={problems.password && passwordSentence(problems.password, page.messages)}
             focus={problems.password !== undefined && problems.email === undefined}
           />
           <button type="submit" class="button button-primary button-large button-wide">
@@ -47,7 +47,7 @@ export function signUpView({ email, problems, waitSeconds }: SignUpModel, page: 
 }
 
 function emailSentence(problem: NonNullable<EntryProblems["email"]>, page: PageContext): string {
-  const { problems } = page.words.entry;
+  const { problems } = page.messages.entry;
   switch (problem) {
     case "malformed":
       return problems.email;
@@ -60,7 +60,7 @@ function emailSentence(problem: NonNullable<EntryProblems["email"]>, page: PageC
 
 /** @param email as typed. It is the same page whether the address was free or not. */
 export function signUpSentView(email: string, page: PageContext): Page {
-  const { signUp } = page.words.entry;
+  const { signUp } = page.messages.entry;
   return (
     <Layout page={page} title={signUp.sentHeading} width="narrow">
       <MessageCard icon="check" heading={signUp.sentHeading}>

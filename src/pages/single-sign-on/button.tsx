@@ -19,7 +19,7 @@ export interface SignOnButtonProps {
 /** For the sign-in page, below its form. */
 export function SignOnButton({ page, provider, next }: SignOnButtonProps) {
   if (provider === null) return null;
-  const { singleSignOn } = page.words;
+  const { singleSignOn } = page.messages;
   return (
     <>
       <p class="or">

@@ -17,7 +17,7 @@ export interface ConfirmLinkModel {
 
 /** Field `password`, where one is asked for, is posted to `confirmPath`. */
 export function confirmLinkView({ provider: name, link, problem }: ConfirmLinkModel, page: PageContext): Page {
-  const { singleSignOn } = page.words;
+  const { singleSignOn } = page.messages;
   const { providerEmail, accountEmail, by } = link;
   const otherWay = pageHref(page, `${signInPath}?next=${encodeURIComponent(confirmPath)}`);
   return (

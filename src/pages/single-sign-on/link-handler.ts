@@ -5,7 +5,7 @@ import { secondFactorPath } from "../../http/authentication.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import { goTo, waitAfter } from "../answers.ts";
 import { enter, takeSession } from "../entry.ts";
 import { pageContext, placeOf, userOf } from "../page-scope.ts";
@@ -58,7 +58,7 @@ async function confirm(request: FastifyRequest, reply: FastifyReply, deps: SignO
     case "waits_for_factor":
       return enter(outcome.sessionToken, withNext(secondFactorPath, confirmPath), request, reply, deps);
     case "wrong_password":
-      return again(401, wordsOf(request, deps).singleSignOn.wrongPassword);
+      return again(401, messagesOf(request, deps).singleSignOn.wrongPassword);
     case "linked_elsewhere":
     case "invalid":
       return sendProblem(outcome.is, request, reply, deps);
@@ -73,7 +73,7 @@ async function unlink(request: FastifyRequest, reply: FastifyReply, deps: SignOn
   try {
     const outcome = await deps.accounts.unlinkIdentities({ userId, password, place: placeOf(request) });
     if (outcome === "wrong_password") {
-      return await sendSettings(request, reply, deps, 422, wordsOf(request, deps).singleSignOn.wrongPassword);
+      return await sendSettings(request, reply, deps, 422, messagesOf(request, deps).singleSignOn.wrongPassword);
     }
     return goTo(signOnSettingsPath, request, reply, deps);
   } catch (error) {
@@ -81,13 +81,13 @@ async function unlink(request: FastifyRequest, reply: FastifyReply, deps: SignOn
   }
 }
 
-function wordsOf(request: FastifyRequest, deps: SignOnDeps): Words {
-  return pageContext(request, deps, null).words;
+function messagesOf(request: FastifyRequest, deps: SignOnDeps): Messages {
+  return pageContext(request, deps, null).messages;
 }
 
 /** @returns what to say beside the field. @throws whatever is not the refusal of too many attempts. */
 function waitSentence(error: unknown, request: FastifyRequest, reply: FastifyReply, deps: SignOnDeps): string {
-  return wordsOf(request, deps).problems.tooManyAttempts({ count: waitAfter(error, reply) });
+  return messagesOf(request, deps).problems.tooManyAttempts({ count: waitAfter(error, reply) });
 }
 
 function sendConfirm(

@@ -1,5 +1,5 @@
 import { signInPath } from "../../http/authentication.ts";
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
@@ -17,7 +17,7 @@ export interface LeaveModel {
  * that follows a form, the provider's own ones to others too, which no policy could name beforehand.
  */
 export function leaveView({ provider, url }: LeaveModel, page: PageContext): Page {
-  const { singleSignOn } = page.words;
+  const { singleSignOn } = page.messages;
   const heading = singleSignOn.leaving({ name: provider });
   return (
     <Layout page={page} title={heading} privatePage width="narrow" leadsTo={url}>
@@ -52,36 +52,36 @@ interface Explanation {
   readonly text: string;
 }
 
-function explain({ problem, provider: name }: ProblemModel, { singleSignOn: words }: Words): Explanation {
+function explain({ problem, provider: name }: ProblemModel, { singleSignOn: messages }: Messages): Explanation {
   switch (problem) {
     case "denied":
-      return { icon: "hand", heading: words.denied, text: words.deniedText({ name }) };
+      return { icon: "hand", heading: messages.denied, text: messages.deniedText({ name }) };
     case "invalid":
-      return { icon: "clock", heading: words.invalid, text: words.invalidText };
+      return { icon: "clock", heading: messages.invalid, text: messages.invalidText };
     case "unverified_email":
-      return { icon: "shield", heading: words.unverified, text: words.unverifiedText({ name }) };
+      return { icon: "shield", heading: messages.unverified, text: messages.unverifiedText({ name }) };
     case "no_account":
-      return { icon: "shield", heading: words.noAccount, text: words.noAccountText({ name }) };
+      return { icon: "shield", heading: messages.noAccount, text: messages.noAccountText({ name }) };
     case "linked_elsewhere":
-      return { icon: "shield", heading: words.linkedElsewhere, text: words.linkedElsewhereText({ name }) };
+      return { icon: "shield", heading: messages.linkedElsewhere, text: messages.linkedElsewhereText({ name }) };
     case "unreachable":
-      return { icon: "clock", heading: words.unreachable({ name }), text: words.unreachableText };
+      return { icon: "clock", heading: messages.unreachable({ name }), text: messages.unreachableText };
   }
 }
 
 export function problemView(model: ProblemModel, page: PageContext): Page {
-  const { icon, heading, text } = explain(model, page.words);
+  const { icon, heading, text } = explain(model, page.messages);
   return (
     <Layout page={page} title={heading} privatePage width="narrow">
       <MessageCard icon={icon} heading={heading}>
         <p class="lead">{text}</p>
         {page.user === null ? (
           <a class="button" href={pageHref(page, signInPath)}>
-            {page.words.singleSignOn.backToSignIn}
+            {page.messages.singleSignOn.backToSignIn}
           </a>
         ) : (
           <a class="button" href={pageHref(page, "/")}>
-            {page.words.failure.home}
+            {page.messages.failure.home}
           </a>
         )}
       </MessageCard>

@@ -21,7 +21,7 @@ export interface SignOnSettingsModel {
 
 /** Linking is posted to `<path>/link`; field `password`, to unlink, to `<path>/unlink`. */
 export function signOnSettingsView(model: SignOnSettingsModel, page: PageContext): Page {
-  const { singleSignOn } = page.words;
+  const { singleSignOn } = page.messages;
   const name = model.provider;
   return (
     <Layout page={page} title={singleSignOn.heading} privatePage width="narrow">
@@ -55,14 +55,14 @@ export function signOnSettingsView(model: SignOnSettingsModel, page: PageContext
 }
 
 function Linked({ model, page }: { readonly model: SignOnSettingsModel; readonly page: PageContext }) {
-  const { words } = page;
-  const { singleSignOn } = words;
+  const { messages } = page;
+  const { singleSignOn } = messages;
   return (
     <>
       <dl class="row-facts">
         {model.linkedAt.map((timeMs) => (
           <Fact key={timeMs} label={singleSignOn.linkedSince}>
-            <LocalTime timeMs={timeMs} words={words} />
+            <LocalTime timeMs={timeMs} messages={messages} />
           </Fact>
         ))}
       </dl>

@@ -28,8 +28,8 @@ export interface StepModel {
 
 /** The retrieval step and the passphrase prompt: says what a click will do, shows nothing of the secret. */
 export function stepView(model: StepModel, page: PageContext): Page {
-  const { words } = page;
-  const { step } = words;
+  const { messages } = page;
+  const { step } = messages;
   return (
     <Layout page={page} title={step.title} privatePage width="narrow">
       <div class="card card-centered">
@@ -39,7 +39,7 @@ export function stepView(model: StepModel, page: PageContext): Page {
         <h1>{step.heading}</h1>
         <p class="lead">{model.passphraseRequired ? step.leadPassphrase : step.lead}</p>
         <TooManyNotice
-          words={words}
+          messages={messages}
           waitSeconds={model.refusal?.reason === "too_many" ? model.refusal.retryAfterSeconds : null}
         />
         <PostForm page={page} class="form" action={model.action} autoComplete="off">
@@ -49,7 +49,7 @@ export function stepView(model: StepModel, page: PageContext): Page {
               label={step.passphrase}
               problem={model.refusal?.reason === "wrong" ? step.wrong : undefined}
               input={{ type: "password", required: true, autoComplete: "off", spellcheck: false }}
-              beside={<ShowButton words={words} of="passphrase" />}
+              beside={<ShowButton messages={messages} of="passphrase" />}
               focus
             />
           )}
@@ -65,8 +65,8 @@ export function stepView(model: StepModel, page: PageContext): Page {
 }
 
 function Facts({ model, page }: { readonly model: StepModel; readonly page: PageContext }) {
-  const { words } = page;
-  const { step } = words;
+  const { messages } = page;
+  const { step } = messages;
   return (
     <ul class="facts facts-quiet">
       {!model.counted && (
@@ -84,7 +84,7 @@ function Facts({ model, page }: { readonly model: StepModel; readonly page: Page
       {model.expiresAt !== null && (
         <li class="fact">
           <Icon name="clock" />
-          <p>{step.until.parts({ date: <LocalTime timeMs={model.expiresAt} words={words} /> })}</p>
+          <p>{step.until.parts({ date: <LocalTime timeMs={model.expiresAt} messages={messages} /> })}</p>
         </li>
       )}
     </ul>

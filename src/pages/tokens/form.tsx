@@ -1,5 +1,5 @@
 import { allScopes } from "../../accounts/accounts.ts";
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import type { PageContext } from "../page-context.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field } from "../parts/field.tsx";
@@ -21,9 +21,9 @@ const fieldIds: Readonly<Record<TokenField, string>> = {
 };
 
 export function TokenFormCard({ model, page }: Props) {
-  const { tokens, problems } = page.words;
+  const { tokens, problems } = page.messages;
   const labels = { name: tokens.name, scopes: tokens.mayDo, expiresInDays: tokens.expires, networks: tokens.networks };
-  const found = problemsAt(fieldIds, model.problems, (field) => labels[field], page.words);
+  const found = problemsAt(fieldIds, model.problems, (field) => labels[field], page.messages);
   return (
     <section class="card" aria-labelledby="make">
       <h2 class="section-heading" id="make">
@@ -51,7 +51,7 @@ export function TokenFormCard({ model, page }: Props) {
 }
 
 function Name({ model: { form, problems }, page }: Props) {
-  const { tokens } = page.words;
+  const { tokens } = page.messages;
   return (
     <TextField
       id={fieldIds.name}
@@ -66,7 +66,7 @@ function Name({ model: { form, problems }, page }: Props) {
 }
 
 /** What each scope is called, and what it lets a program do. */
-export function scopeWords({ tokens }: Words) {
+export function scopeWords({ tokens }: Messages) {
   return {
     create: { label: tokens.mayCreate, hint: tokens.mayCreateText },
     read: { label: tokens.mayRead, hint: tokens.mayReadText },
@@ -75,10 +75,10 @@ export function scopeWords({ tokens }: Words) {
 }
 
 function Scopes({ model: { form, problems }, page }: Props) {
-  const words = scopeWords(page.words);
+  const messages = scopeWords(page.messages);
   return (
     <fieldset class="choices" aria-describedby={problems.scopes === undefined ? undefined : "scopes_problem"}>
-      <legend class="field-label">{page.words.tokens.mayDo}</legend>
+      <legend class="field-label">{page.messages.tokens.mayDo}</legend>
       {problems.scopes !== undefined && (
         <p class="field-problem" id="scopes_problem">
           {problems.scopes}
@@ -89,8 +89,8 @@ function Scopes({ model: { form, problems }, page }: Props) {
           key={scope}
           id={fieldNames.scopes[scope]}
           name={fieldNames.scopes[scope]}
-          label={words[scope].label}
-          hint={words[scope].hint}
+          label={messages[scope].label}
+          hint={messages[scope].hint}
           checked={form.scopes.includes(scope)}
         />
       ))}
@@ -99,7 +99,7 @@ function Scopes({ model: { form, problems }, page }: Props) {
 }
 
 function Expiry({ model: { form, problems }, page }: Props) {
-  const { tokens } = page.words;
+  const { tokens } = page.messages;
   const asked = Number(form.expiresInDays);
   const kept = form.expiresInDays !== "" && problems.expiresInDays === undefined && !offeredDays.includes(asked);
   const days = kept ? [...offeredDays, asked] : offeredDays;
@@ -120,7 +120,7 @@ function Expiry({ model: { form, problems }, page }: Props) {
 }
 
 function Networks({ model: { form, problems }, page }: Props) {
-  const { tokens } = page.words;
+  const { tokens } = page.messages;
   return (
     <Field
       id={fieldIds.networks}

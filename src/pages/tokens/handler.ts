@@ -48,7 +48,7 @@ async function makeToken(request: FastifyRequest, reply: FastifyReply, deps: Pag
     return await sendTokens(request, reply, deps, 201, { form: emptyForm, problems: {}, made });
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "invalid_fields" || error.fields === undefined) throw error;
-    const problems = describeProblems(error.fields, form, pageContext(request, deps, null).words);
+    const problems = describeProblems(error.fields, form, pageContext(request, deps, null).messages);
     return await sendTokens(request, reply, deps, 422, { form, problems, made: null });
   }
 }

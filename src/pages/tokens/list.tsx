@@ -22,7 +22,7 @@ function stateOf({ revokedAt, expiresAt }: ApiToken, now: number): State {
 
 /** What has ended says no more than when. */
 export function TokenList({ model, page }: Props) {
-  const { tokens } = page.words;
+  const { tokens } = page.messages;
   return (
     <section class="card" aria-labelledby="list">
       <h2 class="section-heading" id="list">
@@ -37,7 +37,7 @@ export function TokenList({ model, page }: Props) {
         </ul>
       )}
       <Pager
-        words={page.words}
+        messages={page.messages}
         number={model.page}
         hasMore={model.hasMore}
         hrefOf={(number) => `${pageHref(page, tokensPagePath(number))}#list`}
@@ -53,7 +53,7 @@ interface RowProps {
 }
 
 function Row({ token, state, page }: RowProps) {
-  const { tokens } = page.words;
+  const { tokens } = page.messages;
   return (
     <li class="row">
       <div class="row-main">
@@ -79,8 +79,8 @@ function Row({ token, state, page }: RowProps) {
 }
 
 function Facts({ token, state, page }: RowProps) {
-  const { words } = page;
-  const { tokens } = words;
+  const { messages } = page;
+  const { tokens } = messages;
   const { expiresAt, lastUsedAt, lastUsedAddress, networks, revokedAt } = token;
   return (
     <dl class="row-facts token-facts">
@@ -107,34 +107,34 @@ function Facts({ token, state, page }: RowProps) {
         </Fact>
       )}
       <Fact label={tokens.created}>
-        <LocalTime timeMs={token.createdAt} words={words} />
+        <LocalTime timeMs={token.createdAt} messages={messages} />
       </Fact>
       <Fact label={tokens.lastUsed}>
         {lastUsedAt === null ? tokens.never : lastUse({ at: lastUsedAt, from: lastUsedAddress, page })}
       </Fact>
       {revokedAt !== null && (
         <Fact label={tokens.revoked}>
-          <LocalTime timeMs={revokedAt} words={words} />
+          <LocalTime timeMs={revokedAt} messages={messages} />
         </Fact>
       )}
       {revokedAt === null && (
         <Fact label={state === "expired" ? tokens.expired : tokens.expires}>
-          {expiresAt === null ? tokens.noExpiry : <LocalTime timeMs={expiresAt} words={words} />}
+          {expiresAt === null ? tokens.noExpiry : <LocalTime timeMs={expiresAt} messages={messages} />}
         </Fact>
       )}
     </dl>
   );
 }
 
-function mayDo({ scopes }: ApiToken, { words }: PageContext): readonly string[] {
-  if (allScopes.every((scope) => scopes.includes(scope))) return [words.tokens.everything];
-  const labels = scopeWords(words);
+function mayDo({ scopes }: ApiToken, { messages }: PageContext): readonly string[] {
+  if (allScopes.every((scope) => scopes.includes(scope))) return [messages.tokens.everything];
+  const labels = scopeWords(messages);
   return scopes.map((scope) => labels[scope].label);
 }
 
 function lastUse({ at, from, page }: { at: number; from: string | null; page: PageContext }): ComponentChildren {
-  const { words } = page;
-  const time = <LocalTime timeMs={at} words={words} />;
+  const { messages } = page;
+  const time = <LocalTime timeMs={at} messages={messages} />;
   if (from === null || from === "") return time;
-  return words.tokens.lastUsedAt.parts({ date: time, address: <bdi dir="ltr">{from}</bdi> });
+  return messages.tokens.lastUsedAt.parts({ date: time, address: <bdi dir="ltr">{from}</bdi> });
 }

@@ -2,7 +2,7 @@ import { type ApiToken, allScopes, type Scope, type TokenLimits, tokenLimits } f
 import type { FieldProblems } from "../../base/errors.ts";
 import { parseNetwork } from "../../base/networks.ts";
 import type { FormFields } from "../../http/body/form-fields.ts";
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 
 /** The form as it was typed. */
 export interface TokenForm {
@@ -75,21 +75,21 @@ export function limitsOf({ scopes, expiresInDays, networks }: TokenForm): Requir
 }
 
 /** @param found what the accounts refused. */
-export function describeProblems(found: FieldProblems, form: TokenForm, { tokens: words }: Words): TokenProblems {
-  const { problems } = words;
+export function describeProblems(found: FieldProblems, form: TokenForm, { tokens: messages }: Messages): TokenProblems {
+  const { problems } = messages;
   const { nameCharactersMax, networksMax, inUseMax } = tokenLimits;
   return {
     ...(found.name !== undefined && { name: problems.name({ max: nameCharactersMax }) }),
     ...(found.scopes !== undefined && { scopes: problems.mayDo }),
     ...(found.expiresInDays !== undefined && { expiresInDays: problems.expires }),
     ...(found.networks !== undefined && {
-      networks: networkProblem(form, words) ?? problems.networks({ max: networksMax }),
+      networks: networkProblem(form, messages) ?? problems.networks({ max: networksMax }),
     }),
     ...(found.tokens !== undefined && { tokens: problems.tooMany({ max: inUseMax }) }),
   };
 }
 
-function networkProblem({ networks }: TokenForm, { problems }: Words["tokens"]): string | undefined {
+function networkProblem({ networks }: TokenForm, { problems }: Messages["tokens"]): string | undefined {
   const wrong = entriesOf(networks).find((entry) => parseNetwork(entry) === undefined);
   return wrong === undefined ? undefined : problems.network({ entry: wrong.slice(0, shownEntryCharacters) });
 }

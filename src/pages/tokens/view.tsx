@@ -1,4 +1,4 @@
-import type { Words } from "../../words/words.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import type { PageContext } from "../page-context.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
@@ -10,14 +10,14 @@ import type { TokensModel } from "./model.ts";
 
 /** The form is posted to `/users/token`; revoking is posted to `/users/token/<id>/revoke`. */
 export function tokensView(model: TokensModel, page: PageContext): Page {
-  const { tokens } = page.words;
+  const { tokens } = page.messages;
   return (
     <Layout page={page} title={tokens.heading} width="regular">
       <div class="page-heading">
         <h1>{tokens.heading}</h1>
         <p class="lead">{tokens.lead}</p>
       </div>
-      {model.made !== null && <MadeToken made={model.made} words={page.words} />}
+      {model.made !== null && <MadeToken made={model.made} messages={page.messages} />}
       <TokenFormCard model={model} page={page} />
       <TokenList model={model} page={page} />
     </Layout>
@@ -26,11 +26,11 @@ export function tokensView(model: TokensModel, page: PageContext): Page {
 
 interface MadeTokenProps {
   readonly made: { readonly name: string; readonly token: string };
-  readonly words: Words;
+  readonly messages: Messages;
 }
 
-function MadeToken({ made, words }: MadeTokenProps) {
-  const { tokens } = words;
+function MadeToken({ made, messages }: MadeTokenProps) {
+  const { tokens } = messages;
   return (
     <Notice tone="success" icon="key">
       <h2 class="notice-heading">{tokens.made}</h2>
@@ -41,7 +41,7 @@ function MadeToken({ made, words }: MadeTokenProps) {
         </label>
         <div class="input-row">
           <input class="input input-link" id="token" type="text" readOnly value={made.token} dir="ltr" data-select />
-          <CopyButton words={words} of="token" label={tokens.copyToken} primary />
+          <CopyButton messages={messages} of="token" label={tokens.copyToken} primary />
         </div>
       </div>
     </Notice>

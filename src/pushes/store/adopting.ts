@@ -1,10 +1,10 @@
-import type { Database, Unit } from "../../db/database.ts";
-import { type Statement, sql, type Value } from "../../db/statement.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { type Statement, sql, type Value } from "../../database/statement.ts";
 import type { AdoptedEntry } from "../adopt-trail.ts";
 import { auditKinds } from "../audit-trail.ts";
-import type { DispatchRow } from "../dispatches.ts";
+import type { LinkDeliveryRow } from "../link-deliveries.ts";
 import type { FileRow, PushRow } from "../push-row.ts";
-import { insertDispatch } from "./dispatches.ts";
+import { insertLinkDelivery } from "./link-deliveries.ts";
 import { endReasons, kindNames } from "./rows.ts";
 import { insertDataKey, insertPayload } from "./statements.ts";
 import { addToTotal, insertFiles } from "./steps.ts";
@@ -19,12 +19,12 @@ export interface AdoptedRows {
   readonly storedBytes: number;
   readonly trail: readonly AdoptedEntry[];
   /** Beside their entries of the trail. */
-  readonly dispatches: readonly DispatchRow[];
+  readonly linkDeliveries: readonly LinkDeliveryRow[];
   /** Events that the entries of the trail stand for. */
   readonly eventCount: number;
 }
 
-/** Another push has this url_token; undoes the unit. */
+/** Another push has this url_token; undoes the transaction. */
 export class LinkTakenError extends Error {
   override readonly name = "LinkTakenError";
 }
@@ -53,28 +53,28 @@ const insertEntries = entriesTogether.map((count): [number, Statement<Value[], n
 /** Of a push that has ended. Of the living ones the first is 1. */
 const noDataKey = 0;
 
-/** In a unit. @throws LinkTakenError, UploadSweptError: nothing of the unit may stand then. */
-export async function adoptRows(unit: Unit, engine: Database["engine"], rows: AdoptedRows): Promise<void> {
+/** In a transaction. @throws LinkTakenError, UploadSweptError: nothing of the transaction may stand then. */
+export async function adoptRows(tx: Transaction, engine: Database["engine"], rows: AdoptedRows): Promise<void> {
   const { row, sealed, files } = rows;
   const dataKeyId = sealed === null ? noDataKey : engine === "sqlite" ? null : row.id;
-  if (sealed !== null) await unit.run(insertDataKey, dataKeyId, sealed.dataKey);
-  if ((await unit.run(insertPush, ...valuesOf(rows, dataKeyId))) !== 1) throw new LinkTakenError();
+  if (sealed !== null) await tx.run(insertDataKey, dataKeyId, sealed.dataKey);
+  if ((await tx.run(insertPush, ...valuesOf(rows, dataKeyId))) !== 1) throw new LinkTakenError();
   if (sealed !== null) {
-    await unit.run(insertPayload, row.id, sealed.payload);
+    await tx.run(insertPayload, row.id, sealed.payload);
     // SQLite alone keeps this total in step with each write.
-    if (row.ownerId === null && engine === "sqlite") await unit.run(addToTotal, rows.storedBytes);
+    if (row.ownerId === null && engine === "sqlite") await tx.run(addToTotal, rows.storedBytes);
   }
-  await insertFiles(unit, row.id, files);
-  await writeTrail(unit, row.id, rows.trail);
-  for (const dispatch of rows.dispatches) await insertDispatch(unit, dispatch);
+  await insertFiles(tx, row.id, files);
+  await writeTrail(tx, row.id, rows.trail);
+  for (const linkDelivery of rows.linkDeliveries) await insertLinkDelivery(tx, linkDelivery);
 }
 
-export async function writeTrail(unit: Unit, pushId: number, trail: readonly AdoptedEntry[]): Promise<void> {
+export async function writeTrail(tx: Transaction, pushId: number, trail: readonly AdoptedEntry[]): Promise<void> {
   let at = 0;
   for (const [count, insert] of insertEntries) {
     for (; at + count <= trail.length; at += count) {
       const values = trail.slice(at, at + count).flatMap((entry) => entryValues(pushId, entry));
-      await unit.run(insert, ...values);
+      await tx.run(insert, ...values);
     }
   }
 }

@@ -1,5 +1,5 @@
-import { type Database, OutcomeUnknownError } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import { type Database, OutcomeUnknownError } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import { auditEntriesMax, auditKinds, isFoldable } from "../audit-trail.ts";
 import type { PushRow } from "../push-row.ts";
 import type { ViewClaim } from "../store.ts";
@@ -66,7 +66,7 @@ const anyView = sql<
    ), entry AS (
      ${insertEntry} WHERE owner_id IS NOT NULL OR ended_at IS NULL ${ontoFolded}
    ), notice AS (
-     INSERT INTO view_notices (push_id, sequence)
+     INSERT INTO view_notifications (push_id, sequence)
      SELECT id, audit_count FROM claimed WHERE notify_on_view = 1 AND CAST(? AS BIGINT) = 1
    )
    SELECT ${pushColumns} FROM claimed`,

@@ -1,7 +1,7 @@
 import type { Keyring } from "../../crypto/keyring.ts";
-import type { Database, Unit } from "../../db/database.ts";
-import type { SealedColumn } from "../../db/sealed-column.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import type { SealedColumn } from "../../database/sealed-column.ts";
+import { sql } from "../../database/statement.ts";
 import { sqlOfLockedRows } from "./statements.ts";
 
 export type RowId = number | Buffer;
@@ -26,23 +26,22 @@ export function createColumnResealer(
   );
   const write = sql<[sealed: Buffer, id: RowId]>(`UPDATE ${table} SET ${sealedColumn} = ? WHERE ${idColumn} = ?`);
 
-  async function reseal(unit: Unit, { id, sealed }: Row): Promise<number> {
+  async function reseal(tx: Transaction, { id, sealed }: Row): Promise<number> {
     if (keyring.sealedUnderActive(sealed)) return 0;
     const plain = keyring.open(contextOf(id), sealed);
     if (plain === undefined)
       throw new Error(`A sealed value does not open under any given master key: ${contextOf(id)}.`);
-    await unit.run(write, keyring.seal(contextOf(id), plain), id);
+    await tx.run(write, keyring.seal(contextOf(id), plain), id);
     return 1;
   }
 
   return (afterId: RowId | undefined, limit: number): Promise<{ resealed: number; lastId: RowId } | undefined> =>
-    db.write(async (unit) => {
-      const rows =
-        afterId === undefined ? await unit.all(firstBatch, limit) : await unit.all(nextBatch, afterId, limit);
+    db.write(async (tx) => {
+      const rows = afterId === undefined ? await tx.all(firstBatch, limit) : await tx.all(nextBatch, afterId, limit);
       const last = rows.at(-1);
       if (last === undefined) return undefined;
       let resealed = 0;
-      for (const row of rows) resealed += await reseal(unit, row);
+      for (const row of rows) resealed += await reseal(tx, row);
       return { resealed, lastId: last.id };
     });
 }

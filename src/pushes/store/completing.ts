@@ -1,10 +1,10 @@
-import type { Unit } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import type { AdoptedEntry } from "../adopt-trail.ts";
-import type { DispatchRow } from "../dispatches.ts";
+import type { LinkDeliveryRow } from "../link-deliveries.ts";
 import { firstGeneration } from "../seals.ts";
 import { writeTrail } from "./adopting.ts";
-import { deleteDispatches, insertDispatch } from "./dispatches.ts";
+import { deleteLinkDeliveries, insertLinkDelivery } from "./link-deliveries.ts";
 import { deleteAuditEntries, sqlOfLockedRows } from "./statements.ts";
 
 /** What a push from another installation came without, sealed. */
@@ -12,7 +12,7 @@ export interface CompletingRows {
   readonly pushId: number;
   readonly noteSealed: Buffer | null;
   readonly trail: readonly AdoptedEntry[];
-  readonly dispatches: readonly DispatchRow[];
+  readonly linkDeliveries: readonly LinkDeliveryRow[];
   /** Events that the entries of the trail stand for. */
   readonly eventCount: number;
   /** How many came with the push. */
@@ -40,43 +40,46 @@ const setCount = sql<[events: number, pushId: number]>("UPDATE pushes SET audit_
 const deleteFirstEntries = sql<[pushId: number, last: number]>(
   "DELETE FROM audit_entries WHERE push_id = ? AND sequence BETWEEN 1 AND ?",
 );
-const deleteFirstDispatches = sql<[pushId: number, last: number]>(
-  "DELETE FROM dispatches WHERE push_id = ? AND sequence BETWEEN 1 AND ?",
+const deleteFirstLinkDeliveries = sql<[pushId: number, last: number]>(
+  "DELETE FROM link_deliveries WHERE push_id = ? AND sequence BETWEEN 1 AND ?",
 );
 
-/** In a unit. */
-export async function fillNote(unit: Unit, { pushId, noteSealed }: CompletingRows): Promise<"filled" | "superseded"> {
-  return (await unit.run(putNote, noteSealed, pushId)) === 1 ? "filled" : "superseded";
+/** In a transaction. */
+export async function fillNote(
+  tx: Transaction,
+  { pushId, noteSealed }: CompletingRows,
+): Promise<"filled" | "superseded"> {
+  return (await tx.run(putNote, noteSealed, pushId)) === 1 ? "filled" : "superseded";
 }
 
 /**
- * In a unit: the trail as it is read now in place of how it came. Events that happened here since stay, after it: then it
+ * In a transaction: the trail as it is read now in place of how it came. Events that happened here since stay, after it: then it
  * has to be as long as it was, for they have their places.
  */
-export async function fillTrail(unit: Unit, rows: CompletingRows): Promise<TrailCompletion> {
+export async function fillTrail(tx: Transaction, rows: CompletingRows): Promise<TrailCompletion> {
   const { pushId, trail, eventCount, broughtEvents } = rows;
-  const standing = await unit.one(lockTrail, pushId);
+  const standing = await tx.one(lockTrail, pushId);
   if (standing === undefined || standing.forgotten === 1) return "superseded";
   if (standing.events === broughtEvents) {
-    await unit.run(deleteAuditEntries, pushId);
-    await unit.run(deleteDispatches, pushId);
-    await unit.run(setCount, eventCount, pushId);
-    await write(unit, rows, trail);
+    await tx.run(deleteAuditEntries, pushId);
+    await tx.run(deleteLinkDeliveries, pushId);
+    await tx.run(setCount, eventCount, pushId);
+    await write(tx, rows, trail);
     return "filled";
   }
   if (eventCount !== broughtEvents) return "begun";
-  await unit.run(deleteFirstEntries, pushId, broughtEvents);
-  await unit.run(deleteFirstDispatches, pushId, broughtEvents);
+  await tx.run(deleteFirstEntries, pushId, broughtEvents);
+  await tx.run(deleteFirstLinkDeliveries, pushId, broughtEvents);
   // An entry that stands for many may stand for some of here by now.
   await write(
-    unit,
+    tx,
     rows,
     trail.filter(({ sequence }) => sequence > 0),
   );
   return "filled";
 }
 
-async function write(unit: Unit, rows: CompletingRows, trail: readonly AdoptedEntry[]): Promise<void> {
-  await writeTrail(unit, rows.pushId, trail);
-  for (const dispatch of rows.dispatches) await insertDispatch(unit, dispatch);
+async function write(tx: Transaction, rows: CompletingRows, trail: readonly AdoptedEntry[]): Promise<void> {
+  await writeTrail(tx, rows.pushId, trail);
+  for (const linkDelivery of rows.linkDeliveries) await insertLinkDelivery(tx, linkDelivery);
 }

@@ -1,11 +1,11 @@
-import type { Database, Unit } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import type { PushDepartures } from "../store.ts";
-import { deleteDispatchDay, deleteDispatches } from "./dispatches.ts";
+import { deleteLinkDeliveries, deleteLinkDeliveryDay } from "./link-deliveries.ts";
 import { endReasons } from "./rows.ts";
 import { deleteAuditEntries, sqlOfFreeRows } from "./statements.ts";
 import type { Steps } from "./steps.ts";
-import { deleteViewNotices } from "./view-notices.ts";
+import { deleteViewNotifications } from "./view-notifications.ts";
 
 const ownerEnd = endReasons.indexOf("owner");
 
@@ -37,23 +37,23 @@ const forget = sql<[departedBefore: number]>(
  * limit came first: so download tickets are void.
  */
 export function createDepartures(db: Database, steps: Pick<Steps, "end">): PushDepartures {
-  async function release(unit: Unit, pushId: number, now: number): Promise<void> {
-    await steps.end(unit, { pushId, reason: "time", endedAt: now, blobsDueAt: 0, audit: null });
-    await steps.end(unit, { pushId, reason: "owner", endedAt: now, blobsDueAt: 0, audit: null });
-    await unit.run(hasten, pushId);
-    await unit.run(deleteGoneFiles, pushId);
-    await unit.run(deleteAuditEntries, pushId);
-    await unit.run(deleteDispatches, pushId);
-    await unit.run(deleteViewNotices, pushId);
-    await unit.run(disown, pushId);
+  async function release(tx: Transaction, pushId: number, now: number): Promise<void> {
+    await steps.end(tx, { pushId, reason: "time", endedAt: now, blobsDueAt: 0, audit: null });
+    await steps.end(tx, { pushId, reason: "owner", endedAt: now, blobsDueAt: 0, audit: null });
+    await tx.run(hasten, pushId);
+    await tx.run(deleteGoneFiles, pushId);
+    await tx.run(deleteAuditEntries, pushId);
+    await tx.run(deleteLinkDeliveries, pushId);
+    await tx.run(deleteViewNotifications, pushId);
+    await tx.run(disown, pushId);
   }
 
   return {
     releaseOwned: (ownerId, now, limit) =>
-      db.write(async (unit) => {
-        const rows = await unit.all(owned, ownerId, limit);
-        for (const { id } of rows) await release(unit, id, now);
-        await unit.run(deleteDispatchDay, ownerId);
+      db.write(async (tx) => {
+        const rows = await tx.all(owned, ownerId, limit);
+        for (const { id } of rows) await release(tx, id, now);
+        await tx.run(deleteLinkDeliveryDay, ownerId);
         return rows.length;
       }),
     departedOwners: async (afterId, limit) =>

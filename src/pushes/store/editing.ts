@@ -1,5 +1,5 @@
-import type { Database, Unit } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit-trail.ts";
 import type { PushRow } from "../push-row.ts";
 import type { ContentChange, PushChange } from "../store.ts";
@@ -40,16 +40,16 @@ const insertFile = sql<
   [fileId: number, pushId: number, blobKey: string, sizeBytes: number, details: Buffer, keySealed: Buffer | null]
 >("INSERT INTO files (id, push_id, blob_key, size_bytes, details_sealed, key_sealed) VALUES (?, ?, ?, ?, ?, ?)");
 
-/** Inside a unit. @returns undefined when the guard let nothing through. @throws UploadSweptError. */
+/** Inside a transaction. @returns undefined when the guard let nothing through. @throws UploadSweptError. */
 export async function changePush(
-  unit: Unit,
+  tx: Transaction,
   change: PushChange,
   audit: AuditRecord,
   { record, keyDestroyed }: Pick<Steps, "record"> & Pick<Database, "keyDestroyed">,
 ): Promise<PushRow | undefined> {
   const { pushId, expiry, expireAfterViews = null, name, note, content, now } = change;
   const expiresAt = expiry?.expiresAt ?? null;
-  const changed = await unit.one(
+  const changed = await tx.one(
     changeRow,
     now,
     content === undefined ? 0 : 1,
@@ -73,11 +73,11 @@ export async function changePush(
   );
   if (changed === undefined) return undefined;
   if (content !== undefined) {
-    await writeContent(unit, pushId, changed.dataKeyId, content);
+    await writeContent(tx, pushId, changed.dataKeyId, content);
     keyDestroyed();
   }
-  await record(unit, pushId, audit);
-  const raw = await unit.one(rowById, pushId);
+  await record(tx, pushId, audit);
+  const raw = await tx.one(rowById, pushId);
   return raw === undefined ? undefined : toPushRow(raw);
 }
 
@@ -85,21 +85,21 @@ function flag(value: boolean | undefined): number | null {
   return value === undefined ? null : Number(value);
 }
 
-async function writeContent(unit: Unit, pushId: number, dataKeyId: number, content: ContentChange): Promise<void> {
-  once(await unit.run(writeKey, content.dataKeySealed, dataKeyId, content.dataKeySealed.length), "The data key");
-  await unit.run(changeSeals, content.linkSalt, content.passphraseSalt, content.storedBytes, pushId);
-  once(await unit.run(deletePayload, pushId), "The payload");
-  await unit.run(insertPayload, pushId, content.payloadSealed);
+async function writeContent(tx: Transaction, pushId: number, dataKeyId: number, content: ContentChange): Promise<void> {
+  once(await tx.run(writeKey, content.dataKeySealed, dataKeyId, content.dataKeySealed.length), "The data key");
+  await tx.run(changeSeals, content.linkSalt, content.passphraseSalt, content.storedBytes, pushId);
+  once(await tx.run(deletePayload, pushId), "The payload");
+  await tx.run(insertPayload, pushId, content.payloadSealed);
   for (const fileId of content.removedFileIds) {
-    await unit.run(queueBlobOfFile, fileId, pushId);
-    once(await unit.run(deleteFile, fileId, pushId), "A removed file");
+    await tx.run(queueBlobOfFile, fileId, pushId);
+    once(await tx.run(deleteFile, fileId, pushId), "A removed file");
   }
   for (const { id, keySealed } of content.keptFiles) {
-    once(await unit.run(writeFileKey, keySealed, id, pushId), "A kept file");
+    once(await tx.run(writeFileKey, keySealed, id, pushId), "A kept file");
   }
   for (const file of content.addedFiles) {
-    if ((await unit.run(takeUpload, file.blobKey)) !== 1) throw new UploadSweptError();
-    await unit.run(insertFile, file.id, pushId, file.blobKey, file.sizeBytes, file.detailsSealed, file.keySealed);
+    if ((await tx.run(takeUpload, file.blobKey)) !== 1) throw new UploadSweptError();
+    await tx.run(insertFile, file.id, pushId, file.blobKey, file.sizeBytes, file.detailsSealed, file.keySealed);
   }
 }
 

@@ -1,5 +1,5 @@
-import type { Unit } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import { type AuditRecord, auditKinds, foldedSequence, folds } from "../audit-trail.ts";
 
 const insertEntry = sql<
@@ -22,10 +22,10 @@ const insertEntry = sql<
      updated_at = excluded.updated_at`,
 );
 
-/** In the unit that has counted it. @param count events of the push so far, this one included. */
-export async function writeEntry(unit: Unit, pushId: number, count: number, audit: AuditRecord): Promise<void> {
+/** In the transaction that has counted it. @param count events of the push so far, this one included. */
+export async function writeEntry(tx: Transaction, pushId: number, count: number, audit: AuditRecord): Promise<void> {
   const { kind, userId, address, userAgent, referrer, at } = audit;
   const sequence = folds(kind, count) ? foldedSequence(kind) : count;
   const texts = [address, userAgent, referrer] as const;
-  await unit.run(insertEntry, pushId, sequence, auditKinds.indexOf(kind), userId, ...texts, at, at);
+  await tx.run(insertEntry, pushId, sequence, auditKinds.indexOf(kind), userId, ...texts, at, at);
 }

@@ -1,12 +1,12 @@
-import { type Database, OutcomeUnknownError } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import { type Database, OutcomeUnknownError } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit-trail.ts";
-import type { NewDispatch } from "../notice-store.ts";
+import type { NewLinkDelivery } from "../notification-store.ts";
 import type { SealedPush } from "../push-row.ts";
 import type { InsertOutcome, NewPush, PushStore } from "../store.ts";
 import { claimInOneStatement } from "./claim-statement.ts";
-import { DispatchRefusedError, putDispatch } from "./dispatches.ts";
 import { insertInOneStatement } from "./insert-statement.ts";
+import { LinkDeliveryRefusedError, putLinkDelivery } from "./link-deliveries.ts";
 import { pushColumns, type RawPush, toPushRow } from "./rows.ts";
 import { type Steps, UploadSweptError } from "./steps.ts";
 
@@ -32,7 +32,7 @@ const sealedByDigest = sql<[tokenDigest: Buffer], RawSealed>(
 const pushExists = sql<[pushId: number], { id: number }>("SELECT id FROM pushes WHERE id = ?");
 
 /**
- * Making a push, reading it for a view, and counting that. SQLite runs the steps of a unit without leaving the process;
+ * Making a push, reading it for a view, and counting that. SQLite runs the steps of a transaction without leaving the process;
  * over a network each would be a round trip, so PostgreSQL gets all of them in one statement.
  */
 export function createHotPath(db: HotDatabase, steps: Steps): HotPath {
@@ -40,14 +40,15 @@ export function createHotPath(db: HotDatabase, steps: Steps): HotPath {
   if (db.engine === "sqlite") {
     return {
       findSealed,
-      insert: (push, audit, dispatch) => insertInUnit(db, steps, push, audit, dispatch),
-      claimView: (claim) => db.write((unit) => steps.claimView(unit, claim)),
+      insert: (push, audit, linkDelivery) => insertInTransaction(db, steps, push, audit, linkDelivery),
+      claimView: (claim) => db.write((tx) => steps.claimView(tx, claim)),
     };
   }
   return {
     findSealed,
-    async insert(push, audit, dispatch) {
-      if (push.files.length > 0 || dispatch !== undefined) return await insertInUnit(db, steps, push, audit, dispatch);
+    async insert(push, audit, linkDelivery) {
+      if (push.files.length > 0 || linkDelivery !== undefined)
+        return await insertInTransaction(db, steps, push, audit, linkDelivery);
       await insertInOneStatement(db, push, audit);
       return "inserted";
     },
@@ -62,22 +63,22 @@ async function readSealed({ hotRead }: HotDatabase, tokenDigest: Buffer): Promis
   return { row: toPushRow(raw), dataKeySealed, payloadSealed, hasFiles: hasFiles === 1 };
 }
 
-async function insertInUnit(
+async function insertInTransaction(
   db: HotDatabase,
   steps: Steps,
   push: NewPush,
   audit: AuditRecord,
-  dispatch: NewDispatch | undefined,
+  linkDelivery: NewLinkDelivery | undefined,
 ): Promise<InsertOutcome> {
   try {
-    await db.write(async (unit) => {
-      await steps.insert(unit, push, audit);
-      if (dispatch !== undefined) await putDispatch(unit, push.row.id, dispatch);
+    await db.write(async (tx) => {
+      await steps.insert(tx, push, audit);
+      if (linkDelivery !== undefined) await putLinkDelivery(tx, push.row.id, linkDelivery);
     });
     return "inserted";
   } catch (error) {
     if (error instanceof UploadSweptError) return "upload_swept";
-    if (error instanceof DispatchRefusedError) return error.reason;
+    if (error instanceof LinkDeliveryRefusedError) return error.reason;
     // Ids are used once: a row of this id is this push.
     if (!(error instanceof OutcomeUnknownError) || !(await isThere(db, push.row.id))) throw error;
     return "inserted";

@@ -1,5 +1,5 @@
-import type { Database } from "../../db/database.ts";
-import { sql, type Value } from "../../db/statement.ts";
+import type { Database } from "../../database/database.ts";
+import { sql, type Value } from "../../database/statement.ts";
 import { type AuditRecord, auditKinds } from "../audit-trail.ts";
 import type { NewPush } from "../store.ts";
 import { pushValues } from "./steps.ts";

@@ -1,6 +1,6 @@
 import type { KindName } from "../../config/config.ts";
-import type { Reading } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { ReadConnection } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import { auditKinds } from "../audit-trail.ts";
 import type { PushGlance, SealedLabels } from "../push-row.ts";
 import type { PushLists } from "../store.ts";
@@ -64,7 +64,7 @@ const foldedTrail = sql<[pushId: number], RawTrailRow>(
   `SELECT ${trailColumns} FROM audit_entries WHERE push_id = ? AND sequence < 0 ORDER BY updated_at, sequence`,
 );
 
-export function createLists(read: Reading): PushLists {
+export function createLists(read: ReadConnection): PushLists {
   return {
     async filtered(ownerId, { state, kind }, now, limit, offset) {
       const anyKind = kind === null ? 1 : 0;

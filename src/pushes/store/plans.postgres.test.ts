@@ -1,25 +1,25 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { busyOwner, fillHouse, newest, talkativePush } from "../../../test/support/postgres/full-house.ts";
+import { busyOwner, fillDomain, newest, talkativePush } from "../../../test/support/postgres/full-domain.ts";
 import { explain, type PlanNode } from "../../../test/support/postgres/plan.ts";
 import { type Run, recordRuns } from "../../../test/support/postgres/recording.ts";
 import { type PostgresServer, startPostgres } from "../../../test/support/postgres/server.ts";
 import { postgresSettings } from "../../../test/support/postgres/settings.ts";
 import { dayMs, hourMs } from "../../base/clock.ts";
 import { createKeyring } from "../../crypto/keyring.ts";
-import { readSweepBacklog } from "../../db/backlog.ts";
-import type { Database } from "../../db/database.ts";
-import { createInspection } from "../../db/inspection.ts";
-import { openPostgres } from "../../db/postgres/postgres.ts";
+import { readSweepBacklog } from "../../database/backlog.ts";
+import type { Database } from "../../database/database.ts";
+import { createInspection } from "../../database/inspection.ts";
+import { openPostgres } from "../../database/postgres/postgres.ts";
 import type { AuditRecord } from "../audit-trail.ts";
-import type { NewDispatch } from "../notice-store.ts";
+import type { NewLinkDelivery } from "../notification-store.ts";
 import type { NewPush, PushStore, ViewClaim } from "../store.ts";
 import { createPushStore } from "./push-store.ts";
 import { createResealer } from "./resealer.ts";
 
 const pushes = 1_000_000;
-const large: readonly string[] = ["pushes", "audit_entries", "data_keys", "payloads", "files", "dispatches"];
+const large: readonly string[] = ["pushes", "audit_entries", "data_keys", "payloads", "files", "link_deliveries"];
 /** What a reading may look at: as many rows as stand before the tenth page of a list, most on a page of their own. */
 const pagesMax = 1_500;
 /** All of them: for the administrators' overview, and every few seconds for the quota of anonymous pushes. */
@@ -41,7 +41,7 @@ beforeAll(async () => {
   });
   client = new pg.Client({ connectionString: server.url() });
   await client.connect();
-  await fillHouse(client, pushes);
+  await fillDomain(client, pushes);
 }, 600_000);
 
 afterAll(async () => {
@@ -95,9 +95,9 @@ function newPush(id: number, ownerId: number | null, files: NewPush["files"] = [
 }
 
 const nothing = () => Promise.resolve();
-const dispatch = (id: number): NewDispatch => ({
+const linkDelivery = (id: number): NewLinkDelivery => ({
   ...{ id, ownerId: busyOwner, recipientCount: 1, detailsSealed: randomBytes(60), audit: audit("creation_email_send") },
-  ...{ day: Math.floor(newest / dayMs), dailyMax: 500, putLetters: nothing },
+  ...{ day: Math.floor(newest / dayMs), dailyMax: 500, putEmails: nothing },
 });
 
 function exercisesOf(store: PushStore): Exercises<PushStore> {
@@ -121,7 +121,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       await store.insert(newPush(pushes + 2, busyOwner), audit("creation"));
       await store.addUpload(blobKey, newest);
       await store.insert(newPush(pushes + 3, busyOwner, [file]), audit("creation"));
-      await store.insert(newPush(pushes + 4, busyOwner), audit("creation"), dispatch(pushes + 1));
+      await store.insert(newPush(pushes + 4, busyOwner), audit("creation"), linkDelivery(pushes + 1));
     },
     find: async () => store.find((await digestOf(1)).rows[0].digest),
     findById: () => store.findById(1),
@@ -166,20 +166,21 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
     addUpload: () => store.addUpload("another-key", newest),
     renewUploads: () => store.renewUploads([{ blobKey: "another-key", anonymousBytes: 0 }], newest),
     abandonUploads: () => store.abandonUploads(["another-key"]),
-    dispatches: {
+    linkDeliveries: {
       async put() {
-        expect(await store.dispatches.put(91, dispatch(pushes + 2))).toBe("put");
+        expect(await store.linkDeliveries.put(91, linkDelivery(pushes + 2))).toBe("put");
       },
-      ofPush: () => store.dispatches.ofPush(21),
-      settle: () => store.dispatches.settle(pushes + 2, 0, "sent", newest),
-      putOff: () => store.dispatches.putOff(pushes + 2),
+      ofPush: () => store.linkDeliveries.ofPush(21),
+      settle: () => store.linkDeliveries.settle(pushes + 2, 0, "sent", newest),
+      putOff: () => store.linkDeliveries.putOff(pushes + 2),
     },
-    viewNotices: {
+    viewNotifications: {
       async waiting() {
-        expect(await store.viewNotices.waiting(50)).toHaveLength(50);
+        expect(await store.viewNotifications.waiting(50)).toHaveLength(50);
       },
       async take() {
-        for (const notice of await store.viewNotices.waiting(2)) await store.viewNotices.take(notice, nothing);
+        for (const notice of await store.viewNotifications.waiting(2))
+          await store.viewNotifications.take(notice, nothing);
       },
     },
     lists: {

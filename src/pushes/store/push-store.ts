@@ -1,18 +1,18 @@
-import type { Database } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import { auditKinds } from "../audit-trail.ts";
 import type { FileRow } from "../push-row.ts";
 import type { PushStore } from "../store.ts";
-import { createDispatches } from "./dispatches.ts";
 import { changePush } from "./editing.ts";
 import { createHotPath } from "./hot-path.ts";
+import { createLinkDeliveries } from "./link-deliveries.ts";
 import { createLists } from "./lists.ts";
 import { pushColumns, type RawPush, toPushRow } from "./rows.ts";
 import { queueBlob, takeUpload } from "./statements.ts";
 import { createSteps, UploadSweptError } from "./steps.ts";
 import { createSurveys } from "./survey.ts";
 import { createUpkeep } from "./upkeep.ts";
-import { createViewNotices } from "./view-notices.ts";
+import { createViewNotifications } from "./view-notifications.ts";
 
 const pushByDigest = sql<[tokenDigest: Buffer], RawPush>(`SELECT ${pushColumns} FROM pushes WHERE token_digest = ?`);
 const pushById = sql<[pushId: number], RawPush>(`SELECT ${pushColumns} FROM pushes WHERE id = ?`);
@@ -56,8 +56,8 @@ export function createPushStore(db: Database): PushStore {
     files: (pushId) => db.read.all(filesOfPush, pushId),
     async change(request, audit) {
       try {
-        const row = await db.write((unit) =>
-          changePush(unit, request, audit, { ...steps, keyDestroyed: () => db.keyDestroyed() }),
+        const row = await db.write((tx) =>
+          changePush(tx, request, audit, { ...steps, keyDestroyed: () => db.keyDestroyed() }),
         );
         return row === undefined ? { outcome: "refused" } : { outcome: "changed", row };
       } catch (error) {
@@ -66,13 +66,13 @@ export function createPushStore(db: Database): PushStore {
       }
     },
     end: (request, together) =>
-      db.write(async (unit) => {
-        const ended = await steps.end(unit, request);
-        if (ended) await together?.(unit);
+      db.write(async (tx) => {
+        const ended = await steps.end(tx, request);
+        if (ended) await together?.(tx);
         return ended;
       }),
-    recordRefusal: (pushId, audit) => db.write((unit) => steps.recordRefusal(unit, pushId, audit)),
-    record: (pushId, audit) => db.write((unit) => steps.record(unit, pushId, audit)),
+    recordRefusal: (pushId, audit) => db.write((tx) => steps.recordRefusal(tx, pushId, audit)),
+    record: (pushId, audit) => db.write((tx) => steps.record(tx, pushId, audit)),
     hasDownload: async (pushId, address, since) =>
       (await db.read.one(downloadBy, pushId, auditKinds.indexOf("download"), address, since)) !== undefined,
     list: async (ownerId, state, now, limit, offset) =>
@@ -81,21 +81,21 @@ export function createPushStore(db: Database): PushStore {
       await db.autocommit.run(insertUpload, blobKey, now);
     },
     renewUploads: (uploads, now) =>
-      db.write(async (unit) => {
+      db.write(async (tx) => {
         let renewed = 0;
         for (const { anonymousBytes, blobKey } of uploads) {
-          renewed += await unit.run(renewUpload, anonymousBytes, now, blobKey);
+          renewed += await tx.run(renewUpload, anonymousBytes, now, blobKey);
         }
         return renewed === uploads.length;
       }),
     abandonUploads: (blobKeys) =>
-      db.write(async (unit) => {
+      db.write(async (tx) => {
         for (const blobKey of blobKeys) {
-          if ((await unit.run(takeUpload, blobKey)) === 1) await unit.run(queueBlob, blobKey);
+          if ((await tx.run(takeUpload, blobKey)) === 1) await tx.run(queueBlob, blobKey);
         }
       }),
-    dispatches: createDispatches(db),
-    viewNotices: createViewNotices(db, lists),
+    linkDeliveries: createLinkDeliveries(db),
+    viewNotifications: createViewNotifications(db, lists),
     lists,
     surveys: createSurveys(db.read),
     upkeep: createUpkeep(db, steps),

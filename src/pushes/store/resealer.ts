@@ -1,7 +1,7 @@
 import type { Keyring } from "../../crypto/keyring.ts";
-import type { Database, Unit } from "../../db/database.ts";
-import { type KeyMark, removeKeyMark } from "../../db/keys-in-use.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { type KeyMark, removeKeyMark } from "../../database/keys-in-use.ts";
+import { sql } from "../../database/statement.ts";
 import { sealContexts } from "../seals.ts";
 import { indexKeyContext, indexKeyName } from "../vault.ts";
 import { sqlOfLockedRows } from "./statements.ts";
@@ -18,7 +18,7 @@ export interface Resealer {
    * Nothing is sealed under these keys any more. `assertUnused` throws to prevent it; it runs while no other process can
    * say that it is at work. @returns false, and nothing is done, when one of the marks is no longer as it was read.
    */
-  retire(marks: readonly KeyMark[], assertUnused: (unit: Unit) => Promise<void>): Promise<boolean>;
+  retire(marks: readonly KeyMark[], assertUnused: (tx: Transaction) => Promise<void>): Promise<boolean>;
 }
 
 interface SealedRow {
@@ -51,7 +51,7 @@ const filesOfPush = sql<[pushId: number], { id: number; detailsSealed: Buffer }>
 );
 const writeFile = sql<[detailsSealed: Buffer, fileId: number]>("UPDATE files SET details_sealed = ? WHERE id = ?");
 
-/** Reads and writes inside one unit: nothing can change between the two. */
+/** Reads and writes inside one transaction: nothing can change between the two. */
 export function createResealer(db: Database, keyring: Keyring): Resealer {
   /** @returns undefined when it is sealed under the active key already (or not at all). */
   function reseal(context: string, sealed: Buffer | null): Buffer | undefined {
@@ -61,11 +61,11 @@ export function createResealer(db: Database, keyring: Keyring): Resealer {
     return keyring.seal(context, plain);
   }
 
-  async function resealRow(unit: Unit, row: SealedRow): Promise<number> {
+  async function resealRow(tx: Transaction, row: SealedRow): Promise<number> {
     let resealed = 0;
     const dataKey = reseal(sealContexts.dataKey(row.id), row.dataKeySealed);
     if (dataKey !== undefined) {
-      await unit.run(writeKey, dataKey, row.dataKeyId);
+      await tx.run(writeKey, dataKey, row.dataKeyId);
       resealed += 1;
     }
     const token = reseal(sealContexts.token(row.id), row.tokenSealed);
@@ -73,17 +73,17 @@ export function createResealer(db: Database, keyring: Keyring): Resealer {
     const note = reseal(sealContexts.note(row.id), row.noteSealed);
     const labels = [token, name, note].filter((label) => label !== undefined).length;
     if (labels > 0) {
-      await unit.run(writeLabels, token ?? row.tokenSealed, name ?? row.nameSealed, note ?? row.noteSealed, row.id);
+      await tx.run(writeLabels, token ?? row.tokenSealed, name ?? row.nameSealed, note ?? row.noteSealed, row.id);
     }
-    return resealed + labels + (row.ownerId === null ? 0 : await resealFiles(unit, row.id));
+    return resealed + labels + (row.ownerId === null ? 0 : await resealFiles(tx, row.id));
   }
 
-  async function resealFiles(unit: Unit, pushId: number): Promise<number> {
+  async function resealFiles(tx: Transaction, pushId: number): Promise<number> {
     let resealed = 0;
-    for (const file of await unit.all(filesOfPush, pushId)) {
+    for (const file of await tx.all(filesOfPush, pushId)) {
       const details = reseal(sealContexts.fileDetails(file.id), file.detailsSealed);
       if (details === undefined) continue;
-      await unit.run(writeFile, details, file.id);
+      await tx.run(writeFile, details, file.id);
       resealed += 1;
     }
     return resealed;
@@ -91,26 +91,26 @@ export function createResealer(db: Database, keyring: Keyring): Resealer {
 
   return {
     indexKey: () =>
-      db.write(async (unit) => {
-        const fresh = reseal(indexKeyContext, (await unit.one(readMeta, indexKeyName))?.value ?? null);
+      db.write(async (tx) => {
+        const fresh = reseal(indexKeyContext, (await tx.one(readMeta, indexKeyName))?.value ?? null);
         if (fresh === undefined) return 0;
-        await unit.run(writeMeta, fresh, indexKeyName);
+        await tx.run(writeMeta, fresh, indexKeyName);
         return 1;
       }),
     pushesAfter: (afterId, limit) =>
-      db.write(async (unit) => {
-        const rows = await unit.all(batch, afterId, limit);
+      db.write(async (tx) => {
+        const rows = await tx.all(batch, afterId, limit);
         const last = rows.at(-1);
         if (last === undefined) return undefined;
         let resealed = 0;
-        for (const row of rows) resealed += await resealRow(unit, row);
+        for (const row of rows) resealed += await resealRow(tx, row);
         return { pushes: rows.length, resealed, lastId: last.id };
       }),
     async retire(marks, assertUnused) {
       try {
-        await db.writeInTurn("keys", async (unit) => {
-          await assertUnused(unit);
-          for (const mark of marks) if (!(await removeKeyMark(unit, mark))) throw new KeyUsedAgainError();
+        await db.writeSerialized("keys", async (tx) => {
+          await assertUnused(tx);
+          for (const mark of marks) if (!(await removeKeyMark(tx, mark))) throw new KeyUsedAgainError();
         });
         return true;
       } catch (error) {
@@ -121,7 +121,7 @@ export function createResealer(db: Database, keyring: Keyring): Resealer {
   };
 }
 
-/** Undoes the unit. */
+/** Undoes the transaction. */
 class KeyUsedAgainError extends Error {
   override readonly name = "KeyUsedAgainError";
 }

@@ -1,8 +1,8 @@
-import { type Statement, sql, type Value } from "../../db/statement.ts";
+import { type Statement, sql, type Value } from "../../database/statement.ts";
 
 /**
- * A reading inside a unit of rows that it is about to change. PostgreSQL locks them and leaves out those that another
- * process works on, so that all of them share the work; SQLite's units run one after the other anyway.
+ * A reading inside a transaction of rows that it is about to change. PostgreSQL locks them and leaves out those that another
+ * process works on, so that all of them share the work; SQLite's transactions run one after the other anyway.
  */
 export function sqlOfFreeRows<Parameters extends readonly Value[], Row>(text: string): Statement<Parameters, Row> {
   return sql({ sqlite: text, postgres: `${text} FOR UPDATE SKIP LOCKED` });

@@ -1,5 +1,5 @@
-import type { Database, Unit } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit-trail.ts";
 import type { FileRow, PushRow } from "../push-row.ts";
 import type { EndRequest, NewPush, ViewClaim } from "../store.ts";
@@ -13,18 +13,18 @@ import {
   insertPayload,
   takeUpload,
 } from "./statements.ts";
-import { noteView } from "./view-notices.ts";
+import { noteView } from "./view-notifications.ts";
 
-/** Steps that run inside a unit of `db.write`; none of them is a transaction of its own. */
+/** Steps that run inside a transaction of `db.write`; none of them is a transaction of its own. */
 export interface Steps {
-  insert(unit: Unit, push: NewPush, audit: AuditRecord): Promise<void>;
-  claimView(unit: Unit, claim: ViewClaim): Promise<PushRow | undefined>;
-  end(unit: Unit, request: EndRequest): Promise<boolean>;
-  recordRefusal(unit: Unit, pushId: number, audit: AuditRecord): Promise<PushRow | undefined>;
-  record(unit: Unit, pushId: number, audit: AuditRecord): Promise<void>;
+  insert(tx: Transaction, push: NewPush, audit: AuditRecord): Promise<void>;
+  claimView(tx: Transaction, claim: ViewClaim): Promise<PushRow | undefined>;
+  end(tx: Transaction, request: EndRequest): Promise<boolean>;
+  recordRefusal(tx: Transaction, pushId: number, audit: AuditRecord): Promise<PushRow | undefined>;
+  record(tx: Transaction, pushId: number, audit: AuditRecord): Promise<void>;
 }
 
-/** An upload that was swept before its push was written; undoes the unit. */
+/** An upload that was swept before its push was written; undoes the transaction. */
 export class UploadSweptError extends Error {
   override readonly name = "UploadSweptError";
 }
@@ -92,76 +92,76 @@ export function createSteps(db: Pick<Database, "engine" | "keyDestroyed">): Step
   const { engine } = db;
 
   /** SQLite keeps what anonymous pushes hold in step with each write; PostgreSQL's writes would wait for one another. */
-  async function addToAnonymous(unit: Unit, bytes: number): Promise<void> {
-    if (engine === "sqlite") await unit.run(addToTotal, bytes);
+  async function addToAnonymous(tx: Transaction, bytes: number): Promise<void> {
+    if (engine === "sqlite") await tx.run(addToTotal, bytes);
   }
 
   /** The secret goes with the transaction that ends the push; of an anonymous push only the tombstone row stays. */
-  async function destroySecret(unit: Unit, pushId: number, ended: Ended, blobsDueAt: number): Promise<void> {
-    await unit.run(destroyDataKey, ended.dataKeyId);
-    await unit.run(deletePayload, pushId);
-    await unit.run(queueBlobs, blobsDueAt, pushId);
+  async function destroySecret(tx: Transaction, pushId: number, ended: Ended, blobsDueAt: number): Promise<void> {
+    await tx.run(destroyDataKey, ended.dataKeyId);
+    await tx.run(deletePayload, pushId);
+    await tx.run(queueBlobs, blobsDueAt, pushId);
     if (ended.ownerId === null) {
-      await unit.run(deleteAuditEntries, pushId);
-      await addToAnonymous(unit, -ended.storedBytes);
+      await tx.run(deleteAuditEntries, pushId);
+      await addToAnonymous(tx, -ended.storedBytes);
     }
     db.keyDestroyed();
   }
 
-  async function record(unit: Unit, pushId: number, audit: AuditRecord): Promise<void> {
-    const counted = await unit.one(countEvent, pushId);
-    if (counted !== undefined && auditedAfterEnd(counted)) await writeEntry(unit, pushId, counted.auditCount, audit);
+  async function record(tx: Transaction, pushId: number, audit: AuditRecord): Promise<void> {
+    const counted = await tx.one(countEvent, pushId);
+    if (counted !== undefined && auditedAfterEnd(counted)) await writeEntry(tx, pushId, counted.auditCount, audit);
   }
 
   return {
     record,
-    async insert(unit, push, audit) {
+    async insert(tx, push, audit) {
       const { row } = push;
       const dataKeyId = engine === "sqlite" ? null : row.id;
-      await unit.run(insertDataKey, dataKeyId, push.dataKeySealed);
-      await unit.run(insertPush, ...pushValues(push, dataKeyId));
-      if (row.ownerId === null) await addToAnonymous(unit, push.storedBytes);
-      await unit.run(insertPayload, row.id, push.payloadSealed);
-      await insertFiles(unit, row.id, push.files);
-      await writeEntry(unit, row.id, 1, audit);
+      await tx.run(insertDataKey, dataKeyId, push.dataKeySealed);
+      await tx.run(insertPush, ...pushValues(push, dataKeyId));
+      if (row.ownerId === null) await addToAnonymous(tx, push.storedBytes);
+      await tx.run(insertPayload, row.id, push.payloadSealed);
+      await insertFiles(tx, row.id, push.files);
+      await writeEntry(tx, row.id, 1, audit);
     },
-    async claimView(unit, claim) {
+    async claimView(tx, claim) {
       const { pushId, now, sealGeneration } = claim;
       const raw = claim.counted
-        ? await unit.one(countView, now, now, pushId, now, sealGeneration)
-        : await unit.one(logView, pushId, now, sealGeneration);
+        ? await tx.one(countView, now, now, pushId, now, sealGeneration)
+        : await tx.one(logView, pushId, now, sealGeneration);
       if (raw === undefined) return undefined;
-      if (raw.endedAt !== null) await destroySecret(unit, pushId, raw, claim.blobsDueAt);
-      if (auditedAfterEnd(raw)) await writeEntry(unit, pushId, raw.auditCount, claim.audit);
+      if (raw.endedAt !== null) await destroySecret(tx, pushId, raw, claim.blobsDueAt);
+      if (auditedAfterEnd(raw)) await writeEntry(tx, pushId, raw.auditCount, claim.audit);
       // A view's entry is never folded: its sequence is the count.
-      if (claim.counted && claim.byAnother && raw.notifyOnView === 1) await unit.run(noteView, pushId, raw.auditCount);
+      if (claim.counted && claim.byAnother && raw.notifyOnView === 1) await tx.run(noteView, pushId, raw.auditCount);
       return toPushRow(raw);
     },
-    async end(unit, request) {
+    async end(tx, request) {
       const { pushId, reason, endedAt } = request;
       const ended =
         reason === "time"
-          ? await unit.one(endOverdue, pushId, endedAt)
-          : await unit.one(endPush, endedAt, endReasons.indexOf(reason), endedAt, pushId);
+          ? await tx.one(endOverdue, pushId, endedAt)
+          : await tx.one(endPush, endedAt, endReasons.indexOf(reason), endedAt, pushId);
       if (ended === undefined) return false;
-      await destroySecret(unit, pushId, ended, request.blobsDueAt);
-      if (request.audit !== null && ended.ownerId !== null) await record(unit, pushId, request.audit);
+      await destroySecret(tx, pushId, ended, request.blobsDueAt);
+      if (request.audit !== null && ended.ownerId !== null) await record(tx, pushId, request.audit);
       return true;
     },
-    async recordRefusal(unit, pushId, audit) {
-      const raw = await unit.one(countRefusal, pushId);
+    async recordRefusal(tx, pushId, audit) {
+      const raw = await tx.one(countRefusal, pushId);
       if (raw === undefined) return undefined;
-      if (auditedAfterEnd(raw)) await writeEntry(unit, pushId, raw.auditCount, audit);
+      if (auditedAfterEnd(raw)) await writeEntry(tx, pushId, raw.auditCount, audit);
       return toPushRow(raw);
     },
   };
 }
 
 /** Those of a new push, which takes their uploads over. @throws UploadSweptError. */
-export async function insertFiles(unit: Unit, pushId: number, files: readonly FileRow[]): Promise<void> {
+export async function insertFiles(tx: Transaction, pushId: number, files: readonly FileRow[]): Promise<void> {
   for (const file of files) {
-    if ((await unit.run(takeUpload, file.blobKey)) !== 1) throw new UploadSweptError();
-    await unit.run(insertFile, file.id, pushId, file.blobKey, file.sizeBytes, file.detailsSealed);
+    if ((await tx.run(takeUpload, file.blobKey)) !== 1) throw new UploadSweptError();
+    await tx.run(insertFile, file.id, pushId, file.blobKey, file.sizeBytes, file.detailsSealed);
   }
 }
 

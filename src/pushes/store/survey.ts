@@ -1,5 +1,5 @@
-import type { Reading } from "../../db/database.ts";
-import { sql } from "../../db/statement.ts";
+import type { ReadConnection } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 import type { PushSurveys } from "../store.ts";
 import type { PushTotals, SurveyedPush } from "../surveyed-push.ts";
 import { endReasonOf, kindOf } from "./rows.ts";
@@ -26,7 +26,7 @@ const totals = sql<[], PushTotals>(
      (SELECT count(*) FROM uploads) AS uploads`,
 );
 
-export function createSurveys(read: Reading): PushSurveys {
+export function createSurveys(read: ReadConnection): PushSurveys {
   return {
     before: async (pushId, limit) =>
       (await read.all(surveyedBefore, pushId, limit)).map((raw) => ({

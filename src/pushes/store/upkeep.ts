@@ -1,11 +1,11 @@
-import type { Database, Unit } from "../../db/database.ts";
-import { type Statement, sql } from "../../db/statement.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { type Statement, sql } from "../../database/statement.ts";
 import type { PushUpkeep } from "../store.ts";
 import { createDepartures } from "./departures.ts";
-import { deleteDispatches } from "./dispatches.ts";
+import { deleteLinkDeliveries } from "./link-deliveries.ts";
 import { deleteAuditEntries, queueBlob, sqlOfFreeRows } from "./statements.ts";
 import type { Steps } from "./steps.ts";
-import { deleteViewNotices } from "./view-notices.ts";
+import { deleteViewNotifications } from "./view-notifications.ts";
 
 /**
  * A deletion may merge a page with its neighbours and so copy their rows. A page holds about 38 key rows and a merge
@@ -66,37 +66,37 @@ export function createUpkeep(db: Database, steps: Pick<Steps, "end">): PushUpkee
   return {
     ...createDepartures(db, steps),
     endDue: (now, limit, blobsGraceMs) =>
-      db.write(async (unit) => {
+      db.write(async (tx) => {
         let ended = 0;
-        for (const { pushId, expiresAt } of await unit.all(due, now, limit)) {
+        for (const { pushId, expiresAt } of await tx.all(due, now, limit)) {
           const blobsDueAt = expiresAt + blobsGraceMs;
           const request = { pushId, reason: "time", endedAt: expiresAt, blobsDueAt, audit: null } as const;
-          if (await steps.end(unit, request)) ended += 1;
+          if (await steps.end(tx, request)) ended += 1;
         }
         return ended;
       }),
-    removeTombstones: (endedBefore, limit) => db.write((unit) => removePushes(unit, tombstones, endedBefore, limit)),
-    purgeOwned: (endedBefore, limit) => db.write((unit) => removePushes(unit, purgeable, endedBefore, limit)),
+    removeTombstones: (endedBefore, limit) => db.write((tx) => removePushes(tx, tombstones, endedBefore, limit)),
+    purgeOwned: (endedBefore, limit) => db.write((tx) => removePushes(tx, purgeable, endedBefore, limit)),
     abandonOrphans: (renewedBefore, limit) =>
-      db.write(async (unit) => {
+      db.write(async (tx) => {
         let taken = 0;
-        for (const { blobKey } of await unit.all(orphans, renewedBefore, limit)) {
-          if ((await unit.run(takeOrphan, blobKey, renewedBefore)) === 0) continue;
-          await unit.run(queueBlob, blobKey);
+        for (const { blobKey } of await tx.all(orphans, renewedBefore, limit)) {
+          if ((await tx.run(takeOrphan, blobKey, renewedBefore)) === 0) continue;
+          await tx.run(queueBlob, blobKey);
           taken += 1;
         }
         return taken;
       }),
     leaseBlobDeletions: (now, leasedUntil, limit) =>
-      db.write(async (unit) => {
-        const leased = await unit.all(dueBlobs, now, limit);
-        for (const { blobKey } of leased) await unit.run(leaseBlob, leasedUntil, blobKey);
+      db.write(async (tx) => {
+        const leased = await tx.all(dueBlobs, now, limit);
+        for (const { blobKey } of leased) await tx.run(leaseBlob, leasedUntil, blobKey);
         return leased;
       }),
     blobDeleted: (blobKey) =>
-      db.write(async (unit) => {
-        await unit.run(deleteRemains, blobKey);
-        await unit.run(dequeueBlob, blobKey);
+      db.write(async (tx) => {
+        await tx.run(deleteRemains, blobKey);
+        await tx.run(dequeueBlob, blobKey);
       }),
     async postponeBlobDeletion(blobKey, dueAt) {
       await db.autocommit.run(postpone, dueAt, blobKey);
@@ -112,15 +112,20 @@ export function createUpkeep(db: Database, steps: Pick<Steps, "end">): PushUpkee
   };
 }
 
-async function removePushes(unit: Unit, removable: Removable, endedBefore: number, limit: number): Promise<number> {
+async function removePushes(
+  tx: Transaction,
+  removable: Removable,
+  endedBefore: number,
+  limit: number,
+): Promise<number> {
   let removed = 0;
-  for (const { id } of await unit.all(removable, endedBefore, limit)) {
-    if ((await unit.run(deletePush, id)) === 0) continue;
-    await unit.run(deleteAuditEntries, id);
-    await unit.run(deleteDispatches, id);
-    await unit.run(deleteViewNotices, id);
-    await unit.run(queueBlobs, id);
-    await unit.run(deleteFiles, id);
+  for (const { id } of await tx.all(removable, endedBefore, limit)) {
+    if ((await tx.run(deletePush, id)) === 0) continue;
+    await tx.run(deleteAuditEntries, id);
+    await tx.run(deleteLinkDeliveries, id);
+    await tx.run(deleteViewNotifications, id);
+    await tx.run(queueBlobs, id);
+    await tx.run(deleteFiles, id);
     removed += 1;
   }
   return removed;

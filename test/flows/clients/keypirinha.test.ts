@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { formEnd, formPart, replayServer, wire } from "../../support/replay.ts";
 
-/** A launcher in Python that builds its links with a locale, and one letter for each kind. */
+/** A launcher in Python that builds its links with a locale, and one email for each kind. */
 const replay = replayServer();
 
 const get = (path: string) =>

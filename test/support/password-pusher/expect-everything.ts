@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import { bearer, type TestApp } from "../app.ts";
+import type { TestClock } from "../domain.ts";
 import { appFor } from "../factors.ts";
-import type { TestClock } from "../house.ts";
 import { Visitor } from "../visitor.ts";
 import { type ExpectedInstallation, type ExpectedPush, type ExpectedUser, expected } from "./expected.ts";
 import type { Move } from "./import-run.ts";
@@ -20,8 +20,8 @@ async function serve(move: Move, users: readonly ExpectedUser[]): Promise<World>
   const app = await move.serve();
   const tokens = new Map<string, string>();
   for (const { email, api_token: apiToken } of users) {
-    const user = await app.app.house.accounts.findUserByEmail(email);
-    const made = apiToken ?? (user && (await app.app.house.accounts.createToken(user.id, "test")).token);
+    const user = await app.app.domain.accounts.findUserByEmail(email);
+    const made = apiToken ?? (user && (await app.app.domain.accounts.createToken(user.id, "test")).token);
     if (made !== undefined) tokens.set(email, made);
   }
   return { app, clock: move.clock, tokens };
@@ -59,7 +59,7 @@ async function expectAccounts(world: World, there: ExpectedInstallation, userTim
       expect((await getJson(world, "/p/active.json", both)).status, user.email).toBe(200);
     }
     const createdAt = Date.parse(user.created_at);
-    const found = await world.app.app.house.accounts.findUserByEmail(user.email);
+    const found = await world.app.app.domain.accounts.findUserByEmail(user.email);
     expect(found).toMatchObject({ admin: user.admin, createdAt: createdAt - (createdAt % userTimesMs) });
     await expectSignIn(world, user);
   }

@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 import type { PasswordPusherPlace } from "../../../src/import/password-pusher/password-pusher.ts";
 import { startTestApp, type TestApp } from "../app.ts";
 import { makeTestCli, type TestCli } from "../cli.ts";
-import { TestClock } from "../house.ts";
+import { TestClock } from "../domain.ts";
 import { expected, referenceTime } from "./expected.ts";
 
 type Place = PasswordPusherPlace & { readonly folder: string };

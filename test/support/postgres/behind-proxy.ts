@@ -1,9 +1,9 @@
 import pg from "pg";
 import { onTestFinished } from "vitest";
 import type { PostgresSettings } from "../../../src/config/config.ts";
-import type { Database } from "../../../src/db/database.ts";
-import { openPostgres } from "../../../src/db/postgres/postgres.ts";
-import { sql } from "../../../src/db/statement.ts";
+import type { Database } from "../../../src/database/database.ts";
+import { openPostgres } from "../../../src/database/postgres/postgres.ts";
+import { sql } from "../../../src/database/statement.ts";
 import { TcpProxy } from "../tcp-proxy.ts";
 import { makePostgresDatabase } from "./database.ts";
 import { postgresSettings } from "./settings.ts";

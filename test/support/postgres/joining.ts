@@ -1,4 +1,4 @@
-import { sql } from "../../../src/db/statement.ts";
+import { sql } from "../../../src/database/statement.ts";
 import { openTestDatabase, type TestConnections } from "./open-database.ts";
 
 /** What a planner may choose instead of reading one side anew for each row of the other. */

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
-import type { Database } from "../../../src/db/database.ts";
-import { openPostgres } from "../../../src/db/postgres/postgres.ts";
+import type { Database } from "../../../src/database/database.ts";
+import { openPostgres } from "../../../src/database/postgres/postgres.ts";
 import { makePostgresDatabase } from "./database.ts";
 import { postgresSettings } from "./settings.ts";
 

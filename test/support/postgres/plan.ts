@@ -1,5 +1,5 @@
 import pg from "pg";
-import type { Value } from "../../../src/db/statement.ts";
+import type { Value } from "../../../src/database/statement.ts";
 import type { Run } from "./recording.ts";
 
 /** With the values that are there, or for any: the server may take either once a statement has run five times. */

@@ -1,5 +1,5 @@
-import type { Database, Reading, Unit, Writing } from "../../../src/db/database.ts";
-import type { Value } from "../../../src/db/statement.ts";
+import type { Database, ReadConnection, Transaction, WriteConnection } from "../../../src/database/database.ts";
+import type { Value } from "../../../src/database/statement.ts";
 
 /** A statement as it was run. */
 export interface Run {
@@ -11,7 +11,7 @@ export interface Run {
 export function recordRuns(db: Database, runs: Run[]): Database {
   const note = ({ postgres }: { readonly postgres: string }, parameters: readonly Value[]) =>
     runs.push({ text: postgres, parameters });
-  const reading = (target: Reading): Reading => ({
+  const reading = (target: ReadConnection): ReadConnection => ({
     one(statement, ...parameters) {
       note(statement, parameters);
       return target.one(statement, ...parameters);
@@ -21,7 +21,7 @@ export function recordRuns(db: Database, runs: Run[]): Database {
       return target.all(statement, ...parameters);
     },
   });
-  const writing = (target: Writing): Writing => ({
+  const writing = (target: WriteConnection): WriteConnection => ({
     ...reading(target),
     run(statement, ...parameters) {
       note(statement, parameters);
@@ -29,9 +29,9 @@ export function recordRuns(db: Database, runs: Run[]): Database {
     },
   });
   const recorded =
-    <T>(work: (unit: Unit) => Promise<T>) =>
-    (unit: Unit) =>
-      work(writing(unit));
+    <T>(work: (tx: Transaction) => Promise<T>) =>
+    (tx: Transaction) =>
+      work(writing(tx));
   return {
     engine: db.engine,
     read: reading(db.read),
@@ -42,7 +42,7 @@ export function recordRuns(db: Database, runs: Run[]): Database {
     hotInsert: writing(db.idempotent),
     hotUpdate: { one: (_row, statement, ...parameters) => writing(db.autocommit).one(statement, ...parameters) },
     write: (work) => db.write(recorded(work)),
-    writeInTurn: (turn, work) => db.writeInTurn(turn, recorded(work)),
+    writeSerialized: (turn, work) => db.writeSerialized(turn, recorded(work)),
     counts: db.counts,
     keyDestroyed: () => db.keyDestroyed(),
     poolUse: () => db.poolUse(),

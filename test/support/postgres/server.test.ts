@@ -32,9 +32,9 @@ describe("databases for tests", () => {
     expect(await rowsOf((await makeEmptyPostgresDatabase()).url, tables)).toEqual([{ tables: 0 }]);
   });
 
-  it("orders words as most servers do and not by bytes, so that statements cannot rely on it unseen", async () => {
+  it("orders messages as most servers do and not by bytes, so that statements cannot rely on it unseen", async () => {
     const { url } = await makePostgresDatabase();
-    expect(await rowsOf(url, "SELECT 'a' < 'B' AS words")).toEqual([{ words: true }]);
+    expect(await rowsOf(url, "SELECT 'a' < 'B' AS words")).toEqual([{ messages: true }]);
   });
 });
 

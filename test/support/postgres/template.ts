@@ -7,7 +7,7 @@ const template = "template_of_tests";
 /** Brings a database up to date as the product does. @returns its name, for copies; nobody is connected to it. */
 export async function makeTemplate(server: PostgresServer, admin: pg.Pool): Promise<string> {
   await admin.query(`CREATE DATABASE ${template} TEMPLATE template0`);
-  const { openPostgres } = await import("../../../src/db/postgres/postgres.ts");
+  const { openPostgres } = await import("../../../src/database/postgres/postgres.ts");
   const db = await openPostgres({
     settings: {
       ...{ host: "127.0.0.1", port: server.port, user: superuser.name, password: superuser.password },

@@ -29,7 +29,7 @@ export class WireMessages {
 }
 
 export interface WireMessage {
-  /** One letter; "" for the first of a client. */
+  /** One email; "" for the first of a client. */
   readonly type: string;
   readonly content: Buffer;
 }

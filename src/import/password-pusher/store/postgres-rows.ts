@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { PostgresAddress } from "../../../config/database-url.ts";
-import { LostConnectionError, sqlState, told } from "../../../db/postgres/failures.ts";
-import { tlsOptions } from "../../../db/postgres/pool.ts";
+import { LostConnectionError, sqlState, told } from "../../../database/postgres/failures.ts";
+import { tlsOptions } from "../../../database/postgres/pool.ts";
 import { SourceError } from "../../source.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { type SourceDialect, SourceReadError, type SourceRecord, type SourceRows } from "./source-rows.ts";

@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "../src/base/clock.ts";
+import { systemRandom } from "../src/base/random.ts";
+import { loadConfig } from "../src/config/load-config.ts";
+import { type Domain, openDomain } from "../src/domain.ts";
+import type { Actor } from "../src/pushes/pushes.ts";
+import { createEvents } from "../src/telemetry/events.ts";
+import { createLogger } from "../src/telemetry/logger.ts";
+
+/** A clock that runs like the system's, and can be set forward. */
+export class ShiftedClock implements Clock {
+  #shiftMs = 0;
+
+  now(): number {
+    return Date.now() + this.#shiftMs;
+  }
+
+  shift(ms: number): void {
+    this.#shiftMs += ms;
+  }
+}
+
+/** The domain on a real database at full durability, without HTTP before it. */
+export async function openBenchDomain(
+  dataDir: string,
+  clock: Clock,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Domain> {
+  const settings = loadConfig({ ...more, DATA_DIR: dataDir }, () => {
+    throw new Error("A benchmark reads no key files.");
+  });
+  if (!settings.ok) throw new Error(settings.mistakes.join("\n"));
+  const logger = createLogger("error", process.stderr);
+  const effects = {
+    clock,
+    random: systemRandom,
+    monotonicMs: () => performance.now(),
+    pause: (ms: number) => sleep(ms),
+  };
+  return await openDomain(settings.config, effects, createEvents({ logger, clock }));
+}
+
+export const stranger: Actor = {
+  user: null,
+  client: "127.0.0.1",
+  address: "127.0.0.1",
+  userAgent: "bench",
+  referrer: "",
+  ownOrigin: "http://127.0.0.1:5100",
+};
+
+/** Runs `step` `times` times, at most `width` at once, each told which one it is. */
+export async function inParallel(times: number, width: number, step: (at: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const lane = async () => {
+    while (next < times) {
+      const at = next;
+      next += 1;
+      await step(at);
+    }
+  };
+  await Promise.all(Array.from({ length: width }, lane));
+}

@@ -1,0 +1,213 @@
+import SqliteDriver from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import { AppError } from "../base/errors.ts";
+import { GroupCommit } from "./group-commit.ts";
+import { groupCommitLimits } from "./sqlite.ts";
+import { makeItems, makeTestDatabase } from "./test-support.ts";
+
+const unavailable = expect.objectContaining({ name: "AppError", code: "unavailable" });
+
+/** Another process, in effect: a connection that takes the write lock and keeps it. */
+function holdWriteLock(path: string): { release(): void } {
+  const other = new SqliteDriver(path);
+  onTestFinished(() => {
+    other.close();
+  });
+  other.exec("BEGIN IMMEDIATE");
+  return { release: () => other.exec("COMMIT") };
+}
+
+const nextTimer = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+test("writes that arrive together share one commit, and none is acknowledged before it", async () => {
+  const { db } = makeTestDatabase();
+  const items = makeItems(db);
+  const before = db.counts.commits;
+  const seenInside: number[][] = [];
+  const writes = [1, 2, 3].map((id) =>
+    db
+      .write(() => {
+        items.insertNow(id);
+        seenInside.push(items.ids());
+      })
+      .then(() => items.ids()),
+  );
+  // What a reader sees while the batch runs, and then when each of the writes is acknowledged.
+  expect(await Promise.all(writes)).toEqual([
+    [1, 2, 3],
+    [1, 2, 3],
+    [1, 2, 3],
+  ]);
+  expect(seenInside).toEqual([[], [], []]);
+  expect(db.counts).toMatchObject({ commits: before + 1, waiting: 0 });
+});
+
+test("a write that breaks a constraint or throws is undone alone", async () => {
+  const { db, failures } = makeTestDatabase();
+  const items = makeItems(db);
+  const refusal = new AppError("forbidden", "No.");
+  const [first, twice, thrown, last] = await Promise.allSettled([
+    items.insert(1),
+    db.write(() => {
+      items.insertNow(2);
+      items.insertNow(1);
+    }),
+    db.write(() => {
+      items.insertNow(3);
+      throw refusal;
+    }),
+    items.insert(4),
+  ]);
+  expect([first.status, last.status]).toEqual(["fulfilled", "fulfilled"]);
+  expect(twice).toMatchObject({ status: "rejected", reason: { code: "SQLITE_CONSTRAINT_PRIMARYKEY" } });
+  expect(thrown).toEqual({ status: "rejected", reason: refusal });
+  expect(items.ids()).toEqual([1, 4]);
+  expect(failures).toEqual([]);
+});
+
+for (const [how, fill] of [
+  // One row: SQLite ends the transaction by itself. Many rows in one statement: it keeps it open.
+  ["which rolls the transaction back", (items: ReturnType<typeof makeItems>) => items.insert(2, 10_000_000)],
+  ["in a statement that leaves it open", (items: ReturnType<typeof makeItems>) => items.insertMany(100, 4_000)],
+] as const) {
+  test(`a disk that is full in the middle of a batch, ${how}, fails every member and shows nothing of it`, async () => {
+    const { db, failures } = makeTestDatabase();
+    const items = makeItems(db);
+    await items.insert(99);
+    const room = Number(db.writer.pragma("max_page_count", { simple: true }));
+    db.writer.pragma(`max_page_count = ${Number(db.writer.pragma("page_count", { simple: true })) + 20}`);
+
+    const batch = await Promise.allSettled([items.insert(1), fill(items), items.insert(3)]);
+    expect(batch).toEqual(Array(3).fill({ status: "rejected", reason: unavailable }));
+    expect(failures).toEqual(["SQLITE_FULL"]);
+    expect(items.ids()).toEqual([99]);
+
+    db.writer.pragma(`max_page_count = ${room}`);
+    await Promise.all([items.insert(1), items.insert(2)]);
+    expect(items.ids()).toEqual([1, 2, 99]);
+    expect(db.reader.pragma("integrity_check", { simple: true })).toBe("ok");
+  });
+}
+
+test("a tx that swallows the end of its transaction does not write outside of one", async () => {
+  const { db } = makeTestDatabase();
+  const items = makeItems(db);
+  await items.insert(99);
+  db.writer.pragma(`max_page_count = ${Number(db.writer.pragma("page_count", { simple: true })) + 20}`);
+  const swallowing = db.write(() => {
+    items.insertNow(1);
+    expect(() => items.insertNow(2, 10_000_000)).toThrow();
+  });
+  const batch = await Promise.allSettled([swallowing, items.insert(3)]);
+  expect(batch).toEqual(Array(2).fill({ status: "rejected", reason: unavailable }));
+  expect(items.ids()).toEqual([99]);
+});
+
+test("while another process holds the write lock, writes wait without stopping the event loop", async () => {
+  const { db, path, failures } = makeTestDatabase();
+  const items = makeItems(db);
+  const lock = holdWriteLock(path);
+  let settled = false;
+  const write = items.insert(1).finally(() => {
+    settled = true;
+  });
+  for (let turn = 0; turn < 5; turn += 1) await nextTimer();
+  expect(settled).toBe(false);
+  const later = items.insert(2);
+  lock.release();
+  await Promise.all([write, later]);
+  expect(items.ids()).toEqual([1, 2]);
+  expect(failures).toEqual([]);
+});
+
+test("a write that waited too long for the lock is given up, a younger one waits on", async () => {
+  const { db, path, failures, advance } = makeTestDatabase({ limits: { lockWaitMsMax: 1_000 } });
+  const items = makeItems(db);
+  const lock = holdWriteLock(path);
+  const old = items.insert(1);
+  advance(600);
+  const young = items.insert(2);
+  advance(600);
+  await expect(old).rejects.toEqual(unavailable);
+  expect(failures).toEqual(["SQLITE_BUSY"]);
+  lock.release();
+  await young;
+  expect(items.ids()).toEqual([2]);
+});
+
+test("batches are bounded, and so is what waits", async () => {
+  const { db } = makeTestDatabase({ limits: { batchUnitsMax: 2, waitingUnitsMax: 5 } });
+  const items = makeItems(db);
+  const before = db.counts.commits;
+  const writes = await Promise.allSettled([1, 2, 3, 4, 5, 6].map((id) => items.insert(id)));
+  expect(writes.map((write) => write.status)).toEqual([...Array(5).fill("fulfilled"), "rejected"]);
+  expect(writes[5]).toMatchObject({ reason: { code: "unavailable" } });
+  expect(db.counts.commits - before).toBe(3);
+  expect(items.ids()).toEqual([1, 2, 3, 4, 5]);
+});
+
+test("a database that takes no writes fails them as unavailable and can still be read", async () => {
+  const { db, failures } = makeTestDatabase();
+  const items = makeItems(db);
+  await items.insert(1);
+  db.writer.pragma("query_only = ON");
+  expect(await Promise.allSettled([items.insert(2), items.insert(3)])).toEqual(
+    Array(2).fill({ status: "rejected", reason: unavailable }),
+  );
+  expect(failures).toEqual(["SQLITE_READONLY"]);
+  expect(items.ids()).toEqual([1]);
+  db.writer.pragma("query_only = OFF");
+  await items.insert(2);
+  expect(items.ids()).toEqual([1, 2]);
+});
+
+test("a connection that cannot even begin to write fails what waits", async () => {
+  const { path } = makeTestDatabase();
+  const connection = new SqliteDriver(path);
+  const failures: string[] = [];
+  const commits = new GroupCommit(
+    connection,
+    groupCommitLimits,
+    () => 0,
+    (code) => failures.push(code),
+  );
+  connection.close();
+  const writes = await Promise.allSettled([commits.write(() => 1), commits.write(() => 2)]);
+  expect(writes).toEqual(Array(2).fill({ status: "rejected", reason: unavailable }));
+  expect(failures).toHaveLength(1);
+});
+
+test("a connection that may only read fails its writes", async () => {
+  const { db, path } = makeTestDatabase();
+  const items = makeItems(db);
+  await items.insert(1);
+  const readOnly = new SqliteDriver(path, { readonly: true });
+  onTestFinished(() => {
+    readOnly.close();
+  });
+  const failures: string[] = [];
+  const commits = new GroupCommit(
+    readOnly,
+    groupCommitLimits,
+    () => 0,
+    (code) => failures.push(code),
+  );
+  const remove = readOnly.prepare("DELETE FROM items");
+  const writes = await Promise.allSettled([commits.write(() => 1), commits.write(() => remove.run())]);
+  expect(writes).toEqual(Array(2).fill({ status: "rejected", reason: unavailable }));
+  expect(failures).toEqual(["SQLITE_READONLY"]);
+  expect(items.ids()).toEqual([1]);
+});
+
+test("closing commits what waits and refuses what comes after", async () => {
+  const { db, path } = makeTestDatabase({ limits: { batchUnitsMax: 1 } });
+  const items = makeItems(db);
+  const lock = holdWriteLock(path);
+  const waiting = [items.insert(1), items.insert(2)];
+  const closing = db.close();
+  await expect(items.insert(3)).rejects.toEqual(unavailable);
+  lock.release();
+  await Promise.all([...waiting, closing]);
+  const after = makeTestDatabase({ path });
+  expect(makeItems(after.db).ids()).toEqual([1, 2]);
+});

@@ -1,0 +1,44 @@
+import type { Database } from "./database.ts";
+import { sql } from "./statement.ts";
+
+const problemsMax = 5;
+const newestPushesMax = 1_000;
+
+/** What an operator's check asks of a database; it changes nothing. */
+export interface Inspection {
+  /**
+   * SQLite's own check of every page, without the comparison of indexes; empty: sound. Reads the whole file. PostgreSQL
+   * checks its pages itself: always empty.
+   */
+  problems(): Promise<readonly string[]>;
+  /** What the data take up: of a SQLite file without its log, of a PostgreSQL database with its indexes. */
+  sizeBytes(): Promise<number>;
+  /** The latest time that any process wrote down, ms since the epoch; undefined in a new database. */
+  newestTime(): Promise<number | undefined>;
+}
+
+const quickCheck = sql<[], { quick_check: string }>(`PRAGMA quick_check(${problemsMax})`);
+const size = sql<[], { bytes: number }>({
+  sqlite: "SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()",
+  postgres: "SELECT pg_database_size(current_database()) AS bytes",
+});
+// Each part has an index or a bound, so the answer takes no longer in a full domain.
+const newest = sql<[], { newest: number | null }>(
+  `SELECT max(at) AS newest FROM (
+     SELECT max(seen_at) AS at FROM processes
+     UNION ALL SELECT max(seen_at) FROM sessions
+     UNION ALL SELECT created_at FROM (SELECT created_at FROM users ORDER BY id DESC LIMIT 1) AS last_user
+     UNION ALL SELECT max(updated_at)
+       FROM (SELECT updated_at FROM pushes ORDER BY id DESC LIMIT ${newestPushesMax}) AS last_pushes) AS times`,
+);
+
+export function createInspection(db: Database): Inspection {
+  return {
+    async problems() {
+      if (db.engine === "postgres") return [];
+      return (await db.read.all(quickCheck)).flatMap((row) => (row.quick_check === "ok" ? [] : [row.quick_check]));
+    },
+    sizeBytes: async () => (await db.read.one(size))?.bytes ?? 0,
+    newestTime: async () => (await db.read.one(newest))?.newest ?? undefined,
+  };
+}

@@ -1,0 +1,53 @@
+import type { Database, ReadConnection, Transaction } from "./database.ts";
+import { sql } from "./statement.ts";
+
+/** In a database that is being filled by a move: how far it has come. While it is there, nobody may serve from it. */
+const unfinishedName = "move_unfinished";
+/** In a database whose data are being moved, or were moved, elsewhere. */
+const movedAwayName = "moved_away";
+
+export const moveMarkNames: readonly string[] = [unfinishedName, movedAwayName];
+
+const readMark = sql<[name: string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?");
+const writeMark = sql<[name: string, value: Buffer]>(
+  "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+);
+const deleteMark = sql<[name: string]>("DELETE FROM meta WHERE name = ?");
+
+export async function findUnfinishedMove(reading: ReadConnection): Promise<string | undefined> {
+  return (await reading.one(readMark, unfinishedName))?.value.toString("utf8");
+}
+
+export async function markUnfinishedMove(tx: Transaction, progress: string): Promise<void> {
+  await tx.run(writeMark, unfinishedName, Buffer.from(progress));
+}
+
+export async function removeUnfinishedMove(tx: Transaction): Promise<void> {
+  await tx.run(deleteMark, unfinishedName);
+}
+
+export async function isMovedAway(reading: ReadConnection): Promise<boolean> {
+  return (await reading.one(readMark, movedAwayName)) !== undefined;
+}
+
+export async function markMovedAway(db: Database): Promise<void> {
+  await db.autocommit.run(writeMark, movedAwayName, Buffer.alloc(0));
+}
+
+/** @returns false when it was not marked. */
+export async function removeMovedAway(db: Database): Promise<boolean> {
+  return (await db.autocommit.run(deleteMark, movedAwayName)) === 1;
+}
+
+/** Two servers on two copies would show a secret twice. @throws Error with a sentence for the operator. */
+export async function refuseMovedDatabase(db: Database): Promise<void> {
+  if ((await findUnfinishedMove(db.read)) !== undefined) {
+    throw new Error("A move into this database was not finished: run the same `sealpush move` again.");
+  }
+  if (await isMovedAway(db.read)) {
+    throw new Error(
+      "The data of this database were moved to another one, or are being moved: set DATABASE_URL to that one. To go on " +
+        "with this one instead, and never with the other, run `sealpush move --reopen` with its address.",
+    );
+  }
+}

@@ -1,0 +1,130 @@
+import { describe, expect, test } from "vitest";
+import {
+  connect,
+  count,
+  find,
+  openBehindProxy,
+  ownBackend,
+  put,
+  raise,
+  refusedForNow,
+} from "../../../test/support/postgres/behind-proxy.ts";
+import { OutcomeUnknownError } from "../database.ts";
+import { sql } from "../statement.ts";
+
+describe("a connection that is lost", () => {
+  test("inside a tx: it is run again, and has happened once", async () => {
+    const { db, url } = await openBehindProxy();
+    await db.autocommit.run(put, 1, 10);
+    const other = await connect(url);
+    let runs = 0;
+    await db.write(async (tx) => {
+      runs += 1;
+      await tx.run(raise, 1, 1);
+      const backend = (await tx.one(ownBackend))?.backend;
+      if (runs === 1) await other.query("SELECT pg_terminate_backend($1)", [backend]);
+      await tx.run(raise, 1, 1);
+    });
+    expect(runs).toBe(2);
+    expect(await db.read.one(find, 1)).toEqual({ at: 12 });
+  });
+
+  test.each(["lose answer", "lose request"] as const)(
+    "at the commit (%s): it is not run again, and nobody is told that it was done",
+    async (verdict) => {
+      const { db, proxy } = await openBehindProxy();
+      proxy.judge((statement) => (statement === "COMMIT" ? verdict : "pass"));
+      let runs = 0;
+      const tx = db.write(async (tx) => {
+        runs += 1;
+        await tx.run(put, 1, 1);
+      });
+      await expect(tx).rejects.toBeInstanceOf(OutcomeUnknownError);
+      await expect(tx).rejects.toMatchObject(refusedForNow);
+      expect(runs).toBe(1);
+      expect(await db.read.one(count)).toEqual({ rows: verdict === "lose answer" ? 1 : 0 });
+    },
+  );
+
+  test("to a tx that failed and cannot be undone: its connection is not used again", async () => {
+    const { db, proxy } = await openBehindProxy({ poolMax: 1 });
+    await db.autocommit.run(put, 1, 10);
+    proxy.judge((statement) => (statement === "ROLLBACK" ? "refuse" : "pass"));
+    const tx = db.write(async (tx) => {
+      await tx.run(raise, 1, 1);
+      throw new Error("No.");
+    });
+    await expect(tx).rejects.toMatchObject(refusedForNow);
+    expect(await db.read.one(find, 1)).toEqual({ at: 10 });
+    await db.autocommit.run(raise, 1, 1);
+    expect(await db.read.one(find, 1)).toEqual({ at: 11 });
+  });
+
+  test("at a statement that stands alone: not again, unless it may run twice", async () => {
+    const { db, proxy } = await openBehindProxy();
+    await db.autocommit.run(put, 1, 10);
+    let losses = 1;
+    proxy.judge((statement) => {
+      if (!statement.startsWith("UPDATE") || losses === 0) return "pass";
+      losses -= 1;
+      return "lose answer";
+    });
+    await expect(db.autocommit.run(raise, 1, 1)).rejects.toBeInstanceOf(OutcomeUnknownError);
+    expect(await db.read.one(find, 1)).toEqual({ at: 11 });
+    losses = 2;
+    await db.idempotent.run(sql("UPDATE departed_owners SET departed_at = 20"));
+    expect(proxy.lost.answers).toBe(3);
+    expect(await db.read.one(find, 1)).toEqual({ at: 20 });
+  });
+
+  test("what nobody can know stays open, also when the server stays away afterwards", async () => {
+    const { db, proxy } = await openBehindProxy({ connectTimeoutMs: 100 });
+    await db.autocommit.run(put, 1, 10);
+    proxy.judge((statement) => {
+      if (!statement.startsWith("UPDATE")) return "pass";
+      setImmediate(() => proxy.cut());
+      return "lose answer";
+    });
+    const asked = db.idempotent.run(raise, 0, 1);
+    await expect(asked).rejects.toBeInstanceOf(OutcomeUnknownError);
+  });
+});
+
+describe("transactions in each other's way", () => {
+  test("that wait in a ring are told apart by the server, and both come through", async () => {
+    const { db } = await openBehindProxy();
+    for (const id of [1, 2]) await db.autocommit.run(put, id, 0);
+    const met = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const inOrder = (first: number, second: number) =>
+      db.write(async (tx) => {
+        await tx.run(raise, 1, first);
+        met[first - 1]?.resolve();
+        await Promise.all(met.map(({ promise }) => promise));
+        await tx.run(raise, 1, second);
+      });
+    await Promise.all([inOrder(1, 2), inOrder(2, 1)]);
+    expect(await db.read.all(sql("SELECT departed_at AS at FROM departed_owners"))).toEqual([{ at: 2 }, { at: 2 }]);
+    // At least once: the one that was sent back may be first at its row again, and then they meet once more.
+    expect(db.counts.conflicts).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ["40001", "serialization_failure"],
+    ["40P01", "deadlock_detected"],
+  ])("again and again (%s) are given up after so many tries, and nothing has happened", async (_, condition) => {
+    const { db, url } = await openBehindProxy();
+    const other = await connect(url);
+    await other.query(`CREATE FUNCTION collide() RETURNS BIGINT LANGUAGE plpgsql AS 'BEGIN RAISE ${condition}; END'`);
+    const collide = sql<[], { collide: number }>("SELECT collide()");
+    let runs = 0;
+    const tx = db.write(async (tx) => {
+      runs += 1;
+      await tx.run(put, 1, 1);
+      await tx.one(collide);
+    });
+    await expect(tx).rejects.toMatchObject(refusedForNow);
+    expect(runs).toBe(40);
+    expect(db.counts.conflicts).toBe(40);
+    expect(await db.read.one(count)).toEqual({ rows: 0 });
+  });
+});

@@ -1,0 +1,113 @@
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { makeDataDir, openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { type Pgbouncer, startPgbouncer } from "../../../test/support/postgres/pgbouncer.ts";
+import { type PostgresServer, startPostgres } from "../../../test/support/postgres/server.ts";
+import { newDataDir, runProgram } from "../../../test/support/processes.ts";
+
+/** Connections behind the pooler, which those of all processes share. */
+const shared = 3;
+let server: PostgresServer;
+let pooler: Pgbouncer;
+
+beforeAll(async () => {
+  server = await startPostgres();
+  pooler = await startPgbouncer(server, shared);
+});
+
+afterAll(async () => {
+  await pooler[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+});
+
+/** Two processes' worth of connections on one new database. */
+async function openTwo(): Promise<readonly [TestDomain, TestDomain]> {
+  const admin = new pg.Client({ connectionString: server.url() });
+  await admin.connect();
+  const name = `pooled_${crypto.randomUUID().replaceAll("-", "")}`;
+  await admin.query(`CREATE DATABASE ${name}`);
+  await admin.end();
+  const environment = { DATABASE_URL: pooler.url(name), PWP__DATABASE__POOLER: "transaction" };
+  const dataDir = makeDataDir();
+  const open = async () => {
+    const world = await openTestDomain({ dataDir, environment });
+    onTestFinished(() => world[Symbol.asyncDispose]());
+    return world;
+  };
+  return [await open(), await open()];
+}
+
+const password = "a long enough password";
+
+describe("through a pooler in transaction mode", () => {
+  test("racers on two processes read a push exactly as often as they may", async () => {
+    const worlds = await openTwo();
+    for (const [owner, views] of [
+      [stranger, 1],
+      [signedIn(7), 1],
+      [stranger, 5],
+      [signedIn(7), 5],
+    ] as const) {
+      const { urlToken } = await worlds[0].domain.pushes.create({ payload: "x", expireAfterViews: views }, owner);
+      const racers = Array.from({ length: 50 }, (_, at) =>
+        worlds[at % 2 === 0 ? 0 : 1].domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger),
+      );
+      const outcomes = (await Promise.all(racers)).map(({ outcome }) => outcome);
+      expect(outcomes.filter((outcome) => outcome === "revealed")).toHaveLength(views);
+      expect(outcomes.filter((outcome) => outcome === "gone")).toHaveLength(50 - views);
+    }
+  });
+
+  test("transactions of several statements stay whole, however many run at once", async () => {
+    const worlds = await openTwo();
+    const both = <T>(work: (world: TestDomain, at: number) => Promise<T>) =>
+      Promise.all(Array.from({ length: 20 }, (_, at) => work(worlds[at % 2 === 0 ? 0 : 1], at)));
+    const users = await both(({ domain }, at) =>
+      domain.accounts.createUser({ email: `user${at}@example.com`, password, admin: at < 2 }),
+    );
+    const tokens = await both(({ domain }, at) => domain.accounts.createToken(users[at]?.id ?? 0, "test"));
+    expect(new Set(tokens.map(({ token }) => token)).size).toBe(20);
+    const pushes = await both(({ domain }, at) =>
+      domain.pushes.create({ payload: `${at}` }, signedIn(users[at]?.id ?? 0)),
+    );
+    const edits = await both(({ domain }, at) =>
+      domain.pushes.edit(pushes[at]?.urlToken ?? "", { payload: `edited ${at}` }, signedIn(users[at]?.id ?? 0)),
+    );
+    expect(new Set(edits.map(({ outcome }) => outcome))).toEqual(new Set(["edited"]));
+    const claims = await both(({ domain }, at) =>
+      domain.pushes.claimView(pushes[at]?.urlToken ?? "", { counting: "everyone" }, stranger),
+    );
+    expect(claims).toMatchObject(Array.from({ length: 20 }, (_, at) => ({ payload: `edited ${at}` })));
+    const gone = await both(({ domain }, at) => domain.deleteAccount(users[at]?.id ?? 0, null));
+    expect(gone.filter(({ outcome }) => outcome === "last_admin")).toHaveLength(1);
+    expect(gone.filter(({ outcome }) => outcome === "done")).toHaveLength(19);
+  });
+
+  test("nothing is left on a connection for whoever gets it next", async () => {
+    const [{ domain }] = await openTwo();
+    const { urlToken } = await domain.pushes.create({ payload: "x" }, stranger);
+    await domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+    if (domain.config.database.engine !== "postgres") throw new Error("The domain has not opened what it was given.");
+    const connectionString = pooler.url(domain.config.database.database);
+    for (let at = 0; at < shared; at += 1) {
+      const client = new pg.Client({ connectionString });
+      await client.connect();
+      onTestFinished(() => client.end());
+      // Each keeps the connection that it has been given.
+      await client.query("BEGIN");
+      const { rows } = await client.query(
+        "SELECT (SELECT count(*) FROM pg_prepared_statements) AS statements, current_setting('statement_timeout') AS timeout",
+      );
+      expect(rows).toEqual([{ statements: "0", timeout: "0" }]);
+    }
+  });
+
+  test("a process that was not told of the pooler is told, and does not start", async () => {
+    const environment = { PORT: "0", DATA_DIR: newDataDir(), DATABASE_URL: pooler.url("postgres") };
+    const { exitCode, stderr } = await runProgram(["serve"], environment);
+    expect([exitCode, stderr]).toEqual([
+      1,
+      `The PostgreSQL server at 127.0.0.1:${pooler.port} is a pooler that takes no settings of a session (08P01): set PWP__DATABASE__POOLER=transaction.\n`,
+    ]);
+  });
+});

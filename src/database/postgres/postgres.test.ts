@@ -1,0 +1,197 @@
+import { describe, expect, test } from "vitest";
+import {
+  connect,
+  count,
+  find,
+  openBehindProxy,
+  ownBackend,
+  put,
+  raise,
+  refusedForNow,
+  wait,
+} from "../../../test/support/postgres/behind-proxy.ts";
+import { sql } from "../statement.ts";
+
+describe("time limits", () => {
+  test("a statement that takes too long is ended by the server, and the next one runs", async () => {
+    const { db, failures } = await openBehindProxy({ poolMax: 1, statementTimeoutMs: 100 });
+    await expect(db.read.one(wait, 600)).rejects.toMatchObject(refusedForNow);
+    await expect(db.write((tx) => tx.one(wait, 600))).rejects.toMatchObject(refusedForNow);
+    expect(await db.answers()).toBe(true);
+    expect(failures).toEqual(["57014", "57014"]);
+  });
+
+  test("a row that somebody else holds is waited for, and not for long", async () => {
+    const { db, url } = await openBehindProxy({ lockTimeoutMs: 100 });
+    await db.autocommit.run(put, 1, 10);
+    const holder = await connect(url);
+    await holder.query("BEGIN");
+    await holder.query("SELECT * FROM departed_owners FOR UPDATE");
+    await expect(db.autocommit.run(raise, 1, 1)).rejects.toMatchObject(refusedForNow);
+    await expect(db.write((tx) => tx.run(raise, 1, 1))).rejects.toMatchObject(refusedForNow);
+    await holder.query("COMMIT");
+    expect(await db.read.one(find, 1)).toEqual({ at: 10 });
+    await db.autocommit.run(raise, 1, 1);
+    expect(await db.read.one(find, 1)).toEqual({ at: 11 });
+  });
+
+  test("a tx whose process says nothing more is undone, and its rows are free", async () => {
+    const { db, url } = await openBehindProxy({ statementTimeoutMs: 200 });
+    await db.autocommit.run(put, 1, 10);
+    const told = Promise.withResolvers<void>();
+    const silent = db.write(async (tx) => {
+      await tx.run(raise, 1, 1);
+      await told.promise;
+      return await tx.run(raise, 1, 1);
+    });
+    silent.catch(() => undefined);
+    const other = await connect(url);
+    await expect
+      .poll(async () => (await other.query("SELECT departed_at FROM departed_owners FOR UPDATE SKIP LOCKED")).rows)
+      .toEqual([]);
+    // It waits until the server has ended the silent one.
+    await other.query("UPDATE departed_owners SET departed_at = 20");
+    told.resolve();
+    // What was lost had not been committed, so it is done again, this time without a pause.
+    await silent;
+    expect(await db.read.one(find, 1)).toEqual({ at: 22 });
+  });
+
+  test("a server that swallows everything is given up soon, and used again when it is back", async () => {
+    const { db, proxy } = await openBehindProxy({ statementTimeoutMs: 100, connectTimeoutMs: 100 });
+    await db.autocommit.run(put, 1, 10);
+    proxy.stall();
+    const asked = [db.read.one(find, 1), db.write((tx) => tx.run(raise, 1, 1)), db.autocommit.run(raise, 1, 1)];
+    const ends = await Promise.allSettled(asked);
+    expect(ends.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+    for (const end of ends) expect(end).toMatchObject({ reason: refusedForNow });
+    proxy.heal();
+    await expect.poll(() => db.answers()).toBe(true);
+    expect(await db.read.one(count)).toEqual({ rows: 1 });
+  });
+});
+
+describe("the pool", () => {
+  test("who gets no connection in time is refused", async () => {
+    const { db } = await openBehindProxy({ poolMax: 1, connectTimeoutMs: 100 });
+    const held = Promise.withResolvers<void>();
+    const holding = db.write(() => held.promise);
+    await expect(db.read.one(count)).rejects.toMatchObject(refusedForNow);
+    held.resolve();
+    await holding;
+    expect(await db.read.one(count)).toEqual({ rows: 0 });
+  });
+
+  test("who comes when too many wait is refused at once", async () => {
+    const { db } = await openBehindProxy({ poolMax: 1, waitingMax: 2, connectTimeoutMs: 600_000 });
+    const held = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const holding = db.write(async () => {
+      begun.resolve();
+      await held.promise;
+    });
+    await begun.promise;
+    const waiting = [db.read.one(count), db.read.one(count)];
+    await expect(db.read.one(count)).rejects.toMatchObject(refusedForNow);
+    expect(db.poolUse()).toEqual({ max: 1, open: 1, idle: 0, waiting: 2 });
+    held.resolve();
+    await holding;
+    expect(await Promise.all(waiting)).toEqual([{ rows: 0 }, { rows: 0 }]);
+  });
+
+  test("five hundred who share two connections are all served", async () => {
+    const { db } = await openBehindProxy({ poolMax: 2 });
+    const works = Array.from({ length: 500 }, (_, id) =>
+      id % 2 === 0 ? db.autocommit.run(put, id, id) : db.write((tx) => tx.run(put, id, id)),
+    );
+    expect(await Promise.all(works)).toEqual(Array(500).fill(1));
+    expect(await db.read.one(count)).toEqual({ rows: 500 });
+  });
+
+  test("units of a turn wait for each other with one connection, and leave the others to everybody else", async () => {
+    const { db } = await openBehindProxy({ poolMax: 2, connectTimeoutMs: 1_000 });
+    const held = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const first = db.writeSerialized("accounts", async () => {
+      begun.resolve();
+      await held.promise;
+    });
+    const others = Array.from({ length: 20 }, (_, id) => db.writeSerialized("accounts", (tx) => tx.run(put, id, 1)));
+    await begun.promise;
+    expect(await db.read.one(count)).toEqual({ rows: 0 });
+    held.resolve();
+    await Promise.all([first, ...others]);
+    expect(await db.read.one(count)).toEqual({ rows: 20 });
+  });
+
+  test("an idle connection that breaks is told of, and the next request makes another", async () => {
+    const { db, url, failures } = await openBehindProxy({ poolMax: 1 });
+    const other = await connect(url);
+    const works = [
+      () => db.read.one(count),
+      () => db.autocommit.run(put, 1, 1),
+      () => db.write((tx) => tx.run(put, 2, 1)),
+      () => db.writeSerialized("mail", (tx) => tx.run(put, 3, 1)),
+    ];
+    for (const [at, work] of works.entries()) {
+      const backend = (await db.read.one(ownBackend))?.backend;
+      await other.query("SELECT pg_terminate_backend($1)", [backend]);
+      await expect.poll(() => failures).toHaveLength(at + 1);
+      await work();
+    }
+    expect(failures).toEqual(Array(works.length).fill("57P01"));
+    expect(await db.read.one(count)).toEqual({ rows: 3 });
+  });
+
+  test("what the server says to a connection that is being closed is no failure", async () => {
+    const { db, url, proxy, failures } = await openBehindProxy({ poolMax: 1 });
+    const backend = (await db.read.one(ownBackend))?.backend;
+    proxy.stall();
+    const other = await connect(url);
+    await other.query("SELECT pg_terminate_backend($1)", [backend]);
+    await db.close();
+    proxy.heal();
+    await proxy.empty();
+    expect(failures).toEqual([]);
+  });
+
+  test("after its end it refuses", async () => {
+    const { db } = await openBehindProxy();
+    await db.close();
+    await expect(db.read.one(count)).rejects.toMatchObject(refusedForNow);
+    await expect(db.writeSerialized("keys", (tx) => tx.run(put, 1, 1))).rejects.toMatchObject(refusedForNow);
+  });
+});
+
+describe("prepared statements", () => {
+  const left = sql<[], { statements: number }>("SELECT count(*) AS statements FROM pg_prepared_statements");
+
+  test("stay on their connection under one name for one text", async () => {
+    const { db } = await openBehindProxy({ poolMax: 1 });
+    for (let at = 0; at < 3; at += 1) {
+      await db.read.one(find, at);
+      await db.write((tx) => tx.run(put, at, 1));
+    }
+    // Those two, and the one that counts them.
+    expect(await db.read.one(left)).toEqual({ statements: 3 });
+  });
+
+  test("do not stay where a pooler hands every transaction another connection", async () => {
+    const { db } = await openBehindProxy({ poolMax: 1, preparedStatements: false });
+    for (let at = 0; at < 3; at += 1) {
+      await db.read.one(find, at);
+      await db.write((tx) => tx.run(put, at, 1));
+    }
+    expect(await db.read.one(left)).toEqual({ statements: 0 });
+  });
+
+  test("and then no setting of a session is sent either, but the time limit of this side holds", async () => {
+    const { db, failures } = await openBehindProxy({ preparedStatements: false, statementTimeoutMs: 1 });
+    const setting = sql<[name: string], { value: string }>("SELECT current_setting(?) AS value");
+    for (const name of ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]) {
+      expect(await db.read.one(setting, name)).toEqual({ value: "0" });
+    }
+    await expect(db.read.one(wait, 600)).rejects.toMatchObject(refusedForNow);
+    expect(failures).toEqual(["CONNECTION_LOST"]);
+  });
+});

@@ -1,0 +1,272 @@
+import type { PoolClient } from "pg";
+import { type AppError, unavailable } from "../../base/errors.ts";
+import type { PostgresSettings } from "../../config/config.ts";
+import {
+  type Database,
+  type HotUpdate,
+  type LockName,
+  OutcomeUnknownError,
+  type ReadConnection,
+  type Transaction,
+  type WriteConnection,
+} from "../database.ts";
+import { sql } from "../statement.ts";
+import {
+  isRefusalForNow,
+  LostConnectionError,
+  NotConnectedError,
+  retryAfterSeconds,
+  sqlState,
+  told,
+} from "./failures.ts";
+import { createHotStatements, type HotStatements } from "./hot-statements.ts";
+import { migrate } from "./migrate.ts";
+import { migrations } from "./migrations.ts";
+import { type ConnectionPool, openPool } from "./pool.ts";
+import { type Connection, PostgresStatements, rollBack } from "./postgres-statements.ts";
+import { again, once, type Patience, Retries, untilHealed, untilKnown } from "./retries.ts";
+import { TurnLines } from "./serialized-writes.ts";
+import { describeStartFailure } from "./start-failures.ts";
+
+export interface PostgresOptions {
+  readonly settings: PostgresSettings;
+  readonly monotonicMs: () => number;
+  /** `code`: SQLSTATE, or the system's. */
+  readonly onStorageFailure: (code: string) => void;
+}
+
+/**
+ * A write, not a lock alone: whoever waited for it at an isolation that keeps showing an older state is told so by the
+ * server (40001) and begins anew.
+ */
+const takeTurn = sql<[turn: string]>("UPDATE turns SET name = name WHERE name = ?");
+const probe = sql<[], { alive: number }>("SELECT 1 AS alive");
+
+type Work<T> = (connection: Connection) => Promise<T>;
+
+/**
+ * Brings the schema up to date as well. @throws NewerSchemaError, or an Error with a sentence for the operator.
+ *
+ * PostgreSQL 13 and newer, or what speaks like it. No state in sessions, no advisory locks, no notifications; whatever
+ * isolation the server gives is enough. docs/scaling.md lists the statements and features it relies on.
+ */
+export async function openPostgres(options: PostgresOptions): Promise<Database> {
+  const pool = openPool(options.settings, options.onStorageFailure);
+  try {
+    await migrate(pool, migrations);
+  } catch (error) {
+    await pool.close();
+    throw describeStartFailure(error, options.settings);
+  }
+  return new Postgres(pool, options);
+}
+
+class Postgres implements Database {
+  readonly engine = "postgres";
+  readonly read: ReadConnection;
+  readonly hotRead: Pick<ReadConnection, "one">;
+  readonly hotInsert: Pick<WriteConnection, "run">;
+  readonly hotUpdate: HotUpdate;
+  readonly patientRead: ReadConnection;
+  readonly autocommit: WriteConnection;
+  readonly idempotent: WriteConnection;
+  readonly #pool: ConnectionPool;
+  readonly #options: PostgresOptions;
+  readonly #named: boolean;
+  readonly #retries: Retries;
+  readonly #turns = new TurnLines();
+  #closing: Promise<void> | undefined;
+  #commits = 0;
+  #units = 0;
+
+  constructor(pool: ConnectionPool, options: PostgresOptions) {
+    this.#pool = pool;
+    this.#options = options;
+    this.#named = options.settings.preparedStatements;
+    this.#retries = new Retries({ monotonicMs: options.monotonicMs, isClosed: () => this.#closing !== undefined });
+    this.read = this.#each((work) => this.#alone(work, again));
+    this.patientRead = this.#each((work) => this.#alone(work, untilHealed));
+    this.autocommit = this.#each((work) => this.#counting(this.#alone(work, once)));
+    this.idempotent = this.#each((work) => this.#counting(this.#alone(work, untilKnown)));
+    const hot = this.#hotStatements();
+    this.hotRead = hot.hotRead;
+    this.hotInsert = hot.hotInsert;
+    this.hotUpdate = hot.hotUpdate;
+  }
+
+  get counts() {
+    const { conflicts } = this.#retries;
+    return { commits: this.#commits, units: this.#units, waiting: this.#pool.use().waiting, conflicts };
+  }
+
+  keyDestroyed(): void {
+    // The server reuses the space of what was deleted at its own pace.
+  }
+
+  poolUse() {
+    return this.#pool.use();
+  }
+
+  write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#transaction(work);
+  }
+
+  async writeSerialized<T>(turn: LockName, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    if (this.#turns.lengthOf(turn) >= this.#options.settings.waitingMax) throw tooManyWait();
+    return await this.#turns.run(turn, () =>
+      this.#transaction(async (tx) => {
+        if ((await tx.run(takeTurn, turn)) !== 1) throw new Error(`The turn ${turn} has no row.`);
+        return await work(tx);
+      }),
+    );
+  }
+
+  async answers(): Promise<boolean> {
+    try {
+      return (await this.#attempt((connection) => this.#on(connection).one(probe))) !== undefined;
+    } catch {
+      // Why it does not was told where the connection failed.
+      return false;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#pool.close();
+    await this.#closing;
+  }
+
+  #on(connection: Connection): PostgresStatements {
+    return new PostgresStatements(connection, this.#named);
+  }
+
+  /** Every statement runs by `run`, alone on whatever connection. */
+  #each(run: <T>(work: Work<T>) => Promise<T>): WriteConnection {
+    return {
+      one: (statement, ...parameters) => run((connection) => this.#on(connection).one(statement, ...parameters)),
+      all: (statement, ...parameters) => run((connection) => this.#on(connection).all(statement, ...parameters)),
+      run: (statement, ...parameters) => run((connection) => this.#on(connection).run(statement, ...parameters)),
+    };
+  }
+
+  #hotStatements(): HotStatements {
+    // A name lasts as long as its connection, which a pooler may give to others between two statements.
+    if (!this.#named) {
+      const hotUpdate: HotUpdate = { one: (_row, ...statement) => this.autocommit.one(...statement) };
+      return { hotRead: this.read, hotInsert: this.idempotent, hotUpdate };
+    }
+    return createHotStatements({
+      attempt: (work) => this.#attempt((connection) => work(this.#on(connection))),
+      retries: this.#retries,
+      onCommit: (units) => this.#noteCommit(units),
+    });
+  }
+
+  #noteCommit(units: number): void {
+    this.#commits += 1;
+    this.#units += units;
+  }
+
+  async #counting<T>(written: Promise<T>): Promise<T> {
+    const value = await written;
+    this.#noteCommit(1);
+    return value;
+  }
+
+  /** One try. @throws OutcomeUnknownError when the connection was lost under way; AppError unavailable; or the driver's. */
+  async #attempt<T>(work: Work<T>): Promise<T> {
+    const client = await this.#connect();
+    return await this.#release(client, work(client)).catch((error: unknown) => {
+      if (error instanceof LostConnectionError) {
+        this.#options.onStorageFailure(error.code);
+        throw new OutcomeUnknownError(error);
+      }
+      throw this.#refusal(error);
+    });
+  }
+
+  /** One statement, by itself. */
+  #alone<T>(work: Work<T>, patience: Patience): Promise<T> {
+    return this.#retries.run(() => this.#attempt(work), patience);
+  }
+
+  #transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#retries.run(async () => {
+      const client = await this.#connect();
+      return await this.#release(client, this.#commit(client, work)).catch((error: unknown) => {
+        if (!(error instanceof LostConnectionError)) throw this.#refusal(error);
+        this.#options.onStorageFailure(error.code);
+        // What was lost before its commit was sent has not happened.
+        throw new NotConnectedError(error);
+      });
+    }, once);
+  }
+
+  async #commit<T>(client: PoolClient, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    await command(client, "BEGIN");
+    let value: T;
+    try {
+      value = await work(this.#on(client));
+    } catch (error) {
+      if (!(error instanceof LostConnectionError)) await rollBack(client);
+      throw error;
+    }
+    let done: string;
+    try {
+      done = await command(client, "COMMIT");
+    } catch (error) {
+      if (!(error instanceof LostConnectionError)) throw error;
+      this.#options.onStorageFailure(error.code);
+      throw new OutcomeUnknownError(error);
+    }
+    // A transaction that went on after one of its statements had failed.
+    if (done !== "COMMIT") throw new Error("A transaction ended its transaction.");
+    this.#noteCommit(1);
+    return value;
+  }
+
+  async #connect(): Promise<PoolClient> {
+    if (this.#closing !== undefined) throw unavailable("The server is shutting down.", retryAfterSeconds);
+    if (this.#pool.use().waiting >= this.#options.settings.waitingMax) throw tooManyWait();
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      const lost = new LostConnectionError(error);
+      this.#options.onStorageFailure(lost.code);
+      throw new NotConnectedError(lost);
+    }
+  }
+
+  /** Gives the connection back when the work is done; one that broke, or may still be at work, is closed. */
+  async #release<T>(client: PoolClient, working: Promise<T>): Promise<T> {
+    let broken = true;
+    try {
+      const value = await working;
+      broken = false;
+      return value;
+    } catch (error) {
+      broken = error instanceof LostConnectionError || error instanceof OutcomeUnknownError;
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  #refusal(error: unknown): unknown {
+    if (!isRefusalForNow(error)) return error;
+    this.#options.onStorageFailure(sqlState(error));
+    return unavailable("The database cannot do this now. Try again shortly.", retryAfterSeconds, error);
+  }
+}
+
+/** Transaction control, which takes no parameters. @returns the server's word for what it did. */
+async function command(connection: Connection, text: string): Promise<string> {
+  try {
+    return (await connection.query({ text })).command;
+  } catch (error) {
+    throw told(error);
+  }
+}
+
+function tooManyWait(): AppError {
+  return unavailable("Too many requests are waiting for the database. Try again shortly.", retryAfterSeconds);
+}

@@ -1,0 +1,55 @@
+import type { PostgresSettings } from "../../config/config.ts";
+import type { ReadOnlyDatabase } from "../database.ts";
+import { assertOurs, findVersion } from "./migrate.ts";
+import { migrations } from "./migrations.ts";
+import { type ConnectionPool, openPool } from "./pool.ts";
+import { PostgresStatements } from "./postgres-statements.ts";
+import { describeStartFailure } from "./start-failures.ts";
+
+export async function openReadOnlyPostgres(
+  settings: PostgresSettings,
+): Promise<ReadOnlyDatabase | "missing" | "older"> {
+  const pool = openPool(settings, () => undefined);
+  let looking = false;
+  try {
+    const version = await withStatements(pool, async (_statements, client) => {
+      const found = await findVersion(client, migrations.length);
+      if (found !== migrations.length) await assertOurs(client);
+      return found;
+    });
+    if (version === undefined || version === 0) return "missing";
+    if (version < migrations.length) return "older";
+    looking = true;
+    return {
+      read: {
+        one: (statement, ...parameters) =>
+          withStatements(pool, (statements) => statements.one(statement, ...parameters)),
+        all: (statement, ...parameters) =>
+          withStatements(pool, (statements) => statements.all(statement, ...parameters)),
+      },
+      close: () => pool.close(),
+    };
+  } catch (error) {
+    throw describeStartFailure(error, settings);
+  } finally {
+    if (!looking) await pool.close();
+  }
+}
+
+type Client = Awaited<ReturnType<ConnectionPool["connect"]>>;
+
+/** Each on whatever connection, and in no transaction that would have to last. */
+async function withStatements<T>(
+  pool: ConnectionPool,
+  work: (statements: PostgresStatements, client: Client) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  let broken = true;
+  try {
+    const done = await work(new PostgresStatements(client, false), client);
+    broken = false;
+    return done;
+  } finally {
+    client.release(broken);
+  }
+}

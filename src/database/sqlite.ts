@@ -1,0 +1,181 @@
+import { closeSync, existsSync, openSync } from "node:fs";
+import SqliteDriver, { type Database as Connection } from "better-sqlite3";
+import { type Database, NewerSchemaError, type Transaction, type WriteConnection } from "./database.ts";
+import { foreignDatabase, tableOfOthers } from "./foreign-database.ts";
+import { GroupCommit, type GroupCommitLimits } from "./group-commit.ts";
+import { HotReads } from "./hot-reads.ts";
+import { LogTruncation } from "./log-truncation.ts";
+import { migrations } from "./migrations.ts";
+import { SqliteStatements } from "./sqlite-statements.ts";
+
+export type { Database as Connection } from "better-sqlite3";
+
+/** The engine with what its own hot path uses: synchronous statements, prepared where they stand. */
+export interface SqliteDatabase extends Database {
+  readonly engine: "sqlite";
+  /**
+   * For reads that answer a request. Another connection than the writer's, which sees its own uncommitted batch: what
+   * is read here is durable.
+   */
+  readonly reader: Connection;
+  /** Only to prepare statements on; they run inside `write`. */
+  readonly writer: Connection;
+  /** Runs `work` in a shared, durable transaction; see GroupCommit. Synchronous work costs less. */
+  write<T>(work: (tx: Transaction) => T | Promise<T>): Promise<T>;
+  /**
+   * Copies the write-ahead log into the database and cuts it to nothing, so that overwritten keys are in no file.
+   * @returns false when a reader or writer held it: try again.
+   */
+  truncateLog(): boolean;
+}
+
+export interface SqliteOptions {
+  readonly path: string;
+  readonly monotonicMs: () => number;
+  readonly onStorageFailure: (code: string) => void;
+  /** The write-ahead log could not be cut; it is tried again. */
+  readonly onTruncationFailed: (error: unknown) => void;
+  readonly limits?: GroupCommitLimits;
+}
+
+export const groupCommitLimits: GroupCommitLimits = {
+  batchUnitsMax: 256,
+  waitingUnitsMax: 20_000,
+  lockWaitMsMax: 10_000,
+};
+
+const startLockWaitMs = 15_000;
+const startRetryMs = 5;
+const cacheKibibytes = 32 * 1024;
+/** 16 MiB of log between checkpoints: a page that changes often is copied into the database once, not each time. */
+const checkpointPages = 4_000;
+
+/** Opens (or makes) the database and brings its schema up to date. @throws NewerSchemaError, or the driver's errors. */
+export function openSqlite(options: SqliteOptions): SqliteDatabase {
+  makePrivateFile(options.path);
+  const { writer, reader } = openConnections(options.path);
+  const commits = new GroupCommit(
+    writer,
+    options.limits ?? groupCommitLimits,
+    options.monotonicMs,
+    options.onStorageFailure,
+  );
+  const hotReads = new HotReads(writer, reader);
+  const truncate = writer.prepare<[], { busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)");
+  const truncateLog = () => truncate.get()?.busy === 0;
+  const truncation = new LogTruncation(truncateLog, options.onTruncationFailed);
+  const probe = reader.prepare("PRAGMA user_version");
+  const tx = new SqliteStatements(writer);
+  const write = <T>(work: (tx: Transaction) => T | Promise<T>) => commits.write(() => work(tx));
+  const read = new SqliteStatements(reader);
+  const autocommit: WriteConnection = {
+    one: (statement, ...parameters) => write(() => tx.one(statement, ...parameters)),
+    all: (statement, ...parameters) => write(() => tx.all(statement, ...parameters)),
+    run: (statement, ...parameters) => write(() => tx.run(statement, ...parameters)),
+  };
+  return {
+    engine: "sqlite",
+    ...{ reader, writer, write },
+    ...{ read, patientRead: read },
+    hotRead: hotReads,
+    // All transactions run one after the other.
+    writeSerialized: (_turn, work) => write(work),
+    ...{ autocommit, idempotent: autocommit, hotInsert: autocommit },
+    hotUpdate: { one: (_row, statement, ...parameters) => autocommit.one(statement, ...parameters) },
+    keyDestroyed: () => truncation.request(),
+    poolUse: () => undefined,
+    get counts() {
+      // All transactions run one after the other.
+      return { ...commits.counts, conflicts: 0 };
+    },
+    truncateLog,
+    answers: async () => probe.get() !== undefined,
+    async close() {
+      truncation.close();
+      await commits.close();
+      hotReads.close();
+      reader.close();
+      writer.close();
+    },
+  };
+}
+
+/** SQLite would make it readable for everybody; the log and its index take over the mode of the database file. */
+function makePrivateFile(path: string): void {
+  if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+}
+
+function openConnections(path: string): { writer: Connection; reader: Connection } {
+  const writer = openConnection(path, "writer");
+  try {
+    migrate(writer);
+    writer.pragma("busy_timeout = 0");
+    return { writer, reader: openConnection(path, "reader") };
+  } catch (error) {
+    writer.close();
+    throw error;
+  }
+}
+
+function openConnection(path: string, role: "reader" | "writer"): Connection {
+  const connection = new SqliteDriver(path, { timeout: startLockWaitMs });
+  try {
+    configure(connection, role);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+function configure(connection: Connection, role: "reader" | "writer"): void {
+  useWriteAheadLog(connection);
+  connection.pragma("synchronous = FULL");
+  connection.pragma("secure_delete = ON");
+  connection.pragma("foreign_keys = ON");
+  connection.pragma("temp_store = MEMORY");
+  connection.pragma(`cache_size = -${cacheKibibytes}`);
+  connection.pragma(`wal_autocheckpoint = ${checkpointPages}`);
+  if (role === "reader") connection.pragma("query_only = ON");
+}
+
+/**
+ * The switch of a new database does not wait for others that make the same one: it fails at once. Before anything is
+ * served, waiting here stops nobody.
+ */
+function useWriteAheadLog(connection: Connection): void {
+  for (let waitedMs = 0; ; waitedMs += startRetryMs) {
+    try {
+      const mode = connection.pragma("journal_mode = WAL", { simple: true });
+      if (mode === "wal") return;
+      throw new Error(`The database cannot have a write-ahead log where it lies (it has "${String(mode)}").`);
+    } catch (error) {
+      const busy = error instanceof SqliteDriver.SqliteError && error.code.startsWith("SQLITE_BUSY");
+      if (!busy || waitedMs >= startLockWaitMs) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, startRetryMs);
+    }
+  }
+}
+
+/** Under the write lock, so that processes starting together migrate once. */
+function migrate(writer: Connection): void {
+  writer
+    .transaction(() => {
+      const version = Number(writer.pragma("user_version", { simple: true }));
+      if (version > migrations.length) {
+        throw new NewerSchemaError(
+          `The database has schema version ${version}, this program knows ${migrations.length}: start a newer version.`,
+        );
+      }
+      // WriteConnection the same version again would still change the file, also for a start that is refused afterwards.
+      if (version === migrations.length) return;
+      if (hasTable(writer, tableOfOthers)) throw new Error(foreignDatabase);
+      for (const statements of migrations.slice(version)) writer.exec(statements);
+      writer.pragma(`user_version = ${migrations.length}`);
+    })
+    .immediate();
+}
+
+function hasTable(connection: Connection, name: string): boolean {
+  return connection.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(name) !== undefined;
+}

@@ -1,0 +1,165 @@
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { ar } from "./ar.ts";
+import { de } from "./de.ts";
+import { type English, en } from "./en.ts";
+import { fr } from "./fr.ts";
+import { chooseLocale, findMessages, languages } from "./i18n.ts";
+import type { Translated } from "./language.ts";
+
+type Leaf = { readonly path: string; readonly text: string };
+
+/** Every sentence of a language, functions filled with marks in place of their values. */
+function leavesOf(node: unknown, path = ""): Leaf[] {
+  if (typeof node === "string") return [{ path, text: node }];
+  if (typeof node === "function") {
+    const fill = node as (values: unknown) => string;
+    const values = new Proxy({}, { get: (_target, name) => (name === "count" ? 3 : `<${String(name)}>`) });
+    return [{ path, text: fill(values) }];
+  }
+  if (typeof node !== "object" || node === null) return [];
+  return Object.entries(node)
+    .filter(([key]) => path !== "" || (key !== "locale" && key !== "formats"))
+    .flatMap(([key, child]) => leavesOf(child, `${path}.${key}`));
+}
+
+describe("chooseLocale", () => {
+  const choose = (query: string | undefined, acceptLanguage: string | undefined, account?: string) =>
+    chooseLocale({ query, account, acceptLanguage });
+  const tagOf = (query: string | undefined, header: string | undefined) => choose(query, header).messages.locale.tag;
+
+  it("lets the query decide over the header", () => {
+    expect(choose("fr", "de", "es")).toEqual({ messages: fr, asked: true });
+  });
+
+  it("keeps to the account's language on every device", () => {
+    expect(choose(undefined, "de", "fr")).toEqual({ messages: fr, asked: false });
+    expect(choose("tlh", "de", "fr")).toEqual({ messages: fr, asked: false });
+    expect(choose(undefined, "de", "tlh")).toEqual({ messages: de, asked: false });
+  });
+
+  it("passes over a language that nobody speaks here", () => {
+    expect(choose("tlh", "de")).toEqual({ messages: de, asked: false });
+    expect(tagOf("../../etc/passwd", undefined)).toBe("en");
+    expect(tagOf("x".repeat(10_000), undefined)).toBe("en");
+  });
+
+  it("takes the highest quality that it speaks", () => {
+    expect(tagOf(undefined, "tlh, es;q=0.4, ja;q=0.8, de;q=0")).toBe("ja");
+    expect(tagOf(undefined, "de;q=0")).toBe("en");
+    expect(tagOf(undefined, "de;q=nonsense, fr;q=0.1")).toBe("fr");
+  });
+
+  it("reads regions and the ways people write tags", () => {
+    expect(tagOf(undefined, "de-AT")).toBe("de");
+    expect(tagOf(undefined, "pt")).toBe("pt-BR");
+    expect(tagOf("pt_br", undefined)).toBe("pt-BR");
+    expect(tagOf(undefined, "pt-PT,en;q=0.5")).toBe("pt-BR");
+    expect(findMessages("AR")).toBe(ar);
+  });
+
+  it("speaks English to those who ask for nothing", () => {
+    expect(tagOf(undefined, undefined)).toBe("en");
+    expect(tagOf(undefined, "*")).toBe("en");
+  });
+});
+
+describe.each(languages.map((messages) => [messages.locale.tag, messages] as const))("words in %s", (tag, messages) => {
+  it("leave no placeholder unfilled", () => {
+    expect(leavesOf(messages).filter(({ text }) => /[{}]/.test(text))).toEqual([]);
+  });
+
+  it("leave no sentence empty or padded", () => {
+    expect(leavesOf(messages).filter(({ text }) => text === "" || text !== text.trim())).toEqual([]);
+  });
+
+  it("leave no English sentence behind", () => {
+    if (messages === en) return;
+    const english = new Map(leavesOf(en).map(({ path, text }) => [path, text]));
+    const same = leavesOf(messages).filter(({ path, text }) => /\w \w+ \w/.test(text) && english.get(path) === text);
+    expect(same).toEqual([]);
+  });
+
+  it("have a form for every plural category of the language", () => {
+    const categories = new Intl.PluralRules(tag).resolvedOptions().pluralCategories;
+    expect([...messages.locale.plurals].sort()).toEqual([...categories].sort());
+  });
+});
+
+describe("plural forms", () => {
+  it("spell out one in English and German", () => {
+    expect(en.created.opens({ count: 1 })).toBe("It can be opened once, then it is gone.");
+    expect(en.created.opens({ count: 1_200 })).toBe("It can be opened 1,200 times, then it is gone.");
+    expect(de.secret.viewsLeft({ count: 1 })).toBe("Es lässt sich noch einmal öffnen.");
+  });
+
+  it("follow all six categories of Arabic", () => {
+    const opens = (count: number) => ar.created.messageViews({ count });
+    expect([0, 1, 2, 3, 11, 100].map(opens)).toEqual([
+      "لم يعد يُفتح.",
+      "يُفتح مرة واحدة فقط.",
+      "يُفتح مرتين.",
+      "يُفتح 3 مرات.",
+      "يُفتح 11 مرة.",
+      "يُفتح 100 مرة.",
+    ]);
+  });
+
+  it("count zero as singular in French", () => {
+    expect(fr.step.viewsLeft({ count: 0 })).toBe(fr.step.viewsLeft({ count: 1 }));
+  });
+});
+
+describe("values in a sentence", () => {
+  it("are numbers as the language writes them", () => {
+    expect(de.problems.payload({ max: 1_048_576 })).toBe("Geben Sie zwischen 1 und 1.048.576 Zeichen ein.");
+  });
+
+  it("are kept apart from right-to-left text", () => {
+    expect(ar.secret.follow({ host: "example.com" })).toBe("المتابعة إلى \u2068example.com\u2069");
+  });
+
+  it("may be elements", () => {
+    const piece = { element: true };
+    expect(en.step.until.parts({ date: piece })).toEqual(["It stays here until ", piece, "."]);
+  });
+
+  it("are inserted as they are, braces and all", () => {
+    expect(en.nav.signedInAs({ email: "{email}$&" })).toBe("Signed in as {email}$&");
+  });
+});
+
+describe("formats", () => {
+  it("write sizes in binary steps", () => {
+    expect(en.formats.bytes(0)).toBe("0 bytes");
+    expect(en.formats.bytes(1_536)).toBe("1.5 kB");
+    expect(de.formats.bytes(4 * 2 ** 30)).toBe("4\u00a0GB");
+    expect(en.formats.bytes(2 ** 60)).toBe("1,048,576 TB");
+  });
+
+  it("write times in UTC and say so", () => {
+    expect(en.formats.dateTime(Date.UTC(2027, 2, 3, 14, 5))).toBe("March 3, 2027 at 14:05 UTC");
+    expect(ar.formats.dateTime(Date.UTC(2027, 2, 3, 14, 5))).toMatch(/2027.*14:05.*UTC/);
+  });
+});
+
+describe("a translation that does not fit", () => {
+  type OneOther = "one" | "other";
+  type Original = {
+    readonly plain: "a";
+    readonly range: "{min} to {max}";
+    readonly times: { readonly one: "once"; readonly other: "{count} times" };
+  };
+  type Fits<T> = T extends Translated<Original, T, OneOther> ? true : false;
+  type Good = { plain: "x"; range: "{max} und {min}"; times: { one: "einmal"; other: "{count}-mal" } };
+
+  it("does not compile", () => {
+    expectTypeOf<Fits<Good>>().toEqualTypeOf<true>();
+    expectTypeOf<Fits<Omit<Good, "plain">>>().toEqualTypeOf<false>();
+    expectTypeOf<Fits<Good & { extra: "x" }>>().toEqualTypeOf<false>();
+    expectTypeOf<Fits<Omit<Good, "range"> & { range: "{min}" }>>().toEqualTypeOf<false>();
+    expectTypeOf<Fits<Omit<Good, "range"> & { range: "{min} {max} {mid}" }>>().toEqualTypeOf<false>();
+    expectTypeOf<Fits<Omit<Good, "times"> & { times: { other: "{count}" } }>>().toEqualTypeOf<false>();
+    expectTypeOf<Fits<Omit<Good, "times"> & { times: { one: "{n}"; other: "{count}" } }>>().toEqualTypeOf<false>();
+    expectTypeOf<Fits<English>>().toEqualTypeOf<false>();
+  });
+});

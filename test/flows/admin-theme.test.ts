@@ -1,0 +1,171 @@
+import { describe, expect, test, vi } from "vitest";
+import { en } from "../../src/i18n/en.ts";
+import { rootEmail } from "../support/administrators.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { type Person, personAt } from "../support/person.ts";
+
+const { admin } = en;
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+async function open(): Promise<{ readonly world: TestApp & AsyncDisposable; readonly root: Person }> {
+  const world = await startTestApp();
+  return { world, root: await personAt(world, rootEmail, { join: true, admin: true }) };
+}
+
+/** A logo as a browser sends it, called what it likes. */
+async function sendLogo(world: TestApp, root: Person, bytes: Buffer, filename: string, type: string) {
+  const boundary = "boundary";
+  const head = `--${boundary}\r\ncontent-disposition: form-data; name="logo"; filename="${filename}"\r\ncontent-type: ${type}\r\n\r\n`;
+  return world.server.inject({
+    ...{ method: "POST", url: "/admin/look/logo" },
+    headers: {
+      cookie: root.cookie(),
+      "sec-fetch-site": "same-origin",
+      "content-type": `multipart/form-data; boundary=${boundary}`,
+    },
+    payload: Buffer.concat([Buffer.from(head), bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]),
+  });
+}
+
+const linkedStyle = (body: string) => /<link rel="stylesheet" href="(\/branding\/[^"]+)"/.exec(body)?.[1];
+
+describe("the instance's own name", () => {
+  test("is text wherever it stands, also when it looks like markup", async () => {
+    const { world, root } = await open();
+    await using _ = world;
+    expect((await root.post("/admin/look/name", { name: "<b>A & B</b>" })).status).toBe(303);
+    for (const path of ["/", "/users/sign_in", "/there/is/no/such/page", "/admin/look"]) {
+      const { body } = await (path.startsWith("/admin") ? root.get(path) : world.server.inject(path));
+      expect(body).toContain("&lt;b>A &amp; B&lt;/b></span>");
+      expect(body).not.toContain("<b>A");
+      expect(body).toMatch(/<title>[^<]* · &lt;b>A &amp; B&lt;\/b><\/title>/);
+      expect(body).not.toContain("Sealpush</");
+    }
+    expect((await root.post("/admin/look/name/reset")).status).toBe(303);
+    expect((await world.server.inject("/")).body).toContain("Sealpush</span>");
+  });
+
+  test.each(["", " ", "a".repeat(61), "a\u202eb", "a\nb", "a\u0000"])(
+    "is refused as %j, and kept as typed",
+    async (name) => {
+      const { world, root } = await open();
+      await using _ = world;
+      const answer = await root.post("/admin/look/name", { name });
+      expect(answer.status).toBe(422);
+      expect(answer.body).toContain(admin.badName({ max: 60 }));
+      expect((await world.server.inject("/")).body).toContain("Sealpush</span>");
+      expect(await world.app.domain.accounts.listAdminEntries(1)).toEqual([]);
+    },
+  );
+
+  test("stands in authenticator apps and at new passkeys", async () => {
+    const { world, root } = await open();
+    await using _ = world;
+    await root.post("/admin/look/name", { name: "Example: Vault" });
+    const offer = vi.spyOn(world.app.domain.accounts, "offerAuthenticatorApp");
+    await root.get("/users/factors/authenticator_app");
+    expect(offer.mock.results.map(({ value }) => new URL(value.uri).searchParams.get("issuer"))).toEqual([
+      "Example  Vault (localhost)",
+    ]);
+    const headers = { host: "localhost", cookie: root.cookie(), "sec-fetch-site": "same-origin" };
+    const answer = await world.server.inject({ method: "POST", url: "/users/factors/passkeys/options", headers });
+    expect(answer.json()).toMatchObject({ rp: { name: "Example: Vault", id: "localhost" } });
+  });
+});
+
+describe("the instance's own logo", () => {
+  test("is served under its own type, kept by browsers, and inert", async () => {
+    const { world, root } = await open();
+    await using _ = world;
+    expect((await sendLogo(world, root, png, "evil.html", "text/html")).statusCode).toBe(303);
+    const source = /<img class="brand-logo" src="([^"]+)"/.exec((await world.server.inject("/")).body)?.[1] ?? "";
+    expect(source).toMatch(/^\/branding\/logo-[0-9a-f]{16}\.png$/);
+    const answer = await world.server.inject(source);
+    expect(answer.rawPayload.equals(png)).toBe(true);
+    expect(answer.headers).toMatchObject({
+      "content-type": "image/png",
+      "x-content-type-options": "nosniff",
+      "cache-control": "public, max-age=31536000, immutable",
+    });
+    expect(answer.headers["content-security-policy"]).toMatch(/^default-src 'none'/);
+    expect(answer.headers["content-security-policy"]).not.toContain("unsafe-");
+    expect(answer.headers["set-cookie"]).toBeUndefined();
+    await root.post("/admin/look/logo/reset");
+    expect((await world.server.inject(source)).statusCode).toBe(404);
+  });
+
+  test.each([
+    ["HTML", Buffer.from("<!doctype html><script>alert(1)</script>")],
+    ["SVG", Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>')],
+    ["nothing", Buffer.alloc(0)],
+    ["a picture that is too large", Buffer.concat([png, Buffer.alloc(256 * 1024)])],
+  ])("is refused when it is %s called .png", async (_what, bytes) => {
+    const { world, root } = await open();
+    await using _ = world;
+    const answer = await sendLogo(world, root, bytes, "logo.png", "image/png");
+    expect(answer.statusCode).toBe(422);
+    expect(answer.body).toContain(en.formats.bytes(256 * 1024));
+    expect(world.app.domain.branding.theme().logo).toBeUndefined();
+  });
+
+  test.each([
+    "../master.key",
+    "%2e%2e%2fmaster.key",
+    "logo.png",
+    "style-0000000000000000.css",
+    "logo-0000000000000000.png",
+  ])("is nowhere else: %s", async (filename) => {
+    await using world = await startTestApp();
+    expect((await world.server.inject(`/branding/${filename}`)).statusCode).toBe(404);
+  });
+});
+
+describe("the instance's own style sheet", () => {
+  test("is linked from every page but the one that changes it, and can be taken back there", async () => {
+    const { world, root } = await open();
+    await using _ = world;
+    const broken = "* { display: none !important }";
+    expect((await root.post("/admin/look/style", { style: broken })).status).toBe(303);
+    const href = linkedStyle((await world.server.inject("/users/sign_in")).body) ?? "";
+    const answer = await world.server.inject(href);
+    expect(answer.body).toBe("*{display:none!important}");
+    expect(answer.headers).toMatchObject({
+      "content-type": "text/css; charset=utf-8",
+      "x-content-type-options": "nosniff",
+      "cache-control": "public, max-age=31536000, immutable",
+    });
+    expect(linkedStyle((await root.get("/admin/users")).body)).toBe(href);
+    const theme = (await root.get("/admin/look")).body;
+    expect(linkedStyle(theme)).toBeUndefined();
+    expect(theme).toContain("*{display:none!important}</textarea>");
+    // Nor where the page comes back with a mistake.
+    expect(linkedStyle((await root.post("/admin/look/style", { style: "@import 'x'" })).body)).toBeUndefined();
+    expect((await root.post("/admin/look/style/reset")).status).toBe(303);
+    expect(linkedStyle((await world.server.inject("/")).body)).toBeUndefined();
+  });
+
+  test.each([
+    [
+      "an address",
+      "a { color: red }\nb { background: url(//evil.example) }",
+      "Line 2, column 17: url() is not allowed",
+    ],
+    ["an import", '@import "//evil.example/x.css";', "Line 1, column 1: @import is not allowed here."],
+    ["a font", "a{}\n  @font-face { src: local(a) }", "Line 2, column 3: @font-face is not allowed here."],
+    ["markup", "</style><script>alert(1)</script>", "this is not CSS that can be read."],
+    ["too much", "a { color: red }".repeat(5_000), "The style sheet is longer than 64 kB."],
+  ])("with %s is refused, the place is said, and what was typed is kept", async (_what, style, sentence) => {
+    const { world, root } = await open();
+    await using _ = world;
+    const answer = await root.post("/admin/look/style", { style });
+    expect(answer.status).toBe(422);
+    expect(answer.body).toContain(sentence);
+    expect(answer.body).toContain(style.slice(0, 60).replaceAll("<", "&lt;").replaceAll('"', "&quot;"));
+    expect(answer.body).not.toContain("<script>alert");
+    expect(world.app.domain.branding.theme().style).toBeUndefined();
+    expect(await world.app.domain.accounts.listAdminEntries(1)).toEqual([]);
+  });
+});

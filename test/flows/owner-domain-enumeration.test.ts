@@ -1,0 +1,178 @@
+import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { engine } from "../support/engine.ts";
+import { changeRows } from "../support/engine-database.ts";
+import { encode, type Fields, sendForm } from "../support/every-form.ts";
+import { startMailSink } from "../support/mail-sink.ts";
+import { personAt } from "../support/person.ts";
+
+/** The slow part of every answer, counted where it is really done. */
+const slow = vi.hoisted(() => ({ hashes: 0, checks: 0 }));
+vi.mock("@node-rs/argon2", async (importOriginal) => {
+  const argon2 = await importOriginal<typeof import("@node-rs/argon2")>();
+  const hash: typeof argon2.hash = (...given) => {
+    slow.hashes += 1;
+    return argon2.hash(...given);
+  };
+  const verify: typeof argon2.verify = (...given) => {
+    slow.checks += 1;
+    return argon2.verify(...given);
+  };
+  return { ...argon2, hash, verify };
+});
+
+/** Of one length, so that the answers are too. */
+const known = "known@example.com";
+const unknown = "nobdy@example.com";
+const disabled = "offed@example.com";
+const waiting = "waits@example.com";
+const elsewhere = "ssoer@example.com";
+const wrong = "wrong wrong wrong";
+
+interface World {
+  readonly world: TestApp;
+  /** A signed-in somebody else's. */
+  readonly cookie: string;
+}
+
+/** The jobs run once, at the start, and then never again: nothing is written beside the answers. */
+async function startQuietly(environment: Readonly<Record<string, string>>): Promise<TestApp> {
+  vi.useFakeTimers({ toFake: ["setInterval"] });
+  try {
+    const world = await startTestApp({ environment: { ...environment, PWP__LOG_LEVEL: "debug" } });
+    const isSwept = () => world.logLines.some((line) => line.includes('"job":"sweep"'));
+    await vi.waitUntil(isSwept, { interval: 5, timeout: 60_000 });
+    return world;
+  } finally {
+    vi.useRealTimers();
+  }
+}
+
+/** An account in every state. */
+async function open(environment: Readonly<Record<string, string>> = {}): Promise<World> {
+  const sink = await startMailSink();
+  const world = await startQuietly({ ...sink.environment, ...environment });
+  onTestFinished(() => world[Symbol.asyncDispose]());
+  const { accounts, db } = world.app.domain;
+  await accounts.createUser({ email: known, password, admin: false });
+  await accounts.createUser({ email: elsewhere, password, admin: false });
+  await changeRows(db, "UPDATE users SET password_hash = '' WHERE email = ?", elsewhere);
+  const { id } = await accounts.createUser({ email: disabled, password, admin: false });
+  await accounts.setDisabled(id, true, { userId: null, email: "shell", address: "" });
+  const cookie = (await personAt(world, "mallory@example.com", { join: true })).cookie();
+  await sendForm(world.server, "/users/sign_up", encode({ email: waiting, password }, "urlencoded"), {});
+  return { world, cookie };
+}
+
+let place = 0;
+
+/** Everything that whoever asks can see, and the work that a clock would show them. */
+async function observe({ world }: World, url: string, fields: Fields, cookie?: string) {
+  const { db } = world.app.domain;
+  place += 1;
+  const before = { units: db.counts.units, ...slow };
+  const sender = { address: `198.51.${place >> 8}.${place & 255}`, ...(cookie !== undefined && { cookie }) };
+  const answer = await sendForm(world.server, url, encode(fields, "urlencoded"), sender);
+  const { date: _date, "x-request-id": _id, ...headers } = answer.headers;
+  return {
+    ...{ status: answer.statusCode, headers, cookies: answer.cookies },
+    body: answer.body.replaceAll(fields.email ?? "", "(typed)").replaceAll(/[0-9a-f]{16}/g, "(id)"),
+    writes: db.counts.units - before.units,
+    hashes: slow.hashes - before.hashes,
+    checks: slow.checks - before.checks,
+  };
+}
+
+/** Where the limits are held by the database too, charging them is written as well. */
+const wrote = (writes: number) => (engine === "sqlite" ? { writes } : {});
+
+beforeAll(() =>
+  expect([known, unknown, disabled, waiting, elsewhere].map(({ length }) => length)).toEqual(Array(5).fill(17)),
+);
+
+describe("user enumeration, by answer and by work", () => {
+  test("at sign-in: a wrong password costs one check and says nothing, whoever has the address", async () => {
+    const opened = await open();
+    const answerFor = (email: string, as = wrong) => observe(opened, "/users/sign_in", { email, password: as });
+    const expected = await answerFor(unknown);
+    expect(expected).toMatchObject({ status: 401, cookies: [], checks: 1, hashes: 0, ...wrote(0) });
+    for (const email of [known, disabled, waiting, elsewhere]) {
+      expect([email, await answerFor(email)]).toEqual([email, expected]);
+    }
+    expect(await answerFor(disabled, password)).toEqual(expected);
+    expect(await answerFor(elsewhere, "")).toEqual(await answerFor(unknown, ""));
+  });
+
+  test("at sign-in: too many tries are answered alike for an address with an account and one without", async () => {
+    const opened = await open();
+    const triesFor = async (email: string) => {
+      const statuses: number[] = [];
+      for (let at = 0; at < 12; at += 1) {
+        const body = encode({ email, password: `${wrong} ${at}` }, "urlencoded");
+        statuses.push((await sendForm(opened.world.server, "/users/sign_in", body, {})).statusCode);
+      }
+      return statuses;
+    };
+    expect(await triesFor(known)).toEqual(await triesFor(unknown));
+  });
+
+  test("at sign-up, with account mails", async () => {
+    const opened = await open();
+    const answerFor = (email: string) => observe(opened, "/users/sign_up", { email, password });
+    const expected = await answerFor(unknown);
+    expect(expected).toMatchObject({ status: 200, cookies: [], hashes: 1, checks: 0, ...wrote(1) });
+    for (const email of [known, disabled, waiting, elsewhere]) {
+      expect([email, await answerFor(email)]).toEqual([email, expected]);
+    }
+  });
+
+  test("by a sign-up and a sign-in with its password, before any mail was read", async () => {
+    const opened = await open();
+    const answerFor = async (email: string) => {
+      await observe(opened, "/users/sign_up", { email, password: "a stranger's choice" });
+      return await observe(opened, "/users/sign_in", { email, password: "a stranger's choice" });
+    };
+    const taken = await answerFor(known);
+    expect(taken).toMatchObject({ status: 401, checks: 1 });
+    for (const email of [unknown, disabled, elsewhere]) {
+      expect([email, await answerFor(email)]).toEqual([email, taken]);
+    }
+  });
+
+  test("at the reset of a password", async () => {
+    const opened = await open();
+    const answerFor = (email: string) => observe(opened, "/users/password/new", { email });
+    const expected = await answerFor(unknown);
+    expect(expected).toMatchObject({ status: 200, cookies: [], ...wrote(1), hashes: 0, checks: 0 });
+    for (const email of [known, disabled, waiting, elsewhere]) {
+      expect([email, await answerFor(email)]).toEqual([email, expected]);
+    }
+  });
+
+  test("when a confirmation is sent again", async () => {
+    const opened = await open();
+    const answerFor = (email: string) => observe(opened, "/users/confirmation/new", { email });
+    const expected = await answerFor(unknown);
+    expect(expected).toMatchObject({ status: 200, cookies: [], ...wrote(1), hashes: 0, checks: 0 });
+    for (const email of [known, disabled, waiting, elsewhere]) {
+      expect([email, await answerFor(email)]).toEqual([email, expected]);
+    }
+  });
+
+  test("at a change of one's own e-mail, with account mails", async () => {
+    const opened = await open();
+    const answerFor = (email: string) => observe(opened, "/users/edit/email", { email, password }, opened.cookie);
+    const expected = await answerFor(unknown);
+    expect(expected).toMatchObject({ status: 303, ...wrote(1), checks: 1, hashes: 0 });
+    for (const email of [known, disabled, waiting]) {
+      expect([email, await answerFor(email)]).toEqual([email, expected]);
+    }
+    expect(await answerFor(elsewhere)).toMatchObject({ status: 303 });
+    // The limit counts addresses that are taken like those that are free.
+    expect(
+      await observe(opened, "/users/edit/email", { email: "sixth@example.com", password }, opened.cookie),
+    ).toMatchObject({
+      status: 422,
+    });
+  });
+});

@@ -1,0 +1,225 @@
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { dayMs } from "../../src/base/clock.ts";
+import type { RouteEntry } from "../../src/http/route-access.ts";
+import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { changesBetween, rowsBeside } from "../support/database-rows.ts";
+import { type Estate, makeEstate } from "../support/estate.ts";
+import { personAt } from "../support/person.ts";
+
+const mallory = "mallory@example.com";
+const byShell = { userId: null, email: "shell", address: "" };
+
+type Credentials = Readonly<Record<string, string>>;
+
+let world: TestApp;
+let estate: Estate;
+
+async function open(withFactors = true): Promise<void> {
+  const opened = await startTestApp();
+  onTestFinished(() => opened[Symbol.asyncDispose]());
+  world = opened;
+  estate = await makeEstate(world, withFactors);
+}
+
+/** Leaving is everybody's right, and ends the walk of whoever takes it. */
+const walked = (): readonly RouteEntry[] => world.app.routes.filter(({ pattern }) => pattern !== "/users/sign_out");
+
+const isOwners = ({ pattern }: RouteEntry) => /:(id|token|url_token)\b/.test(pattern);
+
+/** Whose number stands in an address, by how it begins; a new address with a number has to say it here. */
+const kinds: readonly (readonly [prefix: string, kind: keyof Estate["ids"] | null])[] = [
+  ["/users/edit/sessions/", "session"],
+  ["/users/token/", "token"],
+  ["/users/factors/passkeys/", "passkey"],
+  ["/admin/users/", "user"],
+  ["/admin/pushes/", "push"],
+  ["/admin/mails/", null],
+];
+const unknown = 987_654_321;
+
+function idsFor(pattern: string): readonly number[] {
+  const found = kinds.find(([prefix]) => pattern.startsWith(prefix));
+  if (found === undefined) throw new Error(`Nobody knows whose number stands in ${pattern}.`);
+  return found[1] === null ? [unknown] : estate.ids[found[1]];
+}
+
+/** With everything of the owner's that could stand in this place. */
+function addressesOf({ pattern }: RouteEntry): readonly string[] {
+  const path = pattern === "/p/:token/audit/download" ? `${pattern}?format=json` : pattern;
+  if (path.includes(":id")) return idsFor(pattern).map((id) => path.replace(":id", String(id)));
+  if (/:(url_)?token\b/.test(path)) return estate.urlTokens.map((token) => path.replace(/:(url_)?token\b/, token));
+  return [path.replace(/:\w+/, "1")];
+}
+
+/** With what nobody has. */
+const unknownAddressOf = (url: string) =>
+  url.replace(/(?<=\/)\d+(?=\/|$)/, String(unknown)).replace(/(?<=\/)[a-z0-9]{26}(?=[/.?]|$)/, "z".repeat(26));
+
+/** What any of the forms asks for; where nobody's id stands in the address, only what changes nothing of the sender. */
+const form = {
+  ...{ proof: password, password, current_password: password, email: mallory, next: "/p" },
+  ...{ "push[payload]": "changed", "push[name]": "changed", "push[expire_after_days]": "1" },
+};
+
+async function send(
+  route: RouteEntry,
+  url: string,
+  credentials: Credentials,
+  fields: Readonly<Record<string, string>>,
+) {
+  const reads = route.method === "GET" || route.method === "HEAD";
+  const answer = await world.server.inject({
+    ...{ method: route.method as "GET", url, remoteAddress: "198.51.100.66" },
+    headers: {
+      ...credentials,
+      "sec-fetch-site": "same-origin",
+      "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+      ...(!reads && { "content-type": "application/x-www-form-urlencoded" }),
+    },
+    ...(!reads && { payload: new URLSearchParams(fields).toString() }),
+  });
+  const headers = Object.entries(answer.headers).map(([name, value]) => `${name}: ${String(value)}`);
+  return { status: answer.statusCode, text: `${headers.join("\n")}\n${answer.body}`, body: answer.body };
+}
+
+/** Walks every route with the owner's ids and links. @param mayShow of some route, by name of the mark. */
+async function walk(credentials: Credentials, mayShow: (route: RouteEntry) => readonly string[] = () => []) {
+  const leaks: unknown[] = [];
+  for (const route of walked()) {
+    for (const url of addressesOf(route)) {
+      const { status, text } = await send(route, url, credentials, isOwners(route) ? form : {});
+      expect([route.method, url, status < 500], text).toEqual([route.method, url, true]);
+      const shown = estate.canaries.namesIn(Buffer.from(text)).filter((name) => !mayShow(route).includes(name));
+      if (shown.length > 0) leaks.push([route.method, url, status, shown]);
+    }
+  }
+  expect(leaks).toEqual([]);
+}
+
+const idOf = async (email: string) => (await world.app.domain.accounts.findUserByEmail(email))?.id ?? null;
+const stillOpens = async (url: string, headers: Credentials) =>
+  (await world.server.inject({ url, headers })).statusCode === 200;
+
+beforeEach(() => expect.hasAssertions());
+
+test("the walk itself finds what an owner sees of the own", async () => {
+  await open();
+  const seen = new Set<string>();
+  for (const route of walked().filter(({ method }) => method === "GET")) {
+    for (const url of addressesOf(route)) {
+      const { text } = await send(route, url, { cookie: estate.person.cookie() }, {});
+      for (const name of estate.canaries.namesIn(Buffer.from(text))) seen.add(name);
+    }
+  }
+  expect([...seen].sort()).toEqual([
+    ...["API token's name", "address", "e-mail", "filename", "passkey's name", "push's name", "push's note"],
+    ...["referrer", "subject", "user agent"],
+  ]);
+});
+
+test("IDOR: another user sees and changes nothing of the owner's through any route", async () => {
+  await open();
+  const thief = await personAt(world, mallory, { join: true });
+  const before = await rowsBeside(world, await idOf(mallory));
+  await walk({ cookie: thief.cookie() });
+  expect(changesBetween(before, await rowsBeside(world, await idOf(mallory)))).toEqual([]);
+  expect((await thief.get("/users/token")).status).toBe(200);
+});
+
+test("IDOR: another user's API token opens and changes nothing of the owner's through any route", async () => {
+  await open();
+  const authorization = `Bearer ${await world.makeToken(mallory)}`;
+  const before = await rowsBeside(world, await idOf(mallory));
+  await walk({ authorization });
+  expect(changesBetween(before, await rowsBeside(world, await idOf(mallory)))).toEqual([]);
+  expect(await stillOpens("/api/v2/pushes/active", { authorization })).toBe(true);
+});
+
+test("IDOR: a stranger with the owner's ids and links, but no passphrase, gets nothing through any route", async () => {
+  await open();
+  const before = await rowsBeside(world, null);
+  await walk({});
+  expect(changesBetween(before, await rowsBeside(world, null))).toEqual([]);
+});
+
+test("IDOR: what is the owner's is answered like what never was", async () => {
+  await open();
+  const thief = await personAt(world, mallory, { join: true });
+  const cookie = thief.cookie();
+  const owned = walked().filter((route) => isOwners(route) && /^page_(session|admin)$/.test(route.access));
+  expect(owned.length).toBeGreaterThan(10);
+  for (const route of owned) {
+    for (const url of addressesOf(route)) {
+      const missingUrl = unknownAddressOf(url);
+      const missing = await send(route, missingUrl, { cookie }, form);
+      const { status, body } = await send(route, url, { cookie }, form);
+      expect([route.method, url, status, missing.status]).toEqual([route.method, url, 404, 404]);
+      expect(withoutChance(body, url)).toBe(withoutChance(missing.body, missingUrl));
+    }
+  }
+});
+
+test("a session of the owner that waits for its factor shows and changes nothing", async () => {
+  await open();
+  const signedIn = await world.app.domain.accounts.signIn({
+    ...{ email: estate.email, password, place: { client: "192.0.2.9", address: "192.0.2.9", userAgent: "" } },
+  });
+  expect(signedIn?.waitsForFactor).toBe(true);
+  const cookie = `sealpush_session=${signedIn?.sessionToken}`;
+  const before = await rowsBeside(world, null);
+  await walk({ cookie });
+  expect(changesBetween(before, await rowsBeside(world, null))).toEqual([]);
+  expect(await stillOpens("/users/second_factor", { cookie })).toBe(true);
+});
+
+test("an owner without the factor that PWP__REQUIRE_MFA asks for sees the set-up and changes nothing", async () => {
+  await open(false);
+  const { dataDir, clock } = world;
+  const environment = { PWP__REQUIRE_MFA: "true" };
+  // A second server on the same data, as after a change of settings.
+  world = await startTestApp({ environment, dataDir, clock });
+  const ways: readonly Credentials[] = [
+    { cookie: estate.person.cookie() },
+    { authorization: `Bearer ${estate.apiToken}` },
+  ];
+  for (const credentials of ways) {
+    const before = await rowsBeside(world, null);
+    // Who they are stands on the pages where a factor is set up.
+    await walk(credentials, ({ pattern }) => (pattern.startsWith("/users/factors") ? ["e-mail"] : []));
+    expect(changesBetween(before, await rowsBeside(world, null))).toEqual([]);
+  }
+  expect(await stillOpens("/users/factors", ways[0] ?? {})).toBe(true);
+  await world[Symbol.asyncDispose]();
+});
+
+test.each([
+  ["is disabled", () => world.app.domain.accounts.setDisabled(estate.userId, true, byShell)],
+  ["has run out", async () => world.clock.advance(15 * dayMs)],
+  ["was ended from elsewhere", () => world.app.domain.accounts.endSession(estate.userId, estate.session.id)],
+])("a session of the owner shows and changes nothing once it %s", async (_what, end) => {
+  await open();
+  const cookie = estate.person.cookie();
+  expect(await stillOpens("/users/token", { cookie })).toBe(true);
+  await end();
+  const before = await rowsBeside(world, null);
+  await walk({ cookie });
+  expect(changesBetween(before, await rowsBeside(world, null))).toEqual([]);
+});
+
+test("an API token of the owner opens and changes nothing once its user is disabled", async () => {
+  await open();
+  const authorization = `Bearer ${estate.apiToken}`;
+  expect(await stillOpens("/api/v2/pushes/active", { authorization })).toBe(true);
+  await world.app.domain.accounts.setDisabled(estate.userId, true, byShell);
+  const before = await rowsBeside(world, null);
+  await walk({ authorization });
+  expect(changesBetween(before, await rowsBeside(world, null))).toEqual([]);
+});
+
+/** Without what differs from answer to answer, whatever was asked for. */
+function withoutChance(body: string, url: string): string {
+  return body
+    .replaceAll(encodeURI(url), "(address)")
+    .replaceAll(/name="form_token" value="[^"]*"/g, "")
+    .replaceAll(/[0-9a-f]{16}/g, "(id)");
+}

@@ -1,0 +1,126 @@
+import { expect, test } from "vitest";
+import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { encode, everyField, formPages, sendForm } from "../support/every-form.ts";
+import { personAt } from "../support/person.ts";
+import { startSignOnApp } from "../support/sign-on.ts";
+
+const ada = "ada@example.com";
+const evil = "evil.example";
+
+/** Ways to write another site that browsers, or careless checks, take for a path of ours. */
+const elsewhere: readonly string[] = [
+  ...[`//${evil}`, `///${evil}`, `/\\${evil}`, `\\\\${evil}`, `/\t/${evil}`, `/\n/${evil}`, `\t//${evil}`],
+  ...[`https://${evil}/`, `HTTPS:${evil}`, `https:/${evil}`, `http:\\\\${evil}`, `//${evil}/%2e%2e`, `/..//${evil}`],
+  ...[`/.//${evil}`, `/p/..//${evil}`, `/%2e%2e//${evil}`, `//push.test@${evil}`, `/%09/${evil}`, ` //${evil}`],
+  ...[`javascript:alert("${evil}")`, `data:text/html,${evil}`, `/\u2028/${evil}`, `/\uff0f${evil}`, `?next=//${evil}`],
+  ...[`/p\r\nLocation: https://${evil}`, `/p%0d%0aLocation:%20https://${evil}`, `@${evil}`, `.${evil}`, `:80@${evil}`],
+];
+const names = ["next", "return_to", "redirect", "redirect_to", "redirect_uri", "url", "back", "continue", "r", "done"];
+
+const origin = "http://push.test";
+
+/** Where a browser goes that stands on our page, and what one shows that is sent to. */
+function leadsAway(location: unknown): boolean {
+  if (typeof location !== "string") return false;
+  return location.includes("\n") || new URL(location, origin).origin !== origin;
+}
+
+const formsAndLinks = /(?:href|action|src|formaction)="([^"]*)"|content="\d+;\s*url=([^"]*)"/gi;
+
+function expectHere(at: string, { headers, body }: { headers: Record<string, unknown>; body: string }): void {
+  expect([at, headers.location, leadsAway(headers.location)]).toEqual([at, headers.location, false]);
+  expect([at, headers.refresh]).toEqual([at, undefined]);
+  for (const [, link, refresh] of body.matchAll(formsAndLinks)) {
+    const target = (link ?? refresh ?? "").replaceAll("&amp;", "&");
+    const leads = URL.parse(target, origin)?.hostname.endsWith(evil) === true;
+    expect([at, target, leads]).toEqual([at, target, false]);
+  }
+}
+
+const queryOf = (value: string) => new URLSearchParams(names.map((name) => [name, value])).toString();
+
+async function walk(world: TestApp, cookie: string | undefined): Promise<void> {
+  const headers = { "sec-fetch-site": "same-origin", ...(cookie !== undefined && { cookie }) };
+  const pages = world.app.routes.filter(
+    ({ method, access, pattern }) => method === "GET" && (access.startsWith("page") || pattern.startsWith("/assets")),
+  );
+  for (const value of elsewhere) {
+    for (const { pattern } of pages) {
+      const url = `${pattern.replace(/:\w+/, "1")}?${queryOf(value)}`;
+      expectHere(url, await world.server.inject({ url, headers }));
+    }
+  }
+  const [one = "", two = ""] = elsewhere;
+  for (const path of formPages(world.app.routes)) {
+    for (const value of [one, two, `https://${evil}/`]) {
+      const fields = { ...everyField, ...Object.fromEntries(names.map((name) => [name, value])) };
+      const url = `${path}?${queryOf(value)}`;
+      const sender = cookie === undefined ? {} : { cookie };
+      expectHere(`POST ${url}`, await sendForm(world.server, url, encode(fields, "urlencoded"), sender));
+    }
+  }
+}
+
+test("open redirect: no page leads a stranger to another site, whatever its address or form says", async () => {
+  await using world = await startTestApp();
+  await world.app.domain.accounts.createUser({ email: ada, password, admin: false });
+  await walk(world, undefined);
+});
+
+test("open redirect: no page leads somebody signed in to another site", async () => {
+  await using world = await startTestApp();
+  await walk(world, (await personAt(world, ada, { join: true })).cookie());
+});
+
+test("open redirect: no page leads an administrator to another site", async () => {
+  await using world = await startTestApp();
+  await walk(world, (await personAt(world, ada, { join: true, admin: true })).cookie());
+});
+
+test.each(elsewhere)(
+  "open redirect: after a sign-in, an own push's end and a sign-out, %j leads nowhere else",
+  async (next) => {
+    await using world = await startTestApp();
+    const token = await world.makeToken(ada);
+    const person = await personAt(world, ada);
+    const entered = await person.post("/users/sign_in", { email: ada, password, next });
+    expect([entered.status, leadsAway(entered.location)]).toEqual([303, false]);
+    const answer = await world.server.inject({
+      ...{ method: "POST", url: "/api/v2/pushes", payload: { push: { payload: "x" } } },
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const ended = await person.post(`/p/${answer.json().url_token}/expire`, { next });
+    expect([ended.status < 400, leadsAway(ended.location)]).toEqual([true, false]);
+    expect(leadsAway((await person.post("/users/sign_out", { next })).location)).toBe(false);
+  },
+);
+
+test("open redirect: what a page that asks for a sign-in remembers is its own address", async () => {
+  await using world = await startTestApp();
+  for (const url of [`//${evil}/users/token`, `/users/token?x=//${evil}`, `/p?q=%0d%0aLocation:%20//${evil}`]) {
+    const { headers } = await world.server.inject({ url, headers: { host: "push.test" } });
+    expect([url, leadsAway(headers.location)]).toEqual([url, false]);
+  }
+});
+
+test("open redirect: headers of a request decide no address of ours that is printed in a redirect", async () => {
+  await using world = await startTestApp({ environment: { PWP__OVERRIDE_BASE_URL: origin } });
+  const headers = { host: evil, "x-forwarded-host": evil, "x-forwarded-proto": "https", forwarded: `host=${evil}` };
+  for (const url of ["/users/token", "/api_tokens", "/de/p/abc", "/f/abc/r", "/r/abc", "/users/edit"]) {
+    const answer = await world.server.inject({ url, headers });
+    expect([url, answer.statusCode, leadsAway(answer.headers.location)]).toEqual([url, answer.statusCode, false]);
+    expect(answer.body).not.toContain(evil);
+  }
+});
+
+test("open redirect: single sign-on comes back to a path of ours or to the start", async () => {
+  const { provider, signOn, newVisitor } = await startSignOnApp();
+  provider.people.set("b-1", { email: "bob@example.com", email_verified: true });
+  for (const next of elsewhere.slice(0, 8)) {
+    const visitor = newVisitor();
+    const answer = await signOn(visitor, "b-1", { next });
+    expect([next, answer.statusCode, answer.headers.location ?? "/"]).toEqual([next, answer.statusCode, "/"]);
+    expect(answer.body).not.toContain(evil);
+    expect(await visitor.signedInAs()).toBe("bob@example.com");
+  }
+});

@@ -1,0 +1,136 @@
+import { rmSync } from "node:fs";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { loadConfig } from "../../src/config/load-config.ts";
+import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { readRows } from "../support/engine-database.ts";
+import { type Estate, makeEstate } from "../support/estate.ts";
+import { encode, type Fields, sendForm } from "../support/every-form.ts";
+import { startMailSink } from "../support/mail-sink.ts";
+
+type Environment = Readonly<Record<string, string>>;
+
+/** A server on which somebody lives, stopped and started again with these settings, as an operator does it. */
+async function restartWith(environment: Environment, withFactors = false) {
+  const first = await startTestApp();
+  const { dataDir, clock } = first;
+  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+  const estate = await makeEstate(first, withFactors);
+  await first.app.close();
+  const world = await startTestApp({ environment, dataDir, clock });
+  onTestFinished(() => world[Symbol.asyncDispose]());
+  return { world, estate };
+}
+
+const post = ({ server }: TestApp, url: string, fields: Fields, cookie?: string) =>
+  sendForm(server, url, encode(fields, "urlencoded"), cookie === undefined ? {} : { cookie });
+const get = ({ server }: TestApp, url: string, headers: Environment = {}) => server.inject({ url, headers });
+const bearer = ({ apiToken }: Estate) => ({ authorization: `Bearer ${apiToken}` });
+const users = async ({ app }: TestApp) => (await readRows(app.domain.db, "SELECT id FROM users")).length;
+
+afterEach(() => expect.hasAssertions());
+
+test("PWP__DISABLE_LOGINS: every door is shut, sessions that stood too; scripts and recipients go on", async () => {
+  const { world, estate } = await restartWith({ PWP__DISABLE_LOGINS: "true" });
+  const cookie = estate.person.cookie();
+  for (const [url, fields] of [
+    ["/users/sign_in", { email: estate.email, password }],
+    ["/users/sign_up", { email: "new@example.com", password }],
+    ["/users/password/new", { email: estate.email }],
+    ["/users/password/edit", { reset_password_token: "a".repeat(43), password }],
+    ["/users/sign_in/passkey/options", {}],
+    ["/users/sign_in/passkey", { passkey: "{}" }],
+    ["/first_run", { boot_code: "x", email: "new@example.com", password }],
+  ] as const) {
+    const answer = await post(world, url, fields);
+    expect([url, answer.statusCode, answer.cookies]).toEqual([url, 403, []]);
+  }
+  for (const { method, pattern, access } of world.app.routes) {
+    if (method !== "GET" || !["page_session", "page_admin"].includes(access)) continue;
+    const url = pattern.replace(/:\w+/, estate.urlTokens[0] ?? "1");
+    const answer = await get(world, url, { cookie });
+    expect([url, answer.statusCode]).toEqual([url, 303]);
+    expect(estate.canaries.namesIn(answer.rawPayload)).toEqual([]);
+  }
+  expect(await users(world)).toBe(1);
+  expect((await get(world, "/api/v2/pushes/active", bearer(estate))).statusCode).toBe(200);
+  expect((await get(world, `/p/${estate.urlTokens[0]}/r`)).statusCode).toBe(200);
+  expect((await get(world, "/")).body).not.toContain("/users/sign_in");
+});
+
+test("PWP__DISABLE_SIGNUPS: nobody makes an account, and who has one comes in", async () => {
+  const { world, estate } = await restartWith({ PWP__DISABLE_SIGNUPS: "true" });
+  expect((await get(world, "/users/sign_up")).statusCode).toBe(403);
+  expect((await post(world, "/users/sign_up", { email: "new@example.com", password })).statusCode).toBe(403);
+  expect((await post(world, "/first_run", { boot_code: "x", email: "new@example.com", password })).statusCode).toBe(
+    303,
+  );
+  expect((await get(world, "/users/sign_in")).body).not.toContain("/users/sign_up");
+  expect(await users(world)).toBe(1);
+  expect((await post(world, "/users/sign_in", { email: estate.email, password })).headers.location).toBe("/");
+});
+
+test("PWP__SIGNUP_EMAIL_REGEXP: addresses that only contain an allowed one make no account, through no door", async () => {
+  const { world, estate } = await restartWith({ PWP__SIGNUP_EMAIL_REGEXP: "\\A[^@]+@corp\\.example\\z" });
+  const cookie = estate.person.cookie();
+  for (const email of ["a@corp.example.evil.example", "a@evil.example", "a@xcorp.example", "a@corp.example\n.evil"]) {
+    expect([email, (await post(world, "/users/sign_up", { email, password })).statusCode]).toEqual([email, 422]);
+    const moving = await post(world, "/users/edit/email", { email, password }, cookie);
+    expect([email, moving.statusCode]).toEqual([email, 422]);
+  }
+  expect(await users(world)).toBe(1);
+  // Who had an account before the setting keeps it.
+  expect((await post(world, "/users/sign_in", { email: estate.email, password })).statusCode).toBe(303);
+  expect((await post(world, "/users/sign_up", { email: "ada@corp.example", password })).statusCode).toBe(303);
+  expect(await users(world)).toBe(2);
+});
+
+test("PWP__REQUIRE_MFA: a session and a token that stood wait for a factor, whoever has one goes on", async () => {
+  const without = await restartWith({ PWP__REQUIRE_MFA: "true" });
+  const cookie = without.estate.person.cookie();
+  expect((await get(without.world, "/users/token", { cookie })).headers.location).toBe("/users/factors");
+  expect((await get(without.world, "/api/v2/pushes/active", bearer(without.estate))).statusCode).toBe(403);
+  const made = await post(without.world, "/p", { "push[payload]": "x" }, cookie);
+  expect(made.headers.location).toBe("/users/factors");
+
+  const having = await restartWith({ PWP__REQUIRE_MFA: "true" }, true);
+  const theirs = having.estate.person.cookie();
+  expect((await get(having.world, "/users/token", { cookie: theirs })).statusCode).toBe(200);
+  expect((await get(having.world, "/api/v2/pushes/active", bearer(having.estate))).statusCode).toBe(200);
+});
+
+test("PWP__ENABLE_USER_ACCOUNT_EMAILS: accounts wait for their mail; off, the same form signs in and mails nothing", async () => {
+  const sink = await startMailSink();
+  const on = await restartWith(sink.environment);
+  const asked = await post(on.world, "/users/sign_up", { email: "new@example.com", password });
+  expect([asked.statusCode, asked.cookies]).toEqual([200, []]);
+  expect((await sink.next("new@example.com")).text).toContain("/users/confirmation");
+  expect((await post(on.world, "/users/sign_in", { email: "new@example.com", password })).statusCode).toBe(401);
+
+  const before = sink.letters().length;
+  const off = await restartWith({ ...sink.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "false" });
+  const entered = await post(off.world, "/users/sign_up", { email: "new@example.com", password });
+  expect([entered.statusCode, entered.cookies.length]).toEqual([303, 1]);
+  expect((await post(off.world, "/users/password/new", { email: "new@example.com" })).statusCode).toBe(403);
+  expect(sink.letters().length).toBe(before);
+});
+
+describe("a boolean setting fails closed", () => {
+  const names = ["PWP__DISABLE_SIGNUPS", "PWP__DISABLE_LOGINS", "PWP__REQUIRE_MFA"];
+  const load = (environment: Environment) => loadConfig({ DATA_DIR: "/nowhere", ...environment }, () => "");
+
+  test.each(names)("%s: what is neither yes nor no stops the start instead of counting as no", (name) => {
+    for (const value of ["enabled", "ture", "2", "y e s", "null", "-1"]) {
+      expect([value, load({ [name]: value }).ok]).toEqual([value, false]);
+    }
+    for (const value of ["true", "TRUE", "1", "yes", "on"]) {
+      const result = load({ [name]: value });
+      expect([value, result.ok && Object.values(result.config.accounts).includes(true)]).toEqual([value, true]);
+    }
+  });
+
+  test("PWP__SIGNUP_EMAIL_REGEXP: a pattern that is none stops the start instead of letting everybody in", () => {
+    for (const pattern of ["(", "[a-", "*", "(?<n>a)(?<n>b)"]) {
+      expect([pattern, load({ PWP__SIGNUP_EMAIL_REGEXP: pattern }).ok]).toEqual([pattern, false]);
+    }
+  });
+});

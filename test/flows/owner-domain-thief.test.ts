@@ -1,0 +1,168 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { Secret } from "otpauth";
+import { expect, onTestFinished, test } from "vitest";
+import { factorLimits } from "../../src/accounts/factor-throttle.ts";
+import { totpCode, totpStep } from "../../src/accounts/totp.ts";
+import { sql } from "../../src/database/statement.ts";
+import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { filesIn } from "../support/database-file.ts";
+import { readRows, tablesOf } from "../support/engine-database.ts";
+import { type Estate, makeEstate } from "../support/estate.ts";
+import { encode, sendForm } from "../support/every-form.ts";
+import { appFor } from "../support/factors.ts";
+import { linkIn, startMailSink } from "../support/mail-sink.ts";
+import { personAt } from "../support/person.ts";
+import { storedIn } from "../support/stored.ts";
+
+const moved = "moved@example.com";
+const waiting = "waits@example.com";
+
+interface Domain {
+  readonly world: TestApp;
+  readonly estate: Estate;
+  /** Tokens of links that were mailed and work. */
+  readonly links: { readonly reset: string; readonly confirmation: string; readonly email: string };
+}
+
+/** Somebody with everything, each kind of link under way, and a sign-in that waits. */
+async function open(): Promise<Domain> {
+  const sink = await startMailSink();
+  const world = await startTestApp({ environment: sink.environment });
+  onTestFinished(() => world[Symbol.asyncDispose]());
+  const estate = await makeEstate(world);
+  const tokenOf = async (to: string, path: string, parameter: string) => {
+    for (;;) {
+      const mail = await sink.next(to);
+      if (mail.text?.includes(path)) return linkIn(mail, path).searchParams.get(parameter) ?? "";
+    }
+  };
+  await estate.person.post("/users/edit/email", { email: moved, password });
+  const stranger = (url: string, fields: Readonly<Record<string, string>>) =>
+    sendForm(world.server, url, encode(fields, "urlencoded"), {});
+  await stranger("/users/password/new", { email: estate.email });
+  await stranger("/users/sign_up", { email: waiting, password });
+  const links = {
+    reset: await tokenOf(estate.email, "/users/password/edit", "reset_password_token"),
+    email: await tokenOf(moved, "/users/confirmation/new_email", "token"),
+    confirmation: await tokenOf(waiting, "/users/confirmation", "confirmation_token"),
+  };
+  return { world, estate, links };
+}
+
+/** Every value of every column, in each form in which somebody could present it. */
+async function valuesIn({ app }: TestApp): Promise<readonly string[]> {
+  const { db } = app.domain;
+  const cells: unknown[] = [];
+  for (const table of await tablesOf(db)) {
+    for (const row of await readRows(db, `SELECT * FROM ${table}`)) cells.push(...Object.values(row));
+  }
+  const forms = cells.flatMap((cell) => {
+    if (typeof cell === "string") return [cell];
+    if (!Buffer.isBuffer(cell)) return [];
+    return [cell.toString("base64url"), cell.toString("hex"), cell.toString("base64"), cell.toString("latin1")];
+  });
+  return [...new Set(forms)].filter((form) => form.length >= 8);
+}
+
+test("the database alone: nothing that stands in it is a session, a token, a link or a password", async () => {
+  const { world, estate, links } = await open();
+  const values = await valuesIn(world);
+  expect(values.length).toBeGreaterThan(60);
+  const { accounts } = world.app.domain;
+  for (const value of values) {
+    const found = {
+      session: await accounts.authenticateSession(value),
+      token: await accounts.authenticateToken({ token: value, address: "198.51.100.1" }),
+      confirmable: await accounts.isConfirmable(value),
+      resettable: await accounts.isResettable(value),
+      newEmail: await accounts.findNewEmail(value),
+    };
+    expect([value, found]).toEqual([
+      value,
+      { session: undefined, token: undefined, confirmable: false, resettable: false, newEmail: undefined },
+    ]);
+  }
+  // The real ones work at the same doors.
+  expect(await accounts.authenticateSession(estate.person.cookie().split("=")[1] ?? "")).toBeDefined();
+  expect(await accounts.authenticateToken({ token: estate.apiToken, address: "198.51.100.1" })).toBeDefined();
+  expect(await accounts.isResettable(links.reset)).toBe(true);
+  expect(await accounts.isConfirmable(links.confirmation)).toBe(true);
+  expect(await accounts.findNewEmail(links.email)).toBe(moved);
+});
+
+test("the database alone: hashes, digests and sealed secrets of factors open nothing at the doors", async () => {
+  const { world, estate } = await open();
+  const column = async <T extends string | Buffer>(text: string) =>
+    (await world.app.domain.db.read.all(sql<[], { value: T }>(text))).map(({ value }) => value);
+  const [hash = ""] = await column<string>("SELECT password_hash AS value FROM users WHERE password_hash <> ''");
+  for (const given of [hash, hash.split("$").at(-1) ?? ""]) {
+    const answer = await sendForm(
+      world.server,
+      "/users/sign_in",
+      encode({ email: estate.email, password: given }, "urlencoded"),
+      {},
+    );
+    expect(answer.statusCode).toBe(401);
+  }
+  const [sealed = Buffer.alloc(0)] = await column<Buffer>("SELECT secret_sealed AS value FROM totp_factors");
+  const step = totpStep(world.clock.now());
+  const secrets = [sealed, sealed.subarray(-20), sealed.subarray(-36, -16), sealed.subarray(0, 20)];
+  const digests = await column<Buffer>("SELECT digest AS value FROM backup_codes");
+  expect(digests).toHaveLength(10);
+  const fields = [
+    ...secrets.map((secret) => ({ code: totpCode(Buffer.from(secret), step) })),
+    ...digests.flatMap((digest) => [
+      { backup_code: digest.toString("hex") },
+      { backup_code: digest.toString("base64url") },
+      { backup_code: digest.toString("hex").slice(0, 16) },
+    ]),
+  ];
+  for (const given of fields) {
+    const person = await personAt(world, estate.email);
+    expect([given, (await person.post("/users/second_factor", given)).status]).toEqual([given, 401]);
+    world.clock.advance(factorLimits.windowMs);
+  }
+  const person = await personAt(world, estate.email);
+  expect((await person.post("/users/second_factor", { backup_code: estate.backupCodes[0] ?? "" })).status).toBe(303);
+});
+
+test("the data folder and the database without the master key hold no secret of an account in clear", async () => {
+  const { world, estate, links } = await open();
+  const { canaries } = estate;
+  canaries.add("session", estate.person.cookie().split("=")[1] ?? "");
+  canaries.add("API token", estate.apiToken);
+  for (const [name, token] of Object.entries(links)) canaries.add(`${name} link`, token);
+  for (const [at, code] of estate.backupCodes.entries()) {
+    canaries.add(`backup code ${at}`, code);
+    canaries.add(`backup code ${at}, as it is digested`, code.replaceAll("-", ""));
+  }
+  const page = await estate.person.get("/users/factors/authenticator_app");
+  const key = (/<output[^>]*>([A-Z2-7 ]+)<\/output>/.exec(page.body)?.[1] ?? "").replaceAll(" ", "");
+  const setUp = /name="set_up" value="([^"]*)"/.exec(page.body)?.[1] ?? "";
+  const fields = { set_up: setUp, code: appFor(key, () => world.clock.now()).code(), proof: password };
+  expect((await estate.person.post("/users/factors/authenticator_app", fields)).status).toBe(303);
+  canaries.add("the app's key", key);
+  canaries.add("the app's key in bytes", Buffer.from(Secret.fromBase32(key).bytes).toString("latin1"));
+  canaries.add("account password", password);
+  canaries.add("master key", filesIn(world.dataDir).get("master.key")?.toString("latin1").trim() ?? "");
+  // What its owner's own pages show, and nobody sealed: where from, with what, and what things are called.
+  const known = ["API token's name", "address", "e-mail", "passkey's name", "referrer", "subject", "user agent"];
+  for (const [path, bytes] of await storedIn(world.dataDir)) {
+    if (path === "master.key") continue;
+    const found = canaries.namesIn(bytes).filter((name) => !known.includes(name));
+    expect([path, found]).toEqual([path, []]);
+  }
+});
+
+test("the data folder with another master key starts no server, and so shows nothing", async () => {
+  const world = await startTestApp();
+  const { dataDir, clock } = world;
+  await makeEstate(world);
+  await world.app.close();
+  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+  rmSync(join(dataDir, "master.key"));
+  await expect(startTestApp({ dataDir, clock })).rejects.toThrow("master.key");
+  const environment = { PWPUSH_MASTER_KEY: "ab".repeat(32) };
+  await expect(startTestApp({ dataDir, clock, environment })).rejects.toThrow();
+});

@@ -1,0 +1,133 @@
+import { rmSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import { sql } from "../../src/database/statement.ts";
+import { startTestApp } from "../support/app.ts";
+import { makeDataDir, openTestDomain, signedIn, stranger } from "../support/domain.ts";
+import { countRows } from "../support/engine-database.ts";
+import { startMailSink } from "../support/mail-sink.ts";
+import { type Mailing, owner, startMailing } from "../support/mailing.ts";
+
+/** The server looks for views to tell of, and into its outbox, every second. */
+const firefox = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0";
+
+function open(mailing: Mailing, urlToken: string, headers: Readonly<Record<string, string>> = {}) {
+  const url = `/api/v2/pushes/${urlToken}`;
+  return mailing.world.server.inject({
+    url,
+    headers: { "user-agent": firefox, ...headers },
+    remoteAddress: "192.0.2.44",
+  });
+}
+
+async function toldOfAll({ world }: Mailing): Promise<void> {
+  const waiting = async () =>
+    (await countRows(world.app.domain.db, "view_notifications")) + (await world.app.domain.mail.sizes()).waiting;
+  await expect.poll(waiting).toBe(0);
+}
+
+test("an owner who wants to know gets one mail of each view, with where it came from and no way to the secret", async () => {
+  await using mailing = await startMailing();
+  const urlToken = await mailing.push({
+    payload: "the payload",
+    notify_on_view: true,
+    name: "the VPN",
+    note: "the note",
+    expire_after_views: 2,
+  });
+  await open(mailing, urlToken);
+  await open(mailing, urlToken);
+  await toldOfAll(mailing);
+  const mails = mailing.sink.letters();
+  expect(mails.map(({ recipients }) => recipients)).toEqual([[owner], [owner]]);
+  for (const mail of mails) {
+    expect(mail.subject).toBe("Your push was opened (push.example.com)");
+    for (const part of ["the VPN", "192.0.2.44", "Firefox", "January 15, 2026"]) expect(mail.text).toContain(part);
+    expect(mail.raw).not.toMatch(new RegExp(`${urlToken}|the payload|the note`));
+  }
+  expect(mails[1]?.text).toContain("the secret is destroyed");
+});
+
+test("nothing but another's counted view is told, and nothing of pushes that do not ask for it", async () => {
+  await using mailing = await startMailing();
+  const silent = await mailing.push();
+  const urlToken = await mailing.push({ notify_on_view: "on", passphrase: "phrase" });
+  await open(mailing, silent);
+  await open(mailing, urlToken);
+  await open(mailing, urlToken, { "x-push-passphrase": "wrong" });
+  await mailing.world.server.inject({ method: "HEAD", url: `/api/v2/pushes/${urlToken}` });
+  await open(mailing, urlToken, { "x-push-passphrase": "phrase", "sec-purpose": "prefetch" });
+  const own = { authorization: `Bearer ${mailing.token}`, "x-push-passphrase": "phrase" };
+  expect((await open(mailing, urlToken, own)).json().payload).toBe("the secret");
+  await mailing.world.server.inject({ url: `/p/${urlToken}.json`, headers: own });
+  expect(await countRows(mailing.world.app.domain.db, "view_notifications")).toBe(0);
+  await open(mailing, urlToken, { "x-push-passphrase": "phrase" });
+  await mailing.world.server.inject({
+    ...{ method: "DELETE", url: `/api/v2/pushes/${urlToken}` },
+    headers: { authorization: `Bearer ${mailing.token}` },
+  });
+  await open(mailing, urlToken, { "x-push-passphrase": "phrase" });
+  await toldOfAll(mailing);
+  expect(mailing.sink.letters().length).toBe(1);
+});
+
+test("a label that does not open holds up nobody's mails, its own push's included", async () => {
+  await using mailing = await startMailing();
+  const damage = sql<[]>("UPDATE pushes SET name_sealed = token_sealed WHERE name_sealed IS NOT NULL");
+  const damaged = await mailing.push({ notify_on_view: true, name: "the VPN" });
+  await mailing.world.app.domain.db.write((tx) => tx.run(damage));
+  const whole = await mailing.push({ notify_on_view: true, name: "the printer" });
+  await open(mailing, damaged);
+  await open(mailing, whole);
+  await toldOfAll(mailing);
+  const texts = mailing.sink.letters().map(({ text }) => text);
+  expect(texts.map((text) => text?.includes("the printer")).sort()).toEqual([false, true]);
+});
+
+test("views that race are each told of once", async () => {
+  await using mailing = await startMailing();
+  const urlToken = await mailing.push({ notify_on_view: true, expire_after_views: 7 });
+  const answers = await Promise.all(Array.from({ length: 12 }, () => open(mailing, urlToken)));
+  const opened = answers.filter((answer) => answer.json().payload === "the secret").length;
+  await toldOfAll(mailing);
+  expect([opened, mailing.sink.letters().length]).toEqual([7, 7]);
+});
+
+test("a view whose mail was not put before a crash is told of after it", async () => {
+  const sink = await startMailSink();
+  const dataDir = makeDataDir();
+  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+  {
+    // Without the timetable: nobody looks for views to tell of.
+    await using world = await openTestDomain({ environment: sink.environment, dataDir });
+    const { accounts, pushes, db } = world.domain;
+    const { id } = await accounts.createUser({ email: owner, password: "a long enough password", admin: false });
+    const { urlToken } = await pushes.create({ payload: "x", notifyOnView: true }, signedIn(id));
+    await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+    expect(await countRows(db, "view_notifications")).toBe(1);
+  }
+  await using again = await startTestApp({ environment: sink.environment, dataDir });
+  expect((await sink.next(owner)).subject).toContain("Your push was opened");
+  expect(await countRows(again.app.domain.db, "view_notifications")).toBe(0);
+});
+
+test("only where a mail can go: not for strangers, unproven addresses, and servers without mail", async () => {
+  await using mailing = await startMailing();
+  const refused = async (answer: ReturnType<Mailing["create"]>) => [
+    (await answer).status,
+    Object.keys((await answer).body),
+  ];
+  const asked = { notify_on_view: true };
+  expect(await refused(mailing.create(asked, null))).toEqual([422, ["notify_on_view"]]);
+  expect((await mailing.create({ notify_on_view: false }, null)).status).toBe(201);
+  const { db } = mailing.world.app.domain;
+  await db.autocommit.run(sql("UPDATE users SET confirmed_at = NULL"));
+  expect(await refused(mailing.create(asked))).toEqual([422, ["notify_on_view"]]);
+
+  await using without = await startTestApp();
+  const token = await without.makeToken(owner);
+  const answer = await without.server.inject({
+    ...{ method: "POST", url: "/api/v2/pushes", headers: { authorization: `Bearer ${token}` } },
+    payload: { push: { payload: "x", ...asked } },
+  });
+  expect([answer.statusCode, Object.keys(answer.json())]).toEqual([422, ["notify_on_view"]]);
+});

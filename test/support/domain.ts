@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemRandom } from "../../src/base/random.ts";
+import type { Config } from "../../src/config/config.ts";
+import { loadConfig } from "../../src/config/load-config.ts";
+import { type Domain, type Effects, openDomain } from "../../src/domain.ts";
+import type { Actor } from "../../src/pushes/pushes.ts";
+import { createEvents } from "../../src/telemetry/events.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+import { settingsOfEngine } from "./engine.ts";
+
+/** A clock that moves only when told. */
+export class TestClock {
+  #now: number;
+
+  constructor(now = Date.UTC(2026, 0, 15, 12)) {
+    this.#now = now;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  advance(ms: number): void {
+    this.#now += ms;
+  }
+}
+
+export interface TestDomain extends AsyncDisposable {
+  readonly domain: Domain;
+  readonly clock: TestClock;
+  readonly effects: Effects;
+  readonly dataDir: string;
+  readonly logLines: readonly string[];
+}
+
+/** A folder that goes with the test. */
+export function makeDataDir(): string {
+  return mkdtempSync(join(tmpdir(), "sealpush-test-"));
+}
+
+/** The settings of an empty environment but for `environment`, in a folder of its own and with room on the disk. */
+export function testConfig(dataDir: string, environment: Readonly<Record<string, string>> = {}): Config {
+  const result = loadConfig(
+    {
+      DATA_DIR: dataDir,
+      PWP__DISK__FREE_MIN_BYTES: "0",
+      PWP__THROTTLING__MINUTE: "0",
+      PWP__THROTTLING__SECOND: "0",
+      ...environment,
+    },
+    () => {
+      throw new Error("Tests read no key files.");
+    },
+  );
+  if (!result.ok) throw new Error(result.mistakes.join("\n"));
+  return result.config;
+}
+
+export function testEffects(clock: TestClock): Effects {
+  return { clock, random: systemRandom, monotonicMs: () => clock.now(), pause: async () => undefined };
+}
+
+/** The real domain on a real database, under a clock that the test moves. */
+export async function openTestDomain(
+  options: { environment?: Readonly<Record<string, string>>; dataDir?: string; clock?: TestClock } = {},
+): Promise<TestDomain> {
+  const dataDir = options.dataDir ?? makeDataDir();
+  const clock = options.clock ?? new TestClock();
+  const effects = testEffects(clock);
+  const logLines: string[] = [];
+  const logger = createLogger("debug", { write: (line: string) => logLines.push(line) });
+  const environment = { ...(await settingsOfEngine(dataDir, options.environment)), ...options.environment };
+  const domain = await openDomain(testConfig(dataDir, environment), effects, createEvents({ logger, clock }));
+  return {
+    ...{ domain, clock, effects, dataDir, logLines },
+    async [Symbol.asyncDispose]() {
+      await domain.close();
+      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export const stranger: Actor = {
+  user: null,
+  client: "192.0.2.1",
+  address: "192.0.2.1",
+  userAgent: "test",
+  referrer: "",
+  ownOrigin: "http://127.0.0.1:5100",
+};
+
+export function signedIn(id: number, admin = false): Actor {
+  return { ...stranger, user: { id, admin } };
+}
