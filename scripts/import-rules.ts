@@ -20,7 +20,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   domain: [...foundations, "mail", "branding", "pushes", "accounts", "health"],
   http: [...foundations, "pushes", "accounts"],
   api: [...foundations, "pushes", "accounts", "http"],
-  pages: [...foundations, "mail", "branding", "i18n", "pushes", "accounts", "health", "http", "api"],
+  pages: [...foundations, "mail", "branding", "i18n", "pushes", "accounts", "health", "http"],
   jobs: [...foundations, "mail", "pushes", "accounts", "domain"],
   backup: [...foundations, "pushes", "accounts", "domain"],
   move: ["base", "crypto", "database", "pushes"],

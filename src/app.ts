@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
+import { v1ApiReference } from "./api/v1/api-reference.ts";
 import { registerApiV1 } from "./api/v1/routes.ts";
+import { apiReference } from "./api/v2/api-reference.ts";
 import { registerApiV2 } from "./api/v2/routes.ts";
 import type { Clock } from "./base/clock.ts";
 import { bootCodePath } from "./config/boot-code-file.ts";
@@ -142,6 +144,7 @@ async function composeServer(
     sessionCookies,
     bodyBudget,
     assetUrl,
+    apiReference: { v1: v1ApiReference(), v2: apiReference() },
     events,
     assetsDir: options.assetsDir,
   });

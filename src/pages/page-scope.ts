@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Branding } from "../branding/branding.ts";
 import type { Config } from "../config/config.ts";
 import type { Health } from "../health.ts";
+import type { ApiReference } from "../http/api-reference.ts";
 import type { BodyBudget } from "../http/body/body-budget.ts";
 import type { SessionCookies } from "../http/session-cookie.ts";
 import { chooseLocale } from "../i18n/i18n.ts";
@@ -29,6 +30,8 @@ export interface PageDeps {
   readonly sessionCookies: SessionCookies;
   readonly bodyBudget: BodyBudget;
   readonly assetUrl: AssetUrl;
+  /** What the help pages show. */
+  readonly apiReference: Readonly<Record<"v1" | "v2", ApiReference>>;
   readonly events: Pick<Events, "refusedUnavailable" | "singleSignOnRefused">;
 }
 

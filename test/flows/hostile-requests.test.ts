@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { CreatePushFields } from "../../src/api/v2/schemas.ts";
+import { CreatePushFields } from "../../src/http/push-fields.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { rawRequest } from "../support/raw-request.ts";
 

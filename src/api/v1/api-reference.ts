@@ -1,4 +1,5 @@
-import { type ApiReference, describeEndpoint } from "../v2/api-reference.ts";
+import type { ApiReference } from "../../http/api-reference.ts";
+import { describeEndpoint } from "../v2/api-reference.ts";
 import { operations } from "./operations.ts";
 
 /** API v1 for a reader, from the operations that are registered and the schemas that validate. */

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { sendJson } from "../../http/headers.ts";
+import { pageOf, urlTokenOf } from "../../http/parameters.ts";
 import { type ApiDeps, type ApiHandler, claim, sendWrongPassphrase, userIdOf } from "../v2/handlers.ts";
 import { type Envelope, receiveCreatePush } from "../v2/receive-create-push.ts";
-import { pageOf, urlTokenOf } from "../v2/request-parts.ts";
 import * as envelopes from "./envelopes.ts";
 import {
   presentAudit,

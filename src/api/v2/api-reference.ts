@@ -1,38 +1,8 @@
 import type { TSchema } from "typebox";
+import type { ApiReference, ReferenceEndpoint, ReferenceField } from "../../http/api-reference.ts";
+import { CreatePushFields, NotifyEmailsRequest } from "../../http/push-fields.ts";
 import { describeParameter, openApiDocument, withBraces } from "./openapi.ts";
 import { type Operation, operations } from "./operations.ts";
-import { CreatePushFields, NotifyEmailsRequest } from "./schemas.ts";
-
-export interface ReferenceField {
-  readonly name: string;
-  readonly type: string;
-  readonly description: string;
-}
-
-export interface ReferenceEndpoint {
-  readonly id: string;
-  readonly method: string;
-  readonly path: string;
-  /** Other paths of the same. */
-  readonly alsoAt: readonly string[];
-  readonly summary: string;
-  readonly description: string;
-  readonly token: "not looked at" | "optional" | "required";
-  /** What a token must allow; null: nothing. */
-  readonly scope: string | null;
-  /** `type`: path, query or header. */
-  readonly parameters: readonly ReferenceField[];
-  /** The object in the body that holds the fields; null: the body itself does. */
-  readonly wrapper: string | null;
-  readonly fields: readonly ReferenceField[];
-  readonly answers: readonly { readonly status: string; readonly description: string; readonly keys: string }[];
-}
-
-export interface ApiReference {
-  readonly title: string;
-  readonly description: string;
-  readonly endpoints: readonly ReferenceEndpoint[];
-}
 
 /** What the OpenAPI document says, arranged for a reader. */
 export function apiReference(): ApiReference {

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError, unreachable } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import { sendJson, sendJsonText } from "../../http/headers.ts";
+import { pageOf, passphraseOf, urlTokenOf } from "../../http/parameters.ts";
 import type { ClaimOutcome, Pushes } from "../../pushes/pushes.ts";
 import {
   presentAudit,
@@ -14,7 +15,6 @@ import {
 } from "./presenters.ts";
 import { type ReceiveDeps, receiveCreatePush } from "./receive-create-push.ts";
 import { receiveNotifyEmails } from "./receive-notify-emails.ts";
-import { pageOf, passphraseOf, urlTokenOf } from "./request-parts.ts";
 import type { MessageAnswer, WrongPassphraseAnswer } from "./schemas.ts";
 
 export interface ApiDeps extends ReceiveDeps {

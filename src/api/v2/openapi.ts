@@ -1,4 +1,6 @@
 import type { TSchema } from "typebox";
+import { pageMax } from "../../http/parameters.ts";
+import { CreatePushFields, NotifyEmailsRequest } from "../../http/push-fields.ts";
 import { type Operation, operations, type ParameterName } from "./operations.ts";
 import * as schemas from "./schemas.ts";
 
@@ -50,7 +52,7 @@ const named: readonly (readonly [name: string, schema: TSchema])[] = [
   ["PushList", schemas.PushListAnswer],
   ["Preview", schemas.PreviewAnswer],
   ["Audit", schemas.AuditAnswer],
-  ["NotifyEmailsRequest", schemas.NotifyEmailsRequest],
+  ["NotifyEmailsRequest", NotifyEmailsRequest],
   ["Message", schemas.MessageAnswer],
   ["Error", schemas.ErrorAnswer],
   ["WrongPassphrase", schemas.WrongPassphraseAnswer],
@@ -71,7 +73,7 @@ const parameters: Readonly<Record<ParameterName, OpenApiParameter>> = {
     in: "query",
     required: false,
     description: "Default 1.",
-    schema: { type: "integer", minimum: 1, maximum: schemas.pageMax, default: 1 },
+    schema: { type: "integer", minimum: 1, maximum: pageMax, default: 1 },
   },
   passphrase: {
     name: "passphrase",
@@ -166,13 +168,13 @@ function createContent(): Readonly<Record<string, MediaType>> {
 }
 
 function recipientsContent(): Readonly<Record<string, MediaType>> {
-  const content = { schema: reference(schemas.NotifyEmailsRequest) };
+  const content = { schema: reference(NotifyEmailsRequest) };
   return { "application/json": content, "application/x-www-form-urlencoded": content };
 }
 
 /** The same fields under the names that forms give them. */
 function formSchema(withFiles: boolean): object {
-  const fields = Object.entries(schemas.CreatePushFields.properties)
+  const fields = Object.entries(CreatePushFields.properties)
     .filter(([name]) => name !== "files")
     .map(([name, schema]) => [`push[${name}]`, schema]);
   const file = { type: "string", contentMediaType: "application/octet-stream" };

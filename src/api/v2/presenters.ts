@@ -1,10 +1,10 @@
 import type { Config } from "../../config/config.ts";
 import { downloadUrl } from "../../http/downloads.ts";
-import type { AuditEntry, LinkDeliveryReport, Push, RevealedFile } from "../../pushes/pushes.ts";
+import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
+import type { AuditEntry, Push, RevealedFile } from "../../pushes/pushes.ts";
 import type {
   AuditAnswer,
   CommonAnswer,
-  NotifyByEmail,
   OwnedPushAnswer,
   PreviewAnswer,
   PushAnswer,
@@ -31,7 +31,7 @@ export function presentCommon(push: Push, baseUrl: string, passphrase: string | 
     url_token: push.urlToken,
     deletable_by_viewer: push.deletableByViewer,
     retrieval_step: push.retrievalStep,
-    expired_on: push.expiredOn === null ? null : timestamp(push.expiredOn),
+    expired_on: timestampOrNull(push.expiredOn),
     passphrase,
     created_at: timestamp(push.createdAt),
     updated_at: timestamp(push.updatedAt),
@@ -95,16 +95,6 @@ export function presentAudit(entries: readonly AuditEntry[]): AuditAnswer {
   };
 }
 
-export function presentLinkDelivery(linkDelivery: LinkDeliveryReport): NotifyByEmail {
-  const { recipients, locale, status, successfulSends, proceedAt, errorMessage } = linkDelivery;
-  return {
-    ...{ recipients, locale, status },
-    successful_sends: successfulSends,
-    proceed_at: proceedAt === null ? null : timestamp(proceedAt),
-    ...(errorMessage === null ? {} : { error_message: errorMessage }),
-  };
-}
-
 export function presentVersion(config: Config, version: string): VersionAnswer {
   const { kinds, files } = config;
   return {
@@ -128,9 +118,4 @@ export function presentVersion(config: Config, version: string): VersionAnswer {
       requests: { enabled: false },
     },
   };
-}
-
-/** ISO 8601, UTC, with milliseconds. */
-function timestamp(ms: number): string {
-  return new Date(ms).toISOString();
 }

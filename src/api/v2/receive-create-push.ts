@@ -3,9 +3,8 @@ import { AppError } from "../../base/errors.ts";
 import type { BodyBudget } from "../../http/body/body-budget.ts";
 import { type ReceivedBody, receiveBody } from "../../http/body/receive-body.ts";
 import type { FormFile } from "../../http/body/receive-multipart.ts";
+import { CreatePushFields, readCreatePush } from "../../http/push-fields.ts";
 import type { Actor, CreatePush, IncomingFile, Pushes, Upload } from "../../pushes/pushes.ts";
-import { readCreatePush } from "./read-create-push.ts";
-import { CreatePushFields } from "./schemas.ts";
 
 export interface ReceiveDeps {
   readonly pushes: Pick<Pushes, "assertMayCreate" | "beginUpload">;

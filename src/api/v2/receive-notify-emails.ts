@@ -1,10 +1,9 @@
 import type { FastifyRequest } from "fastify";
 import type { BodyBudget } from "../../http/body/body-budget.ts";
 import { receiveBody, takeNoFile } from "../../http/body/receive-body.ts";
+import { NotifyEmailsRequest, refuseProblems } from "../../http/push-fields.ts";
+import { fieldsReader } from "../../http/read-fields.ts";
 import type { LinkDeliveryRequest } from "../../pushes/pushes.ts";
-import { refuseProblems } from "./read-create-push.ts";
-import { NotifyEmailsRequest } from "./schemas.ts";
-import { fieldsReader } from "./wire-types.ts";
 
 const reader = fieldsReader(NotifyEmailsRequest);
 

@@ -1,9 +1,9 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ApiToken, Factors, Identity, ListedSession, PushDefaults, User } from "../../accounts/accounts.ts";
-import { presentLinkDelivery } from "../../api/v2/presenters.ts";
 import { attachment } from "../../http/content-disposition.ts";
 import { jsonType } from "../../http/headers.ts";
+import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
 import type { ExportedPush, TrailEvent } from "../../pushes/pushes.ts";
 import { type PageDeps, sessionOf } from "../page-scope.ts";
 
@@ -154,12 +154,4 @@ function presentFactors({ appAddedAt, passkeys, backupCodesLeft }: Factors) {
 
 function presentIdentity({ issuer, subject, linkedAt }: Identity) {
   return { issuer, subject, linked_at: timestamp(linkedAt) };
-}
-
-function timestamp(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
-function timestampOrNull(ms: number | null): string | null {
-  return ms === null ? null : timestamp(ms);
 }

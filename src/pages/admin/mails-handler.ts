@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { pageOf } from "../../api/v2/request-parts.ts";
 import { AppError } from "../../base/errors.ts";
 import { sendPage } from "../../http/headers.ts";
+import { pageOf } from "../../http/parameters.ts";
 import { goTo } from "../answers.ts";
 import { idOf, type PageDeps, pageContext, queryOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";

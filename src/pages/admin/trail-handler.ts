@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { pageOf } from "../../api/v2/request-parts.ts";
 import { sendPage } from "../../http/headers.ts";
+import { pageOf } from "../../http/parameters.ts";
 import { type PageDeps, pageContext } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { reading } from "./administrator.ts";

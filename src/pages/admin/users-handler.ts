@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Administrator, Change, FactorReset } from "../../accounts/accounts.ts";
-import { pageOf } from "../../api/v2/request-parts.ts";
 import { AppError } from "../../base/errors.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
+import { pageOf } from "../../http/parameters.ts";
 import { goTo } from "../answers.ts";
 import { idOf, type PageDeps, pageContext, queryOf, userOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";

@@ -1,6 +1,8 @@
 import { afterEach, expect, test } from "vitest";
 import { type BareServer, startBareServer } from "../../../test/support/http-server.ts";
+import { v1ApiReference } from "../../api/v1/api-reference.ts";
 import { operations as v1Operations } from "../../api/v1/operations.ts";
+import { apiReference } from "../../api/v2/api-reference.ts";
 import { operations } from "../../api/v2/operations.ts";
 import { registerApiHelpPage } from "./handler.ts";
 
@@ -13,6 +15,7 @@ test.each([
 ] as const)("%s shows every endpoint, in messages that need no script", async (url, shown, example) => {
   server = startBareServer();
   registerApiHelpPage(server.fastify, {
+    apiReference: { v1: v1ApiReference(), v2: apiReference() },
     assetUrl: (name) => `/assets/${name}`,
     config: { accounts: { loginsDisabled: false }, defaultLocale: undefined },
     branding: { theme: () => ({ name: undefined, logo: undefined, style: undefined }) },

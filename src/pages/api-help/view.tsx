@@ -1,5 +1,5 @@
 import { Fragment } from "preact";
-import type { ApiReference, ReferenceEndpoint, ReferenceField } from "../../api/v2/api-reference.ts";
+import type { ApiReference, ReferenceEndpoint, ReferenceField } from "../../http/api-reference.ts";
 import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref } from "../page-context.ts";
 import type { Page } from "../render.ts";

@@ -1,5 +1,4 @@
-import { presentLinkDelivery } from "../../api/v2/presenters.ts";
-import type { NotifyByEmail } from "../../api/v2/schemas.ts";
+import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
 import type { TrailEvent, WholeTrail } from "../../pushes/pushes.ts";
 
 /** An event as both formats tell it; the names are those of the API's audit answer, and some of our own. */
@@ -12,7 +11,7 @@ interface ExportedEvent {
   readonly times: number;
   readonly created_at: string;
   readonly updated_at: string;
-  readonly notify_by_email?: NotifyByEmail;
+  readonly notify_by_email?: ReturnType<typeof presentLinkDelivery>;
 }
 
 const columns: readonly Exclude<keyof ExportedEvent, "notify_by_email">[] = [
@@ -47,7 +46,7 @@ export async function* trailAsJson({ push, events }: WholeTrail): AsyncIterable<
     created_at: timestamp(push.createdAt),
     expires_at: timestamp(push.expiresAt),
     expired: push.expired,
-    expired_on: push.expiredOn === null ? null : timestamp(push.expiredOn),
+    expired_on: timestampOrNull(push.expiredOn),
     views: push.views,
     expire_after_views: push.expireAfterViews,
   };
@@ -77,8 +76,4 @@ const formulaStart = /^[=+\-@\t\r\n＝＋－＠]/;
 export function csvField(text: string): string {
   const harmless = formulaStart.test(text) ? `'${text}` : text;
   return `"${harmless.replaceAll('"', '""')}"`;
-}
-
-function timestamp(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -1,10 +1,9 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { pageOf } from "../../api/v2/request-parts.ts";
-import { pageMax } from "../../api/v2/schemas.ts";
 import { AppError } from "../../base/errors.ts";
 import { attachment } from "../../http/content-disposition.ts";
 import { jsonType, sendPage } from "../../http/headers.ts";
+import { pageMax, pageOf } from "../../http/parameters.ts";
 import { linkOf } from "../dashboard/handler.ts";
 import { sendGone } from "../gone/handler.ts";
 import { type PageDeps, pageContext, queryOf, tokenOf } from "../page-scope.ts";

@@ -1,8 +1,7 @@
 import type { FastifyRequest } from "fastify";
-import { pageOf } from "../../api/v2/request-parts.ts";
-import { pageMax } from "../../api/v2/schemas.ts";
 import { AppError } from "../../base/errors.ts";
 import type { KindName } from "../../config/config.ts";
+import { pageMax, pageOf } from "../../http/parameters.ts";
 import type { PushSearch } from "../../pushes/pushes.ts";
 import { queryOf } from "../page-scope.ts";
 

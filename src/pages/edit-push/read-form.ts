@@ -1,4 +1,4 @@
-import { readCreatePush } from "../../api/v2/read-create-push.ts";
+import { readCreatePush } from "../../http/push-fields.ts";
 import type { EditablePush, EditPush } from "../../pushes/pushes.ts";
 import type { PushFields } from "../new-push/handler.ts";
 import { type EditValues, untouched } from "./model.ts";

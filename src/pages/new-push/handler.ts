@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { readCreatePush } from "../../api/v2/read-create-push.ts";
 import { AppError, type FieldProblems } from "../../base/errors.ts";
 import type { KindName } from "../../config/config.ts";
 import { signInPath } from "../../http/authentication.ts";
 import type { FormFields } from "../../http/body/form-fields.ts";
 import { receiveBody } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
+import { readCreatePush } from "../../http/push-fields.ts";
 import { asksForLinkDelivery } from "../../pushes/pushes.ts";
 import { mayConfirm } from "../account/model.ts";
 import { goTo } from "../answers.ts";

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from "fastify";
-import { AppError } from "../../base/errors.ts";
-import { pageMax } from "./schemas.ts";
+import { AppError } from "../base/errors.ts";
 
+/** The last page of any list. */
+export const pageMax = 200;
 const tokenPattern = /^[A-Za-z0-9_-]{1,64}$/;
 const pagePattern = /^[1-9][0-9]{0,2}$/;
 

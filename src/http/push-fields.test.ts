@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { AppError } from "../../base/errors.ts";
-import { readCreatePush } from "./read-create-push.ts";
+import { AppError } from "../base/errors.ts";
+import { readCreatePush } from "./push-fields.ts";
 
 const read = (fields: unknown) => readCreatePush(Object(fields)).request;
 
