@@ -126,7 +126,7 @@ export async function openDomain(config: Config, effects: Effects, events: Event
     const linkEmails = watchLinkEmails({ store, clock });
     const mail = createMail({ config, db, keyring, clock, random, events, linkEmails });
     const accounts = createAccounts({
-      ...{ db, clock, random, argon2, limits, outbox: mail.outbox, askedOutbox: mail.askedOutbox },
+      ...{ db, clock, random, argon2, limits, outbox: mail.outbox, requestedOutbox: mail.requestedOutbox },
       settings: config.accounts,
       bootCodeFile: createBootCodeFile(config.dataDir, random),
       keyring: () => keyring,
@@ -223,24 +223,24 @@ function refuseToMakeMasterKey(config: Config, what: string): void {
 }
 
 /** Mails about pushes: of people the accounts know, by the outbox. */
-function pushEmails(config: Config, { askedOutbox }: Mail, accounts: Pick<Accounts, "findUser">): PushEmails {
+function pushEmails(config: Config, { requestedOutbox }: Mail, accounts: Pick<Accounts, "findUser">): PushEmails {
   const { enabled, dailyMax } = config.linkDeliveries;
   return {
-    ...{ mailsLinks: enabled, tellsOfViews: askedOutbox.open, dailyMax },
+    ...{ mailsLinks: enabled, tellsOfViews: requestedOutbox.open, dailyMax },
     async findOwner(ownerId) {
       const user = await accounts.findUser(ownerId);
       return user && { email: user.email, isConfirmed: user.confirmedAt !== null, language: user.language };
     },
     async assertRoom() {
-      if (await askedOutbox.isFull()) throw unavailable("Too many mails wait to be sent. Try again later.", 60);
+      if (await requestedOutbox.isFull()) throw unavailable("Too many mails wait to be sent. Try again later.", 60);
     },
     async putLink(tx, { to, locale, urlToken, retrievalStep, ...letter }, now) {
       const path = `/p/${urlToken}${retrievalStep ? "/r" : ""}`;
-      await askedOutbox.put(tx, { to, language: locale, content: { kind: "push_link", path, ...letter } }, now);
+      await requestedOutbox.put(tx, { to, language: locale, content: { kind: "push_link", path, ...letter } }, now);
     },
     async putViewNotification(tx, { to, language, kind, viewedAt, ...letter }, now) {
       const content = { kind: "push_view", pushKind: kind, at: viewedAt, ...letter } as const;
-      await askedOutbox.put(tx, { to, language, content }, now);
+      await requestedOutbox.put(tx, { to, language, content }, now);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { makeTestAccounts, makeUser, password, placeAt } from "../../test/support/accounts.ts";
+import { clientAt, makeTestAccounts, makeUser, password } from "../../test/support/accounts.ts";
 import { readRows } from "../../test/support/engine-database.ts";
 import { dayMs } from "../base/clock.ts";
 
@@ -8,7 +8,7 @@ it("go in bounded batches, and none is left behind by a batch that removed accou
   await makeUser(accounts);
   for (let at = 0; at < 5; at += 1) {
     const email = `abandoned-${at}@example.com`;
-    await accounts.signUp({ email, password, language: "en", place: placeAt(email) });
+    await accounts.signUp({ email, password, language: "en", client: clientAt(email) });
     advance(1);
   }
   advance(8 * dayMs);
@@ -22,7 +22,7 @@ it("that were made at one moment go together", async () => {
   const { accounts, db, advance } = makeTestAccounts();
   await makeUser(accounts);
   for (const email of ["bob@example.com", "eve@example.com", "mia@example.com"]) {
-    await accounts.signUp({ email, password, language: "en", place: placeAt(email) });
+    await accounts.signUp({ email, password, language: "en", client: clientAt(email) });
   }
   advance(8 * dayMs);
   expect(await accounts.removeAbandonedLinks(2)).toBe(3);

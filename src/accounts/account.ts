@@ -17,9 +17,9 @@ export interface User {
 }
 
 /** Where somebody asks from. */
-export interface Place {
+export interface ClientContext {
   /** Throttle key: the IPv4 address, or the IPv6 /64 network. */
-  readonly client: string;
+  readonly throttleKey: string;
   readonly address: string;
   readonly userAgent: string;
 }

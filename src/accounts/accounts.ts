@@ -5,7 +5,7 @@ import { createEmailChange, type EmailChange } from "./email-change.ts";
 import { createSecondFactors, type SecondFactors } from "./factors.ts";
 import { createFirstAdministratorDoor, type FirstAdministrator } from "./first-administrator.ts";
 import { createIdentities, type Identities } from "./identities.ts";
-import { createKnownPlaces } from "./known-places.ts";
+import { createKnownClients } from "./known-clients.ts";
 import { createOwnConfirmation, type OwnConfirmation } from "./own-confirmation.ts";
 import { createPasswordCheck } from "./password-check.ts";
 import { createPasswords, type Passwords } from "./passwords.ts";
@@ -19,7 +19,7 @@ import { createSingleSignOn, type SingleSignOn } from "./single-sign-on.ts";
 import { createAdministrationStore } from "./store/administration.ts";
 import { createEmailChangeStore } from "./store/email-change.ts";
 import { createIdentityStore } from "./store/identities.ts";
-import { createKnownPlaceStore } from "./store/known-places.ts";
+import { createKnownClientStore } from "./store/known-clients.ts";
 import { createMailedLinkStore } from "./store/mailed-links.ts";
 import { createPasswordStore } from "./store/passwords.ts";
 import { createProfileStore } from "./store/profile.ts";
@@ -29,7 +29,7 @@ import { createTokenStore } from "./store/tokens.ts";
 import { createUserStore } from "./store/users.ts";
 import { createUsers, type Users } from "./users.ts";
 
-export type { ApiToken, ListedSession, Passkey, Place, Scope, Session, User } from "./account.ts";
+export type { ApiToken, ClientContext, ListedSession, Passkey, Scope, Session, User } from "./account.ts";
 export { allScopes } from "./account.ts";
 export type { AdminEntry, Administrator, Change, UserSummary } from "./administration.ts";
 export { type TokenHolder, type TokenLimits, tokenLimits } from "./api-tokens.ts";
@@ -72,10 +72,10 @@ export interface Accounts
 export function createAccounts(deps: AccountsDeps): Accounts {
   const users = createUserStore(deps.db);
   const administration = createAdministrationStore(deps.db);
-  const places = createKnownPlaces({ store: createKnownPlaceStore(deps.db), outbox: deps.outbox });
-  const sessions = createSessions({ ...deps, store: createSessionStore(deps.db), places });
+  const knownClients = createKnownClients({ store: createKnownClientStore(deps.db), outbox: deps.outbox });
+  const sessions = createSessions({ ...deps, store: createSessionStore(deps.db), knownClients });
   const passwords = createPasswordStore(deps.db);
-  const check = createPasswordCheck({ ...deps, places });
+  const check = createPasswordCheck({ ...deps, knownClients });
   const passwordDoor = createPasswords({ ...deps, store: passwords, check });
   const profile = createProfile({
     ...{ clock: deps.clock, store: createProfileStore(deps.db), checkPassword: passwordDoor.checkPassword },
@@ -86,7 +86,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     findUserByEmail: async (email: string) => (await users.findUserByEmail(email))?.user,
   };
   const links = createMailedLinkStore(deps.db);
-  const entry = { ...deps, users, links, passwords, places, startSession: sessions.start };
+  const entry = { ...deps, users, links, passwords, knownClients, startSession: sessions.start };
   return {
     ...createUsers({ ...deps, store: users }),
     ...createRegistration(entry),

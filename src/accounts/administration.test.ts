@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { makeTestAccounts, password, placeAt, startOfTests } from "../../test/support/accounts.ts";
+import { clientAt, makeTestAccounts, password, startOfTests } from "../../test/support/accounts.ts";
 import { readRows } from "../../test/support/engine-database.ts";
 import type { Accounts } from "./accounts.ts";
 
@@ -52,7 +52,7 @@ it("shuts a disabled user out at once, whatever he signed in with, and lets him 
   const { accounts } = makeTestAccounts();
   const user = await make(accounts, "ada@example.com");
   const { token } = await accounts.createToken(user.id, "script");
-  const signIn = () => accounts.signIn({ email: user.email, password, place: placeAt("c") });
+  const signIn = () => accounts.signIn({ email: user.email, password, client: clientAt("c") });
   const session = await signIn();
   await accounts.setDisabled(user.id, true, shell);
   expect(await accounts.authenticateSession(session?.sessionToken ?? "")).toBeUndefined();
@@ -68,7 +68,7 @@ it("leaves nothing of a deleted user but the line that says so", async () => {
   const { accounts, db } = makeTestAccounts();
   const user = await make(accounts, "eve@example.com");
   await accounts.createToken(user.id, "script");
-  await accounts.signIn({ email: user.email, password, place: placeAt("c") });
+  await accounts.signIn({ email: user.email, password, client: clientAt("c") });
   const by = { userId: 7, email: "ada@example.com", address: "192.0.2.1" };
   expect(await accounts.deleteUser(user.id, by)).toMatchObject({ outcome: "done" });
   for (const table of ["users", "sessions", "api_tokens"]) {

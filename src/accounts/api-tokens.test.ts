@@ -179,15 +179,15 @@ describe("API tokens", () => {
     const { outbox, letters } = keepEmails();
     const { accounts } = makeTestAccounts({ outbox });
     const ada = await makeUser(accounts);
-    const place = { address: "192.0.2.9", userAgent: "Firefox" };
-    const { apiToken, token } = await accounts.createToken(ada.id, " deploy ", {}, place);
-    await expect(accounts.createToken(ada.id, "", {}, place)).rejects.toMatchObject({ code: "invalid_fields" });
-    await accounts.revokeToken(999, apiToken.id, place);
+    const client = { address: "192.0.2.9", userAgent: "Firefox" };
+    const { apiToken, token } = await accounts.createToken(ada.id, " deploy ", {}, client);
+    await expect(accounts.createToken(ada.id, "", {}, client)).rejects.toMatchObject({ code: "invalid_fields" });
+    await accounts.revokeToken(999, apiToken.id, client);
     await accounts.revokeToken(ada.id, apiToken.id);
-    await accounts.revokeToken(ada.id, apiToken.id, place);
+    await accounts.revokeToken(ada.id, apiToken.id, client);
     const content = { kind: "notice", subject: "deploy", at: startOfTests };
     expect(letters).toEqual([
-      { to: ada.email, language: null, content: { ...content, notice: "token_made", ...place } },
+      { to: ada.email, language: null, content: { ...content, notice: "token_made", ...client } },
       { to: ada.email, language: null, content: { ...content, notice: "token_revoked", address: "", userAgent: "" } },
     ]);
     expect(JSON.stringify(letters)).not.toContain(token);

@@ -7,7 +7,7 @@ import { digest, equalDigests } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
 import type { Transaction } from "../database/database.ts";
 import type { NoticeName, Outbox } from "../mail/outbox.ts";
-import { type ApiToken, allScopes, type Place, type Scope, type User } from "./account.ts";
+import { type ApiToken, allScopes, type ClientContext, type Scope, type User } from "./account.ts";
 import { hasCharacters } from "./character-count.ts";
 import type { AccountsDeps } from "./deps.ts";
 import { createLastUse } from "./last-use.ts";
@@ -28,7 +28,7 @@ const endedKeptMax = 200;
 const perPage = 50;
 
 /** Whose commands are not asked for over the network. */
-const nowhere: Pick<Place, "address" | "userAgent"> = { address: "", userAgent: "" };
+const nowhere: Pick<ClientContext, "address" | "userAgent"> = { address: "", userAgent: "" };
 
 interface Deps {
   readonly store: TokenStore;
@@ -64,14 +64,14 @@ export interface ApiTokens {
     userId: number,
     name: string,
     limits?: TokenLimits,
-    place?: Pick<Place, "address" | "userAgent">,
+    client?: Pick<ClientContext, "address" | "userAgent">,
   ): Promise<{ token: string; apiToken: ApiToken }>;
   /** Newest first; revoked and expired ones stay listed, the newest 200 of them. */
   listTokens(userId: number): Promise<readonly ApiToken[]>;
   /** 50 of them, those in use first. @param page from 1. */
   listTokenPage(userId: number, page: number): Promise<{ tokens: readonly ApiToken[]; hasMore: boolean }>;
   /** Its user is told by mail. false: no such token of that user, or revoked already. @param place as in `createToken`. */
-  revokeToken(userId: number, tokenId: number, place?: Pick<Place, "address" | "userAgent">): Promise<boolean>;
+  revokeToken(userId: number, tokenId: number, client?: Pick<ClientContext, "address" | "userAgent">): Promise<boolean>;
   /**
    * undefined: unknown, revoked, expired, of a disabled user, or not to be used from this address.
    * @param email when given (X-User-Email), the token must be that user's.
@@ -86,8 +86,8 @@ export function createApiTokens({ store, clock, random, outbox, onUseNotRecorded
     onFailure: (error) => onUseNotRecorded("api_token", error),
   });
 
-  function notify(notice: NoticeName, at: number, place: Pick<Place, "address" | "userAgent">) {
-    const { address, userAgent } = place;
+  function notify(notice: NoticeName, at: number, client: Pick<ClientContext, "address" | "userAgent">) {
+    const { address, userAgent } = client;
     return (tx: Transaction, user: Pick<User, "email" | "language">, subject: string) =>
       outbox.put(
         tx,
@@ -101,7 +101,7 @@ export function createApiTokens({ store, clock, random, outbox, onUseNotRecorded
   }
 
   return {
-    async createToken(userId, name, limits = {}, place = nowhere) {
+    async createToken(userId, name, limits = {}, client = nowhere) {
       const wanted = { name: name.trim(), scopes: allScopes, expiresInDays: null, networks: [], ...limits };
       const problems = problemsOf(wanted);
       if (Object.keys(problems).length > 0) throw invalidFields(problems);
@@ -117,7 +117,7 @@ export function createApiTokens({ store, clock, random, outbox, onUseNotRecorded
         now,
         inUseMax: tokenLimits.inUseMax,
         endedKeptMax,
-        onMade: notify("token_made", now, place),
+        onMade: notify("token_made", now, client),
       });
       if (apiToken === undefined) {
         throw invalidFields({ tokens: [`${tokenLimits.inUseMax} tokens are in use: revoke one first.`] });
@@ -133,10 +133,10 @@ export function createApiTokens({ store, clock, random, outbox, onUseNotRecorded
       return { tokens: found.slice(0, perPage), hasMore: found.length > perPage };
     },
 
-    async revokeToken(userId, tokenId, place = nowhere) {
+    async revokeToken(userId, tokenId, client = nowhere) {
       if (!Number.isSafeInteger(tokenId)) return false;
       const now = clock.now();
-      return store.revokeToken({ userId, tokenId, now, onRevoked: notify("token_revoked", now, place) });
+      return store.revokeToken({ userId, tokenId, now, onRevoked: notify("token_revoked", now, client) });
     },
 
     async authenticateToken({ token, email, address }) {

@@ -18,8 +18,8 @@ export interface AccountsDeps {
   /** Asked for only by what is sealed: most of an account is not, and commands work without the master key. */
   readonly keyring: () => Keyring;
   readonly outbox: Outbox;
-  /** See Mail.askedOutbox. */
-  readonly askedOutbox: BoundedOutbox;
+  /** See Mail.requestedOutbox. */
+  readonly requestedOutbox: BoundedOutbox;
   readonly limits: Limits;
   readonly bootCodeFile: BootCodeFile;
   /** undefined: nobody signs in elsewhere. */

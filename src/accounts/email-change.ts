@@ -6,7 +6,7 @@ import { makeOpaqueToken } from "../crypto/tokens.ts";
 import type { Transaction } from "../database/database.ts";
 import { linkLifeMs } from "../mail/email.ts";
 import type { Outbox } from "../mail/outbox.ts";
-import type { Place, Session, User } from "./account.ts";
+import type { ClientContext, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./deps.ts";
 import type { Profile } from "./profile.ts";
 import type { EmailChangeStore } from "./store/email-change.ts";
@@ -35,12 +35,12 @@ export interface EmailChange {
     session: Pick<Session, "user" | "createdAt">;
     email: string;
     password: string;
-    place: Place;
+    client: ClientContext;
   }): Promise<EmailChangeOutcome>;
   /** What `confirmNewEmail` would change to; undefined: the link is unknown, used, void or older than a day. */
   findNewEmail(token: string): Promise<string | undefined>;
   /** The link that came by mail; it works once. The old address is told. */
-  confirmNewEmail(token: string, place: Place): Promise<"changed" | "invalid" | "taken">;
+  confirmNewEmail(token: string, client: ClientContext): Promise<"changed" | "invalid" | "taken">;
 }
 
 interface Deps {
@@ -55,23 +55,23 @@ interface Deps {
 export function createEmailChange(deps: Deps): EmailChange {
   const { store, clock, outbox, settings } = deps;
 
-  const tellOldAddress = (place: Place, now: number) => (tx: Transaction, before: User) => {
-    const { address, userAgent } = place;
+  const tellOldAddress = (client: ClientContext, now: number) => (tx: Transaction, before: User) => {
+    const { address, userAgent } = client;
     const content = { kind: "notice", notice: "email_changed", subject: "", at: now, address, userAgent } as const;
     return outbox.put(tx, { to: before.email, language: before.language, content }, now);
   };
 
   return {
-    async changeEmail({ session, email: typed, password, place }) {
+    async changeEmail({ session, email: typed, password, client }) {
       const { user } = session;
       const email = normalizeEmail(typed);
       if (email === undefined) return "malformed";
       if (email === user.email) return "unchanged";
       if (settings.signupEmailPattern?.test(email) === false) return "not_allowed";
-      if (!(await deps.confirmIdentity(session, password, place))) return "not_confirmed";
+      if (!(await deps.confirmIdentity(session, password, client))) return "not_confirmed";
       const now = clock.now();
       if (outbox.open) return await sendLink(deps, user.id, email, now);
-      const change = { userId: user.id, email, now, onChanged: tellOldAddress(place, now) };
+      const change = { userId: user.id, email, now, onChanged: tellOldAddress(client, now) };
       const outcome = await store.changeEmail(change);
       return outcome === "unknown" ? "not_confirmed" : outcome;
     },
@@ -80,10 +80,10 @@ export function createEmailChange(deps: Deps): EmailChange {
       return tokenShape.test(token) ? store.findLink(digest(token), clock.now() - lifeMs) : undefined;
     },
 
-    async confirmNewEmail(token, place) {
+    async confirmNewEmail(token, client) {
       if (!tokenShape.test(token)) return "invalid";
       const now = clock.now();
-      const onChanged = tellOldAddress(place, now);
+      const onChanged = tellOldAddress(client, now);
       return await store.redeemLink({ digest: digest(token), now, since: now - lifeMs, onChanged });
     },
   };

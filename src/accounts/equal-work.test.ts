@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { makeTestAccounts, makeUser, password, placeAt } from "../../test/support/accounts.ts";
+import { clientAt, makeTestAccounts, makeUser, password } from "../../test/support/accounts.ts";
 import { changeRows, openEngineDatabase } from "../../test/support/engine-database.ts";
 import { systemRandom } from "../base/random.ts";
 import { createKeyring } from "../crypto/keyring.ts";
@@ -58,7 +58,7 @@ async function makeWorld() {
   await makeUser(accounts, confirmed);
   await makeUser(accounts, disabled);
   await changeRows(db, "UPDATE users SET disabled_at = 1 WHERE email = ?", disabled);
-  const request = (email: string) => ({ email, language: "en", place: placeAt(email) });
+  const request = (email: string) => ({ email, language: "en", client: clientAt(email) });
   await accounts.signUp({ ...request(pending), password });
   return { accounts, request, during };
 }

@@ -7,9 +7,9 @@ import {
   addPasskey,
   appFor,
   changeBy,
+  client,
   openFactorWorld,
   party,
-  place,
   signInAs,
 } from "../../test/support/factors.ts";
 import { keepEmails } from "../../test/support/kept-emails.ts";
@@ -107,7 +107,7 @@ describe("a change where a factor stands", () => {
 
     const prove = async (by: TestAuthenticator, of = session) => {
       const answer = by.get(await accounts.offerOwnPasskeys(of, party));
-      return { session, place, proof: { typed: "", passkey: { answer, party } } };
+      return { session, client, proof: { typed: "", passkey: { answer, party } } };
     };
     expect((await accounts.makeBackupCodes(await prove(hers.authenticator))).outcome).toBe("unproven");
     expect((await accounts.makeBackupCodes(await prove(authenticator, eve.session))).outcome).toBe("unproven");

@@ -1,7 +1,7 @@
 import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/server";
 import type { Clock } from "../base/clock.ts";
 import type { Database, Transaction } from "../database/database.ts";
-import type { Passkey, Place, Session } from "./account.ts";
+import type { ClientContext, Passkey, Session } from "./account.ts";
 import type { Administrator } from "./administration.ts";
 import { hasCharacters } from "./character-count.ts";
 import type { AccountsDeps } from "./deps.ts";
@@ -30,7 +30,7 @@ export interface Factors {
 /** Who changes the factors, from where, and what shows that it is the owner and not somebody at an open screen. */
 export interface FactorChange {
   readonly session: Session;
-  readonly place: Place;
+  readonly client: ClientContext;
   /** See `proofNeeded`. */
   readonly proof: Proof;
 }
@@ -149,11 +149,11 @@ async function proofNeeded({ factors, passkeys, clock }: Deps, session: Session)
 /** Asks for the proof, then changes. Whether a factor has come to stand meanwhile is decided again inside the transaction. */
 async function proven<T>(
   deps: Deps,
-  { session, proof, place }: FactorChange,
+  { session, proof, client }: FactorChange,
   change: (isProven: boolean) => Promise<T>,
 ): Promise<T | ChangeRefusal> {
   if ((await proofNeeded(deps, session)) === "nothing") return change(false);
-  const answer = await deps.prove(session, proof, place);
+  const answer = await deps.prove(session, proof, client);
   if (answer.outcome === "too_many") return answer;
   return answer.outcome === "right" ? change(true) : { outcome: "unproven" };
 }

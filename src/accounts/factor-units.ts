@@ -3,7 +3,7 @@ import type { Random } from "../base/random.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Database, Transaction } from "../database/database.ts";
 import type { NoticeName, Outbox } from "../mail/outbox.ts";
-import type { Place, Session, User } from "./account.ts";
+import type { ClientContext, Session, User } from "./account.ts";
 import type { Administrator, RecordInTransaction } from "./administration.ts";
 import { backupCodeDigest, makeBackupCodes, readBackupCode } from "./backup-codes.ts";
 import { endSessions } from "./store/end-sessions.ts";
@@ -20,7 +20,7 @@ export type FactorReset =
 /** Who changes factors, and from where. */
 interface Asking {
   readonly session: Session;
-  readonly place: Place;
+  readonly client: ClientContext;
 }
 
 /** What every change of factors consists of: in the transaction that `change` begins. */
@@ -63,10 +63,10 @@ export function createFactorUnits(deps: {
     user: User,
     notice: NoticeName,
     subject: string,
-    place: Pick<Place, "address" | "userAgent">,
+    client: Pick<ClientContext, "address" | "userAgent">,
     now: number,
   ): Promise<void> {
-    const { address, userAgent } = place;
+    const { address, userAgent } = client;
     const content = { kind: "notice", notice, subject, at: now, address, userAgent } as const;
     return outbox.put(tx, { to: user.email, language: user.language, content }, now);
   }
@@ -95,9 +95,9 @@ export function createFactorUnits(deps: {
     putFirstBackupCodes: async (tx, userId) =>
       (await factors.hasBackupCodes(tx, userId)) ? null : putBackupCodes(tx, userId),
 
-    async announce(tx, { session, place }, notice, subject, now) {
+    async announce(tx, { session, client }, notice, subject, now) {
       await endSessions(tx, session.user.id, session.id);
-      await put(tx, session.user, notice, subject, place, now);
+      await put(tx, session.user, notice, subject, client, now);
     },
 
     async reset(userId, by) {

@@ -1,4 +1,4 @@
-import type { Place, User } from "./account.ts";
+import type { ClientContext, User } from "./account.ts";
 import type { RecordInTransaction } from "./administration.ts";
 import type { AccountsDeps } from "./deps.ts";
 import { createFactorChanges, type FactorChanges } from "./factor-changes.ts";
@@ -21,7 +21,7 @@ export function createSecondFactors(
     readonly starts: Pick<SessionStarts, "startComplete">;
     readonly findUser: (userId: number) => Promise<User | undefined>;
     readonly recordInTransaction: RecordInTransaction;
-    readonly checkPassword: (userId: number, password: string, place: Place) => Promise<boolean>;
+    readonly checkPassword: (userId: number, password: string, client: ClientContext) => Promise<boolean>;
   },
 ): SecondFactors {
   const factors = createFactorStore(deps.db);

@@ -7,7 +7,7 @@ import type { Argon2Queue } from "../crypto/passphrase.ts";
 import { readCode } from "../crypto/readable-code.ts";
 import type { Database } from "../database/database.ts";
 import { type Limits, tooManyAttempts } from "../limits/limits.ts";
-import type { Place, User } from "./account.ts";
+import type { ClientContext, User } from "./account.ts";
 import type { AccountsDeps, BootCodeFile } from "./deps.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
 import type { SessionStarts } from "./sessions.ts";
@@ -42,7 +42,7 @@ export interface FirstAdministrator {
     bootCode: string;
     email: string;
     password: string;
-    place: Place;
+    client: ClientContext;
   }): Promise<FirstRunOutcome>;
 }
 
@@ -94,11 +94,11 @@ export function createFirstAdministratorDoor(deps: Deps): FirstAdministrator {
 
     isFirstRun: async () => !(await isOver()),
 
-    async createFirstAdministrator({ bootCode, email: typed, password, place }) {
+    async createFirstAdministrator({ bootCode, email: typed, password, client }) {
       if (settings.loginsDisabled) throw new AppError("forbidden", "Nobody can sign in here.");
       if (await isOver()) return { outcome: "over" };
       const now = clock.now();
-      const refund = await chargeAttempt(place.client, now);
+      const refund = await chargeAttempt(client.throttleKey, now);
       // Before anything else is said: what is wrong with the rest is only for whoever has the code.
       if (!isRight(bootCode)) return { outcome: "refused", problems: { bootCode: "wrong" } };
       await refund();
@@ -111,7 +111,7 @@ export function createFirstAdministratorDoor(deps: Deps): FirstAdministrator {
         };
         return { outcome: "refused", problems };
       }
-      const passwordHash = await argon2.hashPassword(password, place.client);
+      const passwordHash = await argon2.hashPassword(password, client.throttleKey);
       const user = await db.writeSerialized("accounts", async (tx) =>
         (await users.isInhabited(tx))
           ? undefined
@@ -119,7 +119,7 @@ export function createFirstAdministratorDoor(deps: Deps): FirstAdministrator {
       );
       bootCodeFile.remove();
       if (user === undefined) return { outcome: "over" };
-      const sessionToken = await deps.startSession(user, place, now);
+      const sessionToken = await deps.startSession(user, client, now);
       if (sessionToken === undefined) throw new AppError("forbidden", "This account may not sign in.");
       return { outcome: "made", user, sessionToken };
     },

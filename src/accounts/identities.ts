@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Database, Transaction } from "../database/database.ts";
 import type { NoticeName, Outbox } from "../mail/outbox.ts";
-import type { Place, Session, User } from "./account.ts";
+import type { ClientContext, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./deps.ts";
 import type { PasswordCheck } from "./password-check.ts";
 import type { Provider } from "./provider.ts";
@@ -43,7 +43,7 @@ export interface Identities {
     stepToken: string | undefined;
     password: string;
     session: Session | null;
-    place: Place;
+    client: ClientContext;
   }): Promise<LinkOutcome>;
   /** Of former providers too; the newest first. */
   listIdentities(userId: number): Promise<readonly Identity[]>;
@@ -51,7 +51,7 @@ export interface Identities {
   unlinkIdentities(request: {
     userId: number;
     password: string;
-    place: Place;
+    client: ClientContext;
   }): Promise<"unlinked" | "wrong_password" | "only_way_in">;
 }
 
@@ -78,33 +78,33 @@ export function createIdentities(deps: Deps): Identities {
       return { accountEmail: user.email, providerEmail: step.email, by: proofNeeded(step, user, session) };
     },
 
-    async confirmLink({ stepToken, password, session, place }) {
+    async confirmLink({ stepToken, password, session, client }) {
       const waiting = await findWaiting(stepToken, deps);
       if (waiting === undefined || stepToken === undefined) return { is: "invalid" };
       const { step, user, account } = waiting;
       const by = proofNeeded(step, user, session);
       if (by === "sign_in") return { is: "invalid" };
-      const given = { email: user.email, account, password, place };
+      const given = { email: user.email, account, password, client };
       if (by === "password" && !(await check(given, clock.now()))) return { is: "wrong_password" };
       // Asked once more inside the write: a password that was changed meanwhile proves nothing.
       const proven: Guard = async (tx) =>
         by === "consent" || (await passwords.stands(tx, user.id, account.passwordHash));
-      const request = { stepToken, step, user, place, proven };
+      const request = { stepToken, step, user, client, proven };
       return session?.user.id === user.id ? linkInSession(request, deps) : signInAndLink(request, deps);
     },
 
     listIdentities: (userId) => identities.listIdentities(userId),
 
-    async unlinkIdentities({ userId, password, place }) {
+    async unlinkIdentities({ userId, password, client }) {
       openProvider(deps);
       const account = await passwords.findPassword(userId);
       if (account === undefined || !account.user.hasPassword) return "only_way_in";
-      const given = { email: account.user.email, account, password, place };
+      const given = { email: account.user.email, account, password, client };
       if (!(await check(given, clock.now()))) return "wrong_password";
       const now = clock.now();
       await db.writeSerialized("accounts", async (tx) => {
         if (!(await identities.deleteIdentities(tx, userId))) return;
-        await tell(tx, deps, "single_sign_on_unlinked", account.user, place, now);
+        await tell(tx, deps, "single_sign_on_unlinked", account.user, client, now);
       });
       return "unlinked";
     },
@@ -132,7 +132,7 @@ interface LinkRequest {
   readonly stepToken: string;
   readonly step: StepToConfirm;
   readonly user: User;
-  readonly place: Place;
+  readonly client: ClientContext;
   readonly proven: Guard;
 }
 
@@ -143,15 +143,15 @@ async function linkInSession(request: LinkRequest, deps: Deps): Promise<LinkOutc
 }
 
 async function signInAndLink(request: LinkRequest, deps: Deps): Promise<LinkOutcome> {
-  const { user, place, proven, step } = request;
+  const { user, client, proven, step } = request;
   const now = deps.clock.now();
   if (user.hasSecondFactor) {
-    const sessionToken = await deps.startSession(user, place, now, proven);
+    const sessionToken = await deps.startSession(user, client, now, proven);
     return sessionToken === undefined ? { is: "invalid" } : { is: "waits_for_factor", sessionToken };
   }
   const link = linkUnit({ ...request, factorShown: false }, deps);
   const done: { result: LinkResult } = { result: "refused" };
-  const sessionToken = await deps.startSession(user, place, now, async (tx) => {
+  const sessionToken = await deps.startSession(user, client, now, async (tx) => {
     done.result = await link(tx);
     return done.result === "linked";
   });
@@ -166,7 +166,7 @@ function linkUnit(
   request: LinkRequest & { readonly factorShown: boolean },
   deps: Deps,
 ): (tx: Transaction) => Promise<LinkResult> {
-  const { stepToken, step, user, place, proven, factorShown } = request;
+  const { stepToken, step, user, client, proven, factorShown } = request;
   const { clock, steps, identities } = deps;
   const { issuer, subject } = step;
   return async (tx) => {
@@ -175,7 +175,7 @@ function linkUnit(
     const link = { issuer, subject, userId: user.id, now, factorShown, perUserMax };
     const result = await identities.linkIdentity(tx, link);
     if (result === "linked_before") return "linked";
-    if (result === "linked") await tell(tx, deps, "single_sign_on_linked", user, place, now);
+    if (result === "linked") await tell(tx, deps, "single_sign_on_linked", user, client, now);
     return result;
   };
 }
@@ -186,7 +186,7 @@ function tell(
   { outbox, provider }: Deps,
   notice: NoticeName,
   user: User,
-  { address, userAgent }: Place,
+  { address, userAgent }: ClientContext,
   now: number,
 ): Promise<void> {
   const content = { kind: "notice", notice, subject: provider?.name ?? "", at: now, address, userAgent } as const;

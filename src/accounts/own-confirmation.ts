@@ -4,7 +4,7 @@ import type { Random } from "../base/random.ts";
 import type { Database } from "../database/database.ts";
 import { type Limits, tooManyAttempts } from "../limits/limits.ts";
 import type { BoundedOutbox } from "../mail/outbox.ts";
-import type { Place, User } from "./account.ts";
+import type { ClientContext, User } from "./account.ts";
 import { putConfirmation } from "./confirmation-email.ts";
 import type { MailedLinkStore } from "./store/mailed-links.ts";
 import type { UserStore } from "./store/users.ts";
@@ -19,7 +19,7 @@ export interface OwnConfirmation {
   requestOwnConfirmation(request: {
     user: Pick<User, "id" | "email">;
     language: string;
-    place: Place;
+    client: ClientContext;
   }): Promise<"sent" | "not_waiting">;
 }
 
@@ -29,7 +29,7 @@ interface Deps {
   readonly links: MailedLinkStore;
   readonly clock: Clock;
   readonly random: Random;
-  readonly askedOutbox: BoundedOutbox;
+  readonly requestedOutbox: BoundedOutbox;
   readonly limits: Limits;
 }
 
@@ -41,7 +41,7 @@ const perHourMax = { client: 100, user: 5, address: 5 };
 const rememberedMax = 20_000;
 
 export function createOwnConfirmation(deps: Deps): OwnConfirmation {
-  const { db, users, clock, askedOutbox: outbox, limits } = deps;
+  const { db, users, clock, requestedOutbox: outbox, limits } = deps;
   const counterOf = (of: keyof typeof perHourMax) =>
     limits.inWindows({
       ...{ name: `own confirmation mail ${of}`, windowMs: hourMs, max: perHourMax[of], rememberedMax },
@@ -61,10 +61,10 @@ export function createOwnConfirmation(deps: Deps): OwnConfirmation {
   }
 
   return {
-    async requestOwnConfirmation({ user: { id, email }, language, place }) {
+    async requestOwnConfirmation({ user: { id, email }, language, client }) {
       if (!outbox.open) throw new AppError("forbidden", "This server sends no mails.");
       const now = clock.now();
-      await charge(place.client, { id, email }, now);
+      await charge(client.throttleKey, { id, email }, now);
       if (await outbox.isFull()) throw unavailable("Too many mails wait to be sent. Try again later.", 60);
       return await db.writeSerialized("accounts", async (tx) => {
         const user = await users.findFresh(tx, email);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { makeUser, openSettings, password } from "../../test/support/accounts.ts";
 import { TestAuthenticator } from "../../test/support/authenticator.ts";
 import { changeRows } from "../../test/support/engine-database.ts";
-import { addPasskey, changeBy, openFactorWorld, party, place, signInAs } from "../../test/support/factors.ts";
+import { addPasskey, changeBy, client, openFactorWorld, party, signInAs } from "../../test/support/factors.ts";
 import { minuteMs } from "../base/clock.ts";
 import { passkeyNameCharactersMax } from "./accounts.ts";
 
@@ -81,29 +81,29 @@ describe("a passkey", () => {
     const waiting = await signIn();
     const answer = authenticator.get(await accounts.offerOwnPasskeys(waiting.session, party));
     const given = await Promise.all(
-      [1, 2, 3].map(() => accounts.givePasskey({ ...waiting, place }, { answer, party })),
+      [1, 2, 3].map(() => accounts.givePasskey({ ...waiting, client }, { answer, party })),
     );
     // Who comes to look after the others have signed in finds the answer used, the rest find the sign-in over.
     expect(given.filter(({ outcome }) => outcome === "complete")).toHaveLength(1);
 
     const alone = authenticator.get(await accounts.offerAnyPasskey(party));
-    const signedIn = await Promise.all([1, 2, 3].map(() => accounts.signInByPasskey({ answer: alone, party }, place)));
+    const signedIn = await Promise.all([1, 2, 3].map(() => accounts.signInByPasskey({ answer: alone, party }, client)));
     expect(signedIn.filter((each) => each !== undefined)).toHaveLength(1);
-    expect(await accounts.signInByPasskey({ answer: alone, party }, place)).toBeUndefined();
+    expect(await accounts.signInByPasskey({ answer: alone, party }, client)).toBeUndefined();
   });
 
   test("signs in alone only when it has made sure of its user", async () => {
     const { accounts, signIn, world } = await openFactorWorld();
     const { authenticator } = await addPasskey(world, (await signIn()).session, "laptop");
     const unsure = authenticator.get(await accounts.offerAnyPasskey(party), { verifiesUser: false });
-    expect(await accounts.signInByPasskey({ answer: unsure, party }, place)).toBeUndefined();
+    expect(await accounts.signInByPasskey({ answer: unsure, party }, client)).toBeUndefined();
     const sure = authenticator.get(await accounts.offerAnyPasskey(party));
-    const signedIn = await accounts.signInByPasskey({ answer: sure, party }, place);
+    const signedIn = await accounts.signInByPasskey({ answer: sure, party }, client);
     expect(await accounts.authenticateSession(signedIn?.sessionToken ?? "")).toMatchObject({ waitsForFactor: false });
     // As second factor the password stands beside it.
     const waiting = await signIn();
     const second = authenticator.get(await accounts.offerOwnPasskeys(waiting.session, party), { verifiesUser: false });
-    expect((await accounts.givePasskey({ ...waiting, place }, { answer: second, party })).outcome).toBe("complete");
+    expect((await accounts.givePasskey({ ...waiting, client }, { answer: second, party })).outcome).toBe("complete");
   });
 
   test.each([
@@ -113,9 +113,9 @@ describe("a passkey", () => {
     const { accounts, signIn, world } = await openFactorWorld();
     const { authenticator } = await addPasskey(world, (await signIn()).session, "laptop");
     const first = authenticator.get(await accounts.offerAnyPasskey(party));
-    expect(await accounts.signInByPasskey({ answer: first, party }, place)).toBeDefined();
+    expect(await accounts.signInByPasskey({ answer: first, party }, client)).toBeDefined();
     const answer = authenticator.get(await accounts.offerAnyPasskey(party), use);
-    expect(await accounts.signInByPasskey({ answer, party }, place)).toBeUndefined();
+    expect(await accounts.signInByPasskey({ answer, party }, client)).toBeUndefined();
   });
 
   test("without a counter goes on working", async () => {
@@ -126,7 +126,7 @@ describe("a passkey", () => {
     await accounts.addPasskey(changeBy(session), { name: "synced", answer: made, party });
     for (let use = 0; use < 2; use += 1) {
       const answer = authenticator.get(await world.accounts.offerAnyPasskey(party), { counter: 0 });
-      expect(await accounts.signInByPasskey({ answer, party }, place)).toBeDefined();
+      expect(await accounts.signInByPasskey({ answer, party }, client)).toBeDefined();
     }
   });
 
@@ -136,12 +136,12 @@ describe("a passkey", () => {
     const { authenticator } = await addPasskey(world, session, "laptop");
     const [one, two] = [await signIn(), await signIn()];
     const forOne = authenticator.get(await accounts.offerOwnPasskeys(one.session, party));
-    expect((await accounts.givePasskey({ ...two, place }, { answer: forOne, party })).outcome).toBe("wrong");
-    expect(await accounts.signInByPasskey({ answer: forOne, party }, place)).toBeUndefined();
+    expect((await accounts.givePasskey({ ...two, client }, { answer: forOne, party })).outcome).toBe("wrong");
+    expect(await accounts.signInByPasskey({ answer: forOne, party }, client)).toBeUndefined();
     const forAnybody = authenticator.get(await accounts.offerAnyPasskey(party));
-    expect((await accounts.givePasskey({ ...one, place }, { answer: forAnybody, party })).outcome).toBe("wrong");
+    expect((await accounts.givePasskey({ ...one, client }, { answer: forAnybody, party })).outcome).toBe("wrong");
     advance(5 * minuteMs);
-    expect(await accounts.signInByPasskey({ answer: forAnybody, party }, place)).toBeUndefined();
+    expect(await accounts.signInByPasskey({ answer: forAnybody, party }, client)).toBeUndefined();
   });
 
   test("of somebody else is no second factor of mine", async () => {
@@ -152,7 +152,7 @@ describe("a passkey", () => {
     const { authenticator } = await addPasskey(world, eve.session, "hers");
     const waiting = await signIn();
     const answer = authenticator.get(await accounts.offerOwnPasskeys(waiting.session, party));
-    expect((await accounts.givePasskey({ ...waiting, place }, { answer, party })).outcome).toBe("wrong");
+    expect((await accounts.givePasskey({ ...waiting, client }, { answer, party })).outcome).toBe("wrong");
   });
 
   test("is no way in for a disabled or an unconfirmed account, nor where nobody may sign in", async () => {
@@ -160,14 +160,14 @@ describe("a passkey", () => {
     const { authenticator } = await addPasskey(world, (await signIn()).session, "laptop");
     const attempt = async () => {
       const answer = authenticator.get(await accounts.offerAnyPasskey(party));
-      return accounts.signInByPasskey({ answer, party }, place);
+      return accounts.signInByPasskey({ answer, party }, client);
     };
     await changeRows(db, "UPDATE users SET disabled_at = 1");
     expect(await attempt()).toBeUndefined();
     await changeRows(db, "UPDATE users SET disabled_at = NULL, confirmed_at = NULL");
     expect(await attempt()).toBeUndefined();
     const closed = await openFactorWorld({ settings: { ...openSettings, loginsDisabled: true } });
-    expect(await closed.accounts.signInByPasskey({ answer: "{}", party }, place)).toBeUndefined();
+    expect(await closed.accounts.signInByPasskey({ answer: "{}", party }, client)).toBeUndefined();
   });
 
   test("that is no passkey at all is refused, whatever was sent", async () => {
@@ -185,10 +185,10 @@ describe("a passkey", () => {
       right.replace(/"id":"[^"]*"/, '"id":"!!!"'),
     ];
     for (const answer of broken) {
-      expect(await accounts.signInByPasskey({ answer, party }, place)).toBeUndefined();
+      expect(await accounts.signInByPasskey({ answer, party }, client)).toBeUndefined();
       const added = await accounts.addPasskey(changeBy(session, password), { name: "x", answer, party });
       expect(added.outcome).toBe("bad_passkey");
     }
-    expect(await accounts.signInByPasskey({ answer: right, party }, place)).toBeDefined();
+    expect(await accounts.signInByPasskey({ answer: right, party }, client)).toBeDefined();
   });
 });

@@ -1,9 +1,9 @@
 import type { Random } from "../base/random.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { Limits } from "../limits/limits.ts";
-import type { Place, User } from "./account.ts";
+import type { ClientContext, User } from "./account.ts";
 import { hasCharacters } from "./character-count.ts";
-import type { KnownPlaces } from "./known-places.ts";
+import type { KnownClients } from "./known-clients.ts";
 import { passwordCharactersMax } from "./password-rules.ts";
 import { createSignInThrottle, signInLimits } from "./sign-in-throttle.ts";
 
@@ -12,7 +12,7 @@ export interface PasswordTry {
   readonly email: string | undefined;
   readonly account: { readonly user: User; readonly passwordHash: string } | undefined;
   readonly password: string;
-  readonly place: Place;
+  readonly client: ClientContext;
 }
 
 /**
@@ -39,21 +39,24 @@ export function makeDummyHash(random: Random): string {
 export function createPasswordCheck(deps: {
   readonly random: Random;
   readonly argon2: Pick<Argon2Queue, "verifyPassword">;
-  readonly places: Pick<KnownPlaces, "isKnown">;
+  readonly knownClients: Pick<KnownClients, "isKnown">;
   readonly limits: Limits;
 }): PasswordCheck {
   const throttle = createSignInThrottle(signInLimits, deps.limits);
   const dummyHash = makeDummyHash(deps.random);
 
-  return async ({ email, account, password, place }, now) => {
+  return async ({ email, account, password, client }, now) => {
     // Looked for without an account too, in vain: a question to the database takes a time that can be measured.
-    const knownPlace = await deps.places.isKnown(account?.user.id ?? nobody, place);
-    const attempt = await throttle.charge({ client: place.client, email: email ?? malformed, knownPlace }, now);
+    const isKnownClient = await deps.knownClients.isKnown(account?.user.id ?? nobody, client);
+    const attempt = await throttle.charge(
+      { client: client.throttleKey, email: email ?? malformed, isKnownClient },
+      now,
+    );
     if (!hasCharacters(password, 0, passwordCharactersMax)) return false;
     const able = account !== undefined && account.passwordHash !== "" && account.user.disabledAt === null;
     let matches: boolean;
     try {
-      matches = await deps.argon2.verifyPassword(able ? account.passwordHash : dummyHash, password, place.client);
+      matches = await deps.argon2.verifyPassword(able ? account.passwordHash : dummyHash, password, client.throttleKey);
     } catch (error) {
       // Not tried at all, so nothing was learnt by it.
       await attempt.refund();

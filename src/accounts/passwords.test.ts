@@ -1,18 +1,18 @@
 import bcrypt from "bcryptjs";
 import { describe, expect, it } from "vitest";
-import { makeTestAccounts, makeUser, password, placeAt, type TestAccounts } from "../../test/support/accounts.ts";
+import { clientAt, makeTestAccounts, makeUser, password, type TestAccounts } from "../../test/support/accounts.ts";
 import { changeRows, readRows } from "../../test/support/engine-database.ts";
 import { minuteMs } from "../base/clock.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
 
 const email = "ada@example.com";
 const next = "marble-otter-lantern";
-const place = placeAt("c");
+const client = clientAt("c");
 const refusal = { code: "too_many_requests" };
 
 /** @returns the token and id of a new session. */
 async function signIn({ accounts }: TestAccounts, as = password) {
-  const signedIn = await accounts.signIn({ email, password: as, place });
+  const signedIn = await accounts.signIn({ email, password: as, client });
   const session = await accounts.authenticateSession(signedIn?.sessionToken ?? "");
   if (signedIn === undefined || session === undefined) throw new Error("Nobody is signed in.");
   return { token: signedIn.sessionToken, id: session.id };
@@ -29,10 +29,10 @@ describe("checkPassword", () => {
   it("is right for the password of this very user", async () => {
     const { accounts } = makeTestAccounts();
     const ada = await makeUser(accounts);
-    expect(await accounts.checkPassword(ada.id, password, place)).toBe(true);
-    expect(await accounts.checkPassword(ada.id, next, place)).toBe(false);
-    expect(await accounts.checkPassword(ada.id + 1, password, place)).toBe(false);
-    expect(await accounts.checkPassword(ada.id, "", place)).toBe(false);
+    expect(await accounts.checkPassword(ada.id, password, client)).toBe(true);
+    expect(await accounts.checkPassword(ada.id, next, client)).toBe(false);
+    expect(await accounts.checkPassword(ada.id + 1, password, client)).toBe(false);
+    expect(await accounts.checkPassword(ada.id, "", client)).toBe(false);
   });
 
   it("draws on the same counters as signing in, so that no door gives more guesses", async () => {
@@ -40,14 +40,14 @@ describe("checkPassword", () => {
     const ada = await makeUser(accounts);
     const guesses = Array.from({ length: 30 }, (_, at) => {
       const wrong = `wrong guess ${at}`;
-      if (at % 3 === 0) return accounts.signIn({ email, password: wrong, place });
-      if (at % 3 === 1) return accounts.checkPassword(ada.id, wrong, place);
-      return accounts.changePassword({ userId: ada.id, current: wrong, password: next, keepSessionId: 1, place });
+      if (at % 3 === 0) return accounts.signIn({ email, password: wrong, client });
+      if (at % 3 === 1) return accounts.checkPassword(ada.id, wrong, client);
+      return accounts.changePassword({ userId: ada.id, current: wrong, password: next, keepSessionId: 1, client });
     });
     await Promise.allSettled(guesses);
     expect(checks()).toBe(10);
-    await expect(accounts.checkPassword(ada.id, password, place)).rejects.toMatchObject(refusal);
-    expect(await accounts.checkPassword(ada.id, password, placeAt("elsewhere"))).toBe(true);
+    await expect(accounts.checkPassword(ada.id, password, client)).rejects.toMatchObject(refusal);
+    expect(await accounts.checkPassword(ada.id, password, clientAt("elsewhere"))).toBe(true);
   });
 });
 
@@ -58,13 +58,13 @@ describe("changePassword", () => {
     const ada = await makeUser(accounts);
     const [mine, other] = [await signIn(world), await signIn(world)];
     const before = await letters(world);
-    const change = { userId: ada.id, current: password, password: next, keepSessionId: mine.id, place };
+    const change = { userId: ada.id, current: password, password: next, keepSessionId: mine.id, client };
     expect(await accounts.changePassword(change)).toBe("changed");
     expect(await accounts.authenticateSession(mine.token)).toBeDefined();
     expect(await accounts.authenticateSession(other.token)).toBeUndefined();
     expect(await letters(world)).toBe(before + 1);
-    expect(await accounts.signIn({ email, password, place })).toBeUndefined();
-    expect(await accounts.signIn({ email, password: next, place })).toBeDefined();
+    expect(await accounts.signIn({ email, password, client })).toBeUndefined();
+    expect(await accounts.signIn({ email, password: next, client })).toBeDefined();
   });
 
   it("changes nothing for a wrong or a poor password", async () => {
@@ -73,7 +73,7 @@ describe("changePassword", () => {
     const { id, token } = await signIn(world);
     const other = await signIn(world);
     const change = (current: string, to: string) =>
-      world.accounts.changePassword({ userId: ada.id, current, password: to, keepSessionId: id, place });
+      world.accounts.changePassword({ userId: ada.id, current, password: to, keepSessionId: id, client });
     expect(await change(next, next)).toBe("wrong_password");
     expect(await change("", next)).toBe("wrong_password");
     expect(await change(password, "short")).toBe("password_length");
@@ -90,7 +90,7 @@ describe("changePassword", () => {
     const outcomes = await Promise.all(
       ["one", "two", "three"].map((word) =>
         world.accounts.changePassword({
-          ...{ userId: ada.id, current: password, password: `${next}-${word}`, keepSessionId: id, place },
+          ...{ userId: ada.id, current: password, password: `${next}-${word}`, keepSessionId: id, client },
         }),
       ),
     );
@@ -102,12 +102,12 @@ describe("changePassword", () => {
     const { accounts } = world;
     const ada = await makeUser(accounts);
     const eve = await makeUser(accounts, "eve@example.com");
-    const evesSession = await accounts.signIn({ email: "eve@example.com", password, place });
+    const evesSession = await accounts.signIn({ email: "eve@example.com", password, client });
     const eves = await accounts.authenticateSession(evesSession?.sessionToken ?? "");
     const { id } = await signIn(world);
     await setHash(world, "");
     const change = (keepSessionId: number, current = "") =>
-      accounts.changePassword({ userId: ada.id, current, password: next, keepSessionId, place });
+      accounts.changePassword({ userId: ada.id, current, password: next, keepSessionId, client });
     expect(eves?.user.id).toBe(eve.id);
     expect(await change(eves?.id ?? 0)).toBe("sign_in_again");
     expect(await change(id, password)).toBe("wrong_password");
@@ -154,7 +154,7 @@ describe("a sign-in that is under way", () => {
     });
     const ada = await makeUser(world.accounts);
     held = true;
-    const signingIn = world.accounts.signIn({ email, password, place });
+    const signingIn = world.accounts.signIn({ email, password, client });
     await checked.promise;
     expect(await world.accounts.setPassword(ada.id, next)).toBe("changed");
     goOn.resolve();
@@ -173,9 +173,9 @@ describe("a bcrypt hash from elsewhere", () => {
     });
     const ada = await makeUser(world.accounts);
     await setHash(world, imported);
-    expect(await world.accounts.signIn({ email, password, place })).toBeUndefined();
+    expect(await world.accounts.signIn({ email, password, client })).toBeUndefined();
     expect(await hashOf(world)).toBe(imported);
-    expect(await world.accounts.checkPassword(ada.id, itsPassword, place)).toBe(true);
+    expect(await world.accounts.checkPassword(ada.id, itsPassword, client)).toBe(true);
     expect(await hashOf(world)).toBe(imported);
     await signIn(world, itsPassword);
     expect(await hashOf(world)).toMatch(/^\$argon2id\$/);
@@ -215,7 +215,7 @@ describe("a bcrypt hash from elsewhere", () => {
     const ada = await makeUser(world.accounts);
     await setHash(world, imported);
     held = true;
-    const signingIn = world.accounts.signIn({ email, password: itsPassword, place });
+    const signingIn = world.accounts.signIn({ email, password: itsPassword, client });
     await hashing.promise;
     expect(await world.accounts.setPassword(ada.id, next)).toBe("changed");
     goOn.resolve();

@@ -2,7 +2,7 @@ import { type Clock, minuteMs } from "../base/clock.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { InTransaction } from "../database/database.ts";
 import type { Outbox } from "../mail/outbox.ts";
-import type { Place, Session, User } from "./account.ts";
+import type { ClientContext, Session, User } from "./account.ts";
 import type { PasswordCheck } from "./password-check.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
 import type { PasswordStore } from "./store/passwords.ts";
@@ -21,7 +21,7 @@ export interface Passwords {
    * Asks for the password again, before something that a borrowed session must not do.
    * @returns false also for an account that has none. @throws AppError too_many_requests, unavailable.
    */
-  checkPassword(userId: number, password: string, place: Place): Promise<boolean>;
+  checkPassword(userId: number, password: string, client: ClientContext): Promise<boolean>;
   /**
    * Ends all sessions but `keepSessionId`, voids every mailed link and tells the owner by mail. Somebody who has no
    * password, because he signs in elsewhere, sets a first one with `current` "": from a session that began at most ten
@@ -33,7 +33,7 @@ export interface Passwords {
     current: string;
     password: string;
     keepSessionId: number;
-    place: Place;
+    client: ClientContext;
   }): Promise<"changed" | "wrong_password" | "sign_in_again" | PasswordProblem>;
   /** For operators. Ends all sessions of the user. @param together written with the change. */
   setPassword(
@@ -53,28 +53,28 @@ interface Deps {
 
 export function createPasswords({ store, clock, argon2, check, outbox }: Deps): Passwords {
   return {
-    async checkPassword(userId, password, place) {
+    async checkPassword(userId, password, client) {
       const account = await store.findPassword(userId);
-      return check({ email: account?.user.email, account, password, place }, clock.now());
+      return check({ email: account?.user.email, account, password, client }, clock.now());
     },
 
-    async changePassword({ userId, current, password, keepSessionId, place }) {
+    async changePassword({ userId, current, password, keepSessionId, client }) {
       const now = clock.now();
       const account = await store.findPassword(userId);
       if (account === undefined) return "wrong_password";
       const { user, passwordHash } = account;
       const isFirst = passwordHash === "";
       if (isFirst && current !== "") return "wrong_password";
-      if (!isFirst && !(await check({ email: user.email, account, password: current, place }, now))) {
+      if (!isFirst && !(await check({ email: user.email, account, password: current, client }, now))) {
         return "wrong_password";
       }
       const problem = passwordProblem(password, user.email);
       if (problem !== undefined) return problem;
       const changed = await store.changePassword({
-        ...{ userId, now, from: passwordHash, to: await argon2.hashPassword(password, place.client) },
+        ...{ userId, now, from: passwordHash, to: await argon2.hashPassword(password, client.throttleKey) },
         keptSessionId: keepSessionId,
         freshSince: isFirst ? now - freshSessionMs : null,
-        onChanged: (tx, before) => outbox.put(tx, changedEmail(before, place, now), now),
+        onChanged: (tx, before) => outbox.put(tx, changedEmail(before, client, now), now),
       });
       if (changed) return "changed";
       return isFirst ? "sign_in_again" : "wrong_password";
@@ -100,8 +100,8 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps): 
   };
 }
 
-export function changedEmail(user: User, place: Pick<Place, "address" | "userAgent">, now: number) {
-  const { address, userAgent } = place;
+export function changedEmail(user: User, client: Pick<ClientContext, "address" | "userAgent">, now: number) {
+  const { address, userAgent } = client;
   const content = { kind: "notice", notice: "password_changed", subject: "", at: now, address, userAgent } as const;
   return { to: user.email, language: user.language, content };
 }

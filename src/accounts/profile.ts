@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import type { Place, Session } from "./account.ts";
+import type { ClientContext, Session } from "./account.ts";
 import { isFreshSession, type Passwords } from "./passwords.ts";
 import { type PushDefaults, readPushDefaults, writePushDefaults } from "./push-defaults.ts";
 import type { ProfileStore } from "./store/profile.ts";
@@ -9,7 +9,11 @@ export interface Profile {
    * Before something that a borrowed session must not do: the password again or, for an account without one, a session
    * that began at most ten minutes ago. @throws AppError too_many_requests, unavailable.
    */
-  confirmIdentity(session: Pick<Session, "user" | "createdAt">, password: string, place: Place): Promise<boolean>;
+  confirmIdentity(
+    session: Pick<Session, "user" | "createdAt">,
+    password: string,
+    client: ClientContext,
+  ): Promise<boolean>;
   /** @param language the tag of one; null: the browser's. */
   setLanguage(userId: number, language: string | null): Promise<void>;
   /** Numbers in it were in range when they were stored; settings may have changed since. */
@@ -29,8 +33,8 @@ export function createProfile({
   readonly checkPassword: Passwords["checkPassword"];
 }): Profile {
   return {
-    async confirmIdentity({ user, createdAt }, password, place) {
-      if (user.hasPassword) return await checkPassword(user.id, password, place);
+    async confirmIdentity({ user, createdAt }, password, client) {
+      if (user.hasPassword) return await checkPassword(user.id, password, client);
       return isFreshSession({ createdAt }, clock.now());
     },
     setLanguage: (userId, language) => store.setLanguage(userId, language, clock.now()),

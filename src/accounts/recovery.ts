@@ -8,8 +8,8 @@ import type { Database } from "../database/database.ts";
 import type { Limits } from "../limits/limits.ts";
 import { linkLifeMs } from "../mail/email.ts";
 import type { Outbox } from "../mail/outbox.ts";
-import type { Place } from "./account.ts";
-import type { KnownPlaces } from "./known-places.ts";
+import type { ClientContext } from "./account.ts";
+import type { KnownClients } from "./known-clients.ts";
 import { createMailThrottle } from "./mail-throttle.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
 import { changedEmail } from "./passwords.ts";
@@ -22,7 +22,7 @@ export interface Recovery {
    * A mail with a link that lets its reader choose a new password; earlier such links of the account are void then.
    * The answer and the work are the same for an e-mail without account. @throws AppError too_many_requests.
    */
-  requestReset(request: { email: string; language: string; place: Place }): Promise<void>;
+  requestReset(request: { email: string; language: string; client: ClientContext }): Promise<void>;
   /** Whether the link of a reset mail still works. */
   isResettable(token: string): Promise<boolean>;
   /**
@@ -33,7 +33,7 @@ export interface Recovery {
   resetPassword(request: {
     token: string;
     password: string;
-    place: Place;
+    client: ClientContext;
   }): Promise<"changed" | "invalid_link" | PasswordProblem>;
 }
 
@@ -42,7 +42,7 @@ interface Deps {
   readonly users: UserStore;
   readonly links: MailedLinkStore;
   readonly passwords: PasswordStore;
-  readonly places: Pick<KnownPlaces, "note">;
+  readonly knownClients: Pick<KnownClients, "note">;
   readonly clock: Clock;
   readonly random: Random;
   readonly argon2: Pick<Argon2Queue, "hashPassword">;
@@ -55,15 +55,15 @@ const nobody = 0;
 const mailLimits = { name: "reset mail", perClientMax: 30, perAddressMax: 5 };
 
 export function createRecovery(deps: Deps): Recovery {
-  const { db, users, links, passwords, places, clock, random, argon2, outbox } = deps;
+  const { db, users, links, passwords, knownClients, clock, random, argon2, outbox } = deps;
   const throttle = createMailThrottle(mailLimits, deps.limits);
   const since = (now: number) => now - linkLifeMs.reset_password;
 
   return {
-    async requestReset({ email: typed, language, place }) {
+    async requestReset({ email: typed, language, client }) {
       const now = clock.now();
       const email = normalizeEmail(typed);
-      const mayMail = await throttle.charge(place.client, email ?? "", now);
+      const mayMail = await throttle.charge(client.throttleKey, email ?? "", now);
       const token = makeOpaqueToken(random);
       await db.writeSerialized("accounts", async (tx) => {
         const user = email === undefined ? undefined : await users.findFresh(tx, email);
@@ -87,7 +87,7 @@ export function createRecovery(deps: Deps): Recovery {
     isResettable: async (token) =>
       (await links.find(digest(token), "reset_password", since(clock.now()))) !== undefined,
 
-    async resetPassword({ token, password, place }) {
+    async resetPassword({ token, password, client }) {
       const now = clock.now();
       const tokenDigest = digest(token);
       const link = await links.find(tokenDigest, "reset_password", since(now));
@@ -95,13 +95,13 @@ export function createRecovery(deps: Deps): Recovery {
       const problem = passwordProblem(password, link.email);
       if (problem !== undefined) return problem;
       const changed = await passwords.changePassword({
-        ...{ userId: link.userId, now, from: null, to: await argon2.hashPassword(password, place.client) },
+        ...{ userId: link.userId, now, from: null, to: await argon2.hashPassword(password, client.throttleKey) },
         ...{ keptSessionId: null, freshSince: null },
         provided: async (tx) => (await links.findFresh(tx, tokenDigest, "reset_password", since(now))) !== undefined,
         async onChanged(tx, before) {
           await links.confirm(tx, before.id, null, now);
-          await places.note(tx, before, place, now);
-          await outbox.put(tx, changedEmail(before, place, now), now);
+          await knownClients.note(tx, before, client, now);
+          await outbox.put(tx, changedEmail(before, client, now), now);
         },
       });
       return changed ? "changed" : "invalid_link";

@@ -8,7 +8,7 @@ import type { Database, Transaction } from "../database/database.ts";
 import type { Limits } from "../limits/limits.ts";
 import { linkLifeMs } from "../mail/email.ts";
 import type { Outbox } from "../mail/outbox.ts";
-import type { Place, User } from "./account.ts";
+import type { ClientContext, User } from "./account.ts";
 import { putConfirmation } from "./confirmation-email.ts";
 import type { AccountsDeps } from "./deps.ts";
 import { createMailThrottle } from "./mail-throttle.ts";
@@ -40,9 +40,9 @@ export interface Registration {
    * @param request.language of the page: the mail's, and the account's own from then on.
    * @throws AppError forbidden (nobody may sign up), too_many_requests, unavailable.
    */
-  signUp(request: { email: string; password: string; language: string; place: Place }): Promise<SignUpOutcome>;
+  signUp(request: { email: string; password: string; language: string; client: ClientContext }): Promise<SignUpOutcome>;
   /** Another confirmation mail, if that account waits for one. Nobody is told whether. @throws too_many_requests. */
-  requestConfirmation(request: { email: string; language: string; place: Place }): Promise<void>;
+  requestConfirmation(request: { email: string; language: string; client: ClientContext }): Promise<void>;
   /** Whether the link of a confirmation mail still works. */
   isConfirmable(token: string): Promise<boolean>;
   /** @returns whose account it is; undefined: the link is unknown, used, void or too old. */
@@ -128,7 +128,7 @@ export function createRegistration(deps: Deps): Registration {
     });
   }
 
-  async function enter(applicant: Applicant, place: Place): Promise<SignUpOutcome> {
+  async function enter(applicant: Applicant, client: ClientContext): Promise<SignUpOutcome> {
     const { email, passwordHash, language, now } = applicant;
     const made = await db.writeSerialized("accounts", async (tx) => {
       if (!(await users.isInhabited(tx))) return "first_run";
@@ -137,13 +137,13 @@ export function createRegistration(deps: Deps): Registration {
     });
     if (made === "first_run") return { outcome: "first_run" };
     if (made === "taken") return { outcome: "refused", problems: { email: "taken" } };
-    const sessionToken = await deps.startSession(made, place, now);
+    const sessionToken = await deps.startSession(made, client, now);
     if (sessionToken === undefined) throw new AppError("forbidden", "This account may not sign in.");
     return { outcome: "signed_in", user: made, sessionToken };
   }
 
   return {
-    async signUp({ email: typed, password, language, place }) {
+    async signUp({ email: typed, password, language, client }) {
       if (settings.signupsDisabled || settings.loginsDisabled)
         throw new AppError("forbidden", "Nobody can sign up here.");
       const now = clock.now();
@@ -152,16 +152,16 @@ export function createRegistration(deps: Deps): Registration {
       if (email === undefined || problems.email !== undefined || problems.password !== undefined) {
         return { outcome: "refused", problems };
       }
-      const mayMail = await throttle.charge(place.client, email, now);
-      const passwordHash = await argon2.hashPassword(password, place.client);
+      const mayMail = await throttle.charge(client.throttleKey, email, now);
+      const passwordHash = await argon2.hashPassword(password, client.throttleKey);
       const applicant = { email, passwordHash, language, mayMail, now };
-      return settings.emails ? { outcome: await apply(applicant) } : enter(applicant, place);
+      return settings.emails ? { outcome: await apply(applicant) } : enter(applicant, client);
     },
 
-    async requestConfirmation({ email: typed, language, place }) {
+    async requestConfirmation({ email: typed, language, client }) {
       const now = clock.now();
       const email = normalizeEmail(typed);
-      const mayMail = await throttle.charge(place.client, email ?? "", now);
+      const mayMail = await throttle.charge(client.throttleKey, email ?? "", now);
       await db.writeSerialized("accounts", async (tx) => {
         const user = email === undefined ? undefined : await users.findFresh(tx, email);
         const waits = user !== undefined && user.confirmedAt === null && user.disabledAt === null;

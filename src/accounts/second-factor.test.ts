@@ -6,9 +6,9 @@ import {
   addPasskey,
   appFor,
   changeBy,
+  client,
   openFactorWorld,
   party,
-  place,
   signInAs,
 } from "../../test/support/factors.ts";
 import { minuteMs } from "../base/clock.ts";
@@ -27,7 +27,7 @@ describe("a code of the app", () => {
     const { accounts, signIn, app } = await openAppWorld();
     const waiting = await signIn();
     expect(waiting.session.waitsForFactor).toBe(true);
-    const given = await accounts.giveCode({ ...waiting, place }, app.code());
+    const given = await accounts.giveCode({ ...waiting, client }, app.code());
     if (given.outcome !== "complete") throw new Error(given.outcome);
     expect(given.sessionToken).not.toBe(waiting.sessionToken);
     expect(await accounts.authenticateSession(waiting.sessionToken)).toBeUndefined();
@@ -38,7 +38,7 @@ describe("a code of the app", () => {
     const { accounts, signIn, app } = await openAppWorld();
     const waiting = await Promise.all(Array.from({ length: 8 }, signIn));
     const code = app.code();
-    const given = await Promise.all(waiting.map((each) => accounts.giveCode({ ...each, place }, code)));
+    const given = await Promise.all(waiting.map((each) => accounts.giveCode({ ...each, client }, code)));
     expect(given.filter(({ outcome }) => outcome === "complete")).toHaveLength(1);
   });
 
@@ -46,7 +46,7 @@ describe("a code of the app", () => {
     const { accounts, signIn, app, backupCodes } = await openAppWorld();
     const waiting = await signIn();
     const codes = [app.code(), ...backupCodes.slice(0, 3)];
-    const given = await Promise.all(codes.map((code) => accounts.giveCode({ ...waiting, place }, code)));
+    const given = await Promise.all(codes.map((code) => accounts.giveCode({ ...waiting, client }, code)));
     expect(given.map(({ outcome }) => outcome).sort()).toEqual(["complete", "over", "over", "over"]);
     // What came too late has used nothing up.
     const cameByApp = given[0]?.outcome === "complete";
@@ -77,14 +77,14 @@ describe("a code of the app", () => {
     const { accounts, signIn, app, advance } = await openAppWorld();
     const waiting = await signIn();
     advance(10 * minuteMs);
-    expect((await accounts.giveCode({ ...waiting, place }, app.code())).outcome).toBe("over");
+    expect((await accounts.giveCode({ ...waiting, client }, app.code())).outcome).toBe("over");
   });
 
   test("does not let a disabled account in", async () => {
     const { accounts, db, signIn, app } = await openAppWorld();
     const waiting = await signIn();
     await changeRows(db, "UPDATE users SET disabled_at = 1");
-    expect((await accounts.giveCode({ ...waiting, place }, app.code())).outcome).toBe("over");
+    expect((await accounts.giveCode({ ...waiting, client }, app.code())).outcome).toBe("over");
   });
 });
 
@@ -94,10 +94,10 @@ describe("a backup code", () => {
     expect(backupCodes).toHaveLength(10);
     const code = backupCodes[0] ?? "";
     const waiting = await Promise.all(Array.from({ length: 5 }, signIn));
-    const given = await Promise.all(waiting.map((each) => accounts.giveCode({ ...each, place }, code)));
+    const given = await Promise.all(waiting.map((each) => accounts.giveCode({ ...each, client }, code)));
     expect(given.filter(({ outcome }) => outcome === "complete")).toHaveLength(1);
     const later = await signIn();
-    expect((await accounts.giveCode({ ...later, place }, code)).outcome).toBe("wrong");
+    expect((await accounts.giveCode({ ...later, client }, code)).outcome).toBe("wrong");
     expect((await accounts.findFactors(later.session.user.id)).backupCodesLeft).toBe(9);
   });
 
@@ -122,7 +122,7 @@ describe("a backup code", () => {
 
   test("dies when new ones are made", async () => {
     const { accounts, signIn, app, backupCodes, give } = await openAppWorld();
-    const complete = await accounts.giveCode({ ...(await signIn()), place }, app.code());
+    const complete = await accounts.giveCode({ ...(await signIn()), client }, app.code());
     const token = complete.outcome === "complete" ? complete.sessionToken : "";
     const session = await accounts.authenticateSession(token);
     if (session === undefined) throw new Error("Nobody is signed in.");
@@ -142,7 +142,7 @@ describe("guesses", () => {
     const given = await Promise.all(
       waiting.map((each, at) =>
         accounts.giveCode(
-          { ...each, place: { ...place, client: `192.0.2.${at}` } },
+          { ...each, client: { ...client, throttleKey: `192.0.2.${at}` } },
           at % 2 === 0 ? wrong : "7k2m-7k2m-7k2m-7k2m",
         ),
       ),
@@ -163,7 +163,7 @@ describe("guesses", () => {
 
     const waiting = await signIn();
     const answer = authenticator.get(await accounts.offerOwnPasskeys(waiting.session, party));
-    expect((await accounts.givePasskey({ ...waiting, place }, { answer, party })).outcome).toBe("complete");
+    expect((await accounts.givePasskey({ ...waiting, client }, { answer, party })).outcome).toBe("complete");
 
     advance(15 * minuteMs);
     expect((await give(app.code())).outcome).toBe("complete");
@@ -187,7 +187,7 @@ describe("guesses", () => {
 
   test("at changes and at the set-up draw on the same count", async () => {
     const { accounts, signIn, app, give, advance } = await openAppWorld();
-    const complete = await accounts.giveCode({ ...(await signIn()), place }, app.code());
+    const complete = await accounts.giveCode({ ...(await signIn()), client }, app.code());
     const session = await accounts.authenticateSession(complete.outcome === "complete" ? complete.sessionToken : "");
     if (session === undefined) throw new Error("Nobody is signed in.");
     for (let guess = 0; guess < 4; guess += 1) {

@@ -1,7 +1,7 @@
 import type { PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/server";
 import type { Clock } from "../base/clock.ts";
 import type { Transaction } from "../database/database.ts";
-import type { Place, Session, User } from "./account.ts";
+import type { ClientContext, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./deps.ts";
 import type { CodeAnswer, FactorCodes, FactorRefusal } from "./factor-codes.ts";
 import type { ChallengeUse } from "./passkey-challenges.ts";
@@ -18,7 +18,7 @@ export interface PasskeyAnswer {
 export interface WaitingSignIn {
   readonly session: Session;
   readonly sessionToken: string;
-  readonly place: Place;
+  readonly client: ClientContext;
 }
 
 /** "over": the sign-in waits no longer. */
@@ -39,7 +39,10 @@ export interface SecondFactor {
    * A passkey alone, which had to make sure of its user: it is both factors at once. undefined: it is not right, or of
    * nobody who may sign in.
    */
-  signInByPasskey(given: PasskeyAnswer, place: Place): Promise<{ user: User; sessionToken: string } | undefined>;
+  signInByPasskey(
+    given: PasskeyAnswer,
+    client: ClientContext,
+  ): Promise<{ user: User; sessionToken: string } | undefined>;
 }
 
 export function createSecondFactor(deps: {
@@ -57,9 +60,9 @@ export function createSecondFactor(deps: {
     waiting: WaitingSignIn,
     attempt: (tx: Transaction) => Promise<CodeAnswer>,
   ): Promise<FactorGiven> {
-    const { session, sessionToken, place } = waiting;
+    const { session, sessionToken, client } = waiting;
     let answer: CodeAnswer | undefined;
-    const fresh = await starts.startComplete(session.user, place, clock.now(), sessionToken, async (tx) => {
+    const fresh = await starts.startComplete(session.user, client, clock.now(), sessionToken, async (tx) => {
       answer = await attempt(tx);
       return answer.outcome === "right";
     });
@@ -83,12 +86,12 @@ export function createSecondFactor(deps: {
 
     offerAnyPasskey: (party) => ceremonies.offerUse(null, { purpose: "sign_in" }, party),
 
-    async signInByPasskey({ answer, party }, place) {
+    async signInByPasskey({ answer, party }, client) {
       if (settings.loginsDisabled) return undefined;
       const use = await ceremonies.verifyUse(answer, { purpose: "sign_in" }, party);
       const user = use === undefined ? undefined : await findUser(use.passkey.userId);
       if (use === undefined || user === undefined || (settings.emails && user.confirmedAt === null)) return undefined;
-      const sessionToken = await starts.startComplete(user, place, clock.now(), undefined, use.claim);
+      const sessionToken = await starts.startComplete(user, client, clock.now(), undefined, use.claim);
       return sessionToken === undefined ? undefined : { user, sessionToken };
     },
   };

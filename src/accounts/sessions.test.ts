@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import {
+  clientAt,
   makeTestAccounts,
   makeUser,
   openSettings,
   password,
-  placeAt,
   startOfTests,
   untilUsed,
 } from "../../test/support/accounts.ts";
@@ -14,7 +14,7 @@ import { digest } from "../crypto/digests.ts";
 import type { Accounts } from "./accounts.ts";
 
 async function startSession(accounts: Accounts, email = "ada@example.com"): Promise<string> {
-  const signedIn = await accounts.signIn({ email, password, place: placeAt("c") });
+  const signedIn = await accounts.signIn({ email, password, client: clientAt("c") });
   if (signedIn === undefined) throw new Error("Not signed in.");
   return signedIn.sessionToken;
 }

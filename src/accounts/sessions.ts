@@ -3,9 +3,9 @@ import type { Random } from "../base/random.ts";
 import { digest, keyedDigest } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
 import type { Transaction } from "../database/database.ts";
-import type { ListedSession, Place, Session, User } from "./account.ts";
+import type { ClientContext, ListedSession, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./deps.ts";
-import type { KnownPlaces } from "./known-places.ts";
+import type { KnownClients } from "./known-clients.ts";
 import { createLastUse } from "./last-use.ts";
 import type { SessionStore } from "./store/sessions.ts";
 
@@ -18,7 +18,7 @@ const tokenShape = /^[A-Za-z0-9_-]{43}$/;
 
 interface Deps {
   readonly store: SessionStore;
-  readonly places: Pick<KnownPlaces, "note">;
+  readonly knownClients: Pick<KnownClients, "note">;
   readonly clock: Clock;
   readonly random: Random;
   readonly settings: AccountsDeps["settings"];
@@ -45,13 +45,13 @@ export type Guard = (tx: Transaction) => Promise<boolean>;
 /**
  * The one way sessions begin, for whatever lets people in. Each gives a new token, so that one fixed beforehand by
  * somebody else never becomes valid; undefined: the user is gone or disabled by now, or a guard did not hold. A complete
- * session notes its place (known-places.ts) in the same transaction.
+ * session notes its place (known-clients.ts) in the same transaction.
  */
 export interface SessionStarts {
   /**
    * One that waits for the second factor when the user has one.
    */
-  start(user: Pick<User, "id">, place: Place, now: number, provided?: Guard): Promise<string | undefined>;
+  start(user: Pick<User, "id">, client: ClientContext, now: number, provided?: Guard): Promise<string | undefined>;
   /**
    * One whose user has shown everything.
    * @param replacesToken of the session that waited: it ends in the same transaction, and had to be there still.
@@ -59,7 +59,7 @@ export interface SessionStarts {
    */
   startComplete(
     user: Pick<User, "id">,
-    place: Place,
+    client: ClientContext,
     now: number,
     replacesToken?: string,
     provided?: Guard,
@@ -72,25 +72,30 @@ export function createSessions(deps: Deps): SessionStarts & { readonly door: Ses
   return { ...sessionStarts(deps), door: sessionDoor(deps) };
 }
 
-function sessionStarts({ store, places, random }: Deps): SessionStarts {
+function sessionStarts({ store, knownClients, random }: Deps): SessionStarts {
   type Start = Pick<Parameters<SessionStore["insertSession"]>[0], "complete" | "replaces" | "provided">;
 
-  async function start(user: Pick<User, "id">, place: Place, now: number, more: Start): Promise<string | undefined> {
+  async function start(
+    user: Pick<User, "id">,
+    client: ClientContext,
+    now: number,
+    more: Start,
+  ): Promise<string | undefined> {
     const token = makeOpaqueToken(random);
     const started = await store.insertSession({
-      ...{ digest: digest(token), userId: user.id, place, now, perUserMax },
+      ...{ digest: digest(token), userId: user.id, client, now, perUserMax },
       ...more,
-      onComplete: (tx, fresh) => places.note(tx, fresh, place, now),
+      onComplete: (tx, fresh) => knownClients.note(tx, fresh, client, now),
     });
     return started ? token : undefined;
   }
 
   return {
-    start: (user, place, now, provided = always) =>
-      start(user, place, now, { complete: false, replaces: null, provided }),
-    startComplete(user, place, now, replacesToken, provided = always) {
+    start: (user, client, now, provided = always) =>
+      start(user, client, now, { complete: false, replaces: null, provided }),
+    startComplete(user, client, now, replacesToken, provided = always) {
       const replaces = replacesToken === undefined ? null : { digest: digest(replacesToken), since: now - waitingMs };
-      return start(user, place, now, { complete: true, replaces, provided });
+      return start(user, client, now, { complete: true, replaces, provided });
     },
   };
 }

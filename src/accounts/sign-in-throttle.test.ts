@@ -11,8 +11,8 @@ const refusal = expect.objectContaining({ code: "too_many_requests" });
 function makeThrottle(given: SignInLimits) {
   const throttle = createSignInThrottle(given, createOwnLimits());
   return {
-    charge: (client: string, email: string, now: number, knownPlace = false) =>
-      throttle.charge({ client, email, knownPlace }, now),
+    charge: (client: string, email: string, now: number, isKnownClient = false) =>
+      throttle.charge({ client, email, isKnownClient }, now),
   };
 }
 
@@ -61,7 +61,7 @@ describe("createSignInThrottle", () => {
     await throttle.charge("d", "ada", 10_000);
   });
 
-  it("lets no guess from a known place count for the others", async () => {
+  it("lets no guess from a known client count for the others", async () => {
     const throttle = makeThrottle({ ...limits, perClientMax: 9, perPairMax: 9, perAccountMax: 1 });
     for (let at = 0; at < 5; at += 1) await throttle.charge("home", "ada", 0, true);
     await throttle.charge("new", "ada", 0);

@@ -28,7 +28,7 @@ export interface SignInAttempt {
   /** "" for all that is no address: what is typed there must not become keys without end. */
   readonly email: string;
   /** The account has been used from this place before. */
-  readonly knownPlace: boolean;
+  readonly isKnownClient: boolean;
 }
 
 export interface SignInThrottle {
@@ -52,11 +52,11 @@ export function createSignInThrottle(sizes: SignInLimits, limits: Limits): SignI
   const accounts = make("sign-in e-mail", sizes.perAccountMax, sizes.accountWindowMs);
 
   return {
-    async charge({ client, email, knownPlace }, now) {
+    async charge({ client, email, isKnownClient }, now) {
       const counted = [
         [clients, client],
         [pairs, `${client} ${email}`],
-        ...(knownPlace ? [] : ([[accounts, email]] as const)),
+        ...(isKnownClient ? [] : ([[accounts, email]] as const)),
       ] as const;
       const charged: Extract<Charge, { outcome: "charged" }>[] = [];
       const refund = async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { makeTestAccounts, makeUser, password, placeAt } from "../../test/support/accounts.ts";
+import { clientAt, makeTestAccounts, makeUser, password } from "../../test/support/accounts.ts";
 import { minuteMs } from "../base/clock.ts";
 import { unavailable } from "../base/errors.ts";
 import { systemRandom } from "../base/random.ts";
@@ -13,24 +13,24 @@ describe("signIn", () => {
   it("gives a new session to the right pair and nothing to any other", async () => {
     const { accounts } = makeTestAccounts();
     const ada = await makeUser(accounts);
-    const first = await accounts.signIn({ email: " ADA@example.com", password, place: placeAt("c") });
-    const second = await accounts.signIn({ email, password, place: placeAt("c") });
+    const first = await accounts.signIn({ email: " ADA@example.com", password, client: clientAt("c") });
+    const second = await accounts.signIn({ email, password, client: clientAt("c") });
     expect(first?.user).toEqual(ada);
     expect(first?.sessionToken).not.toBe(second?.sessionToken);
-    expect(await accounts.signIn({ email, password: wrong, place: placeAt("c") })).toBeUndefined();
-    expect(await accounts.signIn({ email, password: "", place: placeAt("c") })).toBeUndefined();
-    expect(await accounts.signIn({ email: "eve@example.com", password, place: placeAt("c") })).toBeUndefined();
-    expect(await accounts.signIn({ email: "no address", password, place: placeAt("c") })).toBeUndefined();
+    expect(await accounts.signIn({ email, password: wrong, client: clientAt("c") })).toBeUndefined();
+    expect(await accounts.signIn({ email, password: "", client: clientAt("c") })).toBeUndefined();
+    expect(await accounts.signIn({ email: "eve@example.com", password, client: clientAt("c") })).toBeUndefined();
+    expect(await accounts.signIn({ email: "no address", password, client: clientAt("c") })).toBeUndefined();
   });
 
   it("does the same work for an unknown address as for a known one", async () => {
     const { accounts, checks } = makeTestAccounts();
     await makeUser(accounts);
-    await accounts.signIn({ email, password: wrong, place: placeAt("c") });
+    await accounts.signIn({ email, password: wrong, client: clientAt("c") });
     expect(checks()).toBe(1);
-    await accounts.signIn({ email: "eve@example.com", password: wrong, place: placeAt("c") });
+    await accounts.signIn({ email: "eve@example.com", password: wrong, client: clientAt("c") });
     expect(checks()).toBe(2);
-    await accounts.signIn({ email: "no address", password: wrong, place: placeAt("c") });
+    await accounts.signIn({ email: "no address", password: wrong, client: clientAt("c") });
     expect(checks()).toBe(3);
   });
 
@@ -47,8 +47,8 @@ describe("signIn", () => {
   it("spends nothing on what cannot be a password", async () => {
     const { accounts, checks } = makeTestAccounts();
     await makeUser(accounts);
-    expect(await accounts.signIn({ email, password: "a".repeat(1_025), place: placeAt("c") })).toBeUndefined();
-    expect(await accounts.signIn({ email, password: "\udc00", place: placeAt("c") })).toBeUndefined();
+    expect(await accounts.signIn({ email, password: "a".repeat(1_025), client: clientAt("c") })).toBeUndefined();
+    expect(await accounts.signIn({ email, password: "\udc00", client: clientAt("c") })).toBeUndefined();
     expect(checks()).toBe(0);
   });
 });
@@ -57,33 +57,35 @@ describe("the throttle of signIn", () => {
   it("stops guessing at one address, parallel guesses too, and ends with its window", async () => {
     const { accounts, advance, checks } = makeTestAccounts();
     await makeUser(accounts);
-    const guesses = Array.from({ length: 30 }, () => accounts.signIn({ email, password: wrong, place: placeAt("c") }));
+    const guesses = Array.from({ length: 30 }, () =>
+      accounts.signIn({ email, password: wrong, client: clientAt("c") }),
+    );
     const outcomes = await Promise.allSettled(guesses);
     expect(outcomes.filter((outcome) => outcome.status === "fulfilled")).toHaveLength(10);
     expect(checks()).toBe(10);
     advance(minuteMs);
-    await expect(accounts.signIn({ email, password, place: placeAt("c") })).rejects.toMatchObject({
+    await expect(accounts.signIn({ email, password, client: clientAt("c") })).rejects.toMatchObject({
       code: "too_many_requests",
       retryAfterSeconds: 540,
     });
     advance(9 * minuteMs);
-    await expect(accounts.signIn({ email, password, place: placeAt("c") })).resolves.toBeDefined();
+    await expect(accounts.signIn({ email, password, client: clientAt("c") })).resolves.toBeDefined();
   });
 
   it("slows nobody but the guesser", async () => {
     const { accounts } = makeTestAccounts();
     await makeUser(accounts);
-    for (let at = 0; at < 10; at += 1) await accounts.signIn({ email, password: wrong, place: placeAt("guesser") });
-    await expect(accounts.signIn({ email, password, place: placeAt("guesser") })).rejects.toMatchObject({
+    for (let at = 0; at < 10; at += 1) await accounts.signIn({ email, password: wrong, client: clientAt("guesser") });
+    await expect(accounts.signIn({ email, password, client: clientAt("guesser") })).rejects.toMatchObject({
       code: "too_many_requests",
     });
-    await expect(accounts.signIn({ email, password, place: placeAt("owner") })).resolves.toBeDefined();
+    await expect(accounts.signIn({ email, password, client: clientAt("owner") })).resolves.toBeDefined();
   });
 
   it("stops one client that tries many addresses", async () => {
     const { accounts, checks } = makeTestAccounts();
     const guesses = Array.from({ length: 80 }, (_, at) =>
-      accounts.signIn({ email: `user${at}@example.com`, password: wrong, place: placeAt("c") }),
+      accounts.signIn({ email: `user${at}@example.com`, password: wrong, client: clientAt("c") }),
     );
     const refused = (await Promise.allSettled(guesses)).filter((outcome) => outcome.status === "rejected");
     expect(refused).toHaveLength(30);
@@ -94,7 +96,7 @@ describe("the throttle of signIn", () => {
     const { accounts } = makeTestAccounts();
     await makeUser(accounts);
     for (let at = 0; at < 60; at += 1) {
-      expect(await accounts.signIn({ email, password, place: placeAt("c") })).toBeDefined();
+      expect(await accounts.signIn({ email, password, client: clientAt("c") })).toBeDefined();
     }
   });
 
@@ -111,11 +113,11 @@ describe("the throttle of signIn", () => {
     });
     await makeUser(accounts);
     for (let at = 0; at < 20; at += 1) {
-      await expect(accounts.signIn({ email, password, place: placeAt("c") })).rejects.toMatchObject({
+      await expect(accounts.signIn({ email, password, client: clientAt("c") })).rejects.toMatchObject({
         code: "unavailable",
       });
     }
     full = false;
-    await expect(accounts.signIn({ email, password, place: placeAt("c") })).resolves.toBeDefined();
+    await expect(accounts.signIn({ email, password, client: clientAt("c") })).resolves.toBeDefined();
   });
 });

@@ -3,7 +3,7 @@ import { normalizeEmail } from "../base/email.ts";
 import { bcryptBytesMax, isBcryptHash } from "../crypto/bcrypt.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { Transaction } from "../database/database.ts";
-import type { Place, User } from "./account.ts";
+import type { ClientContext, User } from "./account.ts";
 import type { AccountsDeps } from "./deps.ts";
 import type { PasswordCheck } from "./password-check.ts";
 import type { SessionStarts } from "./sessions.ts";
@@ -34,31 +34,31 @@ export interface SignIn {
    * with an address and tries its password next learns nothing of who had it before.
    * @throws AppError too_many_requests, unavailable.
    */
-  signIn(request: { email: string; password: string; place: Place }): Promise<SignedIn | undefined>;
+  signIn(request: { email: string; password: string; client: ClientContext }): Promise<SignedIn | undefined>;
 }
 
 export function createSignIn(deps: Deps): SignIn {
   const { store, passwords, clock, argon2, check, settings, startSession } = deps;
 
   return {
-    async signIn({ email, password, place }) {
+    async signIn({ email, password, client }) {
       if (settings.loginsDisabled) return undefined;
       const now = clock.now();
       const address = normalizeEmail(email);
       const found = address === undefined ? undefined : await store.findUserByEmail(address);
       const account = settings.emails && found?.user.confirmedAt === null ? undefined : found;
-      const matches = await check({ email: address, account, password, place }, now);
+      const matches = await check({ email: address, account, password, client }, now);
       if (account === undefined || !matches) return undefined;
       const { user, passwordHash } = account;
       const upgraded = mayUpgrade(passwordHash, password)
-        ? await argon2.hashPassword(password, place.client)
+        ? await argon2.hashPassword(password, client.throttleKey)
         : undefined;
       // Within the write that starts the session: a password that was changed meanwhile lets nobody in any more.
       const provided = (tx: Transaction) =>
         upgraded === undefined
           ? passwords.stands(tx, user.id, passwordHash)
           : passwords.rehash(tx, user.id, passwordHash, upgraded, now);
-      const sessionToken = await startSession(user, place, now, provided);
+      const sessionToken = await startSession(user, client, now, provided);
       return sessionToken === undefined ? undefined : { user, sessionToken, waitsForFactor: user.hasSecondFactor };
     },
   };

@@ -41,7 +41,7 @@ describe("a step of a sign-on", () => {
     expect(await steps.find(token, 0)).toBeUndefined();
   });
 
-  it("does not open in the place of another, and tells nothing by what is stored", async () => {
+  it("does not open in the client of another, and tells nothing by what is stored", async () => {
     const { db, steps, store } = open();
     const mine = await steps.keep(onTheWay, "client", 0);
     const other = await steps.keep(toConfirm, "client", 0);

@@ -5,7 +5,7 @@ import type { Random } from "../base/random.ts";
 import { digest, equalDigests } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
 import type { Database } from "../database/database.ts";
-import type { Place, Session, User } from "./account.ts";
+import type { ClientContext, Session, User } from "./account.ts";
 import type { AccountsDeps } from "./deps.ts";
 import type { Provider, ProviderClaims } from "./provider.ts";
 import type { Guard, SessionStarts } from "./sessions.ts";
@@ -43,7 +43,7 @@ export interface SingleSignOn {
   beginSignOn(request: {
     next: string | null;
     linkTo: Session | null;
-    place: Place;
+    client: ClientContext;
   }): Promise<{ readonly url: string; readonly stepToken: string }>;
   /**
    * @param request.query what came back from the provider, without `?`. `session`: of whoever is signed in already.
@@ -53,7 +53,7 @@ export interface SingleSignOn {
     stepToken: string | undefined;
     query: string;
     session: Session | null;
-    place: Place;
+    client: ClientContext;
   }): Promise<SignOnOutcome>;
   /** For the timetable: forgets at most `stepsMax` steps that are over. @returns how many. */
   removeExpiredSignOnSteps(stepsMax: number): Promise<number>;
@@ -76,16 +76,16 @@ export function createSingleSignOn(deps: Deps): SingleSignOn {
   const invalid = { is: "invalid", error: undefined } as const;
 
   return {
-    async beginSignOn({ next, linkTo, place }) {
+    async beginSignOn({ next, linkTo, client }) {
       const provider = openProvider(deps);
       const make = () => makeOpaqueToken(random);
       const secrets = { state: make(), nonce: make(), verifier: make() };
       const url = await provider.signOnUrl(secrets);
       const step = { is: "on_the_way", secrets, next, linkTo: linkTo?.user.id ?? null } as const;
-      return { url, stepToken: await steps.keep(step, place.client, clock.now()) };
+      return { url, stepToken: await steps.keep(step, client.throttleKey, clock.now()) };
     },
 
-    async completeSignOn({ stepToken, query, session, place }) {
+    async completeSignOn({ stepToken, query, session, client }) {
       const provider = openProvider(deps);
       const step = await steps.find(stepToken, clock.now());
       // A wrong state leaves the step as it is: some other site has sent the browser here, not the provider.
@@ -94,8 +94,8 @@ export function createSingleSignOn(deps: Deps): SingleSignOn {
       const answer = await provider.readAnswer(query, step.secrets);
       if (answer.is !== "claims") return answer;
       const { linkTo, next } = step;
-      if (linkTo === null) return signInAs(answer.claims, next, place, deps);
-      return session?.user.id === linkTo ? askToLink(answer.claims, linkTo, place, deps) : invalid;
+      if (linkTo === null) return signInAs(answer.claims, next, client, deps);
+      return session?.user.id === linkTo ? askToLink(answer.claims, linkTo, client, deps) : invalid;
     },
 
     removeExpiredSignOnSteps: (stepsMax) => steps.removeExpired(clock.now(), stepsMax),
@@ -106,16 +106,23 @@ function isStateOf({ secrets }: StepOnTheWay, query: string): boolean {
   return equalDigests(digest(new URLSearchParams(query).get("state") ?? ""), digest(secrets.state));
 }
 
-async function signInAs(claims: ProviderClaims, next: string | null, place: Place, deps: Deps): Promise<SignOnOutcome> {
+async function signInAs(
+  claims: ProviderClaims,
+  next: string | null,
+  client: ClientContext,
+  deps: Deps,
+): Promise<SignOnOutcome> {
   const known = await deps.identities.findUserByIdentity(claims);
-  if (known !== undefined) return enter(known, claims, next, place, deps);
+  if (known !== undefined) return enter(known, claims, next, client, deps);
   const email = verifiedEmailOf(claims);
   if (email === undefined) return { is: "unverified_email" };
   const now = deps.clock.now();
   const found = await deps.findUserByEmail(email);
   if (found !== undefined) {
     // The provider's word alone opens no account that was made otherwise: its owner has to confirm it here.
-    return found.disabledAt === null ? keepToConfirm(claims, email, found.id, next, place, deps) : { is: "no_account" };
+    return found.disabledAt === null
+      ? keepToConfirm(claims, email, found.id, next, client, deps)
+      : { is: "no_account" };
   }
   const { signupsDisabled, signupEmailPattern } = deps.settings;
   if (signupsDisabled || signupEmailPattern?.test(email) === false) return { is: "no_account" };
@@ -124,19 +131,19 @@ async function signInAs(claims: ProviderClaims, next: string | null, place: Plac
   if (made === "no_users_yet") return { is: "no_account" };
   // Somebody was faster by a moment; the next try finds what they made.
   if (typeof made === "string") return { is: "invalid", error: undefined };
-  return enter(made, claims, next, place, deps);
+  return enter(made, claims, next, client, deps);
 }
 
 async function enter(
   user: User,
   { issuer, subject }: ProviderClaims,
   next: string | null,
-  place: Place,
+  client: ClientContext,
   { identities, settings, startSession, clock }: Deps,
 ): Promise<SignOnOutcome> {
   if (settings.emails && user.confirmedAt === null) return { is: "no_account" };
   const still: Guard = (tx) => identities.isIdentityOf(tx, { issuer, subject }, user.id);
-  const sessionToken = await startSession(user, place, clock.now(), still);
+  const sessionToken = await startSession(user, client, clock.now(), still);
   if (sessionToken === undefined) return { is: "no_account" };
   return { is: "signed_in", sessionToken, waitsForFactor: user.hasSecondFactor, next };
 }
@@ -145,12 +152,17 @@ async function enter(
  * The e-mail may be another than the account's: it decides nothing here. It must be verified all the same, for one rule
  * is easier to rely on than two.
  */
-async function askToLink(claims: ProviderClaims, userId: number, place: Place, deps: Deps): Promise<SignOnOutcome> {
+async function askToLink(
+  claims: ProviderClaims,
+  userId: number,
+  client: ClientContext,
+  deps: Deps,
+): Promise<SignOnOutcome> {
   const email = verifiedEmailOf(claims);
   if (email === undefined) return { is: "unverified_email" };
   const owner = await deps.identities.findUserByIdentity(claims);
   if (owner !== undefined) return { is: owner.id === userId ? "linked_before" : "linked_elsewhere" };
-  return keepToConfirm(claims, email, userId, signOnSettingsPath, place, deps);
+  return keepToConfirm(claims, email, userId, signOnSettingsPath, client, deps);
 }
 
 async function keepToConfirm(
@@ -158,12 +170,12 @@ async function keepToConfirm(
   email: string,
   userId: number,
   next: string | null,
-  place: Place,
+  client: ClientContext,
   { steps, clock }: Deps,
 ): Promise<SignOnOutcome> {
   const now = clock.now();
   const step = { is: "to_confirm", issuer, subject, email, userId, next, createdAt: now } as const;
-  return { is: "to_confirm", stepToken: await steps.keep(step, place.client, now) };
+  return { is: "to_confirm", stepToken: await steps.keep(step, client.throttleKey, now) };
 }
 
 function verifiedEmailOf({ verifiedEmail }: ProviderClaims): string | undefined {

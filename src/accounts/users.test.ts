@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { makeTestAccounts, makeUser, password, placeAt, startOfTests } from "../../test/support/accounts.ts";
+import { clientAt, makeTestAccounts, makeUser, password, startOfTests } from "../../test/support/accounts.ts";
 import { readRows } from "../../test/support/engine-database.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
 
@@ -67,6 +67,6 @@ describe("createUser", () => {
     const [row] = await readRows(db, "SELECT * FROM users");
     expect(row?.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(JSON.stringify(row)).not.toContain(password);
-    await expect(accounts.signIn({ email: "ada@example.com", password, place: placeAt("c") })).resolves.toBeDefined();
+    await expect(accounts.signIn({ email: "ada@example.com", password, client: clientAt("c") })).resolves.toBeDefined();
   });
 });

@@ -97,7 +97,7 @@ function openAccounts(config: Config, db: Database, io: CliIo): Accounts {
     keyring,
     limits: createOwnLimits(),
     outbox: createOutbox({ db, keyring, open: config.accounts.emails }),
-    askedOutbox: createOutbox({ db, keyring, open: config.mail !== undefined }),
+    requestedOutbox: createOutbox({ db, keyring, open: config.mail !== undefined }),
     provider: undefined,
     onUseNotRecorded: (of) => io.stderr(`The use of a ${of} could not be recorded.\n`),
   });

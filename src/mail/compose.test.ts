@@ -10,7 +10,14 @@ const notice = {
   ...{ address: "192.0.2.7", userAgent: firefox },
 } as const satisfies EmailContent;
 const link = {
-  ...{ kind: "push_link", pushId: 1, linkDeliveryId: 2, place: 0, path: "/p/thetoken/r", from: "bob@example.com" },
+  ...{
+    kind: "push_link",
+    pushId: 1,
+    linkDeliveryId: 2,
+    recipientIndex: 0,
+    path: "/p/thetoken/r",
+    from: "bob@example.com",
+  },
   ...{ passphraseRequired: true, viewsRemaining: 3, expiresAt: Date.UTC(2030, 0, 9) },
 } as const satisfies EmailContent;
 const view = {

@@ -12,7 +12,7 @@ type Notice = Extract<EmailContent, { kind: "notice" }>;
 const factCharactersMax = 200;
 
 const noticeMessages = {
-  new_place: "newPlace",
+  new_client: "newPlace",
   password_changed: "passwordChanged",
   email_changed: "emailChanged",
   token_made: "tokenMade",

@@ -2,7 +2,7 @@ import { hourMs } from "../base/clock.ts";
 
 /** What changed in an account, for its owner to know. */
 const noticeNames = [
-  "new_place",
+  "new_client",
   "password_changed",
   "email_changed",
   "token_made",
@@ -59,7 +59,7 @@ export interface LinkContent {
   readonly pushId: number;
   readonly linkDeliveryId: number;
   /** Of the recipient in the link delivery. */
-  readonly place: number;
+  readonly recipientIndex: number;
   /** The link without its origin. */
   readonly path: string;
   readonly passphraseRequired: boolean;

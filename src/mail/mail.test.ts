@@ -97,7 +97,7 @@ describe("the failed mails", () => {
     const { mail, db } = world.domain;
     const count = failedPageSize + 1;
     const unreadable = sql<[id: number, emailSealed: Buffer, createdAt: number, dueAt: number]>(
-      "INSERT INTO outbox (id, letter_sealed, created_at, due_at, attempts) VALUES (?, ?, ?, ?, 0)",
+      "INSERT INTO outbox (id, email_sealed, created_at, due_at, attempts) VALUES (?, ?, ?, ?, 0)",
     );
     const at = world.clock.now();
     await db.write(async (tx) => {

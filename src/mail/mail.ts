@@ -39,7 +39,7 @@ export interface Mail extends FailedEmails, Delivery {
   /** For mails about accounts. */
   readonly outbox: Outbox;
   /** For what somebody with an account asks for: open wherever mails leave, whether accounts get theirs or not. */
-  readonly askedOutbox: BoundedOutbox;
+  readonly requestedOutbox: BoundedOutbox;
   /** Removes what was given up, 30 days after it was written. @returns how many. */
   removeOldFailures(): Promise<number>;
 }
@@ -67,7 +67,7 @@ export function createMail(deps: {
         });
   return {
     outbox: createOutbox({ db, keyring: () => keyring, open: config.accounts.emails }),
-    askedOutbox: createOutbox({ db, keyring: () => keyring, open: config.mail !== undefined }),
+    requestedOutbox: createOutbox({ db, keyring: () => keyring, open: config.mail !== undefined }),
     async deliverDue(stop) {
       await delivery?.deliverDue(stop);
     },

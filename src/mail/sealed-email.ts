@@ -2,13 +2,13 @@ import type { Keyring } from "../crypto/keyring.ts";
 import type { SealedColumn } from "../database/sealed-column.ts";
 import { type Email, type EmailContent, isNoticeName, isPushKind } from "./email.ts";
 
-const emailContext = (id: number) => `outbox:${id}:letter`;
+const emailContext = (id: number) => `outbox:${id}:email`;
 
 /** For the rotation of keys. */
 export const sealedEmails: SealedColumn = {
   table: "outbox",
   idColumn: "id",
-  sealedColumn: "letter_sealed",
+  sealedColumn: "email_sealed",
   contextOf: (id) => emailContext(Number(id)),
 };
 
@@ -56,13 +56,14 @@ function contentOf(value: Readonly<Record<string, unknown>>): EmailContent | und
 type Fields = Readonly<Record<string, unknown>>;
 
 function linkContentOf(value: Fields): EmailContent | undefined {
-  const { pushId, linkDeliveryId, place, path, passphraseRequired, viewsRemaining, expiresAt, from } = value;
-  if (typeof pushId !== "number" || typeof linkDeliveryId !== "number" || typeof place !== "number") return undefined;
+  const { pushId, linkDeliveryId, recipientIndex, path, passphraseRequired, viewsRemaining, expiresAt, from } = value;
+  if (typeof pushId !== "number" || typeof linkDeliveryId !== "number" || typeof recipientIndex !== "number")
+    return undefined;
   if (typeof path !== "string" || typeof passphraseRequired !== "boolean") return undefined;
   if (typeof viewsRemaining !== "number" || typeof expiresAt !== "number") return undefined;
   const sender = typeof from === "string" ? from : null;
   const limits = { passphraseRequired, viewsRemaining, expiresAt };
-  return { kind: "push_link", pushId, linkDeliveryId, place, path, ...limits, from: sender };
+  return { kind: "push_link", pushId, linkDeliveryId, recipientIndex, path, ...limits, from: sender };
 }
 
 function viewContentOf(value: Fields): EmailContent | undefined {

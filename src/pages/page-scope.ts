@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import type { Accounts, Administrator, Change, Place, Session, User } from "../accounts/accounts.ts";
+import type { Accounts, Administrator, Change, ClientContext, Session, User } from "../accounts/accounts.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Branding } from "../branding/branding.ts";
 import type { Config } from "../config/config.ts";
@@ -70,9 +70,9 @@ export function sessionOf(request: FastifyRequest): Session {
 }
 
 /** Where the person asks from, for sign-ins and what accounts remember. */
-export function placeOf(request: FastifyRequest): Place {
+export function clientContextOf(request: FastifyRequest): ClientContext {
   const { client, address, userAgent } = request.actor;
-  return { client, address, userAgent };
+  return { throttleKey: client, address, userAgent };
 }
 
 /** A query parameter given once; undefined when it is missing or given several times. */

@@ -34,7 +34,7 @@ export interface LinkEmail {
   readonly locale: string | null;
   readonly linkDeliveryId: number;
   /** Of the recipient in the link delivery. */
-  readonly place: number;
+  readonly recipientIndex: number;
   readonly pushId: number;
   readonly urlToken: string;
   readonly retrievalStep: boolean;

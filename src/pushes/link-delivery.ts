@@ -48,7 +48,8 @@ export async function prepareLinkDelivery(
     day: Math.floor(now / dayMs),
     dailyMax: letters.dailyMax,
     async putEmails(tx) {
-      for (const [place, to] of addresses.entries()) await letters.putLink(tx, { ...letter, to, place }, now);
+      for (const [recipientIndex, to] of addresses.entries())
+        await letters.putLink(tx, { ...letter, to, recipientIndex }, now);
     },
   };
 }

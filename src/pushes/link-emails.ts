@@ -6,7 +6,7 @@ import type { PushStore } from "./store.ts";
 interface LinkEmailPlace {
   readonly pushId: number;
   readonly linkDeliveryId: number;
-  readonly place: number;
+  readonly recipientIndex: number;
 }
 
 /** For whoever sends mails: what their fate means for the link delivery that they belong to. Each may be told twice. */
@@ -17,8 +17,8 @@ export function watchLinkEmails({ store, clock }: { readonly store: PushStore; r
       const row = await store.findById(pushId);
       return row !== undefined && !hasEnded(row, clock.now());
     },
-    settle: ({ linkDeliveryId, place }: LinkEmailPlace, fate: "sent" | "given_up"): Promise<void> =>
-      store.linkDeliveries.settle(linkDeliveryId, place, fate, clock.now()),
+    settle: ({ linkDeliveryId, recipientIndex }: LinkEmailPlace, fate: "sent" | "given_up"): Promise<void> =>
+      store.linkDeliveries.settle(linkDeliveryId, recipientIndex, fate, clock.now()),
     putOff: ({ linkDeliveryId }: LinkEmailPlace): Promise<void> => store.linkDeliveries.putOff(linkDeliveryId),
   };
 }

@@ -45,10 +45,10 @@ test("a push that was on its way in while its owner was deleted is released, too
   world.clock.advance(dayMs);
   expect(await sweeper.sweep()).toMatchObject({ released: 1 });
   expect(await world.domain.pushes.find(urlToken, stranger)).toMatchObject({ deleted: true });
-  expect(await countOf(world, "departed_owners")).toBe(1);
+  expect(await countOf(world, "deleted_users")).toBe(1);
   world.clock.advance(1);
   expect(await sweeper.sweep()).toMatchObject({ released: 0 });
-  expect(await countOf(world, "departed_owners")).toBe(0);
+  expect(await countOf(world, "deleted_users")).toBe(0);
 });
 
 test("files go with their owner's account: names and blobs, of pushes that stand and of those that ended", async () => {

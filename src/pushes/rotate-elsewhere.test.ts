@@ -22,7 +22,7 @@ async function sealElsewhere({ domain: { db, keyring } }: TestDomain): Promise<v
   const insertLinkDelivery = `INSERT INTO link_deliveries (id, push_id, sequence, recipient_count, details_sealed, sent, given_up, put_off)
     VALUES (3, 1, 2, 1, ?, 0, 0, 0)`;
   await changeRows(db, insertLinkDelivery, sealFor("link_deliveries", 3));
-  const insertEmail = "INSERT INTO outbox (id, letter_sealed, created_at, attempts) VALUES (?, ?, 0, 0)";
+  const insertEmail = "INSERT INTO outbox (id, email_sealed, created_at, attempts) VALUES (?, ?, 0, 0)";
   for (let id = 1; id <= 250; id += 1) await changeRows(db, insertEmail, id, sealFor("outbox", id));
 }
 

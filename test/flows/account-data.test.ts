@@ -134,7 +134,7 @@ test("a deleted account leaves no row, no label, no trail; its links are over at
   for (const table of await tablesOf(db)) {
     const rows = await readRows(db, `SELECT * FROM ${table}`);
     const left = rows.filter((row) => row.user_id === userId || row.owner_id === userId);
-    expect([table, left.length]).toEqual([table, table === "departed_owners" ? 1 : 0]);
+    expect([table, left.length]).toEqual([table, table === "deleted_users" ? 1 : 0]);
   }
   expect(await readRows(db, "SELECT id FROM users WHERE email = ?", ada)).toEqual([]);
   const labelled = `SELECT id FROM pushes WHERE owner_id IS NULL

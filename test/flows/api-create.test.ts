@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { placeAt } from "../support/accounts.ts";
+import { clientAt } from "../support/accounts.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 
 let app: TestApp;
@@ -242,7 +242,7 @@ describe("who may", () => {
     const session = await accounts.signIn({
       email: "owner@example.com",
       password: password,
-      place: placeAt("192.0.2.1"),
+      client: clientAt("192.0.2.1"),
     });
     const cookie = `sealpush_session=${session?.sessionToken}`;
     expect((await create({ payload: "x", files: [] }, { cookie })).statusCode).toBe(401);

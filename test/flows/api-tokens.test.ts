@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allScopes, type Scope, type TokenLimits } from "../../src/accounts/accounts.ts";
 import { dayMs } from "../../src/base/clock.ts";
-import { placeAt } from "../support/accounts.ts";
+import { clientAt } from "../support/accounts.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 
 const ada = "ada@example.com";
@@ -170,7 +170,7 @@ describe("the tokens page", () => {
   const ownPage = { "sec-fetch-site": "same-origin", "content-type": "application/x-www-form-urlencoded" };
 
   async function signedIn(email: string): Promise<Record<string, string>> {
-    const done = await app.app.domain.accounts.signIn({ email, password, place: placeAt("192.0.2.1") });
+    const done = await app.app.domain.accounts.signIn({ email, password, client: clientAt("192.0.2.1") });
     return { ...ownPage, cookie: `sealpush_session=${done?.sessionToken ?? ""}` };
   }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RouteAccess } from "../../src/http/request.ts";
 import type { RouteEntry } from "../../src/http/route-access.ts";
 import { en } from "../../src/i18n/en.ts";
-import { giveSomePasskey, placeAt } from "../support/accounts.ts";
+import { clientAt, giveSomePasskey } from "../support/accounts.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { signedIn } from "../support/domain.ts";
 
@@ -47,7 +47,7 @@ async function signIn(access: RouteAccess): Promise<Signed> {
   // Of many sessions that began in one instant, any may be the oldest, which goes.
   app.clock.advance(1);
   const email = access === "page_waiting" ? halfSignedIn : admin;
-  const done = await accounts.signIn({ email, password, place: placeAt("192.0.2.1") });
+  const done = await accounts.signIn({ email, password, client: clientAt("192.0.2.1") });
   const session = await accounts.authenticateSession(done?.sessionToken ?? "");
   if (done === undefined || session === undefined) throw new Error(`${email} could not sign in.`);
   return { cookie: `sealpush_session=${done.sessionToken}`, formToken: session.formToken };

@@ -20,7 +20,7 @@ const { production } = expected;
 const alice = 3;
 const { PWPUSH_MASTER_KEY, SECRET_KEY_BASE } = keysOfFixture;
 const [previousKey = ""] = keysOfFixture.PWPUSH_MASTER_KEY_PREVIOUS.split(",");
-const place = { client: "192.0.2.1", address: "192.0.2.1", userAgent: "test" };
+const client = { throttleKey: "192.0.2.1", address: "192.0.2.1", userAgent: "test" };
 
 const byId = (id: number) => production.users.find((user) => user.id === id);
 const { email = "", password = "" } = byId(alice) ?? {};
@@ -73,7 +73,7 @@ const partly = [
 
 async function signInTo(move: Move, withPassword: string) {
   const { accounts } = (await move.serve()).app.domain;
-  return await accounts.signIn({ email, password: withPassword, place });
+  return await accounts.signIn({ email, password: withPassword, client });
 }
 
 test("keys that open nothing stop a run before the first write; a dry run goes on and lists it all", async () => {

@@ -156,8 +156,8 @@ test("an account that is here already is touched only when it is said to be the 
   expect(problemsOf(report)).toEqual([lostKey]);
   const app = await move.serve();
   const { accounts } = app.app.domain;
-  const place = { client: "192.0.2.1", address: "192.0.2.1", userAgent: "test" };
-  const signIn = (password: string) => accounts.signIn({ email: "alice@example.com", password, place });
+  const client = { throttleKey: "192.0.2.1", address: "192.0.2.1", userAgent: "test" };
+  const signIn = (password: string) => accounts.signIn({ email: "alice@example.com", password, client });
   expect(await signIn("another password of hers")).toMatchObject({ waitsForFactor: false });
   expect(await signIn("correct horse battery")).toBeUndefined();
   const token = production.users.find(({ id }) => id === 3)?.api_token;

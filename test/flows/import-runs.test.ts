@@ -128,8 +128,8 @@ test("people whose address nobody ever had to confirm can sign in, also with mai
   };
   const { domain } = (await move.serve(mails)).app;
   const { password = "" } = production.users.find(({ confirmed }) => !confirmed) ?? {};
-  const place = { client: "192.0.2.1", address: "192.0.2.1", userAgent: "test" };
-  expect(await domain.accounts.signIn({ email: "bob@example.org", password, place })).toBeDefined();
+  const client = { throttleKey: "192.0.2.1", address: "192.0.2.1", userAgent: "test" };
+  expect(await domain.accounts.signIn({ email: "bob@example.org", password, client })).toBeDefined();
 });
 
 test("where the other installation asked for confirmations, an unconfirmed address stays unconfirmed", async () => {

@@ -230,7 +230,7 @@ test("while account mails are off, no other mail about an account leaves, and no
   await visit(world, "/users/password/new", { email: ada });
   await person.post("/users/edit/password", { current_password: password, password: "marble-otter-lantern" });
   await world.app.domain.accounts.requestConfirmation({
-    ...{ email: ada, language: "en", place: { client: "x", address: "192.0.2.1", userAgent: "test" } },
+    ...{ email: ada, language: "en", client: { throttleKey: "x", address: "192.0.2.1", userAgent: "test" } },
   });
   expect((await visit(world, asking, {})).location).toContain("/users/sign_in");
   expect(await mailsOf(unproven)).toBe(0);

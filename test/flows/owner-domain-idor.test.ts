@@ -162,7 +162,7 @@ test("IDOR: what is the owner's is answered like what never was", async () => {
 test("a session of the owner that waits for its factor shows and changes nothing", async () => {
   await open();
   const signedIn = await world.app.domain.accounts.signIn({
-    ...{ email: estate.email, password, place: { client: "192.0.2.9", address: "192.0.2.9", userAgent: "" } },
+    ...{ email: estate.email, password, client: { throttleKey: "192.0.2.9", address: "192.0.2.9", userAgent: "" } },
   });
   expect(signedIn?.waitsForFactor).toBe(true);
   const cookie = `sealpush_session=${signedIn?.sessionToken}`;

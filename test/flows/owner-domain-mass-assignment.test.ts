@@ -163,7 +163,7 @@ test("mass assignment: the links of mails confirm and reset what they are for, a
   const { world } = await open(sink.environment);
   const { accounts } = world.app.domain;
   await accounts.requestReset({
-    ...{ email: ada, language: "en", place: { client: "192.0.2.1", address: "192.0.2.1", userAgent: "" } },
+    ...{ email: ada, language: "en", client: { throttleKey: "192.0.2.1", address: "192.0.2.1", userAgent: "" } },
   });
   const token = /reset_password_token=([\w-]{43})/.exec((await sink.next(ada)).text ?? "")?.[1] ?? "";
   const fields = { ...everything, email: bob, reset_password_token: token, password: "marble-otter-lantern" };

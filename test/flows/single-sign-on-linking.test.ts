@@ -141,14 +141,14 @@ describe("an account with a second factor", () => {
   /** @returns what makes its codes. */
   async function addApp(site: SignOnApp): Promise<() => string> {
     const { accounts } = site.app.app.domain;
-    const place = { client: "192.0.2.7", address: "192.0.2.7", userAgent: "test" };
-    const signedIn = await accounts.signIn({ email, password, place });
+    const client = { throttleKey: "192.0.2.7", address: "192.0.2.7", userAgent: "test" };
+    const signedIn = await accounts.signIn({ email, password, client });
     const session = await accounts.authenticateSession(signedIn?.sessionToken ?? "");
     if (session === undefined) throw new Error("Nobody is signed in.");
     const offer = accounts.offerAuthenticatorApp(session, "test");
     const secret = new URL(offer.uri).searchParams.get("secret") ?? "";
     const code = () => totpCode(base32(secret), totpStep(site.app.clock.now()));
-    const change = { session, place, proof: { typed: "", passkey: null } };
+    const change = { session, client, proof: { typed: "", passkey: null } };
     const added = await accounts.addAuthenticatorApp(change, { setUp: offer.setUp, code: code() });
     expect(added.outcome).toBe("added");
     site.app.clock.advance(minuteMs);
@@ -184,8 +184,8 @@ describe("an account with a second factor", () => {
     const sessionToken = visitor.cookies.get("sealpush_session") ?? "";
     const session = await accounts.authenticateSession(sessionToken);
     if (session === undefined) throw new Error("The session is gone.");
-    const place = { client: "192.0.2.7", address: "192.0.2.7", userAgent: "test" };
-    const given = await accounts.giveCode({ session, sessionToken, place }, code());
+    const client = { throttleKey: "192.0.2.7", address: "192.0.2.7", userAgent: "test" };
+    const given = await accounts.giveCode({ session, sessionToken, client }, code());
     if (given.outcome !== "complete") throw new Error(given.outcome);
     visitor.cookies.set("sealpush_session", given.sessionToken);
     expect((await visitor.get(confirmPath)).body).toContain(messages.consent);

@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from "vitest";
-import type { Accounts, Place } from "../../src/accounts/accounts.ts";
+import type { Accounts, ClientContext } from "../../src/accounts/accounts.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { makeReadableCode } from "../../src/crypto/readable-code.ts";
 import { password } from "../support/app.ts";
 import { makeDataDir, openTestDomain } from "../support/domain.ts";
 
 const rounds = 12;
-const place: Place = { client: "192.0.2.7", address: "192.0.2.7", userAgent: "test" };
+const client: ClientContext = { throttleKey: "192.0.2.7", address: "192.0.2.7", userAgent: "test" };
 const shell = { userId: null, email: "shell", address: "" };
 
 /** The accounts of one instance, as two of its processes see them. */
@@ -55,7 +55,7 @@ test("of many who have the boot code, at two processes, one becomes the administ
   const racers = Array.from({ length: 10 }, (_, racer) =>
     (racer % 2 === 0 ? here : there).createFirstAdministrator({
       ...{ bootCode, email: `racer${racer}@example.com`, password },
-      place: { ...place, client: `192.0.2.${racer}` },
+      client: { ...client, throttleKey: `192.0.2.${racer}` },
     }),
   );
   const outcomes = (await Promise.all(racers)).map(({ outcome }) => outcome);
@@ -70,8 +70,8 @@ test("a password that is changed at one process lets nobody in with the old one 
   for (let round = 0; round < rounds; round += 1) {
     const next = `a new long password ${round}`;
     const signIns = Array.from({ length: 4 }, (_, at) => {
-      const from = { ...place, client: `192.0.2.${round * 4 + at}` };
-      return (at % 2 === 0 ? here : there).signIn({ email: ada.email, password: current, place: from });
+      const from = { ...client, throttleKey: `192.0.2.${round * 4 + at}` };
+      return (at % 2 === 0 ? here : there).signIn({ email: ada.email, password: current, client: from });
     });
     const [changed, ...entered] = await Promise.all([there.setPassword(ada.id, next), ...signIns]);
     expect(changed).toBe("changed");
@@ -88,7 +88,7 @@ test("sessions that begin at two processes at once are never more than a user ma
   const signIns = Array.from({ length: 60 }, (_, at) =>
     (at % 2 === 0 ? here : there).signIn({
       ...{ email: ada.email, password },
-      place: { ...place, client: `192.0.2.${at}` },
+      client: { ...client, throttleKey: `192.0.2.${at}` },
     }),
   );
   const tokens = (await Promise.all(signIns)).map((signedIn) => signedIn?.sessionToken ?? "");

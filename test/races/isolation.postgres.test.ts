@@ -37,8 +37,8 @@ describe.each(isolations)("when the server's transactions are %s", (isolation) =
   it("what a tx has read in its turn still holds when it writes", async () => {
     const url = await makeDatabase(isolation);
     const dbs = [(await openTestDatabase(url)).db, (await openTestDatabase(url)).db];
-    const read = sql<[], { highest: number | null }>("SELECT max(departed_at) AS highest FROM departed_owners");
-    const write = sql<[id: number, at: number]>("INSERT INTO departed_owners (user_id, departed_at) VALUES (?, ?)");
+    const read = sql<[], { highest: number | null }>("SELECT max(deleted_at) AS highest FROM deleted_users");
+    const write = sql<[id: number, at: number]>("INSERT INTO deleted_users (user_id, deleted_at) VALUES (?, ?)");
     const units = Array.from({ length: 30 }, (_, id) =>
       dbs[id % 2]?.writeSerialized("accounts", async (tx) => {
         const next = ((await tx.one(read))?.highest ?? 0) + 1;

@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from "vitest";
-import { type Accounts, createAccounts, type Place } from "../../src/accounts/accounts.ts";
+import { type Accounts, type ClientContext, createAccounts } from "../../src/accounts/accounts.ts";
 import type { AccountsDeps } from "../../src/accounts/deps.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { createBootCodeFile } from "../../src/config/boot-code-file.ts";
@@ -19,9 +19,9 @@ export const openSettings: AccountsDeps["settings"] = {
   sessionTimeoutSeconds: 7_200,
 };
 
-/** @param client throttle key. */
-export function placeAt(client: string): Place {
-  return { client, address: "192.0.2.1", userAgent: "test" };
+/** @param throttleKey for limits. */
+export function clientAt(throttleKey: string): ClientContext {
+  return { throttleKey, address: "192.0.2.1", userAgent: "test" };
 }
 
 export const startOfTests = Date.UTC(2030, 0, 1);
@@ -72,7 +72,7 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
     bootCodeFile,
     keyring: () => keyring,
     outbox,
-    askedOutbox: outbox,
+    requestedOutbox: outbox,
     limits: createOwnLimits(),
     provider: undefined,
     onUseNotRecorded: (of, error) => {

@@ -4,7 +4,7 @@ import type { Accounts, FactorChange, Session } from "../../src/accounts/account
 import type { AccountsDeps } from "../../src/accounts/deps.ts";
 import { totpCode, totpStep } from "../../src/accounts/totp.ts";
 import { minuteMs } from "../../src/base/clock.ts";
-import { makeTestAccounts, makeUser, password, placeAt, startOfTests } from "./accounts.ts";
+import { clientAt, makeTestAccounts, makeUser, password, startOfTests } from "./accounts.ts";
 import { TestAuthenticator } from "./authenticator.ts";
 
 /** Accounts and their clock, whatever stands around them. */
@@ -19,7 +19,7 @@ export interface AuthenticatorApp {
   code(): string;
 }
 
-export const place = placeAt("192.0.2.7");
+export const client = clientAt("192.0.2.7");
 export const party = { id: "localhost", origin: "http://localhost", name: "Sealpush" };
 
 /** @param shown the key as the set-up page shows it, or the address in its QR code. */
@@ -33,14 +33,14 @@ export function appFor(shown: string, now: () => number): AuthenticatorApp {
 
 /** @returns the session and its token: a complete one, or one that waits. */
 export async function signInAs(world: FactorWorld, email: string, password: string) {
-  const signedIn = await world.accounts.signIn({ email, password, place });
+  const signedIn = await world.accounts.signIn({ email, password, client });
   const session = await world.accounts.authenticateSession(signedIn?.sessionToken ?? "");
   if (signedIn === undefined || session === undefined) throw new Error(`${email} could not sign in.`);
   return { session, sessionToken: signedIn.sessionToken };
 }
 
 export function changeBy(session: Session, typed = ""): FactorChange {
-  return { session, place, proof: { typed, passkey: null } };
+  return { session, client, proof: { typed, passkey: null } };
 }
 
 /** Sets an authenticator app up in this session. The clock moves on, so that the next code is a fresh one. */
@@ -81,6 +81,6 @@ export async function openFactorWorld(overrides: Partial<AccountsDeps> = {}) {
     },
   };
   const signIn = () => signInAs(world, email, password);
-  const give = async (code: string) => accounts.giveCode({ ...(await signIn()), place }, code);
+  const give = async (code: string) => accounts.giveCode({ ...(await signIn()), client }, code);
   return { ...world, world, db, signIn, give };
 }

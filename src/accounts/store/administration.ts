@@ -49,7 +49,7 @@ const setDisabled = sql<[disabledAt: number | null, now: number, userId: number]
   "UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ?",
 );
 const removeUser = sql<[userId: number]>("DELETE FROM users WHERE id = ?");
-const depart = sql<[userId: number, now: number]>("INSERT INTO departed_owners (user_id, departed_at) VALUES (?, ?)");
+const depart = sql<[userId: number, now: number]>("INSERT INTO deleted_users (user_id, deleted_at) VALUES (?, ?)");
 const insertEntry = sql<
   [now: number, adminId: number | null, adminEmail: string, action: string, subject: string, address: string]
 >("INSERT INTO admin_entries (created_at, admin_id, admin_email, action, subject, address) VALUES (?, ?, ?, ?, ?, ?)");

@@ -1,7 +1,7 @@
 import { userAgentLengthMax } from "../../base/user-agent.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import type { ListedSession, Place, Session, User } from "../account.ts";
+import type { ClientContext, ListedSession, Session, User } from "../account.ts";
 import { nextId } from "./counted-ids.ts";
 import { endSessions } from "./end-sessions.ts";
 import { allBeyond, toUser, type UserRow, userColumns } from "./rows.ts";
@@ -13,7 +13,7 @@ export interface NewSession {
   readonly complete: boolean;
   /** The session that has waited for it until now; null: there is none. `since`: one begun earlier waits no longer. */
   readonly replaces: { readonly digest: Buffer; readonly since: number } | null;
-  readonly place: Place;
+  readonly client: ClientContext;
   readonly now: number;
   /** The user's oldest sessions beyond it end. */
   readonly perUserMax: number;
@@ -114,7 +114,7 @@ const recordSignIn = sql<[now: number, userId: number]>("UPDATE users SET last_s
 
 /** In a transaction of the accounts' turn. It writes nothing where it refuses. */
 async function insert(tx: Transaction, session: NewSession): Promise<boolean> {
-  const { digest, userId, complete, replaces, place, now, perUserMax, provided, onComplete } = session;
+  const { digest, userId, complete, replaces, client, now, perUserMax, provided, onComplete } = session;
   // What the user is now decides, not what it was when the sign-in began.
   const row = await tx.one(userById, userId);
   if (row === undefined || row.disabled_at !== null) return false;
@@ -127,9 +127,9 @@ async function insert(tx: Transaction, session: NewSession): Promise<boolean> {
   // Before the new one comes, so that it stays whatever the clock did since the others began.
   await tx.run(dropOldest, userId, perUserMax - 1);
   const waits = !complete && row.has_second_factor === 1;
-  const userAgent = place.userAgent.slice(0, userAgentLengthMax);
+  const userAgent = client.userAgent.slice(0, userAgentLengthMax);
   const id = await nextId(tx, "sessions");
-  await tx.run(insertRow, digest, id, userId, now, now, waits ? 1 : 0, place.address, userAgent);
+  await tx.run(insertRow, digest, id, userId, now, now, waits ? 1 : 0, client.address, userAgent);
   if (waits) return true;
   await tx.run(recordSignIn, now, userId);
   await onComplete(tx, toUser(row));

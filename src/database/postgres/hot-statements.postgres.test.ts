@@ -16,12 +16,12 @@ interface World {
   readonly proxy: TcpProxy;
 }
 
-const put = sql<[id: number, at: number]>("INSERT INTO departed_owners (user_id, departed_at) VALUES (?, ?)");
+const put = sql<[id: number, at: number]>("INSERT INTO deleted_users (user_id, deleted_at) VALUES (?, ?)");
 const raise = sql<[by: number, id: number], { at: number }>(
-  "UPDATE departed_owners SET departed_at = departed_at + ? WHERE user_id = ? RETURNING departed_at AS at",
+  "UPDATE deleted_users SET deleted_at = deleted_at + ? WHERE user_id = ? RETURNING deleted_at AS at",
 );
-const find = sql<[id: number], { at: number }>("SELECT departed_at AS at FROM departed_owners WHERE user_id = ?");
-const total = sql<[], { total: number | null }>("SELECT sum(departed_at) AS total FROM departed_owners");
+const find = sql<[id: number], { at: number }>("SELECT deleted_at AS at FROM deleted_users WHERE user_id = ?");
+const total = sql<[], { total: number | null }>("SELECT sum(deleted_at) AS total FROM deleted_users");
 /** With any of the numbers that are in use here, more than the column holds. */
 const tooMuch = 9_223_372_036_854_775_000;
 const ids = Array.from({ length: 10 }, (_, at) => at + 1);
@@ -80,7 +80,7 @@ test("one that waits for a lock for too long is refused alone, and the others ar
   await putAll(db);
   const holder = await connect(url);
   await holder.query("BEGIN");
-  await holder.query("UPDATE departed_owners SET departed_at = departed_at WHERE user_id = 4");
+  await holder.query("UPDATE deleted_users SET deleted_at = deleted_at WHERE user_id = 4");
   const raised = await raiseAll(db, () => 1);
   expect(raised.filter(({ status }) => status === "fulfilled")).toHaveLength(ids.length - 1);
   expect(raised[3]).toMatchObject({ status: "rejected", reason: refusedForNow });
@@ -100,7 +100,7 @@ test("what is under way when the database is closed is done and told so, or refu
   for (const result of raised) {
     if (result.status === "rejected") expect(result.reason).toMatchObject(refusedForNow);
   }
-  const { rows } = await (await connect(url)).query("SELECT sum(departed_at)::int AS total FROM departed_owners");
+  const { rows } = await (await connect(url)).query("SELECT sum(deleted_at)::int AS total FROM deleted_users");
   expect(rows).toEqual([{ total: 10_000 + done }]);
 });
 
@@ -134,7 +134,7 @@ test.each([
 test("new rows whose answer was lost are there once, and their makers learn it", async () => {
   const { db, proxy } = await open();
   const putOnce = sql<[id: number]>(
-    "INSERT INTO departed_owners (user_id, departed_at) VALUES (?, 1) ON CONFLICT (user_id) DO NOTHING",
+    "INSERT INTO deleted_users (user_id, deleted_at) VALUES (?, 1) ON CONFLICT (user_id) DO NOTHING",
   );
   proxy.judge((statement) => (statement.startsWith("INSERT") && proxy.lost.answers === 0 ? "lose answer" : "pass"));
   await Promise.all(ids.map((id) => db.hotInsert.run(putOnce, id)));

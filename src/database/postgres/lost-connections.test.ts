@@ -72,7 +72,7 @@ describe("a connection that is lost", () => {
     await expect(db.autocommit.run(raise, 1, 1)).rejects.toBeInstanceOf(OutcomeUnknownError);
     expect(await db.read.one(find, 1)).toEqual({ at: 11 });
     losses = 2;
-    await db.idempotent.run(sql("UPDATE departed_owners SET departed_at = 20"));
+    await db.idempotent.run(sql("UPDATE deleted_users SET deleted_at = 20"));
     expect(proxy.lost.answers).toBe(3);
     expect(await db.read.one(find, 1)).toEqual({ at: 20 });
   });
@@ -103,7 +103,7 @@ describe("transactions in each other's way", () => {
         await tx.run(raise, 1, second);
       });
     await Promise.all([inOrder(1, 2), inOrder(2, 1)]);
-    expect(await db.read.all(sql("SELECT departed_at AS at FROM departed_owners"))).toEqual([{ at: 2 }, { at: 2 }]);
+    expect(await db.read.all(sql("SELECT deleted_at AS at FROM deleted_users"))).toEqual([{ at: 2 }, { at: 2 }]);
     // At least once: the one that was sent back may be first at its row again, and then they meet once more.
     expect(db.counts.conflicts).toBeGreaterThan(0);
   });

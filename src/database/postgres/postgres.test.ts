@@ -26,7 +26,7 @@ describe("time limits", () => {
     await db.autocommit.run(put, 1, 10);
     const holder = await connect(url);
     await holder.query("BEGIN");
-    await holder.query("SELECT * FROM departed_owners FOR UPDATE");
+    await holder.query("SELECT * FROM deleted_users FOR UPDATE");
     await expect(db.autocommit.run(raise, 1, 1)).rejects.toMatchObject(refusedForNow);
     await expect(db.write((tx) => tx.run(raise, 1, 1))).rejects.toMatchObject(refusedForNow);
     await holder.query("COMMIT");
@@ -47,10 +47,10 @@ describe("time limits", () => {
     silent.catch(() => undefined);
     const other = await connect(url);
     await expect
-      .poll(async () => (await other.query("SELECT departed_at FROM departed_owners FOR UPDATE SKIP LOCKED")).rows)
+      .poll(async () => (await other.query("SELECT deleted_at FROM deleted_users FOR UPDATE SKIP LOCKED")).rows)
       .toEqual([]);
     // It waits until the server has ended the silent one.
-    await other.query("UPDATE departed_owners SET departed_at = 20");
+    await other.query("UPDATE deleted_users SET deleted_at = 20");
     told.resolve();
     // What was lost had not been committed, so it is done again, this time without a pause.
     await silent;

@@ -36,7 +36,7 @@ describe("values", () => {
     const { db } = await openTestDatabase();
     await db.autocommit.run(put, 1, 2 ** 52);
     await db.autocommit.run(put, 2, 2 ** 40);
-    expect(await db.read.one(sql("SELECT sum(departed_at) AS sum, count(*) AS count FROM departed_owners"))).toEqual({
+    expect(await db.read.one(sql("SELECT sum(deleted_at) AS sum, count(*) AS count FROM deleted_users"))).toEqual({
       sum: 2 ** 52 + 2 ** 40,
       count: 2,
     });

@@ -50,13 +50,13 @@ export const version2 = `
   CREATE INDEX mailed_links_created ON mailed_links(created_at);
 
   -- Accounts that are gone, until nothing of their pushes is left and nothing that they began can be under way.
-  CREATE TABLE departed_owners (
+  CREATE TABLE deleted_users (
     user_id INTEGER PRIMARY KEY,
-    departed_at INTEGER NOT NULL
+    deleted_at INTEGER NOT NULL
   );
 
   -- Where somebody has signed in from before, as a digest of the network and the browser.
-  CREATE TABLE known_places (
+  CREATE TABLE known_clients (
     user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
     digest BLOB NOT NULL,
     seen_at INTEGER NOT NULL,
@@ -115,10 +115,10 @@ export const version2 = `
   CREATE INDEX sign_on_steps_created ON sign_on_steps(created_at);
   CREATE INDEX sign_on_steps_client ON sign_on_steps(client, created_at);
 
-  -- Mails on their way. due_at null: given up. letter_sealed holds the recipient and, for some, a link that works.
+  -- Mails on their way. due_at null: given up. email_sealed holds the recipient and, for some, a link that works.
   CREATE TABLE outbox (
     id INTEGER PRIMARY KEY,
-    letter_sealed BLOB NOT NULL,
+    email_sealed BLOB NOT NULL,
     created_at INTEGER NOT NULL,
     due_at INTEGER,
     attempts INTEGER NOT NULL,

@@ -55,7 +55,7 @@ export interface DueWindow {
   readonly farthest: number;
 }
 
-const columns = "id, letter_sealed AS emailSealed, created_at AS createdAt, attempts";
+const columns = "id, email_sealed AS emailSealed, created_at AS createdAt, attempts";
 const failureColumns = `${columns}, coalesce(last_error, '') AS lastError`;
 const due = "(due_at <= ? OR due_at > ?)";
 const claimed = "id = ? AND attempts = ? AND due_at IS NOT NULL";
@@ -67,7 +67,7 @@ const takeId = sql<[], { nextId: number }>(
 );
 const takeNoId = sql("UPDATE id_blocks SET next_id = next_id WHERE name = 'outbox'");
 const insertEmail = sql<[id: number, emailSealed: Buffer, createdAt: number, dueAt: number]>(
-  "INSERT INTO outbox (id, letter_sealed, created_at, due_at, attempts) VALUES (?, ?, ?, ?, 0)",
+  "INSERT INTO outbox (id, email_sealed, created_at, due_at, attempts) VALUES (?, ?, ?, ?, 0)",
 );
 const waitingAtOffset = sql<[offset: number], { id: number }>(
   "SELECT id FROM outbox WHERE due_at IS NOT NULL LIMIT 1 OFFSET ?",

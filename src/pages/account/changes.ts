@@ -5,7 +5,7 @@ import { receiveForm } from "../../http/body/receive-body.ts";
 import { findMessages } from "../../i18n/i18n.ts";
 import { goTo } from "../answers.ts";
 import { passwordSentence } from "../entry.ts";
-import { type PageDeps, pageContext, placeOf, sessionOf } from "../page-scope.ts";
+import { clientContextOf, type PageDeps, pageContext, sessionOf } from "../page-scope.ts";
 import { readDefaults } from "./defaults-form.ts";
 import { accountPath } from "./model.ts";
 import { notConfirmed, redirectDone, sendAccount, withWaitTold } from "./show.ts";
@@ -18,7 +18,12 @@ export async function changeEmail(request: FastifyRequest, reply: FastifyReply, 
     sendAccount(request, reply, deps, { status: 422, newEmail, problems });
   return await withWaitTold(request, reply, deps, "email_password", async () => {
     const outcome = await deps.accounts.changeEmail({
-      ...{ session: sessionOf(request), email: newEmail, password: textOf(form, "password"), place: placeOf(request) },
+      ...{
+        session: sessionOf(request),
+        email: newEmail,
+        password: textOf(form, "password"),
+        client: clientContextOf(request),
+      },
     });
     switch (outcome) {
       case "changed":
@@ -53,7 +58,7 @@ export async function requestConfirmation(
   const { user } = sessionOf(request);
   const language = pageContext(request, deps, null).messages.locale.tag;
   return await withWaitTold(request, reply, deps, "email_confirmation", async () => {
-    const outcome = await deps.accounts.requestOwnConfirmation({ user, language, place: placeOf(request) });
+    const outcome = await deps.accounts.requestOwnConfirmation({ user, language, client: clientContextOf(request) });
     return outcome === "sent"
       ? redirectDone(request, reply, deps, "confirmation")
       : goTo(accountPath, request, reply, deps);
@@ -72,7 +77,7 @@ export async function changePassword(
   return await withWaitTold(request, reply, deps, "current_password", async () => {
     const outcome = await deps.accounts.changePassword({
       ...{ userId: user.id, current: textOf(form, "current_password"), password: textOf(form, "password") },
-      ...{ keepSessionId: id, place: placeOf(request) },
+      ...{ keepSessionId: id, client: clientContextOf(request) },
     });
     if (outcome === "changed") return redirectDone(request, reply, deps, "password");
     const problems =

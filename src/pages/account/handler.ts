@@ -4,7 +4,7 @@ import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import { goTo } from "../answers.ts";
-import { idOf, type PageDeps, pageContext, placeOf, queryOf, sessionOf } from "../page-scope.ts";
+import { clientContextOf, idOf, type PageDeps, pageContext, queryOf, sessionOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { changeDefaults, changeEmail, changeLanguage, changePassword, requestConfirmation } from "./changes.ts";
 import { sendData } from "./data.ts";
@@ -62,7 +62,7 @@ async function deleteAccount(request: FastifyRequest, reply: FastifyReply, deps:
   const refuse = (problem: string) =>
     sendAccount(request, reply, deps, { status: 422, problems: { delete_password: problem } });
   return await withWaitTold(request, reply, deps, "delete_password", async () => {
-    const confirmed = await deps.accounts.confirmIdentity(session, textOf(form, "password"), placeOf(request));
+    const confirmed = await deps.accounts.confirmIdentity(session, textOf(form, "password"), clientContextOf(request));
     if (!confirmed) return await refuse(notConfirmed(request, deps));
     const page = pageContext(request, deps, null);
     const change = await deps.deleteAccount(session.user.id, null);

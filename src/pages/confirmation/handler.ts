@@ -4,7 +4,7 @@ import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import { goTo, waitAfter } from "../answers.ts";
 import { answerWhenClosed } from "../entry.ts";
-import { type PageDeps, pageContext, placeOf, queryOf } from "../page-scope.ts";
+import { clientContextOf, type PageDeps, pageContext, queryOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import {
   type ConfirmAgainModel,
@@ -56,7 +56,7 @@ async function requestAgain(request: FastifyRequest, reply: FastifyReply, deps: 
   }
   const language = pageContext(request, deps, null).messages.locale.tag;
   try {
-    await deps.accounts.requestConfirmation({ email, language, place: placeOf(request) });
+    await deps.accounts.requestConfirmation({ email, language, client: clientContextOf(request) });
     return sendAgain(200, { email, sent: true, waitSeconds: null }, request, reply, deps);
   } catch (error) {
     return sendAgain(429, { email, sent: false, waitSeconds: waitAfter(error, reply) }, request, reply, deps);

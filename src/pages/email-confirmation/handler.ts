@@ -3,7 +3,7 @@ import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import { goTo } from "../answers.ts";
-import { type PageDeps, pageContext, placeOf, queryOf } from "../page-scope.ts";
+import { clientContextOf, type PageDeps, pageContext, queryOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { confirmationPath, type EmailConfirmation, emailConfirmationView } from "./view.tsx";
 
@@ -32,7 +32,7 @@ async function ask(request: FastifyRequest, reply: FastifyReply, deps: PageDeps)
 
 async function confirm(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
   const form = await receiveForm(request, deps.bodyBudget);
-  const outcome = await deps.accounts.confirmNewEmail(textOf(form, "token"), placeOf(request));
+  const outcome = await deps.accounts.confirmNewEmail(textOf(form, "token"), clientContextOf(request));
   if (outcome !== "changed") return send(request, reply, deps, outcome === "taken" ? 409 : 404, { is: outcome });
   return goTo(donePath, request, reply, deps);
 }

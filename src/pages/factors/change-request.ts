@@ -3,7 +3,7 @@ import type { Accounts, ChangeRefusal, FactorChange, Factors, PasskeyAnswer } fr
 import { AppError } from "../../base/errors.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import { placeOf, sessionOf } from "../page-scope.ts";
+import { clientContextOf, sessionOf } from "../page-scope.ts";
 import type { ProofOffered } from "./proof.tsx";
 import { relyingPartyOf } from "./relying-party.ts";
 
@@ -16,7 +16,7 @@ export function passkeyAnswerOf(request: FastifyRequest, form: FormFields, name:
 
 export function changeOf(request: FastifyRequest, form: FormFields): FactorChange {
   const proof = { typed: textOf(form, "proof"), passkey: passkeyAnswerOf(request, form, "proof_passkey") };
-  return { session: sessionOf(request), place: placeOf(request), proof };
+  return { session: sessionOf(request), client: clientContextOf(request), proof };
 }
 
 /** @returns what the person can show before a change; null: nothing has to be shown. */

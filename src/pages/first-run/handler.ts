@@ -7,7 +7,7 @@ import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import { goTo, waitAfter } from "../answers.ts";
 import { answerWhenClosed, enter } from "../entry.ts";
-import { type PageDeps, pageContext, placeOf } from "../page-scope.ts";
+import { clientContextOf, type PageDeps, pageContext } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { firstRunView } from "./view.tsx";
 
@@ -40,7 +40,7 @@ async function create(request: FastifyRequest, reply: FastifyReply, deps: PageDe
   const email = textOf(form, "email");
   const asked = { email, bootCode: textOf(form, "boot_code"), password: textOf(form, "password") };
   try {
-    const answer = await deps.accounts.createFirstAdministrator({ ...asked, place: placeOf(request) });
+    const answer = await deps.accounts.createFirstAdministrator({ ...asked, client: clientContextOf(request) });
     switch (answer.outcome) {
       case "made":
         return await enter(answer.sessionToken, "/", request, reply, deps);

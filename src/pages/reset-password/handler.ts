@@ -4,7 +4,7 @@ import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import { goTo, waitAfter } from "../answers.ts";
 import { answerWhenClosed } from "../entry.ts";
-import { type PageDeps, pageContext, placeOf, queryOf } from "../page-scope.ts";
+import { clientContextOf, type PageDeps, pageContext, queryOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import {
   type AskResetModel,
@@ -50,7 +50,7 @@ async function ask(request: FastifyRequest, reply: FastifyReply, deps: PageDeps)
     return sendAsk(403, { email, sent: false, waitSeconds: null }, request, reply, deps);
   const language = pageContext(request, deps, null).messages.locale.tag;
   try {
-    await deps.accounts.requestReset({ email, language, place: placeOf(request) });
+    await deps.accounts.requestReset({ email, language, client: clientContextOf(request) });
     return sendAsk(200, { email, sent: true, waitSeconds: null }, request, reply, deps);
   } catch (error) {
     return sendAsk(429, { email, sent: false, waitSeconds: waitAfter(error, reply) }, request, reply, deps);
@@ -62,7 +62,7 @@ async function setNew(request: FastifyRequest, reply: FastifyReply, deps: PageDe
   const form = await receiveForm(request, deps.bodyBudget);
   const token = textOf(form, "reset_password_token");
   const outcome = await deps.accounts.resetPassword({
-    ...{ token, password: textOf(form, "password"), place: placeOf(request) },
+    ...{ token, password: textOf(form, "password"), client: clientContextOf(request) },
   });
   if (outcome === "changed") return goTo("/users/sign_in?done=password_changed", request, reply, deps);
   if (outcome === "invalid_link") return sendVoid(request, reply, deps);

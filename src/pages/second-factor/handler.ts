@@ -9,7 +9,7 @@ import { passkeyAnswerOf, tellWait } from "../factors/change-request.ts";
 import { getRelyingParty } from "../factors/passkey-handler.ts";
 import { secondFactorOptionsPath, secondFactorPath } from "../factors/paths.ts";
 import { relyingPartyOf } from "../factors/relying-party.ts";
-import { type PageDeps, pageContext, placeOf, queryOf, sessionOf } from "../page-scope.ts";
+import { clientContextOf, type PageDeps, pageContext, queryOf, sessionOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { ownPath, withNext } from "../return-path.ts";
 import { registerPasskeySignIn } from "./passkey-sign-in-handler.ts";
@@ -64,7 +64,7 @@ async function giveFactor(request: FastifyRequest, reply: FastifyReply, deps: Pa
 function waitingSignIn(request: FastifyRequest, deps: PageDeps): WaitingSignIn {
   const sessionToken = deps.sessionCookies.find(request.raw, request.client);
   if (sessionToken === undefined) throw new Error("A sign-in waits without the cookie that it was found by.");
-  return { session: sessionOf(request), sessionToken, place: placeOf(request) };
+  return { session: sessionOf(request), sessionToken, client: clientContextOf(request) };
 }
 
 async function sendChallenge(

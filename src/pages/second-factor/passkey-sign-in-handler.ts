@@ -7,7 +7,7 @@ import { enter } from "../entry.ts";
 import { passkeyAnswerOf } from "../factors/change-request.ts";
 import { getRelyingParty } from "../factors/passkey-handler.ts";
 import { passkeySignInOptionsPath, passkeySignInPath } from "../factors/paths.ts";
-import { type PageDeps, pageContext, placeOf } from "../page-scope.ts";
+import { clientContextOf, type PageDeps, pageContext } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { ownPath } from "../return-path.ts";
 import { passkeyRefusedView } from "./passkey-refused-view.tsx";
@@ -27,7 +27,8 @@ async function signIn(request: FastifyRequest, reply: FastifyReply, deps: PageDe
   const form = await receiveForm(request, deps.bodyBudget);
   const next = ownPath(textOf(form, "next"));
   const passkey = passkeyAnswerOf(request, form, "passkey");
-  const signedIn = passkey === null ? undefined : await deps.accounts.signInByPasskey(passkey, placeOf(request));
+  const signedIn =
+    passkey === null ? undefined : await deps.accounts.signInByPasskey(passkey, clientContextOf(request));
   if (signedIn === undefined) {
     return sendPage(reply, 401, renderPage(passkeyRefusedView({ next }, pageContext(request, deps, null))));
   }

@@ -6,7 +6,7 @@ import { sendPage } from "../../http/headers.ts";
 import { goTo, waitAfter } from "../answers.ts";
 import { answerWhenClosed, enter } from "../entry.ts";
 import { relyingPartyOf } from "../factors/relying-party.ts";
-import { type PageDeps, pageContext, placeOf, queryOf } from "../page-scope.ts";
+import { clientContextOf, type PageDeps, pageContext, queryOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { ownPath, withNext } from "../return-path.ts";
 import { providerNameOf } from "../single-sign-on/button.tsx";
@@ -47,8 +47,8 @@ async function signIn(request: FastifyRequest, reply: FastifyReply, deps: PageDe
   const sendBack = (status: number, refusal: SignInRefusal) =>
     sendSignIn(request, reply, deps, status, { email, next, refusal, done: null });
   try {
-    const place = placeOf(request);
-    const signedIn = await deps.accounts.signIn({ email, password: textOf(form, "password"), place });
+    const client = clientContextOf(request);
+    const signedIn = await deps.accounts.signIn({ email, password: textOf(form, "password"), client });
     if (signedIn === undefined) return await sendBack(401, { reason: "wrong" });
     const after = signedIn.waitsForFactor ? withNext(secondFactorPath, next) : (next ?? "/");
     return await enter(signedIn.sessionToken, after, request, reply, deps);

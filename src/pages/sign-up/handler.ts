@@ -7,7 +7,7 @@ import { sendPage } from "../../http/headers.ts";
 import { goTo, waitAfter } from "../answers.ts";
 import { answerWhenClosed, enter } from "../entry.ts";
 import { firstRunPath } from "../first-run/handler.ts";
-import { type PageDeps, pageContext, placeOf } from "../page-scope.ts";
+import { clientContextOf, type PageDeps, pageContext } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { signUpSentView, signUpView } from "./view.tsx";
 
@@ -41,7 +41,12 @@ async function signUp(request: FastifyRequest, reply: FastifyReply, deps: PageDe
   const page = pageContext(request, deps, null);
   try {
     const answer = await deps.accounts.signUp({
-      ...{ email, password: textOf(form, "password"), language: page.messages.locale.tag, place: placeOf(request) },
+      ...{
+        email,
+        password: textOf(form, "password"),
+        language: page.messages.locale.tag,
+        client: clientContextOf(request),
+      },
     });
     switch (answer.outcome) {
       case "signed_in":

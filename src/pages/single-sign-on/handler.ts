@@ -9,7 +9,7 @@ import { goTo } from "../answers.ts";
 import { enter } from "../entry.ts";
 import { pageHref } from "../page-context.ts";
 import type { PageDeps } from "../page-scope.ts";
-import { pageContext, placeOf } from "../page-scope.ts";
+import { clientContextOf, pageContext } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { ownPath, withNext } from "../return-path.ts";
 import { confirmPath } from "./confirm-view.tsx";
@@ -48,7 +48,7 @@ async function begin(
   const next = asked === null && !page.localeAsked ? null : pageHref(page, asked ?? "/");
   const linkTo = purpose === "to link" ? request.session : null;
   try {
-    const { url, stepToken } = await deps.accounts.beginSignOn({ next, linkTo, place: placeOf(request) });
+    const { url, stepToken } = await deps.accounts.beginSignOn({ next, linkTo, client: clientContextOf(request) });
     reply.header("set-cookie", deps.stepCookies.made(stepToken, request.client));
     return sendPage(reply, 200, renderPage(leaveView({ provider: deps.providerName, url }, page)));
   } catch (error) {
@@ -62,7 +62,7 @@ async function complete(request: FastifyRequest, reply: FastifyReply, deps: Sign
   const stepToken = deps.stepCookies.find(request.raw, request.client);
   const { session } = request;
   try {
-    const outcome = await deps.accounts.completeSignOn({ stepToken, query, session, place: placeOf(request) });
+    const outcome = await deps.accounts.completeSignOn({ stepToken, query, session, client: clientContextOf(request) });
     switch (outcome.is) {
       case "signed_in": {
         const { sessionToken, waitsForFactor, next } = outcome;

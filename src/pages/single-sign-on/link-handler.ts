@@ -8,7 +8,7 @@ import { sendPage } from "../../http/headers.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { goTo, waitAfter } from "../answers.ts";
 import { enter, takeSession } from "../entry.ts";
-import { pageContext, placeOf, userOf } from "../page-scope.ts";
+import { clientContextOf, pageContext, userOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import { withNext } from "../return-path.ts";
 import { confirmLinkView, confirmPath } from "./confirm-view.tsx";
@@ -45,7 +45,7 @@ async function confirm(request: FastifyRequest, reply: FastifyReply, deps: SignO
   let outcome: Awaited<ReturnType<SignOnDeps["accounts"]["confirmLink"]>>;
   try {
     outcome = await deps.accounts.confirmLink({
-      ...{ stepToken, password: textOf(form, "password"), session, place: placeOf(request) },
+      ...{ stepToken, password: textOf(form, "password"), session, client: clientContextOf(request) },
     });
   } catch (error) {
     return again(429, waitSentence(error, request, reply, deps));
@@ -71,7 +71,7 @@ async function unlink(request: FastifyRequest, reply: FastifyReply, deps: SignOn
   const password = textOf(await receiveForm(request, deps.bodyBudget), "password");
   const userId = userOf(request).id;
   try {
-    const outcome = await deps.accounts.unlinkIdentities({ userId, password, place: placeOf(request) });
+    const outcome = await deps.accounts.unlinkIdentities({ userId, password, client: clientContextOf(request) });
     if (outcome === "wrong_password") {
       return await sendSettings(request, reply, deps, 422, messagesOf(request, deps).singleSignOn.wrongPassword);
     }

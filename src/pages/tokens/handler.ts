@@ -3,7 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import { goTo } from "../answers.ts";
-import { idOf, type PageDeps, pageContext, placeOf, queryOf, userOf } from "../page-scope.ts";
+import { clientContextOf, idOf, type PageDeps, pageContext, queryOf, userOf } from "../page-scope.ts";
 import { renderPage } from "../render.ts";
 import {
   describeProblems,
@@ -30,7 +30,7 @@ export function registerTokenPages(server: FastifyInstance, deps: PageDeps): voi
   server.post(`${tokensPath}/:id/revoke`, { config: changing }, async (request, reply) => {
     const id = idOf(request);
     const { id: userId } = userOf(request);
-    const revoked = id !== undefined && (await deps.accounts.revokeToken(userId, id, placeOf(request)));
+    const revoked = id !== undefined && (await deps.accounts.revokeToken(userId, id, clientContextOf(request)));
     // A second click finds one's own token revoked. Another user's is answered like one that never was.
     const own = revoked || (await deps.accounts.listTokens(userId)).some((token) => token.id === id);
     if (!own) throw new AppError("not_found", "not-found");
@@ -42,7 +42,12 @@ async function makeToken(request: FastifyRequest, reply: FastifyReply, deps: Pag
   const form = readTokenForm(await receiveForm(request, deps.bodyBudget));
   try {
     const { id } = userOf(request);
-    const { token, apiToken } = await deps.accounts.createToken(id, form.name, limitsOf(form), placeOf(request));
+    const { token, apiToken } = await deps.accounts.createToken(
+      id,
+      form.name,
+      limitsOf(form),
+      clientContextOf(request),
+    );
     // Answered at once instead of by a redirect: this answer is the only place the token ever stands.
     const made = { name: apiToken.name, token };
     return await sendTokens(request, reply, deps, 201, { form: emptyForm, problems: {}, made });

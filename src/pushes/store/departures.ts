@@ -25,11 +25,11 @@ const deleteGoneFiles = sql<[pushId: number]>(
    AND NOT EXISTS (SELECT 1 FROM blob_deletions WHERE blob_deletions.blob_key = files.blob_key)`,
 );
 const departed = sql<[afterId: number, limit: number], { ownerId: number }>(
-  "SELECT user_id AS ownerId FROM departed_owners WHERE user_id > ? ORDER BY user_id LIMIT ?",
+  "SELECT user_id AS ownerId FROM deleted_users WHERE user_id > ? ORDER BY user_id LIMIT ?",
 );
 const forget = sql<[departedBefore: number]>(
-  `DELETE FROM departed_owners WHERE departed_at < ?
-   AND NOT EXISTS (SELECT 1 FROM pushes WHERE pushes.owner_id = departed_owners.user_id)`,
+  `DELETE FROM deleted_users WHERE deleted_at < ?
+   AND NOT EXISTS (SELECT 1 FROM pushes WHERE pushes.owner_id = deleted_users.user_id)`,
 );
 
 /**

@@ -43,14 +43,12 @@ export async function connect(url: string): Promise<pg.Client> {
   return client;
 }
 
-export const put = sql<[id: number, at: number]>("INSERT INTO departed_owners (user_id, departed_at) VALUES (?, ?)");
+export const put = sql<[id: number, at: number]>("INSERT INTO deleted_users (user_id, deleted_at) VALUES (?, ?)");
 export const raise = sql<[by: number, id: number]>(
-  "UPDATE departed_owners SET departed_at = departed_at + ? WHERE user_id = ?",
+  "UPDATE deleted_users SET deleted_at = deleted_at + ? WHERE user_id = ?",
 );
-export const find = sql<[id: number], { at: number }>(
-  "SELECT departed_at AS at FROM departed_owners WHERE user_id = ?",
-);
-export const count = sql<[], { rows: number }>("SELECT count(*) AS rows FROM departed_owners");
+export const find = sql<[id: number], { at: number }>("SELECT deleted_at AS at FROM deleted_users WHERE user_id = ?");
+export const count = sql<[], { rows: number }>("SELECT count(*) AS rows FROM deleted_users");
 export const wait = sql<[seconds: number], never>("SELECT pg_sleep(?)");
 export const ownBackend = sql<[], { backend: number }>("SELECT pg_backend_pid() AS backend");
 export const refusedForNow = { code: "unavailable", retryAfterSeconds: 2 };

@@ -38,7 +38,7 @@ export async function fillDomain(client: pg.Client, pushes: number): Promise<voi
     `INSERT INTO view_notifications (push_id, sequence) SELECT i, 2 FROM ${each} WHERE i % 50 = 1`,
     `INSERT INTO blob_deletions (blob_key, due_at, attempts) SELECT md5('file' || i), ${created}, 0 FROM ${each} WHERE i % 60 = 21`,
     `INSERT INTO uploads (blob_key, anonymous_bytes, renewed_at) SELECT md5('upload' || i), 10, ${created} FROM ${each} WHERE i % 50 = 0`,
-    `INSERT INTO departed_owners (user_id, departed_at) SELECT 100000 + i, ${created} FROM generate_series(1, 1000) AS i`,
+    `INSERT INTO deleted_users (user_id, deleted_at) SELECT 100000 + i, ${created} FROM generate_series(1, 1000) AS i`,
     "VACUUM ANALYZE",
   ];
   for (const statement of statements) await client.query(statement);

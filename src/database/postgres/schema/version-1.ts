@@ -168,12 +168,12 @@ export const version1 = `
   CREATE INDEX mailed_links_user ON mailed_links(user_id, purpose);
   CREATE INDEX mailed_links_created ON mailed_links(created_at);
 
-  CREATE TABLE departed_owners (
+  CREATE TABLE deleted_users (
     user_id BIGINT PRIMARY KEY,
-    departed_at BIGINT NOT NULL
+    deleted_at BIGINT NOT NULL
   );
 
-  CREATE TABLE known_places (
+  CREATE TABLE known_clients (
     user_id BIGINT NOT NULL REFERENCES users(id) ON DELETE CASCADE,
     digest BYTEA NOT NULL,
     seen_at BIGINT NOT NULL,
@@ -229,7 +229,7 @@ export const version1 = `
 
   CREATE TABLE outbox (
     id BIGINT PRIMARY KEY,
-    letter_sealed BYTEA NOT NULL,
+    email_sealed BYTEA NOT NULL,
     created_at BIGINT NOT NULL,
     due_at BIGINT,
     attempts BIGINT NOT NULL,

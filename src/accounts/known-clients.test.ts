@@ -4,11 +4,11 @@ import { readRows } from "../../test/support/engine-database.ts";
 import { keepEmails } from "../../test/support/kept-emails.ts";
 import { systemRandom } from "../base/random.ts";
 import { createKeyring } from "../crypto/keyring.ts";
-import type { Accounts, Place } from "./accounts.ts";
+import type { Accounts, ClientContext } from "./accounts.ts";
 
 const firefox = (version: number, system = "X11; Linux x86_64") =>
   `Mozilla/5.0 (${system}; rv:${version}.0) Gecko/20100101 Firefox/${version}.0`;
-const home: Place = { client: "192.0.2.1", address: "192.0.2.1", userAgent: firefox(140) };
+const home: ClientContext = { throttleKey: "192.0.2.1", address: "192.0.2.1", userAgent: firefox(140) };
 
 /** Accounts whose mails are kept in a list. */
 function makeWorld() {
@@ -21,23 +21,23 @@ function makeWorld() {
   return { ...world, letters };
 }
 
-async function enter(accounts: Accounts, place: Place): Promise<void> {
-  const signedIn = await accounts.signIn({ email: "ada@example.com", password, place });
+async function enter(accounts: Accounts, client: ClientContext): Promise<void> {
+  const signedIn = await accounts.signIn({ email: "ada@example.com", password, client });
   if (signedIn === undefined) throw new Error("Not signed in.");
 }
 
-describe("known places", () => {
+describe("known clients", () => {
   it("are told of when they are new, but for an account's first", async () => {
     const { accounts, letters } = makeWorld();
     await makeUser(accounts);
     await enter(accounts, home);
     expect(letters).toEqual([]);
-    const away = { client: "198.51.100.9", address: "198.51.100.9", userAgent: firefox(140) };
+    const away = { throttleKey: "198.51.100.9", address: "198.51.100.9", userAgent: firefox(140) };
     await enter(accounts, away);
     expect(letters).toMatchObject([
       {
         to: "ada@example.com",
-        content: { kind: "notice", notice: "new_place", address: "198.51.100.9", userAgent: firefox(140) },
+        content: { kind: "notice", notice: "new_client", address: "198.51.100.9", userAgent: firefox(140) },
       },
     ]);
     await enter(accounts, away);
@@ -63,9 +63,9 @@ describe("known places", () => {
     const ada = await makeUser(accounts);
     await enter(accounts, home);
     await giveSomePasskey(db, ada);
-    const away = { ...home, client: "198.51.100.9" };
+    const away = { ...home, throttleKey: "198.51.100.9" };
     await enter(accounts, away);
-    expect(await accounts.signIn({ email: "ada@example.com", password: "wrong", place: away })).toBeUndefined();
+    expect(await accounts.signIn({ email: "ada@example.com", password: "wrong", client: away })).toBeUndefined();
     expect(letters).toEqual([]);
   });
 
@@ -73,14 +73,14 @@ describe("known places", () => {
     const { accounts, letters, db, advance } = makeWorld();
     await makeUser(accounts);
     for (let at = 0; at < 60; at += 1) {
-      await enter(accounts, { ...home, client: `192.0.2.${at}` });
+      await enter(accounts, { ...home, throttleKey: `192.0.2.${at}` });
       advance(1);
     }
-    expect(await readRows(db, "SELECT digest FROM known_places")).toHaveLength(50);
+    expect(await readRows(db, "SELECT digest FROM known_clients")).toHaveLength(50);
     const before = letters.length;
-    await enter(accounts, { ...home, client: "192.0.2.59" });
+    await enter(accounts, { ...home, throttleKey: "192.0.2.59" });
     expect(letters).toHaveLength(before);
-    await enter(accounts, { ...home, client: "192.0.2.0" });
+    await enter(accounts, { ...home, throttleKey: "192.0.2.0" });
     expect(letters).toHaveLength(before + 1);
   });
 });

@@ -1,0 +1,49 @@
+import type { Database, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
+import { allBeyond } from "./rows.ts";
+
+export interface KnownClientStore {
+  /**
+   * For a transaction of the accounts' turn. Keeps the `perUserMax` places seen last.
+   * @returns whether it was known before; "first": no place was.
+   */
+  noteClient(
+    tx: Transaction,
+    userId: number,
+    digest: Buffer,
+    now: number,
+    perUserMax: number,
+  ): Promise<"known" | "new" | "first">;
+  hasClient(userId: number, digest: Buffer): Promise<boolean>;
+}
+
+const seeAgain = sql<[now: number, userId: number, digest: Buffer]>(
+  "UPDATE known_clients SET seen_at = ? WHERE user_id = ? AND digest = ?",
+);
+const anyClient = sql<[userId: number], { one: number }>(
+  "SELECT 1 AS one FROM known_clients WHERE user_id = ? LIMIT 1",
+);
+const dropOldest = sql<[userId: number, sameUserId: number, keptMax: number]>(
+  `DELETE FROM known_clients WHERE user_id = ? AND digest IN
+     (SELECT digest FROM known_clients WHERE user_id = ? ORDER BY seen_at DESC, digest ${allBeyond})`,
+);
+const insertClient = sql<[userId: number, digest: Buffer, now: number]>(
+  "INSERT INTO known_clients (user_id, digest, seen_at) VALUES (?, ?, ?)",
+);
+const findClient = sql<[userId: number, digest: Buffer], { one: number }>(
+  "SELECT 1 AS one FROM known_clients WHERE user_id = ? AND digest = ?",
+);
+
+export function createKnownClientStore({ read }: Database): KnownClientStore {
+  return {
+    async noteClient(tx, userId, digest, now, perUserMax) {
+      if ((await tx.run(seeAgain, now, userId, digest)) === 1) return "known";
+      const first = (await tx.one(anyClient, userId)) === undefined;
+      // Before the new one comes, so that it stays whatever the clock did since the others were seen.
+      await tx.run(dropOldest, userId, userId, perUserMax - 1);
+      await tx.run(insertClient, userId, digest, now);
+      return first ? "first" : "new";
+    },
+    hasClient: async (userId, digest) => (await read.one(findClient, userId, digest)) !== undefined,
+  };
+}
