@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../base/errors.ts";
-import { pageHref } from "./page-context.ts";
+import { pageHref } from "./page.ts";
 import { type FrameDeps, pageContext } from "./page-scope.ts";
 
 /** After a form: the browser asks for the page by GET. @param path one of ours. */

@@ -4,8 +4,8 @@ import { passwordLimits } from "../accounts/accounts.ts";
 import { sendPage } from "../http/headers.ts";
 import type { Messages } from "../i18n/i18n.ts";
 import { goTo } from "./answers.ts";
+import { renderPage } from "./page.ts";
 import { type PageDeps, pageContext } from "./page-scope.ts";
-import { renderPage } from "./render.ts";
 import { closedView } from "./sign-in/closed-view.tsx";
 
 /** What the ways in have in common: their closed doors, what they say, and the session at their end. */

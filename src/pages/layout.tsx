@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { nameOf } from "../branding/branding.ts";
 import { languages } from "../i18n/i18n.ts";
 import type { AssetName } from "./assets.ts";
-import { type PageContext, pageHref, withLocale } from "./page-context.ts";
+import { type PageContext, pageHref, withLocale } from "./page.ts";
 import { brandingHref, Wordmark } from "./parts/logo.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 

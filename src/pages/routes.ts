@@ -8,7 +8,7 @@ import { registerApiHelpPage } from "./api-help/handler.ts";
 import { registerAuditPages } from "./audit/handler.ts";
 import { registerConfirmationPages } from "./confirmation/handler.ts";
 import { registerCreatedPage } from "./created/handler.ts";
-import { registerDashboardPage } from "./dashboard/handler.ts";
+import { showDashboard } from "./dashboard/handler.ts";
 import { registerDeletedPage } from "./deleted/handler.ts";
 import { registerEditPages } from "./edit-push/handler.ts";
 import { registerEmailConfirmationPages } from "./email-confirmation/handler.ts";
@@ -16,7 +16,7 @@ import { registerFactorPages } from "./factors/handler.ts";
 import { registerFirstRunPage } from "./first-run/handler.ts";
 import { registerLegacyLinks } from "./legacy-links.ts";
 import { registerNewPushPages } from "./new-push/handler.ts";
-import type { PageDeps } from "./page-scope.ts";
+import { handlePage, type PageRoute, type PageServices } from "./request.ts";
 import { registerResetPasswordPages } from "./reset-password/handler.ts";
 import { registerSecondFactorPages } from "./second-factor/handler.ts";
 import { registerSecretPages } from "./secret/handler.ts";
@@ -25,21 +25,40 @@ import { registerSignUpPage } from "./sign-up/handler.ts";
 import { registerSingleSignOnPages } from "./single-sign-on/handler.ts";
 import { registerTokenPages } from "./tokens/handler.ts";
 
-/** Names a build gives. What else stands there - dots, slashes, a zero byte - is not worth a look at the disk. */
+/** Every page: its address, who may request it and what answers. */
+const pageRoutes: readonly PageRoute[] = [
+  { method: "GET", path: "/p", access: "page_session", changesState: false, handler: showDashboard },
+];
+
+/** The names that a build gives to assets. Every other name (dots, slashes, a zero byte) is refused without a file access. */
 const assetName = /^[\w-]+\.[a-z]+$/i;
 
-/** Everything that people look at, and the files that browsers load for it. */
+function registerRoutes(server: FastifyInstance, services: PageServices): void {
+  for (const route of pageRoutes) {
+    const { method, path, access, changesState, isEnabled } = route;
+    if (isEnabled?.(services.config) === false) continue;
+    const { retrieval = false, beforeFactor = false, formInParts = false } = route;
+    server.route({
+      method,
+      url: path,
+      config: { access, changesState, retrieval, beforeFactor, formInParts },
+      handler: (request, reply) => handlePage(route, request, reply, services),
+    });
+  }
+}
+
+/** Registers every page, and the assets and `robots.txt` that browsers and robots load. */
 export async function registerPages(
   server: FastifyInstance,
-  deps: PageDeps & { readonly assetsDir: string },
+  deps: PageServices & { readonly assetsDir: string },
 ): Promise<void> {
+  registerRoutes(server, deps);
   registerNewPushPages(server, deps);
   registerCreatedPage(server, deps);
   registerSecretPages(server, deps);
   registerLegacyLinks(server);
   registerDeletedPage(server, deps);
   registerEditPages(server, deps);
-  registerDashboardPage(server, deps);
   registerAuditPages(server, deps);
   registerSignInPages(server, deps);
   registerFirstRunPage(server, deps);

@@ -63,7 +63,7 @@ test("the dashboard lists, finds and filters an owner's pushes, and nobody else'
   await push(null, { name: "of nobody" });
   expect((await get("/p", ada)).body).toContain("Nothing handed over yet");
   await push(ada, { name: "short", expire_after_days: 1 });
-  await push(ada, { name: "VPN", note: "for <Jo> & Co", passphrase: "messages", retrieval_step: true });
+  await push(ada, { name: "VPN", note: "for <Jo> & Co", passphrase: "words", retrieval_step: true });
   await push(ada, { name: "address", kind: "url", payload: "https://example.com" });
   const all = await get("/p", ada);
   expect(all.statusCode).toBe(200);
@@ -158,7 +158,7 @@ test("the trail tells who opened a push from where, and why it ended", async () 
   const urlToken = await push(ada, {
     name: "VPN",
     expire_after_views: 1,
-    passphrase: "messages",
+    passphrase: "words",
     retrieval_step: false,
   });
   app.clock.advance(3 * 3_600_000);

@@ -6,8 +6,7 @@ import { settingsView } from "../../src/pages/admin/settings-view.tsx";
 import { themeView } from "../../src/pages/admin/theme-view.tsx";
 import { trailView } from "../../src/pages/admin/trail-view.tsx";
 import { usersView } from "../../src/pages/admin/users-view.tsx";
-import type { PageContext } from "../../src/pages/page-context.ts";
-import type { Page } from "../../src/pages/render.ts";
+import type { Page, PageContext } from "../../src/pages/page.ts";
 import type { EndReason } from "../../src/pushes/pushes.ts";
 
 const nowMs = Date.UTC(2027, 2, 3, 14, 5);

@@ -5,8 +5,7 @@ import {
   voidConfirmationView,
 } from "../../src/pages/confirmation/view.tsx";
 import { firstRunView } from "../../src/pages/first-run/view.tsx";
-import type { PageContext } from "../../src/pages/page-context.ts";
-import type { Page } from "../../src/pages/render.ts";
+import type { Page, PageContext } from "../../src/pages/page.ts";
 import { askResetView, newPasswordView, noResetView, voidResetView } from "../../src/pages/reset-password/view.tsx";
 import { closedView } from "../../src/pages/sign-in/closed-view.tsx";
 import { type SignInRefusal, signInView } from "../../src/pages/sign-in/view.tsx";

@@ -1,7 +1,6 @@
 import { auditView } from "../../src/pages/audit/view.tsx";
 import { dashboardView } from "../../src/pages/dashboard/view.tsx";
-import type { PageContext } from "../../src/pages/page-context.ts";
-import type { Page } from "../../src/pages/render.ts";
+import type { Page, PageContext } from "../../src/pages/page.ts";
 import type { AuditEntry, AuditKind, EndReason, OwnedPush, PushSearch, TrailEvent } from "../../src/pushes/pushes.ts";
 
 const nowMs = Date.UTC(2027, 2, 3, 14, 5);

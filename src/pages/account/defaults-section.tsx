@@ -1,4 +1,4 @@
-import type { PageContext } from "../page-context.ts";
+import type { PageContext } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import { NumberField, SelectField } from "../parts/input-fields.tsx";
 import { PostForm } from "../parts/post-form.tsx";

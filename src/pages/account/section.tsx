@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { PageContext } from "../page-context.ts";
+import type { PageContext } from "../page.ts";
 import { PasswordField } from "../parts/input-fields.tsx";
 import type { AccountField, AccountModel } from "./model.ts";
 

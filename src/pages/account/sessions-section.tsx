@@ -1,4 +1,4 @@
-import type { PageContext } from "../page-context.ts";
+import type { PageContext } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { PostForm } from "../parts/post-form.tsx";

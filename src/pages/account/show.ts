@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { sendPage } from "../../http/headers.ts";
 import { goTo, waitAfter } from "../answers.ts";
+import { renderPage } from "../page.ts";
 import { type PageDeps, pageContext, sessionOf } from "../page-scope.ts";
 import { browserName } from "../parts/browser-name.ts";
-import { renderPage } from "../render.ts";
 import { providerNameOf } from "../single-sign-on/button.tsx";
 import { defaultsForm } from "./defaults-form.ts";
 import {

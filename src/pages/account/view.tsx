@@ -1,8 +1,7 @@
 import { factorsPath } from "../../http/authentication.ts";
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Notice, ProblemSummary } from "../parts/notice.tsx";
-import type { Page } from "../render.ts";
 import { SignOnSection, signOnSection } from "../single-sign-on/account-section.tsx";
 import { DefaultsSection } from "./defaults-section.tsx";
 import { DeleteSection } from "./delete-section.tsx";

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type PageContext, pageHref } from "../page.ts";
 
 export const adminPath = "/admin";
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { sendPage } from "../../http/headers.ts";
+import { renderPage } from "../page.ts";
 import { type PageDeps, pageContext } from "../page-scope.ts";
-import { renderPage } from "../render.ts";
 import { reading } from "./administrator.ts";
 import { adminPaths } from "./frame.tsx";
 import { overviewView } from "./overview-view.tsx";

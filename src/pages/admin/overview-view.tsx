@@ -1,9 +1,8 @@
 import type { Health } from "../../health.ts";
 import type { PushTotals } from "../../pushes/pushes.ts";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { Notice } from "../parts/notice.tsx";
-import type { Page } from "../render.ts";
 import { AdminFrame, adminPaths } from "./frame.tsx";
 
 export interface OverviewModel {

@@ -1,7 +1,7 @@
 import type { Messages } from "../../i18n/i18n.ts";
 import type { EndReason, PushSurvey, SurveyedPush } from "../../pushes/pushes.ts";
 import { pushKinds, states } from "../dashboard/filter.ts";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { BothTimes } from "../parts/both-times.tsx";
 import { Confirm } from "../parts/confirm.tsx";
 import { Fact } from "../parts/fact.tsx";
@@ -9,7 +9,6 @@ import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { OlderPager } from "../parts/pager.tsx";
 import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
-import type { Page } from "../render.ts";
 import { AdminFrame, adminPaths } from "./frame.tsx";
 
 export type PushesFilter = Pick<PushSurvey, "kind" | "state" | "beforeId"> & {

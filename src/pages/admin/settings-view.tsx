@@ -1,6 +1,5 @@
 import type { SettingOrigin } from "../../config/config.ts";
-import type { PageContext } from "../page-context.ts";
-import type { Page } from "../render.ts";
+import type { Page, PageContext } from "../page.ts";
 import { AdminFrame } from "./frame.tsx";
 
 /** Secrets are masked before they come here. What the operator has set stands first. */

@@ -8,12 +8,11 @@ import {
   type Theme,
 } from "../../branding/branding.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import type { PageContext } from "../page-context.ts";
+import type { Page, PageContext } from "../page.ts";
 import { Field } from "../parts/field.tsx";
 import { TextField } from "../parts/input-fields.tsx";
 import { brandingHref } from "../parts/logo.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { Page } from "../render.ts";
 import { AdminFrame, adminPaths } from "./frame.tsx";
 
 export interface ThemeModel {

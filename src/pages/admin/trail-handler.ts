@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { sendPage } from "../../http/headers.ts";
 import { pageOf } from "../../http/parameters.ts";
+import { renderPage } from "../page.ts";
 import { type PageDeps, pageContext } from "../page-scope.ts";
-import { renderPage } from "../render.ts";
 import { reading } from "./administrator.ts";
 import { adminPaths } from "./frame.tsx";
 import { trailView } from "./trail-view.tsx";

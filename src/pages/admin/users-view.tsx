@@ -1,5 +1,5 @@
 import type { UserSummary } from "../../accounts/accounts.ts";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { BothTimes } from "../parts/both-times.tsx";
 import { Confirm } from "../parts/confirm.tsx";
 import { Fact } from "../parts/fact.tsx";
@@ -7,7 +7,6 @@ import type { IconName } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { SearchBox, SearchForm } from "../parts/search-form.tsx";
-import type { Page } from "../render.ts";
 import { AdminFrame, adminPaths } from "./frame.tsx";
 
 export const userActions = ["promote", "demote", "disable", "enable", "reset_factors", "delete"] as const;

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { sendPage } from "../../http/headers.ts";
-import type { PageContext } from "../page-context.ts";
+import type { PageContext } from "../page.ts";
+import { renderPage } from "../page.ts";
 import { type FrameDeps, type PageDeps, pageContext } from "../page-scope.ts";
-import { renderPage } from "../render.ts";
 import { type ApiHelpModel, apiHelpView } from "./view.tsx";
 
 /** `GET /help/api` describes API v2 for a reader, `GET /api` the older API v1. */

@@ -1,8 +1,7 @@
 import { Fragment } from "preact";
 import type { ApiReference, ReferenceEndpoint, ReferenceField } from "../../http/api-reference.ts";
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
-import type { Page } from "../render.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 
 export interface ApiHelpModel {
   readonly version: "v1" | "v2";

@@ -6,8 +6,8 @@ import { jsonType, sendPage } from "../../http/headers.ts";
 import { pageMax, pageOf } from "../../http/parameters.ts";
 import { linkOf } from "../dashboard/handler.ts";
 import { sendGone } from "../gone/handler.ts";
+import { renderPage } from "../page.ts";
 import { type PageDeps, pageContext, queryOf, tokenOf } from "../page-scope.ts";
-import { renderPage } from "../render.ts";
 import { trailAsCsv, trailAsJson } from "./export.ts";
 import { auditPath, auditView } from "./view.tsx";
 

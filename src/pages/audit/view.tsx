@@ -1,12 +1,11 @@
 import type { TrailEvent } from "../../pushes/pushes.ts";
 import { type ListedPush, PushActions, PushMarks, PushName, StateBadge, ViewsUsed } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { BothTimes } from "../parts/both-times.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Pager } from "../parts/pager.tsx";
-import type { Page } from "../render.ts";
 import { Timeline } from "./timeline.tsx";
 
 export interface AuditModel {

@@ -4,8 +4,8 @@ import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import { goTo, waitAfter } from "../answers.ts";
 import { answerWhenClosed } from "../entry.ts";
+import { renderPage } from "../page.ts";
 import { clientContextOf, type PageDeps, pageContext, queryOf } from "../page-scope.ts";
-import { renderPage } from "../render.ts";
 import {
   type ConfirmAgainModel,
   confirmAgainView,

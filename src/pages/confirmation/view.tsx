@@ -1,10 +1,9 @@
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { EmailField } from "../parts/input-fields.tsx";
 import { MessageCard } from "../parts/message-card.tsx";
 import { Notice, TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { Page } from "../render.ts";
 
 /** A press of the button confirms, posted to `/users/confirmation`: programs that read mails follow links. */
 export function confirmView(token: string, page: PageContext): Page {

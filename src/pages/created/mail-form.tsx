@@ -1,7 +1,7 @@
 import type { Messages } from "../../i18n/i18n.ts";
 import { MailLanguageField, RecipientsField } from "../new-push/by-mail.tsx";
 import type { NewPushLimits } from "../new-push/model.ts";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type PageContext, pageHref } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";

@@ -1,12 +1,11 @@
 import { findMessages, languages, type Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref, withLocale } from "../page-context.ts";
+import { type Page, type PageContext, pageHref, withLocale } from "../page.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { QrCode } from "../parts/qr-code.tsx";
-import type { Page } from "../render.ts";
 import { type MailForm, MailSection } from "./mail-form.tsx";
 
 export interface CreatedModel {

@@ -1,5 +1,5 @@
 import type { PushSearch } from "../../pushes/pushes.ts";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type PageContext, pageHref } from "../page.ts";
 import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
 import { dashboardPath, pushKinds, searchPath, searchTextMax, states } from "./filter.ts";
 

@@ -1,9 +1,8 @@
-import type { FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import type { KindName } from "../../config/config.ts";
 import { pageMax, pageOf } from "../../http/parameters.ts";
 import type { PushSearch } from "../../pushes/pushes.ts";
-import { queryOf } from "../page-scope.ts";
+import type { PageRequest } from "../request.ts";
 
 export const dashboardPath = "/p";
 /** In UTF-16 transactions; the longest name has as many characters. */
@@ -15,14 +14,14 @@ export const states: readonly PushSearch["state"][] = ["all", "active", "expired
  * What is looked for, from the query; an unknown state or kind is none.
  * @throws AppError invalid_request for a page outside 1..200 and a text that is too long to be found.
  */
-export function searchOf(request: FastifyRequest): PushSearch {
-  const text = (queryOf(request, "q") ?? "").trim();
+export function searchOf(page: PageRequest): PushSearch {
+  const text = (page.query("q") ?? "").trim();
   if (text.length > searchTextMax) throw new AppError("invalid_request", "The text to search for is too long.");
   return {
     text,
-    state: states.find((state) => state === queryOf(request, "state")) ?? "all",
-    kind: pushKinds.find((kind) => kind === queryOf(request, "kind")) ?? null,
-    page: pageOf(request),
+    state: states.find((state) => state === page.query("state")) ?? "all",
+    kind: pushKinds.find((kind) => kind === page.query("kind")) ?? null,
+    page: pageOf(page.request),
   };
 }
 

@@ -1,27 +1,22 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { sendPage } from "../../http/headers.ts";
+import type { FastifyReply } from "fastify";
 import type { OwnedPush } from "../../pushes/pushes.ts";
-import { type PageDeps, pageContext, userOf } from "../page-scope.ts";
-import { renderPage } from "../render.ts";
-import { dashboardPath, searchOf, searchPath } from "./filter.ts";
+import type { SignedInRequest } from "../request.ts";
+import { searchOf, searchPath } from "./filter.ts";
 import { dashboardView } from "./view.tsx";
 
-export function registerDashboardPage(server: FastifyInstance, deps: PageDeps): void {
-  const config = { access: "page_session", changesState: false } as const;
-  server.get(dashboardPath, { config }, (request, reply) => sendDashboard(request, reply, deps));
-}
-
-async function sendDashboard(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
-  const search = searchOf(request);
-  const found = await deps.pushes.search(userOf(request).id, search);
+/** `GET /p`: the pushes of whoever is signed in. */
+export async function showDashboard(page: SignedInRequest): Promise<FastifyReply> {
+  const { pushes, clock } = page.services;
+  const search = searchOf(page);
+  const found = await pushes.search(page.user.id, search);
   const model = {
     search,
-    pushes: found.pushes.map((push) => ({ push, link: linkOf(push, request.baseUrl) })),
+    pushes: found.pushes.map((push) => ({ push, link: linkOf(push, page.baseUrl) })),
     hasMore: found.hasMore,
     stopped: found.stopped,
-    nowMs: deps.clock.now(),
+    nowMs: clock.now(),
   };
-  return sendPage(reply, 200, renderPage(dashboardView(model, pageContext(request, deps, searchPath(search)))));
+  return page.render(dashboardView, model, { selfPath: searchPath(search) });
 }
 
 /** What is handed out. */

@@ -1,6 +1,6 @@
 import type { Messages } from "../../i18n/i18n.ts";
 import type { OwnedPush } from "../../pushes/pushes.ts";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type PageContext, pageHref } from "../page.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { Icon } from "../parts/icon.tsx";
 

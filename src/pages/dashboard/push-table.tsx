@@ -1,4 +1,4 @@
-import type { PageContext } from "../page-context.ts";
+import type { PageContext } from "../page.ts";
 import { BothTimes } from "../parts/both-times.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { type ListedPush, noteShown, PushActions, PushMarks, PushName, StateBadge, ViewsUsed } from "./push-parts.tsx";

@@ -1,10 +1,9 @@
 import type { PushSearch } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Pager } from "../parts/pager.tsx";
-import type { Page } from "../render.ts";
 import { dashboardPath, pageMax, searchPath } from "./filter.ts";
 import { FilterForm } from "./filter-form.tsx";
 import type { ListedPush } from "./push-parts.tsx";

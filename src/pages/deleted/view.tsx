@@ -1,7 +1,6 @@
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { MessageCard } from "../parts/message-card.tsx";
-import type { Page } from "../render.ts";
 
 /** After somebody pressed delete. */
 export function deletedView(page: PageContext): Page {

@@ -1,7 +1,7 @@
 import { PassphraseField } from "../new-push/fields.tsx";
 import { Generator } from "../new-push/generator.tsx";
 import { Address, FilesField, TextArea } from "../new-push/payload-fields.tsx";
-import type { PageContext } from "../page-context.ts";
+import type { PageContext } from "../page.ts";
 import { Checkbox } from "../parts/field.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { type EditModel, mayHaveFiles } from "./model.ts";

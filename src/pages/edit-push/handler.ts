@@ -8,8 +8,8 @@ import { sendGone } from "../gone/handler.ts";
 import { FormFiles } from "../new-push/form-files.ts";
 import { formOf, offeredMails, type PushFields } from "../new-push/handler.ts";
 import { filesTooLarge } from "../new-push/model.ts";
+import { renderPage } from "../page.ts";
 import { type PageDeps, pageContext, tokenOf } from "../page-scope.ts";
-import { renderPage } from "../render.ts";
 import {
   describeEditProblems,
   type EditProblems,

@@ -1,14 +1,13 @@
 import { Layout } from "../layout.tsx";
 import { ConfirmFirst, ViewNotificationBox } from "../new-push/by-mail.tsx";
 import { Labels, Lifetime, Options } from "../new-push/fields.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { Notice, ProblemSummary, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { Page } from "../render.ts";
 import { ContentFields, type EditProps } from "./content-fields.tsx";
 import type { EditField, EditModel } from "./model.ts";
 

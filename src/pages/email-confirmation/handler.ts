@@ -3,8 +3,8 @@ import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import { goTo } from "../answers.ts";
+import { renderPage } from "../page.ts";
 import { clientContextOf, type PageDeps, pageContext, queryOf } from "../page-scope.ts";
-import { renderPage } from "../render.ts";
 import { confirmationPath, type EmailConfirmation, emailConfirmationView } from "./view.tsx";
 
 const donePath = `${confirmationPath}/done`;

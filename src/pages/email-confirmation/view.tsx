@@ -1,8 +1,7 @@
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { MessageCard } from "../parts/message-card.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { Page } from "../render.ts";
 
 export const confirmationPath = "/users/confirmation/new_email";
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { sendPage } from "../../http/headers.ts";
+import { renderPage } from "../page.ts";
 import { type PageDeps, pageContext, userOf } from "../page-scope.ts";
-import { renderPage } from "../render.ts";
 import { backupCodesView } from "./backup-codes.tsx";
 import { proofOffered, type RefusedChange } from "./change-request.ts";
 import { type FactorsModel, type FormName, hasFactor } from "./model.ts";

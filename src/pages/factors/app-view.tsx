@@ -1,12 +1,11 @@
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Field } from "../parts/field.tsx";
 import { CodeField } from "../parts/input-fields.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { QrCode } from "../parts/qr-code.tsx";
-import type { Page } from "../render.ts";
 import { appPath, factorsPath } from "./paths.ts";
 import { ProofFields, type ProofOffered } from "./proof.tsx";
 

@@ -1,9 +1,8 @@
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
-import type { Page } from "../render.ts";
 
 export interface BackupCodesModel {
   readonly codes: readonly string[];

@@ -1,5 +1,5 @@
 import type { Passkey } from "../../accounts/accounts.ts";
-import type { PageContext } from "../page-context.ts";
+import type { PageContext } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { TextField } from "../parts/input-fields.tsx";
 import { LocalTime } from "../parts/local-time.tsx";

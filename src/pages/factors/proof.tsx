@@ -1,4 +1,4 @@
-import type { PageContext } from "../page-context.ts";
+import type { PageContext } from "../page.ts";
 import { PasswordField } from "../parts/input-fields.tsx";
 import { PasskeyButton } from "../parts/passkey-button.tsx";
 import { proofOptionsPath } from "./paths.ts";

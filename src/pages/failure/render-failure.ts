@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Refusal } from "../../http/errors.ts";
+import { renderPage } from "../page.ts";
 import { type FrameDeps, pageContext } from "../page-scope.ts";
-import { renderPage } from "../render.ts";
 import { failureView } from "./view.tsx";
 
 /** The page for a refused request. It offers no way back to its address, which may hold a secret link. */

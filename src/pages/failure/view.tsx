@@ -1,9 +1,8 @@
 import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import type { IconName } from "../parts/icon.tsx";
 import { MessageCard } from "../parts/message-card.tsx";
-import type { Page } from "../render.ts";
 
 export interface FailureModel {
   /** HTTP status of the answer. */

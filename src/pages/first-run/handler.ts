@@ -7,8 +7,8 @@ import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import { goTo, waitAfter } from "../answers.ts";
 import { answerWhenClosed, enter } from "../entry.ts";
+import { renderPage } from "../page.ts";
 import { clientContextOf, type PageDeps, pageContext } from "../page-scope.ts";
-import { renderPage } from "../render.ts";
 import { firstRunView } from "./view.tsx";
 
 export const firstRunPath = "/first_run";

@@ -1,10 +1,9 @@
 import { passwordSentence } from "../entry.ts";
 import { Layout } from "../layout.tsx";
-import type { PageContext } from "../page-context.ts";
+import type { Page, PageContext } from "../page.ts";
 import { CodeField, EmailField, NewPasswordField } from "../parts/input-fields.tsx";
 import { TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { Page } from "../render.ts";
 import type { FirstRunModel } from "./handler.ts";
 
 /** Fields `boot_code`, `email` and `password`, posted to `/first_run`. */

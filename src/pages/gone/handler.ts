@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { sendPage } from "../../http/headers.ts";
+import { renderPage } from "../page.ts";
 import { type PageDeps, pageContext } from "../page-scope.ts";
-import { renderPage } from "../render.ts";
 import { goneView } from "./view.tsx";
 
 /** Expired, deleted and unknown are told apart by nothing: same status, same body. */

@@ -1,7 +1,6 @@
 import { Layout } from "../layout.tsx";
-import type { PageContext } from "../page-context.ts";
+import type { Page, PageContext } from "../page.ts";
 import { MessageCard } from "../parts/message-card.tsx";
-import type { Page } from "../render.ts";
 
 /**
  * Opened up, run out, deleted or never there: one page for all, so that it tells a stranger nothing. It takes no model

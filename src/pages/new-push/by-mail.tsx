@@ -1,6 +1,6 @@
 import { languages, type Messages } from "../../i18n/i18n.ts";
 import { accountPath } from "../account/model.ts";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type PageContext, pageHref } from "../page.ts";
 import { Checkbox } from "../parts/field.tsx";
 import { InputField, SelectField } from "../parts/input-fields.tsx";
 import type { NewPushLimits, NewPushModel } from "./model.ts";

@@ -1,10 +1,9 @@
 import type { KindName } from "../../config/config.ts";
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Notice, ProblemSummary, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { Page } from "../render.ts";
 import { ByMail } from "./by-mail.tsx";
 import { Labels, Lifetime, Options, Passphrase } from "./fields.tsx";
 import type { NewPushField, NewPushModel } from "./model.ts";

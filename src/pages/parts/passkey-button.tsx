@@ -1,4 +1,4 @@
-import type { PageContext } from "../page-context.ts";
+import type { PageContext } from "../page.ts";
 import { Icon } from "./icon.tsx";
 
 export interface PasskeyButtonProps {

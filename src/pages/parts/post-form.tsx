@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { formTokenField } from "../../http/cross-site.ts";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type PageContext, pageHref } from "../page.ts";
 
 export interface PostFormProps {
   readonly page: PageContext;

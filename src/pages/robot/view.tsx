@@ -1,7 +1,6 @@
 import { Layout } from "../layout.tsx";
-import type { PageContext } from "../page-context.ts";
+import type { Page, PageContext } from "../page.ts";
 import { MessageCard } from "../parts/message-card.tsx";
-import type { Page } from "../render.ts";
 
 /** What a robot that unfurls links gets: true of every link, telling nothing of this one. */
 export function robotView(page: PageContext): Page {

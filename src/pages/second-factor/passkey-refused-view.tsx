@@ -1,8 +1,7 @@
 import { signInPath } from "../../http/authentication.ts";
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { MessageCard } from "../parts/message-card.tsx";
-import type { Page } from "../render.ts";
 import { withNext } from "../return-path.ts";
 import { PasskeySignIn } from "./passkey-sign-in.tsx";
 

@@ -7,8 +7,8 @@ import { enter } from "../entry.ts";
 import { passkeyAnswerOf } from "../factors/change-request.ts";
 import { getRelyingParty } from "../factors/passkey-handler.ts";
 import { passkeySignInOptionsPath, passkeySignInPath } from "../factors/paths.ts";
+import { renderPage } from "../page.ts";
 import { clientContextOf, type PageDeps, pageContext } from "../page-scope.ts";
-import { renderPage } from "../render.ts";
 import { ownPath } from "../return-path.ts";
 import { passkeyRefusedView } from "./passkey-refused-view.tsx";
 

@@ -1,5 +1,5 @@
 import { passkeySignInOptionsPath, passkeySignInPath } from "../factors/paths.ts";
-import type { PageContext } from "../page-context.ts";
+import type { PageContext } from "../page.ts";
 import { PasskeyButton } from "../parts/passkey-button.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 

@@ -1,11 +1,10 @@
 import { secondFactorOptionsPath, secondFactorPath } from "../factors/paths.ts";
 import { Layout } from "../layout.tsx";
-import type { PageContext } from "../page-context.ts";
+import type { Page, PageContext } from "../page.ts";
 import { CodeField } from "../parts/input-fields.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PasskeyButton } from "../parts/passkey-button.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { Page } from "../render.ts";
 
 export interface SecondFactorModel {
   /** A path of this server to go to afterwards; the handler has checked that it is one. */

@@ -1,10 +1,9 @@
 import type { KindName } from "../../config/config.ts";
 import { Layout } from "../layout.tsx";
-import type { PageContext } from "../page-context.ts";
+import type { Page, PageContext } from "../page.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { Notice } from "../parts/notice.tsx";
-import type { Page } from "../render.ts";
 import { Address, Files, QrPayload, TextPayload } from "./content.tsx";
 
 export interface SecretFile {

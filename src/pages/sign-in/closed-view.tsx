@@ -1,7 +1,6 @@
 import { Layout } from "../layout.tsx";
-import type { PageContext } from "../page-context.ts";
+import type { Page, PageContext } from "../page.ts";
 import { MessageCard } from "../parts/message-card.tsx";
-import type { Page } from "../render.ts";
 
 export function closedView(closed: "signing in" | "signing up", page: PageContext): Page {
   const { entry } = page.messages;

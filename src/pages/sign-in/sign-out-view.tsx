@@ -1,8 +1,7 @@
 import { Layout } from "../layout.tsx";
-import type { PageContext } from "../page-context.ts";
+import type { Page, PageContext } from "../page.ts";
 import { MessageCard } from "../parts/message-card.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { Page } from "../render.ts";
 
 /** For whoever comes by the address: following a link signs nobody out, a button does. */
 export function signOutView(email: string, page: PageContext): Page {

@@ -1,9 +1,8 @@
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { EmailField, PasswordField } from "../parts/input-fields.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { Page } from "../render.ts";
 import { PasskeySignIn } from "../second-factor/passkey-sign-in.tsx";
 import { SignOnButton } from "../single-sign-on/button.tsx";
 

@@ -7,8 +7,8 @@ import { sendPage } from "../../http/headers.ts";
 import { goTo, waitAfter } from "../answers.ts";
 import { answerWhenClosed, enter } from "../entry.ts";
 import { firstRunPath } from "../first-run/handler.ts";
+import { renderPage } from "../page.ts";
 import { clientContextOf, type PageDeps, pageContext } from "../page-scope.ts";
-import { renderPage } from "../render.ts";
 import { signUpSentView, signUpView } from "./view.tsx";
 
 const path = "/users/sign_up";

@@ -1,12 +1,11 @@
 import type { EntryProblems } from "../../accounts/accounts.ts";
 import { passwordSentence } from "../entry.ts";
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { EmailField, NewPasswordField } from "../parts/input-fields.tsx";
 import { MessageCard } from "../parts/message-card.tsx";
 import { TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { Page } from "../render.ts";
 import type { SignUpModel } from "./handler.ts";
 
 /** Fields `email` and `password`, posted to `/users/sign_up`. */

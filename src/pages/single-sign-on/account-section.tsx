@@ -1,6 +1,6 @@
 import { signOnSettingsPath } from "../../accounts/accounts.ts";
 import { Section } from "../account/section.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type PageContext, pageHref } from "../page.ts";
 
 export const signOnSection = "single_sign_on";
 

@@ -1,5 +1,5 @@
 import type { Config } from "../../config/config.ts";
-import type { PageContext } from "../page-context.ts";
+import type { PageContext } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 

@@ -1,10 +1,9 @@
 import type { LinkToConfirm } from "../../accounts/accounts.ts";
 import { signInPath } from "../../http/authentication.ts";
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { PasswordField } from "../parts/input-fields.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { Page } from "../render.ts";
 
 export const confirmPath = "/users/auth/oidc/confirm";
 

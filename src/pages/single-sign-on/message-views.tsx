@@ -1,10 +1,9 @@
 import { signInPath } from "../../http/authentication.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { MessageCard } from "../parts/message-card.tsx";
-import type { Page } from "../render.ts";
 
 export interface LeaveModel {
   readonly provider: string;

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { sendPage } from "../../http/headers.ts";
 import { createTokenCookies, type TokenCookies } from "../../http/session-cookie.ts";
+import { renderPage } from "../page.ts";
 import { type PageDeps, pageContext } from "../page-scope.ts";
-import { renderPage } from "../render.ts";
 import { providerNameOf } from "./button.tsx";
 import { problemView, type SignOnProblem } from "./message-views.tsx";
 

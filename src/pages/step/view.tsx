@@ -1,5 +1,5 @@
 import { Layout } from "../layout.tsx";
-import type { PageContext } from "../page-context.ts";
+import type { Page, PageContext } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import { InputField } from "../parts/input-fields.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
@@ -7,7 +7,6 @@ import { SealMark } from "../parts/logo.tsx";
 import { TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { ShowButton } from "../parts/show-button.tsx";
-import type { Page } from "../render.ts";
 
 export interface StepModel {
   /** Path the form is posted to; its POST is what claims the view. */

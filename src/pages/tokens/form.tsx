@@ -1,6 +1,6 @@
 import { allScopes } from "../../accounts/accounts.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import type { PageContext } from "../page-context.ts";
+import type { PageContext } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field } from "../parts/field.tsx";
 import { SelectField, TextField } from "../parts/input-fields.tsx";

@@ -3,8 +3,8 @@ import { AppError } from "../../base/errors.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import { goTo } from "../answers.ts";
+import { renderPage } from "../page.ts";
 import { clientContextOf, idOf, type PageDeps, pageContext, queryOf, userOf } from "../page-scope.ts";
-import { renderPage } from "../render.ts";
 import {
   describeProblems,
   emptyForm,

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { type ApiToken, allScopes } from "../../accounts/accounts.ts";
-import { type PageContext, pageHref } from "../page-context.ts";
+import { type PageContext, pageHref } from "../page.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { LocalTime } from "../parts/local-time.tsx";

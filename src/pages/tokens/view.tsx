@@ -1,9 +1,8 @@
 import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
-import type { PageContext } from "../page-context.ts";
+import type { Page, PageContext } from "../page.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Notice } from "../parts/notice.tsx";
-import type { Page } from "../render.ts";
 import { TokenFormCard } from "./form.tsx";
 import { TokenList } from "./list.tsx";
 import type { TokensModel } from "./model.ts";

@@ -1,11 +1,21 @@
+import type { VNode } from "preact";
+import { renderToString } from "preact-render-to-string";
 import type { Theme } from "../branding/branding.ts";
 import type { Messages } from "../i18n/i18n.ts";
 import type { AssetUrl } from "./assets.ts";
 
-/** What every page is told, whatever it shows. */
+/** A whole page, ready to be rendered: what every view returns. */
+export type Page = VNode;
+
+/** @returns the HTML document, from its doctype on. */
+export function renderPage(page: Page): string {
+  return `<!doctype html>${renderToString(page)}`;
+}
+
+/** What the layout of every page needs, whatever the page shows. */
 export interface PageContext {
   readonly messages: Messages;
-  /** The language was asked for by `?locale=`: links and forms of the page go on asking for it. */
+  /** The request names its language by `?locale=`: links and forms of the page keep the parameter. */
   readonly localeAsked: boolean;
   /**
    * Path and query (without `locale`) under which a plain GET shows this page again; null where a GET would lose what is
@@ -13,12 +23,11 @@ export interface PageContext {
    */
   readonly selfPath: string | null;
   readonly user: { readonly email: string; readonly admin: boolean } | null;
-  /** People can sign in on this server: pages lead there. */
+  /** Signing in is possible on this server: pages link to it. */
   readonly signIns: boolean;
   /** Proves to `receiveForm` that a form is from a page of this session; null: there is no session. */
   readonly formToken: string | null;
   readonly assetUrl: AssetUrl;
-  /** What the instance calls itself, and how it looks. */
   readonly theme: Theme;
 }
 
@@ -27,7 +36,7 @@ export function withLocale(path: string, tag: string): string {
   return `${path}${path.includes("?") ? "&" : "?"}locale=${encodeURIComponent(tag)}`;
 }
 
-/** The address of one of our own pages that keeps the language somebody asked for. */
+/** The address of one of our own pages; it keeps the `?locale=` of the request. */
 export function pageHref(page: Pick<PageContext, "messages" | "localeAsked">, path: string): string {
   return page.localeAsked ? withLocale(path, page.messages.locale.tag) : path;
 }

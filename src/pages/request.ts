@@ -1,0 +1,289 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Accounts, Administrator, Change, ClientContext, Session, User } from "../accounts/accounts.ts";
+import type { Clock } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import type { Branding } from "../branding/branding.ts";
+import type { Config } from "../config/config.ts";
+import type { Health } from "../health.ts";
+import type { ApiReference } from "../http/api-reference.ts";
+import type { BodyBudget } from "../http/body/body-budget.ts";
+import type { FormFields } from "../http/body/form-fields.ts";
+import { receiveBody, receiveForm } from "../http/body/receive-body.ts";
+import type { TakeFile } from "../http/body/receive-multipart.ts";
+import { sendPage } from "../http/headers.ts";
+import type { SessionCookies } from "../http/session-cookie.ts";
+import { chooseLocale, type Messages } from "../i18n/i18n.ts";
+import type { FailedEmails } from "../mail/mail.ts";
+import type { Actor, Pushes } from "../pushes/pushes.ts";
+import type { Events } from "../telemetry/events.ts";
+import type { AssetUrl } from "./assets.ts";
+import { type Page, type PageContext, pageHref, renderPage } from "./page.ts";
+
+/** What the handlers of pages work with. */
+export interface PageServices {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly pushes: Pushes;
+  readonly accounts: Accounts;
+  /** An account and its pushes; see Domain. */
+  deleteAccount(userId: number, by: Administrator | null): Promise<Change>;
+  readonly branding: Branding;
+  readonly mail: FailedEmails;
+  health(): Promise<Health>;
+  /** Of the application. */
+  readonly version: string;
+  readonly sessionCookies: SessionCookies;
+  readonly bodyBudget: BodyBudget;
+  readonly assetUrl: AssetUrl;
+  /** What the help pages show. */
+  readonly apiReference: Readonly<Record<"v1" | "v2", ApiReference>>;
+  readonly events: Pick<Events, "refusedUnavailable" | "singleSignOnRefused">;
+}
+
+/** What every page needs, the one for a refused request included. */
+export interface LayoutServices extends Pick<PageServices, "assetUrl"> {
+  readonly branding: Pick<Branding, "theme">;
+  readonly config: Pick<Config, "defaultLocale"> & { readonly accounts: Pick<Config["accounts"], "loginsDisabled"> };
+}
+
+/** @param selfPath see PageContext. */
+export function pageContext(request: FastifyRequest, services: LayoutServices, selfPath: string | null): PageContext {
+  const { messages, asked } = chooseLocale({
+    query: queryOf(request, "locale"),
+    account: request.session?.user.language ?? undefined,
+    acceptLanguage: request.headers["accept-language"],
+    settled: services.config.defaultLocale,
+  });
+  const { user } = request;
+  return {
+    messages,
+    localeAsked: asked,
+    selfPath,
+    user: user === null ? null : { email: user.email, admin: user.admin },
+    signIns: !services.config.accounts.loginsDisabled,
+    formToken: request.formToken,
+    assetUrl: services.assetUrl,
+    theme: services.branding.theme(),
+  };
+}
+
+interface RenderOptions {
+  /** 200 by default. */
+  readonly status?: number;
+  /** See PageContext; null by default. */
+  readonly selfPath?: string | null;
+}
+
+const urlTokenShape = /^[A-Za-z0-9_-]{1,64}$/;
+const idShape = /^[1-9]\d{0,14}$/;
+
+/** One request for a page: what the browser sent, the services that a handler needs, and the ways to answer. */
+export class PageRequest {
+  readonly services: PageServices;
+  /** For what only HTTP knows: headers, cookies. Handlers answer by the methods below wherever there is one. */
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+
+  constructor(request: FastifyRequest, reply: FastifyReply, services: PageServices) {
+    this.request = request;
+    this.reply = reply;
+    this.services = services;
+  }
+
+  get isGet(): boolean {
+    return this.request.method === "GET";
+  }
+
+  get actor(): Actor {
+    return this.request.actor;
+  }
+
+  /** null: nobody is signed in. */
+  get user(): User | null {
+    return this.request.user;
+  }
+
+  get session(): Session | null {
+    return this.request.session;
+  }
+
+  /** Where the request comes from: for sign-ins, and for what accounts record. */
+  get clientContext(): ClientContext {
+    const { client, address, userAgent } = this.request.actor;
+    return { throttleKey: client, address, userAgent };
+  }
+
+  /** Origin of the links that are made for this request. */
+  get baseUrl(): string {
+    return this.request.baseUrl;
+  }
+
+  /** Texts in the language of the answer. */
+  get messages(): Messages {
+    return this.context().messages;
+  }
+
+  /** A query parameter given once; undefined when it is missing or given several times. */
+  query(name: string): string | undefined {
+    return queryOf(this.request, name);
+  }
+
+  /** The `:token` of the path; undefined when it cannot be a url_token. */
+  get urlToken(): string | undefined {
+    return parameterOf(this.request, "token", urlTokenShape);
+  }
+
+  /** The `:id` of the path; undefined when it is not a positive integer. */
+  get id(): number | undefined {
+    const id = parameterOf(this.request, "id", idShape);
+    return id === undefined ? undefined : Number(id);
+  }
+
+  /** The form in the body, without files. @throws AppError as `receiveForm`. */
+  form(): Promise<FormFields> {
+    return receiveForm(this.request, this.services.bodyBudget);
+  }
+
+  /** The form in the body; its files go to `takeFile` as they arrive. @throws AppError as `receiveBody`; what `takeFile` throws. */
+  async formWithFiles(takeFile: TakeFile): Promise<FormFields> {
+    const body = await receiveBody(this.request, this.services.bodyBudget, takeFile);
+    if (body.encoding !== "form") throw new AppError("unsupported_media_type", "Send a form.");
+    return body.value as FormFields;
+  }
+
+  context(selfPath: string | null = null): PageContext {
+    return pageContext(this.request, this.services, selfPath);
+  }
+
+  render<Model>(
+    view: (model: Model, context: PageContext) => Page,
+    model: NoInfer<Model>,
+    options: RenderOptions = {},
+  ): FastifyReply {
+    return this.renderPlain((context) => view(model, context), options);
+  }
+
+  /** For a view that shows the same to everybody. */
+  renderPlain(
+    view: (context: PageContext) => Page,
+    { status = 200, selfPath = null }: RenderOptions = {},
+  ): FastifyReply {
+    return sendPage(this.reply, status, renderPage(view(this.context(selfPath))));
+  }
+
+  /** The browser requests this page of ours by GET; it keeps the `?locale=` of this request. */
+  redirect(path: string): FastifyReply {
+    return this.reply.redirect(pageHref(this.context(), path), 303);
+  }
+
+  /** The browser goes to exactly this address, of ours or of another site. */
+  redirectToUrl(url: string, status: 301 | 303 = 303): FastifyReply {
+    return this.reply.redirect(url, status);
+  }
+
+  /** @throws AppError not_found: the answer is that of an address at which there is nothing. */
+  notFound(): never {
+    throw new AppError("not_found", "not-found");
+  }
+
+  setCookie(cookie: string): void {
+    this.reply.header("set-cookie", cookie);
+  }
+
+  retryAfter(seconds: number): void {
+    this.reply.header("retry-after", String(seconds));
+  }
+
+  /** For a form that is sent back because of too many attempts. @returns seconds. @throws every other error. */
+  waitAfter(error: unknown): number {
+    if (!(error instanceof AppError) || error.code !== "too_many_requests") throw error;
+    const seconds = error.retryAfterSeconds ?? 60;
+    this.retryAfter(seconds);
+    return seconds;
+  }
+
+  /** Logs that the server cannot do this now, for a page that shows it; the answer names when to try again. */
+  reportUnavailable(error: AppError): void {
+    const { id: requestId, method, routeOptions } = this.request;
+    this.services.events.refusedUnavailable({ requestId, method, route: routeOptions.url ?? "no route" }, error);
+    this.retryAfter(error.retryAfterSeconds ?? 1);
+  }
+}
+
+/** On pages that need a session. */
+export class SignedInRequest extends PageRequest {
+  override get user(): User {
+    if (this.request.user === null) throw new Error("A page for signed-in people was reached without a user.");
+    return this.request.user;
+  }
+
+  override get session(): Session {
+    return existingSession(this.request);
+  }
+}
+
+/** On pages for a sign-in that waits for its second factor: `user` is null there. */
+export class WaitingRequest extends PageRequest {
+  override get session(): Session {
+    return existingSession(this.request);
+  }
+}
+
+function existingSession({ session }: FastifyRequest): Session {
+  if (session === null) throw new Error("A page that needs a session was reached without one.");
+  return session;
+}
+
+type PageHandler<Request extends PageRequest> = (page: Request) => FastifyReply | Promise<FastifyReply>;
+
+/** A handler sees the user and session that its route's access guarantees. */
+type RouteHandler =
+  | { readonly access: "public" | "page" | "page_creator"; readonly handler: PageHandler<PageRequest> }
+  | { readonly access: "page_waiting"; readonly handler: PageHandler<WaitingRequest> }
+  | { readonly access: "page_session" | "page_admin"; readonly handler: PageHandler<SignedInRequest> };
+
+/** One line of the table in `routes.ts`. `http/request.ts` describes the flags. */
+export type PageRoute = RouteHandler &
+  (
+    | { readonly method: "GET"; readonly changesState: false }
+    | { readonly method: "POST"; readonly changesState: true }
+  ) & {
+    /** With parameters, e.g. `/p/:token`. */
+    readonly path: string;
+    readonly retrieval?: true;
+    readonly beforeFactor?: true;
+    readonly formInParts?: true;
+    /** Absent: the route exists with every configuration. */
+    readonly isEnabled?: (config: Config) => boolean;
+  };
+
+export function handlePage(
+  route: PageRoute,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: PageServices,
+): FastifyReply | Promise<FastifyReply> {
+  switch (route.access) {
+    case "public":
+    case "page":
+    case "page_creator":
+      return route.handler(new PageRequest(request, reply, services));
+    case "page_waiting":
+      return route.handler(new WaitingRequest(request, reply, services));
+    case "page_session":
+    case "page_admin":
+      return route.handler(new SignedInRequest(request, reply, services));
+  }
+}
+
+function parameterOf({ params }: FastifyRequest, name: string, shape: RegExp): string | undefined {
+  const value: unknown = Reflect.get(Object(params), name);
+  return typeof value === "string" && shape.test(value) ? value : undefined;
+}
+
+export function queryOf(request: FastifyRequest, name: string): string | undefined {
+  const { query } = request;
+  if (typeof query !== "object" || query === null || !Object.hasOwn(query, name)) return undefined;
+  const value: unknown = Reflect.get(query, name);
+  return typeof value === "string" ? value : undefined;
+}
