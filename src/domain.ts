@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Accounts, type Administrator, type Change, createAccounts } from "./accounts/accounts.ts";
-import type { Provider } from "./accounts/provider.ts";
-import { signOnStepColumn } from "./accounts/sign-on-steps.ts";
+import type { Provider } from "./accounts/sso/provider.ts";
+import { signOnStepColumn } from "./accounts/sso/sign-on-steps.ts";
 import { sealedImportedCodeKeys, sealedTotpSecrets } from "./accounts/store/factors.ts";
 import type { Clock } from "./base/clock.ts";
 import { unavailable } from "./base/errors.ts";
@@ -27,8 +27,8 @@ import { openDatabase } from "./database/open-database.ts";
 import type { SealedColumn } from "./database/sealed-column.ts";
 import { createHealth, type Health } from "./health.ts";
 import { createLimits, type Limits } from "./limits/limits.ts";
+import { sealedEmails } from "./mail/email.ts";
 import { createMail, type Mail } from "./mail/mail.ts";
-import { sealedEmails } from "./mail/sealed-email.ts";
 import { createAttempts } from "./pushes/attempts.ts";
 import { createCapacity } from "./pushes/capacity.ts";
 import type { PushEmails } from "./pushes/emails.ts";
@@ -247,6 +247,6 @@ function pushEmails(config: Config, { requestedOutbox }: Mail, accounts: Pick<Ac
 
 /** Loaded where it is set: a server without single sign-on goes without the library's memory. */
 async function openProvider(settings: SingleSignOnSettings, clock: Clock): Promise<Provider> {
-  const { createProvider } = await import("./accounts/provider.ts");
+  const { createProvider } = await import("./accounts/sso/provider.ts");
   return createProvider(settings, { clock, fetch });
 }

@@ -1,55 +1,57 @@
-import { type Administration, createAdministration } from "./administration.ts";
-import { type ApiTokens, createApiTokens } from "./api-tokens.ts";
+import { type Administration, createAdministration } from "./admin/administration.ts";
+import { createFirstAdministratorDoor, type FirstAdministrator } from "./admin/first-administrator.ts";
+import { createUsers, type Users } from "./admin/users.ts";
 import type { AccountsDeps } from "./deps.ts";
-import { createEmailChange, type EmailChange } from "./email-change.ts";
-import { createSecondFactors, type SecondFactors } from "./factors.ts";
-import { createFirstAdministratorDoor, type FirstAdministrator } from "./first-administrator.ts";
-import { createIdentities, type Identities } from "./identities.ts";
-import { createKnownClients } from "./known-clients.ts";
-import { createOwnConfirmation, type OwnConfirmation } from "./own-confirmation.ts";
-import { createPasswordCheck } from "./password-check.ts";
-import { createPasswords, type Passwords } from "./passwords.ts";
-import { createProfile, type Profile } from "./profile.ts";
-import { createRecovery, type Recovery } from "./recovery.ts";
-import { createRegistration, type Registration } from "./registration.ts";
-import { createSessions, type Sessions } from "./sessions.ts";
-import { createSignIn, type SignIn } from "./sign-in.ts";
-import { createSignOnSteps } from "./sign-on-steps.ts";
-import { createSingleSignOn, type SingleSignOn } from "./single-sign-on.ts";
+import { createSecondFactors, type SecondFactors } from "./factors/factors.ts";
+import { createEmailChange, type EmailChange } from "./profile/email-change.ts";
+import { createProfile, type Profile } from "./profile/profile.ts";
+import { createKnownClients } from "./sessions/known-clients.ts";
+import { createSessions, type Sessions } from "./sessions/sessions.ts";
+import { createPasswordCheck } from "./sign-in/password-check.ts";
+import { createPasswords, type Passwords } from "./sign-in/passwords.ts";
+import { createRecovery, type Recovery } from "./sign-in/recovery.ts";
+import { createSignIn, type SignIn } from "./sign-in/sign-in.ts";
+import {
+  createOwnConfirmation,
+  createRegistration,
+  type OwnConfirmation,
+  type Registration,
+} from "./sign-in/sign-up.ts";
+import { createIdentities, type Identities } from "./sso/identities.ts";
+import { createSignOnSteps } from "./sso/sign-on-steps.ts";
+import { createSingleSignOn, type SingleSignOn } from "./sso/single-sign-on.ts";
 import { createAdministrationStore } from "./store/administration.ts";
 import { createEmailChangeStore } from "./store/email-change.ts";
 import { createIdentityStore } from "./store/identities.ts";
 import { createKnownClientStore } from "./store/known-clients.ts";
 import { createMailedLinkStore } from "./store/mailed-links.ts";
 import { createPasswordStore } from "./store/passwords.ts";
-import { createProfileStore } from "./store/profile.ts";
 import { createSessionStore } from "./store/sessions.ts";
 import { createSignOnStepStore } from "./store/sign-on-steps.ts";
 import { createTokenStore } from "./store/tokens.ts";
-import { createUserStore } from "./store/users.ts";
-import { createUsers, type Users } from "./users.ts";
+import { createProfileStore, createUserStore } from "./store/users.ts";
+import { type ApiTokens, createApiTokens } from "./tokens/api-tokens.ts";
 
 export type { ApiToken, ClientContext, ListedSession, Passkey, Scope, Session, User } from "./account.ts";
 export { allScopes } from "./account.ts";
-export type { AdminEntry, Administrator, Change, UserSummary } from "./administration.ts";
-export { type TokenHolder, type TokenLimits, tokenLimits } from "./api-tokens.ts";
-
+export type { AdminEntry, Administrator, Change, UserSummary } from "./admin/administration.ts";
+export type { FirstRunProblems } from "./admin/first-administrator.ts";
+export type { FactorReset } from "./factors/factor-changes.ts";
 export {
   type ChangeRefusal,
   type FactorChange,
   type Factors,
   passkeyNameCharactersMax,
-} from "./factor-changes.ts";
-export type { FactorReset } from "./factor-units.ts";
-export type { FirstRunProblems } from "./first-administrator.ts";
-export type { LinkToConfirm } from "./identities.ts";
-export type { RelyingParty } from "./passkeys.ts";
-export { type PasswordProblem, passwordLimits } from "./password-rules.ts";
-export { type KindDefaults, noDefaults, type PushDefaults } from "./push-defaults.ts";
-export type { EntryProblems } from "./registration.ts";
-export type { FactorGiven, PasskeyAnswer, WaitingSignIn } from "./second-factor.ts";
-export { signOnSettingsPath } from "./single-sign-on.ts";
+} from "./factors/factor-changes.ts";
+export type { RelyingParty } from "./factors/passkeys.ts";
+export type { FactorGiven, PasskeyAnswer, WaitingSignIn } from "./factors/second-factor.ts";
+export { type KindDefaults, noDefaults, type PushDefaults } from "./profile/profile.ts";
+export { type PasswordProblem, passwordLimits } from "./sign-in/password-rules.ts";
+export type { EntryProblems } from "./sign-in/sign-up.ts";
+export type { LinkToConfirm } from "./sso/identities.ts";
+export { signOnSettingsPath } from "./sso/single-sign-on.ts";
 export type { Identity } from "./store/identities.ts";
+export { type TokenHolder, type TokenLimits, tokenLimits } from "./tokens/api-tokens.ts";
 
 /** The door of the room: people, how they sign in, what acts for them. Secrets are returned once, when made. */
 export interface Accounts

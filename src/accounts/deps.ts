@@ -6,7 +6,7 @@ import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { Database } from "../database/database.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { BoundedOutbox, Outbox } from "../mail/outbox.ts";
-import type { Provider } from "./provider.ts";
+import type { Provider } from "./sso/provider.ts";
 
 /** What the operations of this room work with. */
 export interface AccountsDeps {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { passwordSentences } from "../accounts/password-rules.ts";
+import { passwordSentences } from "../accounts/sign-in/password-rules.ts";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
 import { getUser } from "./get-user.ts";

@@ -1,4 +1,4 @@
-import type { UserAdoption, UserCompletion } from "../accounts/adopt-user.ts";
+import type { UserAdoption, UserCompletion } from "../accounts/admin/adopt-user.ts";
 import type { AdoptionDeps } from "../pushes/adopt.ts";
 import { completeAdopted, type PushCompletion } from "../pushes/complete-adopted.ts";
 import type { Completion, IncomingPush, IncomingUser } from "./destination.ts";

@@ -1,4 +1,4 @@
-import type { AdoptedUser } from "../accounts/adopt-user.ts";
+import type { AdoptedUser } from "../accounts/admin/adopt-user.ts";
 import type { AdoptedPush } from "../pushes/adopt.ts";
 import type { Part, PushPart, UserPart } from "./lacks.ts";
 import type { Holdings } from "./source.ts";

@@ -1,4 +1,4 @@
-import { createUserAdoption, type UserAdoption } from "../accounts/adopt-user.ts";
+import { createUserAdoption, type UserAdoption } from "../accounts/admin/adopt-user.ts";
 import { diskSpaceOf } from "../blobs/disk.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
 import { nothingElse } from "../database/database.ts";

@@ -1,9 +1,9 @@
-import { type UserPart, userParts } from "../accounts/adopt-user.ts";
+import { type UserPart, userParts } from "../accounts/admin/adopt-user.ts";
 
 /** What of a push can stay behind although it comes along. */
 const pushParts = ["note", "trail", "notifications", "people", "files"] as const;
 
-export type { UserPart } from "../accounts/adopt-user.ts";
+export type { UserPart } from "../accounts/admin/adopt-user.ts";
 export type PushPart = (typeof pushParts)[number];
 export type Part = UserPart | PushPart;
 

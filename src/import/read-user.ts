@@ -1,7 +1,7 @@
-import { type AdoptedUser, isAdoptableHash } from "../accounts/adopt-user.ts";
-import { isApiToken } from "../accounts/api-tokens.ts";
-import { keptCodeKey } from "../accounts/imported-codes.ts";
-import { totpStep } from "../accounts/totp.ts";
+import { type AdoptedUser, isAdoptableHash } from "../accounts/admin/adopt-user.ts";
+import { keptCodeKey } from "../accounts/factors/backup-codes.ts";
+import { totpStep } from "../accounts/factors/totp.ts";
+import { isApiToken } from "../accounts/tokens/api-tokens.ts";
 import { secondMs } from "../base/clock.ts";
 import { normalizeEmail } from "../base/email.ts";
 import { findMessages } from "../i18n/i18n.ts";

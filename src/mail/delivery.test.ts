@@ -14,7 +14,7 @@ import { systemRandom } from "../base/random.ts";
 import { createKeyring } from "../crypto/keyring.ts";
 import { sql } from "../database/statement.ts";
 import { failedMax } from "./delivery.ts";
-import type { Sending } from "./mailer.ts";
+import type { Sending } from "./smtp.ts";
 
 const attemptsAndDue = sql<[], { attempts: number; dueAt: number }>("SELECT attempts, due_at AS dueAt FROM outbox");
 

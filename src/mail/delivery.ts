@@ -5,10 +5,8 @@ import { digest } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Events } from "../telemetry/events.ts";
 import { composeEmail, type EmailHead } from "./compose.ts";
-import { type Email, type EmailContent, linkLifeOf } from "./email.ts";
-import type { LinkEmails } from "./link-emails.ts";
-import type { Mailer, MailFailure, Message } from "./mailer.ts";
-import { openEmail } from "./sealed-email.ts";
+import { type Email, type EmailContent, type LinkContent, linkLifeOf, openEmail } from "./email.ts";
+import type { Mailer, MailFailure, Message } from "./smtp.ts";
 import type { EmailStore, StoredEmail } from "./store/emails.ts";
 
 /** Longer than any sending takes. When a process dies while it sends, another one takes over after this. */
@@ -178,4 +176,13 @@ function messageOf(stored: StoredEmail, letter: Email, head: EmailHead): Message
     messageId: `${id}@${new URL(head.baseUrl).hostname}`,
     date: stored.createdAt,
   };
+}
+
+/** What this room does not know of mails with the link of a push. Each may be told twice. */
+export interface LinkEmails {
+  /** The link still opens something; asked right before the mail is sent. */
+  isOfUse(letter: LinkContent): Promise<boolean>;
+  settle(letter: LinkContent, fate: "sent" | "given_up"): Promise<void>;
+  /** It was tried, and will be again. */
+  putOff(letter: LinkContent): Promise<void>;
 }

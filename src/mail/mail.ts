@@ -4,11 +4,9 @@ import type { Config } from "../config/config.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Database, InTransaction } from "../database/database.ts";
 import type { Events } from "../telemetry/events.ts";
-import { createDelivery, type Delivery } from "./delivery.ts";
-import { type EmailKind, linkLifeOf, type NoticeName } from "./email.ts";
-import type { LinkEmails } from "./link-emails.ts";
+import { createDelivery, type Delivery, type LinkEmails } from "./delivery.ts";
+import { type EmailKind, linkLifeOf, type NoticeName, openEmail } from "./email.ts";
 import { type BoundedOutbox, createOutbox, type Outbox } from "./outbox.ts";
-import { openEmail } from "./sealed-email.ts";
 import { createSmtpMailer } from "./smtp.ts";
 import { createEmailStore, type EmailCounts, type StoredFailure } from "./store/emails.ts";
 

@@ -1,7 +1,6 @@
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Database, Transaction } from "../database/database.ts";
-import type { Email, EmailKind } from "./email.ts";
-import { sealEmail } from "./sealed-email.ts";
+import { type Email, type EmailKind, sealEmail } from "./email.ts";
 import { createEmailStore } from "./store/emails.ts";
 
 export type { Email, NoticeName } from "./email.ts";

@@ -4,8 +4,7 @@ import { testConfig } from "../../test/support/domain.ts";
 import { type MailSink, startMailSink } from "../../test/support/mail-sink.ts";
 import { going } from "../../test/support/test-mail.ts";
 import type { MailSettings } from "../config/config.ts";
-import type { Mailer, Message } from "./mailer.ts";
-import { createSmtpMailer, mustEncrypt } from "./smtp.ts";
+import { createSmtpMailer, type Mailer, type Message, mustEncrypt } from "./smtp.ts";
 
 const message: Message = {
   to: "ada@example.com",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { totpCode, totpStep } from "../../src/accounts/totp.ts";
+import { totpCode, totpStep } from "../../src/accounts/factors/totp.ts";
 import { minuteMs } from "../../src/base/clock.ts";
 import { en } from "../../src/i18n/en.ts";
 import { password } from "../support/app.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { AdoptedUser } from "../../src/accounts/adopt-user.ts";
+import type { AdoptedUser } from "../../src/accounts/admin/adopt-user.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { createDomainDestination } from "../../src/import/domain-destination.ts";
 import { startTestApp } from "../support/app.ts";

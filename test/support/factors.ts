@@ -2,7 +2,7 @@ import { Secret } from "otpauth";
 import { expect } from "vitest";
 import type { Accounts, FactorChange, Session } from "../../src/accounts/accounts.ts";
 import type { AccountsDeps } from "../../src/accounts/deps.ts";
-import { totpCode, totpStep } from "../../src/accounts/totp.ts";
+import { totpCode, totpStep } from "../../src/accounts/factors/totp.ts";
 import { minuteMs } from "../../src/base/clock.ts";
 import { clientAt, makeTestAccounts, makeUser, password, startOfTests } from "./accounts.ts";
 import { TestAuthenticator } from "./authenticator.ts";

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
-import type { Fetch } from "../../src/accounts/provider-fetch.ts";
+import type { Fetch } from "../../src/accounts/sso/provider.ts";
 
 export const issuer = "https://id.example.com";
 export const secrets = { state: "s".repeat(43), nonce: "n".repeat(43), verifier: "v".repeat(43) };

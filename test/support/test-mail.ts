@@ -1,11 +1,10 @@
 import { systemRandom } from "../../src/base/random.ts";
 import { createKeyring, type Keyring } from "../../src/crypto/keyring.ts";
 import type { Database } from "../../src/database/database.ts";
-import { createDelivery, type Delivery } from "../../src/mail/delivery.ts";
+import { createDelivery, type Delivery, type LinkEmails } from "../../src/mail/delivery.ts";
 import type { EmailContent } from "../../src/mail/email.ts";
-import type { LinkEmails } from "../../src/mail/link-emails.ts";
-import type { Mailer, Message, Sending } from "../../src/mail/mailer.ts";
 import { createOutbox, type Outbox } from "../../src/mail/outbox.ts";
+import type { Mailer, Message, Sending } from "../../src/mail/smtp.ts";
 import { createEmailStore, type EmailStore } from "../../src/mail/store/emails.ts";
 import { createEvents } from "../../src/telemetry/events.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";

@@ -1,9 +1,9 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
-import type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from "../administration.ts";
-import { endSessions } from "./end-sessions.ts";
-import { toUser, type UserRow, userColumns } from "./rows.ts";
+import type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from "../admin/administration.ts";
+import { endSessions } from "./sessions.ts";
+import { toUser, type UserRow, userColumns } from "./users.ts";
 
 export interface AdministrationStore {
   /** Newest first; `text`: a part of the e-mail, "" for all. `now`: which tokens are in use. */

@@ -1,7 +1,7 @@
 import type { Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { allScopes } from "../account.ts";
-import { nextId } from "./counted-ids.ts";
+import { nextId } from "./users.ts";
 
 /** What of somebody from another installation the account itself holds. Times in ms since the epoch. */
 export interface AdoptedAccount {

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
-import { toUser, type UserRow, userColumns } from "./rows.ts";
+import { toUser, type UserRow, userColumns } from "./users.ts";
 
 type OnChanged = (tx: Transaction, before: User) => Promise<void>;
 

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import type { SealedColumn } from "../../database/sealed-column.ts";
 import { sql } from "../../database/statement.ts";
-import type { FactorFailures } from "../factor-throttle.ts";
+import type { FactorFailures } from "../factors/factor-codes.ts";
 
 /** What of the second factors lies in the store beside the passkeys. */
 export interface FactorStore extends FactorUnit {

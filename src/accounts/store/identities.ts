@@ -1,8 +1,7 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
-import { nextId } from "./counted-ids.ts";
-import { toUser, type UserRow, userColumns } from "./rows.ts";
+import { nextId, toUser, type UserRow, userColumns } from "./users.ts";
 
 /** Who a provider says somebody is: the two together are never given to another person. */
 export interface IdentityKey {

@@ -1,6 +1,6 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { allBeyond } from "./rows.ts";
+import { allBeyond } from "./users.ts";
 
 export interface KnownClientStore {
   /**

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { Passkey } from "../account.ts";
-import { nextId } from "./counted-ids.ts";
+import { nextId } from "./users.ts";
 
 /** A passkey with what its answers are checked against. */
 export interface StoredPasskey {

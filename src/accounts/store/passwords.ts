@@ -1,8 +1,8 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
-import { endSessions } from "./end-sessions.ts";
-import { toUser, type UserRow, userColumns } from "./rows.ts";
+import { endSessions } from "./sessions.ts";
+import { toUser, type UserRow, userColumns } from "./users.ts";
 
 export interface PasswordChange {
   readonly userId: number;

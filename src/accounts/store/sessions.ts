@@ -1,10 +1,8 @@
 import { userAgentLengthMax } from "../../base/user-agent.ts";
-import type { Database, Transaction } from "../../database/database.ts";
+import type { Database, Transaction, WriteConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { ClientContext, ListedSession, Session, User } from "../account.ts";
-import { nextId } from "./counted-ids.ts";
-import { endSessions } from "./end-sessions.ts";
-import { allBeyond, toUser, type UserRow, userColumns } from "./rows.ts";
+import { allBeyond, nextId, toUser, type UserRow, userColumns } from "./users.ts";
 
 export interface NewSession {
   readonly digest: Buffer;
@@ -134,4 +132,16 @@ async function insert(tx: Transaction, session: NewSession): Promise<boolean> {
   await tx.run(recordSignIn, now, userId);
   await onComplete(tx, toUser(row));
   return true;
+}
+
+const removeSessions = sql<[userId: number, exceptId: number | null]>(
+  "DELETE FROM sessions WHERE user_id = ? AND id IS DISTINCT FROM ?",
+);
+
+/**
+ * What must happen together with a change of password or factors: whoever else is signed in no longer is.
+ * @param exceptId the session that made the change; null: none stays.
+ */
+export async function endSessions(tx: WriteConnection, userId: number, exceptId: number | null): Promise<void> {
+  await tx.run(removeSessions, userId, exceptId);
 }

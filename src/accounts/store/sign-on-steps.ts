@@ -1,6 +1,6 @@
 import type { Database, WriteConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { allBeyond } from "./rows.ts";
+import { allBeyond } from "./users.ts";
 
 export interface NewStep {
   readonly digest: Buffer;

@@ -1,8 +1,7 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { type ApiToken, allScopes, type Scope, type User } from "../account.ts";
-import { nextId } from "./counted-ids.ts";
-import { allBeyond, toUser, type UserRow, userColumns } from "./rows.ts";
+import { allBeyond, nextId, toUser, type UserRow, userColumns } from "./users.ts";
 
 /** Runs inside the transaction that made or revoked the token. */
 type Notify = (tx: Transaction, user: Pick<User, "email" | "language">, tokenName: string) => Promise<void>;

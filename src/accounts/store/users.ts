@@ -1,8 +1,41 @@
 import type { Database, InTransaction, ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
-import { nextId } from "./counted-ids.ts";
-import { toUser, type UserRow, userColumns } from "./rows.ts";
+
+export interface UserRow {
+  user_id: number;
+  email: string;
+  admin: number;
+  user_created_at: number;
+  confirmed_at: number | null;
+  disabled_at: number | null;
+  language: string | null;
+  has_password: number;
+  has_second_factor: number;
+}
+
+/** Of a statement that reads from `users`. */
+export const userColumns = `users.id AS user_id, email, admin, users.created_at AS user_created_at, users.confirmed_at,
+  disabled_at, language, CASE WHEN users.password_hash <> '' THEN 1 ELSE 0 END AS has_password,
+  CASE WHEN EXISTS (SELECT 1 FROM totp_factors WHERE totp_factors.user_id = users.id)
+   OR EXISTS (SELECT 1 FROM passkeys WHERE passkeys.user_id = users.id) THEN 1 ELSE 0 END AS has_second_factor`;
+
+/** All rows but the first ones, in messages that both engines have. */
+export const allBeyond = "LIMIT 1000000000 OFFSET ?";
+
+export function toUser(row: UserRow): User {
+  return {
+    id: row.user_id,
+    email: row.email,
+    admin: row.admin === 1,
+    createdAt: row.user_created_at,
+    confirmedAt: row.confirmed_at,
+    disabledAt: row.disabled_at,
+    language: row.language,
+    hasPassword: row.has_password === 1,
+    hasSecondFactor: row.has_second_factor === 1,
+  };
+}
 
 export interface NewUser {
   readonly email: string;
@@ -90,5 +123,51 @@ export function createUserStore(db: Database): UserStore {
       const row = await db.read.one(byEmail, email);
       return row === undefined ? undefined : { user: toUser(row), passwordHash: row.password_hash };
     },
+  };
+}
+
+type Counted = "users" | "api_tokens" | "sessions" | "passkeys";
+
+const takeId = sql<[name: string], { nextId: number }>(
+  `INSERT INTO id_blocks (name, next_id) VALUES (?, 2)
+   ON CONFLICT (name) DO UPDATE SET next_id = id_blocks.next_id + 1 RETURNING next_id AS nextId`,
+);
+
+/** Ids of what people and operators name by hand are counted one by one; none is given twice, even when its row goes. */
+export async function nextId(tx: Transaction, name: Counted): Promise<number> {
+  const row = await tx.one(takeId, name);
+  if (row === undefined) throw new Error("No id was reserved.");
+  return row.nextId - 1;
+}
+
+export interface ProfileStore {
+  setLanguage(userId: number, language: string | null, now: number): Promise<void>;
+  /** As `setPushDefaults` wrote them; null: never. */
+  pushDefaults(userId: number): Promise<string | null>;
+  setPushDefaults(userId: number, defaults: string, now: number): Promise<void>;
+  /** An address that somebody asked to move to and has not confirmed. */
+  unconfirmedEmail(userId: number): Promise<string | null>;
+}
+
+const setLanguage = sql<[language: string | null, now: number, userId: number]>(
+  "UPDATE users SET language = ?, updated_at = ? WHERE id = ?",
+);
+const setDefaults = sql<[defaults: string, now: number, userId: number]>(
+  "UPDATE users SET push_defaults = ?, updated_at = ? WHERE id = ?",
+);
+const readProfile = sql<[userId: number], { pushDefaults: string | null; unconfirmedEmail: string | null }>(
+  "SELECT push_defaults AS pushDefaults, unconfirmed_email AS unconfirmedEmail FROM users WHERE id = ?",
+);
+
+export function createProfileStore({ read, idempotent }: Database): ProfileStore {
+  return {
+    async setLanguage(userId, language, now) {
+      await idempotent.run(setLanguage, language, now, userId);
+    },
+    pushDefaults: async (userId) => (await read.one(readProfile, userId))?.pushDefaults ?? null,
+    async setPushDefaults(userId, defaults, now) {
+      await idempotent.run(setDefaults, defaults, now, userId);
+    },
+    unconfirmedEmail: async (userId) => (await read.one(readProfile, userId))?.unconfirmedEmail ?? null,
   };
 }

@@ -1,5 +1,5 @@
 import type { MailSettings } from "../../config/config.ts";
-import type { Mailer } from "../../mail/mailer.ts";
+import type { Mailer } from "../../mail/smtp.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const name = "mail";

@@ -1,0 +1,87 @@
+import { expect, it } from "vitest";
+import { clientAt, makeTestAccounts, password, startOfTests } from "../../../test/support/accounts.ts";
+import { readRows } from "../../../test/support/engine-database.ts";
+import type { Accounts } from "../accounts.ts";
+
+const shell = { userId: null, email: "shell", address: "" };
+
+const make = (accounts: Accounts, email: string, admin = false) => accounts.createUser({ email, password, admin });
+
+it("finds users by a part of their e-mail, newest first", async () => {
+  const { accounts } = makeTestAccounts();
+  await make(accounts, "ada@example.com", true);
+  const eve = await make(accounts, "eve@example.org");
+  await accounts.createToken(eve.id, "script");
+  const found = (await accounts.searchUsers("", 1)).map(({ user, tokensInUse }) => [user.email, tokensInUse]);
+  expect(found).toEqual([
+    ["eve@example.org", 1],
+    ["ada@example.com", 0],
+  ]);
+  expect(await accounts.searchUsers(" EXAMPLE.org", 1)).toHaveLength(1);
+  // Nothing of it is a pattern.
+  expect(await accounts.searchUsers("%", 1)).toHaveLength(0);
+  expect(await accounts.searchUsers("", 2)).toHaveLength(0);
+});
+
+it("makes and unmakes administrators, but never the last one", async () => {
+  const { accounts } = makeTestAccounts();
+  const ada = await make(accounts, "ada@example.com", true);
+  const eve = await make(accounts, "eve@example.com");
+  expect(await accounts.setAdmin(ada.id, false, shell)).toMatchObject({ outcome: "last_admin" });
+  expect(await accounts.setDisabled(ada.id, true, shell)).toMatchObject({ outcome: "last_admin" });
+  expect(await accounts.deleteUser(ada.id, shell)).toMatchObject({ outcome: "last_admin" });
+  expect(await accounts.setAdmin(eve.id, true, shell)).toMatchObject({ outcome: "done" });
+  expect(await accounts.setDisabled(eve.id, true, shell)).toMatchObject({ outcome: "done" });
+  // A disabled administrator is none.
+  expect(await accounts.setAdmin(ada.id, false, shell)).toMatchObject({ outcome: "last_admin" });
+  expect(await accounts.setAdmin(99, true, shell)).toEqual({ outcome: "unknown" });
+});
+
+it("keeps one of two administrators who remove each other at once", async () => {
+  const { accounts } = makeTestAccounts();
+  const ada = await make(accounts, "ada@example.com", true);
+  const eve = await make(accounts, "eve@example.com", true);
+  const outcomes = await Promise.all([
+    accounts.deleteUser(ada.id, { userId: eve.id, email: eve.email, address: "192.0.2.1" }),
+    accounts.setAdmin(eve.id, false, { userId: ada.id, email: ada.email, address: "192.0.2.2" }),
+  ]);
+  expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(["done", "last_admin"]);
+});
+
+it("shuts a disabled user out at once, whatever he signed in with, and lets him back", async () => {
+  const { accounts } = makeTestAccounts();
+  const user = await make(accounts, "ada@example.com");
+  const { token } = await accounts.createToken(user.id, "script");
+  const signIn = () => accounts.signIn({ email: user.email, password, client: clientAt("c") });
+  const session = await signIn();
+  await accounts.setDisabled(user.id, true, shell);
+  expect(await accounts.authenticateSession(session?.sessionToken ?? "")).toBeUndefined();
+  expect(await accounts.authenticateToken({ token, address: "192.0.2.1" })).toBeUndefined();
+  expect(await signIn()).toBeUndefined();
+  await accounts.setDisabled(user.id, false, shell);
+  expect(await accounts.authenticateToken({ token, address: "192.0.2.1" })).toBeDefined();
+  expect(await accounts.authenticateSession(session?.sessionToken ?? "")).toBeUndefined();
+  expect(await signIn()).toBeDefined();
+});
+
+it("leaves nothing of a deleted user but the line that says so", async () => {
+  const { accounts, db } = makeTestAccounts();
+  const user = await make(accounts, "eve@example.com");
+  await accounts.createToken(user.id, "script");
+  await accounts.signIn({ email: user.email, password, client: clientAt("c") });
+  const by = { userId: 7, email: "ada@example.com", address: "192.0.2.1" };
+  expect(await accounts.deleteUser(user.id, by)).toMatchObject({ outcome: "done" });
+  for (const table of ["users", "sessions", "api_tokens"]) {
+    expect(await readRows(db, `SELECT * FROM ${table}`)).toEqual([]);
+  }
+  expect(await accounts.listAdminEntries(1)).toEqual([
+    {
+      createdAt: startOfTests,
+      adminId: 7,
+      adminEmail: "ada@example.com",
+      action: "deleted_user",
+      subject: "eve@example.com",
+      address: "192.0.2.1",
+    },
+  ]);
+});

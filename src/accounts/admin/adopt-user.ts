@@ -1,0 +1,181 @@
+import type { Clock } from "../../base/clock.ts";
+import { isVerifiableBcrypt } from "../../crypto/bcrypt.ts";
+import { digest } from "../../crypto/digests.ts";
+import type { Keyring } from "../../crypto/keyring.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { type ImportedCodeKey, writeImportedCodeKey } from "../factors/backup-codes.ts";
+import { type AdoptedAccount, createAdoptingStore, type Standing } from "../store/adopting.ts";
+import { importedCodeContext, totpContext } from "../store/factors.ts";
+import { isApiToken } from "../tokens/api-tokens.ts";
+
+/** Somebody from another installation, as he stood there. */
+export interface AdoptedUser extends AdoptedAccount {
+  /** In the clear; what is kept of it is its digest. */
+  readonly apiToken: string | null;
+  readonly totp: {
+    readonly secret: Buffer;
+    /** In Unix time / 30 s: no code of it or of an earlier one counts. */
+    readonly lastStep: number;
+    /** `digests` as `importedCodeDigest` returns them. */
+    readonly backupCodes: (ImportedCodeKey & { readonly digests: readonly Buffer[] }) | null;
+  } | null;
+}
+
+/** How a user came in. */
+export interface Arrival {
+  /** Into an account that was here. */
+  readonly merged: boolean;
+  /** Another user here has that very API token, so it was left out. */
+  readonly tokenTaken: boolean;
+}
+
+/** Runs first in the transaction that writes the user. @returns false: it came in before; then nothing is written. */
+export type NoteAdoption = (tx: Transaction, userId: number, arrival: Arrival) => Promise<boolean>;
+
+export type Adoption =
+  | ({ readonly outcome: "adopted"; readonly userId: number } & Arrival)
+  | { readonly outcome: "known" }
+  /** Nothing was written: an account with this e-mail is here, and was not to be used. */
+  | { readonly outcome: "email_taken" };
+
+export interface UserAdoption {
+  /**
+   * One transaction for each user.
+   * @param merge an account that has the e-mail here gets the API token, and stays as it is in everything else.
+   */
+  adopt(user: AdoptedUser, merge: boolean, note: NoteAdoption): Promise<Adoption>;
+  /**
+   * One transaction: gives somebody who was adopted without some parts what `user` has of them now.
+   * @param settle runs last in the transaction.
+   */
+  complete(
+    userId: number,
+    user: AdoptedUser,
+    parts: readonly UserPart[],
+    settle: (tx: Transaction, completion: UserCompletion) => Promise<void>,
+  ): Promise<UserCompletion>;
+}
+
+/** What a user can come in without. `factor`: the second one, and with it the password, which alone must not let in. */
+export const userParts = ["factor", "password", "backup_codes", "api_token", "created_at"] as const;
+export type UserPart = (typeof userParts)[number];
+
+export interface UserCompletion {
+  readonly filled: readonly UserPart[];
+  /** Something was set here meanwhile, or the account is gone: it stays as it is. */
+  readonly superseded: readonly UserPart[];
+  /** Cannot come: the API token is somebody else's. */
+  readonly refused: readonly UserPart[];
+}
+
+const adoptedTokenName = "Password Pusher";
+
+const argon2idShape = /^\$argon2id\$v=19\$m=(\d{1,6}),t=(\d{1,2}),p=\d\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/;
+/** A hash that costs more is not taken: whoever knows its e-mail could keep the server busy. */
+const argon2Max = { kibibytes: 131_072, passes: 10 };
+
+/** Whether somebody can sign in here by the password that a hash from elsewhere is of. */
+export function isAdoptableHash(hash: string): boolean {
+  if (isVerifiableBcrypt(hash)) return true;
+  const [, kibibytes = "", passes = ""] = argon2idShape.exec(hash) ?? [];
+  return kibibytes !== "" && Number(kibibytes) <= argon2Max.kibibytes && Number(passes) <= argon2Max.passes;
+}
+
+export function createUserAdoption(deps: {
+  readonly db: Database;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+}): UserAdoption {
+  const { db, keyring, clock } = deps;
+  const store = createAdoptingStore(adoptedTokenName);
+
+  const readTokenDigest = (token: string | null): Buffer | undefined => {
+    if (token !== null && !isApiToken(token)) throw new Error("The API token has another shape than tokens have.");
+    return token === null ? undefined : digest(token);
+  };
+
+  async function isTaken(tx: Transaction, userId: number, token: Buffer | undefined): Promise<boolean> {
+    const holder = token === undefined ? undefined : await store.findTokenHolder(tx, token);
+    return holder !== undefined && holder !== userId;
+  }
+
+  async function putToken(tx: Transaction, userId: number, token: Buffer | undefined): Promise<void> {
+    if (token !== undefined) await store.insertToken(tx, userId, token, clock.now());
+  }
+
+  async function putTotp(tx: Transaction, userId: number, totp: AdoptedUser["totp"]): Promise<void> {
+    if (totp === null) return;
+    const sealed = keyring.seal(totpContext(userId), totp.secret);
+    await store.insertTotp(tx, userId, sealed, totp.lastStep, clock.now());
+    await putCodes(tx, userId, totp);
+  }
+
+  async function putCodes(tx: Transaction, userId: number, { backupCodes }: NonNullable<AdoptedUser["totp"]>) {
+    if (backupCodes === null) return;
+    const key = keyring.seal(importedCodeContext(userId), writeImportedCodeKey(backupCodes));
+    await store.insertCodes(tx, userId, key, backupCodes.digests);
+  }
+
+  type Fate = "filled" | "superseded" | "refused";
+
+  async function fill(tx: Transaction, userId: number, user: AdoptedUser, part: UserPart): Promise<Fate> {
+    const standing = await store.findStanding(tx, userId);
+    if (standing === undefined) return "superseded";
+    switch (part) {
+      case "factor":
+        // Never one without the other: a password that was set here, or a factor, is its owner's own.
+        if (standing.hasPassword || standing.factors > 0) return "superseded";
+        await store.setFirstPassword(tx, userId, user.passwordHash);
+        await putTotp(tx, userId, user.totp);
+        return "filled";
+      case "password":
+        if (standing.hasPassword || !hasSameFactor(userId, standing, user.totp)) return "superseded";
+        await store.setFirstPassword(tx, userId, user.passwordHash);
+        return "filled";
+      case "backup_codes":
+        if (user.totp === null || standing.codes > 0 || !hasSameFactor(userId, standing, user.totp))
+          return "superseded";
+        await putCodes(tx, userId, user.totp);
+        return "filled";
+      case "api_token": {
+        const token = readTokenDigest(user.apiToken);
+        if (await isTaken(tx, userId, token)) return "refused";
+        await putToken(tx, userId, token);
+        return "filled";
+      }
+      case "created_at":
+        await store.setCreatedAt(tx, userId, user.createdAt);
+        return "filled";
+    }
+  }
+
+  function hasSameFactor(userId: number, { totpSealed }: Standing, totp: AdoptedUser["totp"]): boolean {
+    if (totpSealed === null || totp === null) return totpSealed === null && totp === null;
+    return keyring.open(totpContext(userId), totpSealed)?.equals(totp.secret) === true;
+  }
+
+  return {
+    adopt: (user, merge, note) =>
+      db.writeSerialized("accounts", async (tx): Promise<Adoption> => {
+        const present = await store.findId(tx, user.email);
+        if (present !== undefined && !merge) return { outcome: "email_taken" };
+        const userId = present ?? (await store.nextUserId(tx));
+        const token = readTokenDigest(user.apiToken);
+        const arrival = { merged: present !== undefined, tokenTaken: await isTaken(tx, userId, token) };
+        if (!(await note(tx, userId, arrival))) return { outcome: "known" };
+        if (!arrival.merged) {
+          await store.insertUser(tx, userId, user);
+          await putTotp(tx, userId, user.totp);
+        }
+        if (!arrival.tokenTaken) await putToken(tx, userId, token);
+        return { outcome: "adopted", userId, ...arrival };
+      }),
+    complete: (userId, user, parts, settle) =>
+      db.writeSerialized("accounts", async (tx) => {
+        const fates: Record<Fate, UserPart[]> = { filled: [], superseded: [], refused: [] };
+        for (const part of parts) fates[await fill(tx, userId, user, part)].push(part);
+        await settle(tx, fates);
+        return fates;
+      }),
+  };
+}

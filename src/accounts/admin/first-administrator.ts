@@ -1,0 +1,127 @@
+import type { Clock } from "../../base/clock.ts";
+import { hourMs } from "../../base/clock.ts";
+import { normalizeEmail } from "../../base/email.ts";
+import { AppError } from "../../base/errors.ts";
+import { digest, equalDigests } from "../../crypto/digests.ts";
+import type { Argon2Queue } from "../../crypto/passphrase.ts";
+import { readCode } from "../../crypto/readable-code.ts";
+import type { Database } from "../../database/database.ts";
+import { type Limits, tooManyAttempts } from "../../limits/limits.ts";
+import type { ClientContext, User } from "../account.ts";
+import type { AccountsDeps, BootCodeFile } from "../deps.ts";
+import type { SessionStarts } from "../sessions/sessions.ts";
+import { type PasswordProblem, passwordProblem } from "../sign-in/password-rules.ts";
+import type { UserStore } from "../store/users.ts";
+
+export interface FirstRunProblems {
+  readonly bootCode?: "wrong";
+  readonly email?: "malformed";
+  readonly password?: PasswordProblem;
+}
+
+export type FirstRunOutcome =
+  | { readonly outcome: "made"; readonly user: User; readonly sessionToken: string }
+  | { readonly outcome: "refused"; readonly problems: FirstRunProblems }
+  /** Somebody has an account: there is nothing to begin any more. */
+  | { readonly outcome: "over" };
+
+export interface FirstAdministrator {
+  /**
+   * At the start of the server: while there is no user, the boot code lies in its file. Once there is one, it goes.
+   * @param code the same in every process on this database, whichever of them is asked in the end.
+   * @returns whether there is something to begin.
+   */
+  openFirstRun(code: string): Promise<boolean>;
+  /** Whether there is no user at all, in whatever state. */
+  isFirstRun(): Promise<boolean>;
+  /**
+   * Makes the one administrator who needs no other. Of several who have the code, one becomes it.
+   * @throws AppError forbidden (nobody may sign in here), too_many_requests, unavailable.
+   */
+  createFirstAdministrator(request: {
+    bootCode: string;
+    email: string;
+    password: string;
+    client: ClientContext;
+  }): Promise<FirstRunOutcome>;
+}
+
+interface Deps {
+  readonly db: Database;
+  readonly users: UserStore;
+  readonly clock: Clock;
+  readonly argon2: Pick<Argon2Queue, "hashPassword">;
+  readonly settings: AccountsDeps["settings"];
+  readonly bootCodeFile: BootCodeFile;
+  readonly limits: Limits;
+  readonly startSession: SessionStarts["start"];
+}
+
+const wrongCodes = { name: "boot code", windowMs: hourMs, max: 20, rememberedMax: 10_000 };
+
+export function createFirstAdministratorDoor(deps: Deps): FirstAdministrator {
+  const { db, users, clock, argon2, settings, bootCodeFile } = deps;
+  const attempts = deps.limits.inWindows(wrongCodes);
+
+  /** The code has 125 bits: the limit only spares the work. Charged first, so that many at once gain nothing. */
+  async function chargeAttempt(client: string, now: number): Promise<() => Promise<void>> {
+    const charge = await attempts.charge(client, now);
+    if (charge.outcome === "refused") throw tooManyAttempts(charge);
+    return charge.refund;
+  }
+
+  function isRight(typed: string): boolean {
+    const code = bootCodeFile.read();
+    const [given, expected] = [readCode(typed), code === undefined ? undefined : readCode(code)];
+    return given !== undefined && expected !== undefined && equalDigests(digest(given), digest(expected));
+  }
+
+  async function isOver(): Promise<boolean> {
+    if (!(await users.wasInhabited())) return false;
+    bootCodeFile.remove();
+    return true;
+  }
+
+  return {
+    async openFirstRun(code) {
+      if ((await isOver()) || settings.loginsDisabled) return false;
+      if (bootCodeFile.read() !== code) {
+        bootCodeFile.remove();
+        bootCodeFile.make(code);
+      }
+      return true;
+    },
+
+    isFirstRun: async () => !(await isOver()),
+
+    async createFirstAdministrator({ bootCode, email: typed, password, client }) {
+      if (settings.loginsDisabled) throw new AppError("forbidden", "Nobody can sign in here.");
+      if (await isOver()) return { outcome: "over" };
+      const now = clock.now();
+      const refund = await chargeAttempt(client.throttleKey, now);
+      // Before anything else is said: what is wrong with the rest is only for whoever has the code.
+      if (!isRight(bootCode)) return { outcome: "refused", problems: { bootCode: "wrong" } };
+      await refund();
+      const email = normalizeEmail(typed);
+      const problem = passwordProblem(password, email ?? "");
+      if (email === undefined || problem !== undefined) {
+        const problems = {
+          ...(email === undefined && { email: "malformed" as const }),
+          ...(problem !== undefined && { password: problem }),
+        };
+        return { outcome: "refused", problems };
+      }
+      const passwordHash = await argon2.hashPassword(password, client.throttleKey);
+      const user = await db.writeSerialized("accounts", async (tx) =>
+        (await users.isInhabited(tx))
+          ? undefined
+          : users.insert(tx, { email, passwordHash, admin: true, confirmed: true, language: null, now }),
+      );
+      bootCodeFile.remove();
+      if (user === undefined) return { outcome: "over" };
+      const sessionToken = await deps.startSession(user, client, now);
+      if (sessionToken === undefined) throw new AppError("forbidden", "This account may not sign in.");
+      return { outcome: "made", user, sessionToken };
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { clientAt, makeTestAccounts, makeUser, password, startOfTests } from "../../../test/support/accounts.ts";
+import { readRows } from "../../../test/support/engine-database.ts";
+import { createArgon2Queue } from "../../crypto/passphrase.ts";
+
+/** So many characters, from the one given on, each once: in steps that make no sequence of a keyboard or alphabet. */
+function distinct(count: number, first = 0x3b1): string {
+  return String.fromCodePoint(...Array.from({ length: count }, (_, at) => first + at));
+}
+
+describe("createUser", () => {
+  it("makes users that are found under any spelling of their address", async () => {
+    const { accounts } = makeTestAccounts();
+    const ada = await accounts.createUser({ email: " Ada@Example.com ", password, admin: true });
+    expect(ada).toMatchObject({ id: 1, email: "ada@example.com", admin: true, createdAt: startOfTests });
+    expect(await accounts.findUserByEmail("ADA@example.com")).toEqual(ada);
+    expect(await accounts.findUserByEmail("eve@example.com")).toBeUndefined();
+    expect(await accounts.findUserByEmail("not an address")).toBeUndefined();
+  });
+
+  it("refuses an address that is taken, also when both come at once", async () => {
+    const { accounts } = makeTestAccounts();
+    const outcomes = await Promise.allSettled([makeUser(accounts), makeUser(accounts, "ADA@example.com")]);
+    expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(["fulfilled", "rejected"]);
+    await expect(makeUser(accounts)).rejects.toMatchObject({
+      code: "invalid_fields",
+      fields: { email: ["This e-mail address is taken."] },
+    });
+  });
+
+  it("makes nobody when what is to be written with the user fails", async () => {
+    const { accounts } = makeTestAccounts();
+    const request = { email: "ada@example.com", password, admin: false };
+    const failing = () => () => Promise.reject(new Error("cannot be written"));
+    await expect(accounts.createUser(request, failing)).rejects.toThrow("cannot be written");
+    expect(await accounts.findUserByEmail(request.email)).toBeUndefined();
+  });
+
+  it("names every mistake at once", async () => {
+    const { accounts } = makeTestAccounts();
+    await expect(accounts.createUser({ email: "ada", password: "short", admin: false })).rejects.toMatchObject({
+      fields: {
+        email: ["This is not an e-mail address."],
+        password: ["A password has 12 to 1024 characters."],
+      },
+    });
+  });
+
+  it.each([
+    ["11 characters", distinct(11), false],
+    ["12 characters", distinct(12), true],
+    ["11 characters outside the first plane", distinct(11, 0x1f600), false],
+    ["1024 characters outside the first plane", distinct(1_024, 0x20000), true],
+    ["1025 characters", distinct(1_025, 0x4e00), false],
+    ["a lone surrogate", `${distinct(20)}\ud800`, false],
+  ])("counts a password in code points: %s", async (_, candidate, fits) => {
+    const { accounts } = makeTestAccounts();
+    const making = accounts.createUser({ email: "ada@example.com", password: candidate, admin: false });
+    if (fits) await expect(making).resolves.toMatchObject({ id: 1 });
+    else await expect(making).rejects.toMatchObject({ code: "invalid_fields" });
+  });
+
+  it("stores an Argon2id hash and no password", async () => {
+    const argon2 = createArgon2Queue({ runningMax: 1, waitingMax: 4, waitingPerClientMax: 4 });
+    const { accounts, db } = makeTestAccounts({ argon2 });
+    await makeUser(accounts);
+    const [row] = await readRows(db, "SELECT * FROM users");
+    expect(row?.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect(JSON.stringify(row)).not.toContain(password);
+    await expect(accounts.signIn({ email: "ada@example.com", password, client: clientAt("c") })).resolves.toBeDefined();
+  });
+});

@@ -1,0 +1,63 @@
+import type { Clock } from "../../base/clock.ts";
+import { normalizeEmail } from "../../base/email.ts";
+import { invalidFields } from "../../base/errors.ts";
+import type { Argon2Queue } from "../../crypto/passphrase.ts";
+import type { InTransaction } from "../../database/database.ts";
+import type { User } from "../account.ts";
+import type { BootCodeFile } from "../deps.ts";
+import { passwordProblem, passwordSentences } from "../sign-in/password-rules.ts";
+import type { UserStore } from "../store/users.ts";
+
+/** Place in the Argon2 queue of those who make users: not a network address, so no client can share it. */
+export const operator = "operator";
+
+interface Deps {
+  readonly store: UserStore;
+  readonly clock: Clock;
+  readonly argon2: Pick<Argon2Queue, "hashPassword">;
+  readonly bootCodeFile: Pick<BootCodeFile, "remove">;
+}
+
+export interface Users {
+  /**
+   * For operators: the address counts as confirmed. @param together written with the user.
+   * @throws AppError invalid_fields on `email` (malformed, taken) or `password` (password-rules.ts).
+   */
+  createUser(
+    request: { email: string; password: string; admin: boolean },
+    together?: (made: User) => InTransaction,
+  ): Promise<User>;
+  findUserByEmail(email: string): Promise<User | undefined>;
+  findUser(userId: number): Promise<User | undefined>;
+}
+
+export function createUsers({ store, clock, argon2, bootCodeFile }: Deps): Users {
+  return {
+    async createUser(request, together) {
+      const now = clock.now();
+      const email = normalizeEmail(request.email);
+      const problem = passwordProblem(request.password, email ?? "");
+      if (email === undefined || problem !== undefined) {
+        throw invalidFields({
+          ...(email === undefined && { email: ["This is not an e-mail address."] }),
+          ...(problem !== undefined && { password: [passwordSentences[problem]] }),
+        });
+      }
+      const passwordHash = await argon2.hashPassword(request.password, operator);
+      const user = await store.insertUser(
+        { email, passwordHash, now, admin: request.admin, confirmed: true, language: null },
+        together,
+      );
+      if (user === undefined) throw invalidFields({ email: ["This e-mail address is taken."] });
+      bootCodeFile.remove();
+      return user;
+    },
+
+    async findUserByEmail(email) {
+      const address = normalizeEmail(email);
+      return address === undefined ? undefined : (await store.findUserByEmail(address))?.user;
+    },
+
+    findUser: (userId) => store.findUser(userId),
+  };
+}

@@ -1,0 +1,253 @@
+import { describe, expect, test } from "vitest";
+import { makeUser, openSettings, password } from "../../../test/support/accounts.ts";
+import { TestAuthenticator } from "../../../test/support/authenticator.ts";
+import { readRows } from "../../../test/support/engine-database.ts";
+import {
+  addApp,
+  addPasskey,
+  appFor,
+  changeBy,
+  client,
+  openFactorWorld,
+  party,
+  signInAs,
+} from "../../../test/support/factors.ts";
+import { keepEmails } from "../../../test/support/kept-emails.ts";
+import { minuteMs } from "../../base/clock.ts";
+import { systemRandom } from "../../base/random.ts";
+import { createKeyring } from "../../crypto/keyring.ts";
+import { sql } from "../../database/statement.ts";
+import type { Outbox } from "../../mail/outbox.ts";
+
+function makeOutbox(): { outbox: Outbox; notices: () => unknown[] } {
+  const { outbox, letters } = keepEmails();
+  return {
+    outbox,
+    notices: () =>
+      letters.map(({ to, content }) =>
+        content.kind === "notice" ? [to, content.notice, content.subject] : content.kind,
+      ),
+  };
+}
+
+describe("setting up an app", () => {
+  test("protects nothing until a code of it was right", async () => {
+    const { accounts, signIn, db } = await openFactorWorld();
+    const { session } = await signIn();
+    const { setUp } = accounts.offerAuthenticatorApp(session, "Sealpush");
+    expect((await accounts.addAuthenticatorApp(changeBy(session), { setUp, code: "000000" })).outcome).toBe(
+      "wrong_code",
+    );
+    expect(await readRows(db, "SELECT * FROM totp_factors")).toEqual([]);
+    expect((await signIn()).session).toMatchObject({ waitsForFactor: false, user: { hasSecondFactor: false } });
+  });
+
+  test("keeps the secret sealed to the user's row", async () => {
+    const { world, signIn, db } = await openFactorWorld();
+    const { session } = await signIn();
+    await addApp(world, session);
+    const row = await db.read.one(sql<[], { sealed: Buffer }>("SELECT secret_sealed AS sealed FROM totp_factors"));
+    const keyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
+    expect(keyring.open(`user:${session.user.id}:totp-secret`, row?.sealed ?? Buffer.alloc(0))).toHaveLength(20);
+    expect(keyring.open(`user:${session.user.id + 1}:totp-secret`, row?.sealed ?? Buffer.alloc(0))).toBeUndefined();
+  });
+
+  test("shows the same key again after a slip, and a new one where the old has run out", async () => {
+    const { accounts, signIn, advance } = await openFactorWorld();
+    const { session } = await signIn();
+    const first = accounts.offerAuthenticatorApp(session, "Sealpush");
+    expect(accounts.offerAuthenticatorApp(session, "Sealpush", first.setUp)).toEqual(first);
+    expect(accounts.offerAuthenticatorApp(session, "Sealpush").base32).not.toBe(first.base32);
+    advance(30 * minuteMs);
+    expect(accounts.offerAuthenticatorApp(session, "Sealpush", first.setUp).base32).not.toBe(first.base32);
+  });
+
+  test("takes no offer of another session, of long ago or made up", async () => {
+    const { accounts, signIn, now, advance } = await openFactorWorld();
+    const [one, two] = [await signIn(), await signIn()];
+    const offer = accounts.offerAuthenticatorApp(one.session, "Sealpush");
+    const add = (session: typeof one.session, setUp: string) =>
+      accounts.addAuthenticatorApp(changeBy(session), { setUp, code: appFor(offer.uri, now).code() });
+    expect((await add(two.session, offer.setUp)).outcome).toBe("stale");
+    for (const setUp of ["", "AAAA", "x".repeat(10_000)]) expect((await add(one.session, setUp)).outcome).toBe("stale");
+    advance(30 * minuteMs);
+    expect((await add(one.session, offer.setUp)).outcome).toBe("stale");
+  });
+});
+
+describe("a change where a factor stands", () => {
+  test("needs the password, a code or a passkey", async () => {
+    const { accounts, world, signIn } = await openFactorWorld();
+    const { session } = await signIn();
+    const { app, backupCodes } = await addApp(world, session);
+    const offer = accounts.offerAuthenticatorApp(session, "Sealpush");
+    const code = appFor(offer.uri, world.now).code();
+    const answer = new TestAuthenticator().create(await accounts.offerPasskey(session, party));
+    for (const typed of ["", "wrong", "not the password at all"]) {
+      const change = changeBy(session, typed);
+      expect((await accounts.addAuthenticatorApp(change, { setUp: offer.setUp, code })).outcome).toBe("unproven");
+      expect((await accounts.addPasskey(change, { name: "x", answer, party })).outcome).toBe("unproven");
+      expect((await accounts.removeAuthenticatorApp(change)).outcome).toBe("unproven");
+      expect((await accounts.makeBackupCodes(change)).outcome).toBe("unproven");
+    }
+    expect(await accounts.findFactors(session.user.id)).toMatchObject({ passkeys: [], backupCodesLeft: 10 });
+    const byCode = changeBy(session, app.code());
+    expect((await accounts.addPasskey(byCode, { name: "x", answer, party })).outcome).toBe("added");
+    expect((await accounts.makeBackupCodes(changeBy(session, backupCodes[3]))).outcome).toBe("made");
+    expect((await accounts.removeAuthenticatorApp(changeBy(session, password))).outcome).toBe("removed");
+  });
+
+  test("can be proven by a passkey, once, and not by one of somebody else", async () => {
+    const { accounts, world, signIn } = await openFactorWorld();
+    const { session } = await signIn();
+    const { authenticator } = await addPasskey(world, session, "laptop");
+    await makeUser(accounts, "eve@example.com");
+    const eve = await signInAs(world, "eve@example.com", password);
+    const hers = await addPasskey(world, eve.session, "hers");
+
+    const prove = async (by: TestAuthenticator, of = session) => {
+      const answer = by.get(await accounts.offerOwnPasskeys(of, party));
+      return { session, client, proof: { typed: "", passkey: { answer, party } } };
+    };
+    expect((await accounts.makeBackupCodes(await prove(hers.authenticator))).outcome).toBe("unproven");
+    expect((await accounts.makeBackupCodes(await prove(authenticator, eve.session))).outcome).toBe("unproven");
+    const right = await prove(authenticator);
+    expect((await accounts.makeBackupCodes(right)).outcome).toBe("made");
+    expect((await accounts.makeBackupCodes(right)).outcome).toBe("unproven");
+  });
+
+  test("needs it also when two first factors are added at once", async () => {
+    const { accounts, signIn, now } = await openFactorWorld();
+    const { session } = await signIn();
+    const add = () => {
+      const offer = accounts.offerAuthenticatorApp(session, "Sealpush");
+      const code = appFor(offer.uri, now).code();
+      return accounts.addAuthenticatorApp(changeBy(session), { setUp: offer.setUp, code });
+    };
+    const added = await Promise.all([add(), add(), add()]);
+    expect(added.map(({ outcome }) => outcome).sort()).toEqual(["added", "unproven", "unproven"]);
+  });
+
+  test("ends all other sessions, the waiting ones too, and keeps its own", async () => {
+    const { accounts, world, signIn } = await openFactorWorld();
+    const [own, other] = [await signIn(), await signIn()];
+    const { app } = await addApp(world, own.session);
+    expect(await accounts.authenticateSession(other.sessionToken)).toBeUndefined();
+    expect(await accounts.authenticateSession(own.sessionToken)).toBeDefined();
+    const waiting = await signIn();
+    expect((await accounts.removeAuthenticatorApp(changeBy(own.session, app.code()))).outcome).toBe("removed");
+    expect(await accounts.authenticateSession(waiting.sessionToken)).toBeUndefined();
+  });
+
+  test("is not made by a session that ended while its proof was looked at", async () => {
+    const { accounts, world, signIn } = await openFactorWorld();
+    const { session, sessionToken } = await signIn();
+    await addApp(world, session);
+    await accounts.signOut(sessionToken);
+    expect((await accounts.removeAuthenticatorApp(changeBy(session, password))).outcome).toBe("over");
+    expect((await accounts.makeBackupCodes(changeBy(session, password))).outcome).toBe("over");
+  });
+
+  test("is told by mail, by the name of what changed", async () => {
+    const { outbox, notices } = makeOutbox();
+    const { accounts, world, signIn } = await openFactorWorld({ outbox });
+    const { session } = await signIn();
+    await addPasskey(world, session, "laptop");
+    await addApp(world, session, password);
+    await accounts.makeBackupCodes(changeBy(session, password));
+    const [passkey] = (await accounts.findFactors(session.user.id)).passkeys;
+    await accounts.removePasskey(changeBy(session, password), passkey?.id ?? 0);
+    await accounts.removeAuthenticatorApp(changeBy(session, "wrong"));
+    expect(notices()).toEqual([
+      ["ada@example.com", "factor_added", "laptop"],
+      ["ada@example.com", "factor_added", ""],
+      ["ada@example.com", "backup_codes_made", ""],
+      ["ada@example.com", "factor_removed", "laptop"],
+    ]);
+  });
+});
+
+describe("removing", () => {
+  test("the last factor takes the backup codes with it", async () => {
+    const { accounts, world, signIn, db } = await openFactorWorld();
+    const { session } = await signIn();
+    await addApp(world, session);
+    await addPasskey(world, session, "laptop", password);
+    await accounts.removeAuthenticatorApp(changeBy(session, password));
+    expect((await accounts.findFactors(session.user.id)).backupCodesLeft).toBe(10);
+    const [passkey] = (await accounts.findFactors(session.user.id)).passkeys;
+    expect((await accounts.removePasskey(changeBy(session, password), passkey?.id ?? 0)).outcome).toBe("removed");
+    expect(await readRows(db, "SELECT * FROM backup_codes")).toEqual([]);
+    expect((await signIn()).session.waitsForFactor).toBe(false);
+    expect((await accounts.makeBackupCodes(changeBy(session))).outcome).toBe("unknown");
+  });
+
+  test("the last one is refused where the server asks for one, also by two at once", async () => {
+    const { accounts, world, signIn } = await openFactorWorld({
+      settings: { ...openSettings, requireSecondFactor: true },
+    });
+    const { session } = await signIn();
+    await addApp(world, session);
+    const change = changeBy(session, password);
+    expect((await accounts.removeAuthenticatorApp(change)).outcome).toBe("last_required");
+    await addPasskey(world, session, "laptop", password);
+    const [passkey] = (await accounts.findFactors(session.user.id)).passkeys;
+    const removed = await Promise.all([
+      accounts.removeAuthenticatorApp(change),
+      accounts.removePasskey(change, passkey?.id ?? 0),
+    ]);
+    expect(removed.map(({ outcome }) => outcome).sort()).toEqual(["last_required", "removed"]);
+  });
+
+  test("a passkey of somebody else finds none", async () => {
+    const { accounts, world, signIn } = await openFactorWorld();
+    await addPasskey(world, (await signIn()).session, "mine");
+    const [mine] = (await accounts.findFactors((await signIn()).session.user.id)).passkeys;
+    await makeUser(accounts, "eve@example.com");
+    const eve = await signInAs(world, "eve@example.com", password);
+    await addApp(world, eve.session);
+    const change = changeBy(eve.session, password);
+    expect((await accounts.removePasskey(change, mine?.id ?? 0)).outcome).toBe("unknown");
+    expect((await accounts.removePasskey(change, 9_999)).outcome).toBe("unknown");
+    expect((await accounts.findFactors((await signIn()).session.user.id)).passkeys).toHaveLength(1);
+  });
+});
+
+describe("a reset by an administrator", () => {
+  const by = { userId: 7, email: "root@example.com", address: "192.0.2.9" };
+
+  test("of somebody without a factor changes nothing, sessions included", async () => {
+    const { accounts, signIn } = await openFactorWorld();
+    const { session, sessionToken } = await signIn();
+    expect(await accounts.resetFactors(session.user.id, by)).toMatchObject({ outcome: "no_factors" });
+    expect(await accounts.authenticateSession(sessionToken)).toBeDefined();
+    expect(await accounts.listAdminEntries(1)).toEqual([]);
+  });
+
+  test("removes every factor, ends every session and forgets wrong guesses", async () => {
+    const { outbox, notices } = makeOutbox();
+    const { accounts, world, signIn, give, db } = await openFactorWorld({ outbox });
+    const own = await signIn();
+    await addApp(world, own.session);
+    await addPasskey(world, own.session, "laptop", password);
+    for (let guess = 0; guess < 10; guess += 1) await give("000000");
+    const waiting = await signIn();
+    expect(await accounts.resetFactors(own.session.user.id, by)).toMatchObject({ outcome: "done" });
+    for (const { sessionToken } of [own, waiting])
+      expect(await accounts.authenticateSession(sessionToken)).toBeUndefined();
+    for (const table of ["totp_factors", "passkeys", "backup_codes"]) {
+      expect(await readRows(db, `SELECT * FROM ${table}`)).toEqual([]);
+    }
+    const { session } = await signIn();
+    expect(session.waitsForFactor).toBe(false);
+    await addApp(world, session);
+    expect(notices().slice(-2)).toEqual([
+      ["ada@example.com", "factor_removed", ""],
+      ["ada@example.com", "factor_added", ""],
+    ]);
+    expect(await accounts.resetFactors(9_999, by)).toEqual({ outcome: "unknown" });
+    expect(await accounts.listAdminEntries(1)).toMatchObject([
+      { action: "reset_factors", subject: "ada@example.com", adminEmail: "root@example.com", address: "192.0.2.9" },
+    ]);
+  });
+});

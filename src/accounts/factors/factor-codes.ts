@@ -1,0 +1,112 @@
+import { minuteMs, secondMs } from "../../base/clock.ts";
+import type { Keyring } from "../../crypto/keyring.ts";
+import type { Transaction } from "../../database/database.ts";
+import { type FactorUnit, importedCodeContext, totpContext } from "../store/factors.ts";
+import {
+  backupCodeDigest,
+  importedCodeDigest,
+  openImportedCodeKey,
+  readBackupCode,
+  readImportedCode,
+} from "./backup-codes.ts";
+import { matchingTotpStep, readTotpCode } from "./totp.ts";
+
+export type FactorRefusal =
+  | { readonly outcome: "wrong" }
+  /** Codes are not tried for this account until then; passkeys are. */
+  | { readonly outcome: "too_many"; readonly retryAfterSeconds: number };
+
+export type CodeAnswer = { readonly outcome: "right" } | FactorRefusal;
+
+/**
+ * Codes of people who are about to sign in or to change something. Everything belongs into a transaction of the accounts' turn:
+ * however many guesses arrive together, each finds the others counted.
+ */
+export interface FactorCodes {
+  /** @param typed a code of the authenticator app or a backup code; a right one is used up. */
+  tryCode(tx: Transaction, userId: number, typed: string, now: number): Promise<CodeAnswer>;
+  /** Any other guess at six digits, on the same account's count. */
+  tryGuess(tx: Transaction, userId: number, now: number, isRight: () => Promise<boolean>): Promise<CodeAnswer>;
+}
+
+/** Whether a text can be a code at all: what cannot is a password. */
+export function looksLikeCode(typed: string): boolean {
+  return [readTotpCode, readBackupCode, readImportedCode].some((read) => read(typed) !== undefined);
+}
+
+export function createFactorCodes(store: FactorUnit, keyring: () => Keyring): FactorCodes {
+  async function tryGuess(
+    tx: Transaction,
+    userId: number,
+    now: number,
+    isRight: () => Promise<boolean>,
+  ): Promise<CodeAnswer> {
+    const failures = currentFailures(await store.readFailures(tx, userId), now);
+    const retryAfterSeconds = factorWaitSeconds(failures, now);
+    if (retryAfterSeconds > 0) return { outcome: "too_many", retryAfterSeconds };
+    if (await isRight()) return { outcome: "right" };
+    await store.writeFailures(tx, userId, { ...failures, count: failures.count + 1 });
+    return { outcome: "wrong" };
+  }
+
+  async function claim(tx: Transaction, userId: number, typed: string, now: number): Promise<boolean> {
+    const code = readTotpCode(typed);
+    if (code !== undefined) {
+      const secret = await openSecret(tx, userId);
+      const step = secret === undefined ? undefined : matchingTotpStep(secret, code, now);
+      return step !== undefined && (await store.claimTotpStep(tx, userId, step));
+    }
+    const digest = await backupDigest(tx, userId, typed);
+    return digest !== undefined && (await store.claimBackupCode(tx, userId, digest, now));
+  }
+
+  /** undefined: it cannot be a backup code of this user's. */
+  async function backupDigest(tx: Transaction, userId: number, typed: string): Promise<Buffer | undefined> {
+    const backupCode = readBackupCode(typed);
+    if (backupCode !== undefined) return backupCodeDigest(backupCode);
+    const importedCode = readImportedCode(typed);
+    const sealed = importedCode === undefined ? undefined : await store.findImportedCodeKey(tx, userId);
+    if (importedCode === undefined || sealed === undefined) return undefined;
+    const key = keyring().open(importedCodeContext(userId), sealed);
+    if (key === undefined) throw new Error("The key of imported backup codes does not open.");
+    return importedCodeDigest(openImportedCodeKey(key), importedCode);
+  }
+
+  async function openSecret(tx: Transaction, userId: number): Promise<Buffer | undefined> {
+    const sealed = await store.findTotpSecret(tx, userId);
+    if (sealed === undefined) return undefined;
+    const secret = keyring().open(totpContext(userId), sealed);
+    if (secret === undefined) throw new Error("The secret of an authenticator app does not open.");
+    return secret;
+  }
+
+  return {
+    tryGuess,
+    tryCode: (tx, userId, typed, now) => tryGuess(tx, userId, now, () => claim(tx, userId, typed, now)),
+  };
+}
+
+/**
+ * Wrong codes of one account, from whatever address and session and at whichever door. Only who has signed in or knows
+ * the password gets as far as to guess, so no stranger can fill it; passkeys, which nobody guesses, are not counted.
+ */
+export const factorLimits = { failuresMax: 10, windowMs: 15 * minuteMs } as const;
+
+/** Of one account, as it lies in the store. */
+export interface FactorFailures {
+  readonly count: number;
+  /** When the window began, in milliseconds since the epoch. */
+  readonly since: number;
+}
+
+/** @returns the failures that still count. A window from the future means that the clock was set back: it is over. */
+export function currentFailures(stored: FactorFailures, now: number): FactorFailures {
+  const current = now >= stored.since && now < stored.since + factorLimits.windowMs;
+  return current ? stored : { count: 0, since: now };
+}
+
+/** @returns seconds until codes are tried again; 0: they are tried. */
+export function factorWaitSeconds(failures: FactorFailures, now: number): number {
+  if (failures.count < factorLimits.failuresMax) return 0;
+  return Math.max(1, Math.ceil((failures.since + factorLimits.windowMs - now) / secondMs));
+}

@@ -1,0 +1,194 @@
+import { describe, expect, test } from "vitest";
+import { makeUser, openSettings, password } from "../../../test/support/accounts.ts";
+import { TestAuthenticator } from "../../../test/support/authenticator.ts";
+import { changeRows } from "../../../test/support/engine-database.ts";
+import { addPasskey, changeBy, client, openFactorWorld, party, signInAs } from "../../../test/support/factors.ts";
+import { minuteMs } from "../../base/clock.ts";
+import { passkeyNameCharactersMax } from "../accounts.ts";
+
+describe("adding a passkey", () => {
+  test.each([
+    ["no name", "  "],
+    ["a control character", "a\nb"],
+    ["too much", "x".repeat(passkeyNameCharactersMax + 1)],
+  ])("takes no name that is %s", async (_case, name) => {
+    const { accounts, signIn } = await openFactorWorld();
+    const { session } = await signIn();
+    const answer = new TestAuthenticator().create(await accounts.offerPasskey(session, party));
+    expect((await accounts.addPasskey(changeBy(session), { name, answer, party })).outcome).toBe("bad_name");
+  });
+
+  test("takes one credential once, whoever brings it", async () => {
+    const { accounts, signIn, world } = await openFactorWorld();
+    const { session } = await signIn();
+    const authenticator = new TestAuthenticator();
+    const answer = authenticator.create(await accounts.offerPasskey(session, party));
+    const add = (by = session, with_ = answer) =>
+      accounts.addPasskey(changeBy(by, password), { name: "x", answer: with_, party });
+    expect((await add()).outcome).toBe("added");
+    expect((await add()).outcome).toBe("bad_passkey");
+    await makeUser(accounts, "eve@example.com");
+    const eve = await signInAs(world, "eve@example.com", password);
+    const again = authenticator.create(await accounts.offerPasskey(eve.session, party));
+    expect((await add(eve.session, again)).outcome).toBe("bad_passkey");
+  });
+
+  test("takes an answer of this session and of this site alone", async () => {
+    const { accounts, signIn } = await openFactorWorld();
+    const [one, two] = [await signIn(), await signIn()];
+    const options = await accounts.offerPasskey(one.session, party);
+    const add = (session: typeof one.session, answer: string) =>
+      accounts.addPasskey(changeBy(session), { name: "x", answer, party });
+    expect((await add(two.session, new TestAuthenticator().create(options))).outcome).toBe("bad_passkey");
+    expect((await add(one.session, new TestAuthenticator("https://evil.example").create(options))).outcome).toBe(
+      "bad_passkey",
+    );
+    expect((await add(one.session, new TestAuthenticator().create(options))).outcome).toBe("added");
+  });
+
+  test("takes no certificates: whoever makes them could name addresses that this server would ask", async () => {
+    const { accounts, signIn } = await openFactorWorld();
+    const { session } = await signIn();
+    const add = async (attests: "self" | "certificate") => {
+      const answer = new TestAuthenticator().create(await accounts.offerPasskey(session, party), { attests });
+      return (await accounts.addPasskey(changeBy(session), { name: "x", answer, party })).outcome;
+    };
+    expect([await add("certificate"), await add("self")]).toEqual(["bad_passkey", "added"]);
+  });
+
+  test("ends at twenty", async () => {
+    const { accounts, signIn, world } = await openFactorWorld();
+    const { session } = await signIn();
+    for (let at = 0; at < 20; at += 1) await addPasskey(world, session, `key ${at}`, password);
+    const answer = new TestAuthenticator().create(await accounts.offerPasskey(session, party));
+    const added = await accounts.addPasskey(changeBy(session, password), { name: "x", answer, party });
+    expect(added.outcome).toBe("too_many_passkeys");
+  });
+
+  test("names no address of a person to the authenticator's handle", async () => {
+    const { accounts, signIn } = await openFactorWorld();
+    const options = await accounts.offerPasskey((await signIn()).session, party);
+    expect(Buffer.from(options.user.id, "base64url").toString()).not.toContain("ada");
+    expect(options.authenticatorSelection).toMatchObject({ residentKey: "preferred" });
+    expect(options.attestation).toBe("none");
+  });
+});
+
+describe("a passkey", () => {
+  test("answers one ceremony once", async () => {
+    const { accounts, signIn, world } = await openFactorWorld();
+    const { authenticator } = await addPasskey(world, (await signIn()).session, "laptop");
+    const waiting = await signIn();
+    const answer = authenticator.get(await accounts.offerOwnPasskeys(waiting.session, party));
+    const given = await Promise.all(
+      [1, 2, 3].map(() => accounts.givePasskey({ ...waiting, client }, { answer, party })),
+    );
+    // Who comes to look after the others have signed in finds the answer used, the rest find the sign-in over.
+    expect(given.filter(({ outcome }) => outcome === "complete")).toHaveLength(1);
+
+    const alone = authenticator.get(await accounts.offerAnyPasskey(party));
+    const signedIn = await Promise.all([1, 2, 3].map(() => accounts.signInByPasskey({ answer: alone, party }, client)));
+    expect(signedIn.filter((each) => each !== undefined)).toHaveLength(1);
+    expect(await accounts.signInByPasskey({ answer: alone, party }, client)).toBeUndefined();
+  });
+
+  test("signs in alone only when it has made sure of its user", async () => {
+    const { accounts, signIn, world } = await openFactorWorld();
+    const { authenticator } = await addPasskey(world, (await signIn()).session, "laptop");
+    const unsure = authenticator.get(await accounts.offerAnyPasskey(party), { verifiesUser: false });
+    expect(await accounts.signInByPasskey({ answer: unsure, party }, client)).toBeUndefined();
+    const sure = authenticator.get(await accounts.offerAnyPasskey(party));
+    const signedIn = await accounts.signInByPasskey({ answer: sure, party }, client);
+    expect(await accounts.authenticateSession(signedIn?.sessionToken ?? "")).toMatchObject({ waitsForFactor: false });
+    // As second factor the password stands beside it.
+    const waiting = await signIn();
+    const second = authenticator.get(await accounts.offerOwnPasskeys(waiting.session, party), { verifiesUser: false });
+    expect((await accounts.givePasskey({ ...waiting, client }, { answer: second, party })).outcome).toBe("complete");
+  });
+
+  test.each([
+    ["another site", { origin: "https://evil.example" }],
+    ["a copy whose counter has fallen behind", { counter: 1 }],
+  ])("is refused from %s", async (_case, use) => {
+    const { accounts, signIn, world } = await openFactorWorld();
+    const { authenticator } = await addPasskey(world, (await signIn()).session, "laptop");
+    const first = authenticator.get(await accounts.offerAnyPasskey(party));
+    expect(await accounts.signInByPasskey({ answer: first, party }, client)).toBeDefined();
+    const answer = authenticator.get(await accounts.offerAnyPasskey(party), use);
+    expect(await accounts.signInByPasskey({ answer, party }, client)).toBeUndefined();
+  });
+
+  test("without a counter goes on working", async () => {
+    const { accounts, signIn, world } = await openFactorWorld();
+    const { session } = await signIn();
+    const authenticator = new TestAuthenticator();
+    const made = authenticator.create(await accounts.offerPasskey(session, party), { counter: 0 });
+    await accounts.addPasskey(changeBy(session), { name: "synced", answer: made, party });
+    for (let use = 0; use < 2; use += 1) {
+      const answer = authenticator.get(await world.accounts.offerAnyPasskey(party), { counter: 0 });
+      expect(await accounts.signInByPasskey({ answer, party }, client)).toBeDefined();
+    }
+  });
+
+  test("answers at no other door, in no other session and not after five minutes", async () => {
+    const { accounts, signIn, world, advance } = await openFactorWorld();
+    const { session } = await signIn();
+    const { authenticator } = await addPasskey(world, session, "laptop");
+    const [one, two] = [await signIn(), await signIn()];
+    const forOne = authenticator.get(await accounts.offerOwnPasskeys(one.session, party));
+    expect((await accounts.givePasskey({ ...two, client }, { answer: forOne, party })).outcome).toBe("wrong");
+    expect(await accounts.signInByPasskey({ answer: forOne, party }, client)).toBeUndefined();
+    const forAnybody = authenticator.get(await accounts.offerAnyPasskey(party));
+    expect((await accounts.givePasskey({ ...one, client }, { answer: forAnybody, party })).outcome).toBe("wrong");
+    advance(5 * minuteMs);
+    expect(await accounts.signInByPasskey({ answer: forAnybody, party }, client)).toBeUndefined();
+  });
+
+  test("of somebody else is no second factor of mine", async () => {
+    const { accounts, signIn, world } = await openFactorWorld();
+    await addPasskey(world, (await signIn()).session, "mine");
+    await makeUser(accounts, "eve@example.com");
+    const eve = await signInAs(world, "eve@example.com", password);
+    const { authenticator } = await addPasskey(world, eve.session, "hers");
+    const waiting = await signIn();
+    const answer = authenticator.get(await accounts.offerOwnPasskeys(waiting.session, party));
+    expect((await accounts.givePasskey({ ...waiting, client }, { answer, party })).outcome).toBe("wrong");
+  });
+
+  test("is no way in for a disabled or an unconfirmed account, nor where nobody may sign in", async () => {
+    const { accounts, db, signIn, world } = await openFactorWorld();
+    const { authenticator } = await addPasskey(world, (await signIn()).session, "laptop");
+    const attempt = async () => {
+      const answer = authenticator.get(await accounts.offerAnyPasskey(party));
+      return accounts.signInByPasskey({ answer, party }, client);
+    };
+    await changeRows(db, "UPDATE users SET disabled_at = 1");
+    expect(await attempt()).toBeUndefined();
+    await changeRows(db, "UPDATE users SET disabled_at = NULL, confirmed_at = NULL");
+    expect(await attempt()).toBeUndefined();
+    const closed = await openFactorWorld({ settings: { ...openSettings, loginsDisabled: true } });
+    expect(await closed.accounts.signInByPasskey({ answer: "{}", party }, client)).toBeUndefined();
+  });
+
+  test("that is no passkey at all is refused, whatever was sent", async () => {
+    const { accounts, signIn, world } = await openFactorWorld();
+    const { session } = await signIn();
+    const { authenticator } = await addPasskey(world, session, "laptop");
+    const right = authenticator.get(await accounts.offerAnyPasskey(party));
+    const broken = [
+      ...["", "null", "[]", "{}", '"x"', "{", "x".repeat(40_000)],
+      right.replace('"signature":"', '"signature":"A'),
+      right.replace('"type":"public-key"', '"type":"password"'),
+      right.replace(/"clientDataJSON":"[^"]*"/, '"clientDataJSON":"bm90IGpzb24"'),
+      right.replace(/"authenticatorData":"[^"]*"/, '"authenticatorData":"AAAA"'),
+      right.replace(/"userHandle":"[^"]*"/, '"userHandle":"c2VhbHB1c2g6OTk"'),
+      right.replace(/"id":"[^"]*"/, '"id":"!!!"'),
+    ];
+    for (const answer of broken) {
+      expect(await accounts.signInByPasskey({ answer, party }, client)).toBeUndefined();
+      const added = await accounts.addPasskey(changeBy(session, password), { name: "x", answer, party });
+      expect(added.outcome).toBe("bad_passkey");
+    }
+    expect(await accounts.signInByPasskey({ answer: right, party }, client)).toBeDefined();
+  });
+});

@@ -1,0 +1,324 @@
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+} from "@simplewebauthn/server";
+import { type Clock, minuteMs } from "../../base/clock.ts";
+import type { Random } from "../../base/random.ts";
+import { digest } from "../../crypto/digests.ts";
+import type { Keyring } from "../../crypto/keyring.ts";
+import type { Transaction } from "../../database/database.ts";
+import type { User } from "../account.ts";
+import type { PasskeyStore, StoredPasskey } from "../store/passkeys.ts";
+
+/** For whom browsers keep a passkey: they give it to no other site. */
+export interface RelyingParty {
+  /** A domain name without port, e.g. `push.example.com`. */
+  readonly id: string;
+  /** What the browser says it stands on, e.g. `https://push.example.com`. */
+  readonly origin: string;
+  /** Shown by the browser. */
+  readonly name: string;
+}
+
+/** A new passkey whose answer was right; nothing of it is stored yet. */
+export interface VerifiedRegistration {
+  readonly credential: Omit<StoredPasskey, "id" | "userId">;
+  readonly challengeDigest: Buffer;
+}
+
+/** A passkey that answered rightly. It counts only when `claim` says so. */
+export interface VerifiedUse {
+  readonly passkey: StoredPasskey;
+  /** In a transaction of the accounts' turn. false: somebody used this answer before, or the passkey is gone or was copied. */
+  claim(tx: Transaction): Promise<boolean>;
+}
+
+export interface PasskeyCeremonies {
+  /** What a browser needs to make a passkey. */
+  offerRegistration(
+    user: User,
+    use: ChallengeUse,
+    party: RelyingParty,
+  ): Promise<PublicKeyCredentialCreationOptionsJSON>;
+  /** What a browser needs to use one. @param userId null: whichever passkey of this site somebody has. */
+  offerUse(
+    userId: number | null,
+    use: ChallengeUse,
+    party: RelyingParty,
+  ): Promise<PublicKeyCredentialRequestOptionsJSON>;
+  /** @param answer JSON, as the browser sent it. @returns undefined: it is none of ours, or not right. */
+  verifyRegistration(answer: string, use: ChallengeUse, party: RelyingParty): Promise<VerifiedRegistration | undefined>;
+  verifyUse(answer: string, use: ChallengeUse, party: RelyingParty): Promise<VerifiedUse | undefined>;
+}
+
+/** Loaded by the first ceremony: with what it brings it would take a good part of the server's start. */
+const webauthn = () => import("@simplewebauthn/server");
+
+/** COSE: EdDSA, ES256, RS256. */
+const algorithms = [-8, -7, -257];
+const credentialIdBytesMax = 1_023;
+
+export function createPasskeyCeremonies({
+  store,
+  challenges,
+  clock,
+}: {
+  readonly store: PasskeyStore;
+  readonly challenges: PasskeyChallenges;
+  readonly clock: Clock;
+}): PasskeyCeremonies {
+  const describe = ({ credentialId, transports }: StoredPasskey) => ({
+    id: credentialId.toString("base64url"),
+    transports: [...transports],
+  });
+  const bytesOf = (challenge: string) => Uint8Array.from(Buffer.from(challenge, "base64url"));
+
+  return {
+    async offerRegistration(user, use, party) {
+      const { generateRegistrationOptions } = await webauthn();
+      return generateRegistrationOptions({
+        ...{ rpName: party.name, rpID: party.id, userName: user.email, userID: userHandle(user.id) },
+        challenge: bytesOf(challenges.make(use, clock.now())),
+        timeout: challengeLifetimeMs,
+        attestationType: "none",
+        excludeCredentials: (await store.listCredentials(user.id)).map(describe),
+        authenticatorSelection: { residentKey: "preferred", userVerification: "preferred" },
+        supportedAlgorithmIDs: algorithms,
+      });
+    },
+
+    async offerUse(userId, use, party) {
+      const { generateAuthenticationOptions } = await webauthn();
+      return generateAuthenticationOptions({
+        rpID: party.id,
+        challenge: bytesOf(challenges.make(use, clock.now())),
+        timeout: challengeLifetimeMs,
+        userVerification: use.purpose === "sign_in" ? "required" : "preferred",
+        ...(userId !== null && { allowCredentials: (await store.listCredentials(userId)).map(describe) }),
+      });
+    },
+
+    async verifyRegistration(answer, use, party) {
+      const response = readRegistration(answer);
+      if (response === undefined || !(await attestsNothing(response.response.attestationObject))) return undefined;
+      const { verifyRegistrationResponse } = await webauthn();
+      const open = openChallenge(use);
+      const verified = await orRefused(
+        verifyRegistrationResponse({
+          ...{ response, expectedOrigin: party.origin, expectedRPID: party.id, expectedChallenge: open.check },
+          ...{ requireUserVerification: false, supportedAlgorithmIDs: algorithms },
+        }),
+      );
+      if (verified?.verified !== true) return undefined;
+      const { credential } = verified.registrationInfo;
+      const credentialId = Buffer.from(credential.id, "base64url");
+      if (credentialId.length > credentialIdBytesMax) return undefined;
+      return {
+        credential: {
+          ...{ credentialId, publicKey: Buffer.from(credential.publicKey), signCount: credential.counter },
+          transports: response.response.transports ?? [],
+        },
+        challengeDigest: open.digest(),
+      };
+    },
+
+    async verifyUse(answer, use, party) {
+      const response = readAuthentication(answer);
+      if (response === undefined) return undefined;
+      const passkey = await store.findCredential(Buffer.from(response.id, "base64url"));
+      if (passkey === undefined || !isHandleOf(response.response.userHandle, passkey.userId)) return undefined;
+      const { verifyAuthenticationResponse } = await webauthn();
+      const open = openChallenge(use);
+      const verified = await orRefused(
+        verifyAuthenticationResponse({
+          ...{ response, expectedOrigin: party.origin, expectedRPID: party.id, expectedChallenge: open.check },
+          requireUserVerification: use.purpose === "sign_in",
+          credential: {
+            ...{ id: response.id, publicKey: Uint8Array.from(passkey.publicKey), counter: passkey.signCount },
+            transports: [...passkey.transports],
+          },
+        }),
+      );
+      if (verified?.verified !== true) return undefined;
+      const { newCounter } = verified.authenticationInfo;
+      const claim = async (tx: Transaction) => {
+        const now = clock.now();
+        return (
+          (await store.claimChallenge(tx, open.digest(), now, now - challengeLifetimeMs)) &&
+          (await store.claimPasskey(tx, passkey.id, newCounter, now))
+        );
+      };
+      return { passkey, claim };
+    },
+  };
+
+  /** The library asks about the challenge that the answer names; which one it was is needed afterwards. */
+  function openChallenge(use: ChallengeUse) {
+    let answered: string | undefined;
+    return {
+      check(challenge: string): boolean {
+        answered = challenge;
+        return challenges.isOpen(challenge, use, clock.now());
+      },
+      digest(): Buffer {
+        if (answered === undefined) throw new Error("An answer was accepted without its challenge.");
+        return challengeDigest(answered);
+      },
+    };
+  }
+}
+
+/** The name under which an authenticator keeps the account (WebAuthn, user handle): no address, no name of a person. */
+function userHandle(userId: number): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(Buffer.from(`sealpush:${userId}`, "latin1"));
+}
+
+/** Authenticators that keep nothing of the account send none. */
+function isHandleOf(given: string | undefined, userId: number): boolean {
+  return given === undefined || Buffer.from(given, "base64url").equals(userHandle(userId));
+}
+
+/** The library throws for every answer that is not right, whatever is wrong with it, and for nothing else. */
+async function orRefused<T>(verifying: Promise<T>): Promise<T | undefined> {
+  try {
+    return await verifying;
+  } catch (error) {
+    if (error instanceof Error) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * We ask for no attestation. One that comes all the same may bring certificates, and with them addresses that the
+ * library would fetch lists of revocation from: nobody may choose what this server asks for.
+ */
+async function attestsNothing(attestationObject: string): Promise<boolean> {
+  const { decodeAttestationObject, isoBase64URL } = await import("@simplewebauthn/server/helpers");
+  const read = async () => {
+    const attestation = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
+    const format: unknown = attestation.get("fmt");
+    return format === "none" || (format === "packed" && attestation.get("attStmt").get("x5c") === undefined);
+  };
+  return (await orRefused(read())) === true;
+}
+
+/** As long as a browser lets people look for their key. */
+export const challengeLifetimeMs = 5 * minuteMs;
+const randomBytes = 16;
+const timeBytes = 8;
+/** Of the base64url: several times what ours have. */
+const lengthMax = 512;
+
+/**
+ * What a challenge is for. It counts there and nowhere else: an answer got at one door opens no other, and those that
+ * belong to a session count in that session alone.
+ */
+export type ChallengeUse =
+  | { readonly purpose: "sign_in" }
+  | { readonly purpose: "add" | "second_factor" | "confirm"; readonly sessionId: number };
+
+export interface PasskeyChallenges {
+  /** 128 random bits and the time, sealed: it needs no row, so a flood of requests displaces nobody's. */
+  make(use: ChallengeUse, now: number): string;
+  /** Whether we made it for this and it has not run out. That none counts twice is for `claimChallenge` to see. */
+  isOpen(challenge: string, use: ChallengeUse, now: number): boolean;
+}
+
+/** However its base64url was written. */
+export function challengeDigest(challenge: string): Buffer {
+  return digest(Buffer.from(challenge, "base64url").toString("base64url"));
+}
+
+export function createPasskeyChallenges(deps: {
+  readonly keyring: () => Keyring;
+  readonly random: Random;
+}): PasskeyChallenges {
+  return {
+    make(use, now) {
+      const time = Buffer.alloc(timeBytes);
+      time.writeBigUInt64BE(BigInt(now));
+      const content = Buffer.concat([time, deps.random.bytes(randomBytes)]);
+      return deps.keyring().seal(contextOf(use), content).toString("base64url");
+    },
+    isOpen(challenge, use, now) {
+      if (challenge.length > lengthMax) return false;
+      const content = deps.keyring().open(contextOf(use), Buffer.from(challenge, "base64url"));
+      if (content?.length !== timeBytes + randomBytes) return false;
+      const madeAt = Number(content.readBigUInt64BE());
+      return now >= madeAt && now < madeAt + challengeLifetimeMs;
+    },
+  };
+}
+
+function contextOf(use: ChallengeUse): string {
+  return use.purpose === "sign_in" ? "passkey-challenge:sign_in" : `passkey-challenge:${use.purpose}:${use.sessionId}`;
+}
+
+/** Several times what an authenticator sends, with the longest of signatures. */
+const responseLengthMax = 32 * 1024;
+const transportsMax = 8;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * @param text JSON of a PublicKeyCredential (WebAuthn level 3, section 5.1) as a browser made it of a new passkey.
+ * @returns undefined: it is not one. Only what is checked afterwards is taken over.
+ */
+export function readRegistration(text: string): RegistrationResponseJSON | undefined {
+  const read = readCredential(text);
+  if (read === undefined) return undefined;
+  const { clientDataJSON, attestationObject, transports } = read.response;
+  if (!isText(clientDataJSON) || !isText(attestationObject)) return undefined;
+  const response = { clientDataJSON, attestationObject, transports: readTransports(transports) };
+  return { ...read.credential, response };
+}
+
+/** The same for the use of a passkey. */
+export function readAuthentication(text: string): AuthenticationResponseJSON | undefined {
+  const read = readCredential(text);
+  if (read === undefined) return undefined;
+  const { clientDataJSON, authenticatorData, signature, userHandle } = read.response;
+  if (!isText(clientDataJSON) || !isText(authenticatorData) || !isText(signature)) return undefined;
+  const response = { clientDataJSON, authenticatorData, signature, ...(isText(userHandle) && { userHandle }) };
+  return { ...read.credential, response };
+}
+
+function readCredential(text: string) {
+  if (text.length > responseLengthMax) return undefined;
+  const whole = parse(text);
+  const response = fieldsOf(whole?.response);
+  if (whole === undefined || response === undefined) return undefined;
+  const { id, rawId, type } = whole;
+  if (!isText(id) || !isText(rawId) || type !== "public-key") return undefined;
+  const credential = { id, rawId, type, clientExtensionResults: {} } as const;
+  return { credential, response };
+}
+
+function parse(text: string): Fields | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+  return fieldsOf(value);
+}
+
+function fieldsOf(value: unknown): Fields | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+/** How the browser may reach the passkey again: a hint, stored between blanks. */
+function readTransports(value: unknown): string[] {
+  if (!Array.isArray(value)) return [];
+  return value
+    .filter((item: unknown): item is string => typeof item === "string" && /^[a-z-]{1,16}$/.test(item))
+    .slice(0, transportsMax);
+}

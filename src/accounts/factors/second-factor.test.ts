@@ -1,0 +1,213 @@
+import { describe, expect, test } from "vitest";
+import { makeUser, password } from "../../../test/support/accounts.ts";
+import { changeRows } from "../../../test/support/engine-database.ts";
+import {
+  addApp,
+  addPasskey,
+  appFor,
+  changeBy,
+  client,
+  openFactorWorld,
+  party,
+  signInAs,
+} from "../../../test/support/factors.ts";
+import { minuteMs } from "../../base/clock.ts";
+import { sql } from "../../database/statement.ts";
+import type { AccountsDeps } from "../deps.ts";
+
+/** An account with an app. */
+async function openAppWorld(overrides: Partial<AccountsDeps> = {}) {
+  const opened = await openFactorWorld(overrides);
+  const { session } = await opened.signIn();
+  return { ...opened, ...(await addApp(opened.world, session)) };
+}
+
+describe("a code of the app", () => {
+  test("completes the sign-in with a new token, and the waiting one is gone", async () => {
+    const { accounts, signIn, app } = await openAppWorld();
+    const waiting = await signIn();
+    expect(waiting.session.waitsForFactor).toBe(true);
+    const given = await accounts.giveCode({ ...waiting, client }, app.code());
+    if (given.outcome !== "complete") throw new Error(given.outcome);
+    expect(given.sessionToken).not.toBe(waiting.sessionToken);
+    expect(await accounts.authenticateSession(waiting.sessionToken)).toBeUndefined();
+    expect(await accounts.authenticateSession(given.sessionToken)).toMatchObject({ waitsForFactor: false });
+  });
+
+  test("of one time step lets one racer in, however many bring it", async () => {
+    const { accounts, signIn, app } = await openAppWorld();
+    const waiting = await Promise.all(Array.from({ length: 8 }, signIn));
+    const code = app.code();
+    const given = await Promise.all(waiting.map((each) => accounts.giveCode({ ...each, client }, code)));
+    expect(given.filter(({ outcome }) => outcome === "complete")).toHaveLength(1);
+  });
+
+  test("lets one racer in from copies of one waiting cookie, with different codes too", async () => {
+    const { accounts, signIn, app, backupCodes } = await openAppWorld();
+    const waiting = await signIn();
+    const codes = [app.code(), ...backupCodes.slice(0, 3)];
+    const given = await Promise.all(codes.map((code) => accounts.giveCode({ ...waiting, client }, code)));
+    expect(given.map(({ outcome }) => outcome).sort()).toEqual(["complete", "over", "over", "over"]);
+    // What came too late has used nothing up.
+    const cameByApp = given[0]?.outcome === "complete";
+    const { backupCodesLeft } = await accounts.findFactors(waiting.session.user.id);
+    expect(backupCodesLeft).toBe(cameByApp ? 10 : 9);
+  });
+
+  test("does not count again, nor does one of an earlier step after it", async () => {
+    const { give, app, advance } = await openAppWorld();
+    const earlier = app.code();
+    advance(30_000);
+    const code = app.code();
+    expect((await give(code)).outcome).toBe("complete");
+    expect((await give(code)).outcome).toBe("wrong");
+    expect((await give(earlier)).outcome).toBe("wrong");
+  });
+
+  test("that confirmed the app does not sign in as well", async () => {
+    const { accounts, signIn, now, give } = await openFactorWorld();
+    const { session } = await signIn();
+    const offer = accounts.offerAuthenticatorApp(session, "Sealpush");
+    const code = appFor(offer.uri, now).code();
+    await accounts.addAuthenticatorApp(changeBy(session), { setUp: offer.setUp, code });
+    expect((await give(code)).outcome).toBe("wrong");
+  });
+
+  test("comes too late when the sign-in has waited for ten minutes", async () => {
+    const { accounts, signIn, app, advance } = await openAppWorld();
+    const waiting = await signIn();
+    advance(10 * minuteMs);
+    expect((await accounts.giveCode({ ...waiting, client }, app.code())).outcome).toBe("over");
+  });
+
+  test("does not let a disabled account in", async () => {
+    const { accounts, db, signIn, app } = await openAppWorld();
+    const waiting = await signIn();
+    await changeRows(db, "UPDATE users SET disabled_at = 1");
+    expect((await accounts.giveCode({ ...waiting, client }, app.code())).outcome).toBe("over");
+  });
+});
+
+describe("a backup code", () => {
+  test("counts once, whoever comes at the same time", async () => {
+    const { accounts, signIn, backupCodes } = await openAppWorld();
+    expect(backupCodes).toHaveLength(10);
+    const code = backupCodes[0] ?? "";
+    const waiting = await Promise.all(Array.from({ length: 5 }, signIn));
+    const given = await Promise.all(waiting.map((each) => accounts.giveCode({ ...each, client }, code)));
+    expect(given.filter(({ outcome }) => outcome === "complete")).toHaveLength(1);
+    const later = await signIn();
+    expect((await accounts.giveCode({ ...later, client }, code)).outcome).toBe("wrong");
+    expect((await accounts.findFactors(later.session.user.id)).backupCodesLeft).toBe(9);
+  });
+
+  test("lies in the store as a digest alone", async () => {
+    const { db, backupCodes } = await openAppWorld();
+    const digests = await db.read.all(sql<[], { digest: Buffer }>("SELECT digest FROM backup_codes"));
+    expect(digests).toHaveLength(backupCodes.length);
+    const stored = digests.map((row) => `${row.digest.toString("hex")} ${row.digest.toString("latin1")}`).join();
+    for (const code of backupCodes) {
+      expect(stored).not.toContain(code);
+      expect(stored.toLowerCase()).not.toContain(Buffer.from(code.replaceAll("-", "")).toString("hex"));
+    }
+  });
+
+  test("of another account opens nothing", async () => {
+    const { accounts, world, give } = await openAppWorld();
+    await makeUser(accounts, "eve@example.com");
+    const { session } = await signInAs(world, "eve@example.com", password);
+    const { backupCodes } = await addApp(world, session);
+    expect((await give(backupCodes[0] ?? "")).outcome).toBe("wrong");
+  });
+
+  test("dies when new ones are made", async () => {
+    const { accounts, signIn, app, backupCodes, give } = await openAppWorld();
+    const complete = await accounts.giveCode({ ...(await signIn()), client }, app.code());
+    const token = complete.outcome === "complete" ? complete.sessionToken : "";
+    const session = await accounts.authenticateSession(token);
+    if (session === undefined) throw new Error("Nobody is signed in.");
+    const made = await accounts.makeBackupCodes(changeBy(session, password));
+    if (made.outcome !== "made") throw new Error(made.outcome);
+    expect((await give(backupCodes[1] ?? "")).outcome).toBe("wrong");
+    expect((await give(made.backupCodes[1] ?? "")).outcome).toBe("complete");
+  });
+});
+
+describe("guesses", () => {
+  test("end after ten wrong codes in all, from however many sessions and addresses at once", async () => {
+    const { accounts, signIn, app } = await openAppWorld();
+    const waiting: Awaited<ReturnType<typeof signIn>>[] = [];
+    while (waiting.length < 40) waiting.push(await signIn());
+    const wrong = app.code() === "000000" ? "000001" : "000000";
+    const given = await Promise.all(
+      waiting.map((each, at) =>
+        accounts.giveCode(
+          { ...each, client: { ...client, throttleKey: `192.0.2.${at}` } },
+          at % 2 === 0 ? wrong : "7k2m-7k2m-7k2m-7k2m",
+        ),
+      ),
+    );
+    expect(given.filter(({ outcome }) => outcome === "wrong")).toHaveLength(10);
+    expect(given.filter(({ outcome }) => outcome === "too_many")).toHaveLength(30);
+    expect(given.at(-1)).toEqual({ outcome: "too_many", retryAfterSeconds: 900 });
+  });
+
+  test("are refused with the right code too until the window ends, and a passkey still opens", async () => {
+    const opened = await openFactorWorld();
+    const { accounts, signIn, give, advance, world } = opened;
+    const { session } = await signIn();
+    const { authenticator } = await addPasskey(world, session, "laptop");
+    const { app } = await addApp(world, session, password);
+    for (let guess = 0; guess < 10; guess += 1) expect((await give("000000")).outcome).toBe("wrong");
+    expect((await give(app.code())).outcome).toBe("too_many");
+
+    const waiting = await signIn();
+    const answer = authenticator.get(await accounts.offerOwnPasskeys(waiting.session, party));
+    expect((await accounts.givePasskey({ ...waiting, client }, { answer, party })).outcome).toBe("complete");
+
+    advance(15 * minuteMs);
+    expect((await give(app.code())).outcome).toBe("complete");
+  });
+
+  test("are not forgotten when a right code comes between", async () => {
+    const { give, app, advance } = await openAppWorld();
+    for (let guess = 0; guess < 9; guess += 1) await give("000000");
+    expect((await give(app.code())).outcome).toBe("complete");
+    advance(minuteMs);
+    expect((await give("000000")).outcome).toBe("wrong");
+    expect((await give(app.code())).outcome).toBe("too_many");
+  });
+
+  test("lock nobody out until the end of days when the clock is set back", async () => {
+    const { give, app, advance } = await openAppWorld();
+    for (let guess = 0; guess < 10; guess += 1) await give("000000");
+    advance(-24 * 60 * minuteMs);
+    expect((await give(app.code())).outcome).not.toBe("too_many");
+  });
+
+  test("at changes and at the set-up draw on the same count", async () => {
+    const { accounts, signIn, app, give, advance } = await openAppWorld();
+    const complete = await accounts.giveCode({ ...(await signIn()), client }, app.code());
+    const session = await accounts.authenticateSession(complete.outcome === "complete" ? complete.sessionToken : "");
+    if (session === undefined) throw new Error("Nobody is signed in.");
+    for (let guess = 0; guess < 4; guess += 1) {
+      expect((await accounts.removeAuthenticatorApp(changeBy(session, "000000"))).outcome).toBe("unproven");
+    }
+    for (let guess = 0; guess < 3; guess += 1) {
+      expect((await accounts.makeBackupCodes(changeBy(session, "7k2m-7k2m-7k2m-7k2m"))).outcome).toBe("unproven");
+    }
+    const { setUp } = accounts.offerAuthenticatorApp(session, "Sealpush");
+    for (let guess = 0; guess < 3; guess += 1) {
+      const added = await accounts.addAuthenticatorApp(changeBy(session, password), { setUp, code: "000000" });
+      expect(added.outcome).toBe("wrong_code");
+    }
+    advance(minuteMs);
+    expect((await accounts.addAuthenticatorApp(changeBy(session, password), { setUp, code: app.code() })).outcome).toBe(
+      "too_many",
+    );
+    expect((await give(app.code())).outcome).toBe("too_many");
+    expect(await accounts.removeAuthenticatorApp(changeBy(session, app.code()))).toMatchObject({ outcome: "too_many" });
+    // The password has a count of its own.
+    expect(await accounts.removeAuthenticatorApp(changeBy(session, password))).toEqual({ outcome: "removed" });
+  });
+});

@@ -1,0 +1,149 @@
+import type { PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/server";
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import type { ClientContext, Session, User } from "../account.ts";
+import type { AccountsDeps } from "../deps.ts";
+import type { SessionStarts } from "../sessions/sessions.ts";
+import { type CodeAnswer, type FactorCodes, type FactorRefusal, looksLikeCode } from "./factor-codes.ts";
+import type { ChallengeUse, PasskeyCeremonies, RelyingParty } from "./passkeys.ts";
+
+/** What a browser says for a passkey, and for which site it has to say it. */
+export interface PasskeyAnswer {
+  /** JSON. */
+  readonly answer: string;
+  readonly party: RelyingParty;
+}
+
+export interface WaitingSignIn {
+  readonly session: Session;
+  readonly sessionToken: string;
+  readonly client: ClientContext;
+}
+
+/** "over": the sign-in waits no longer. */
+export type FactorGiven =
+  | { readonly outcome: "complete"; readonly sessionToken: string }
+  | { readonly outcome: "over" }
+  | FactorRefusal;
+
+export interface SecondFactor {
+  /** @param code as typed: of the authenticator app, or a backup code. On success the session that waited is gone. */
+  giveCode(waiting: WaitingSignIn, code: string): Promise<FactorGiven>;
+  givePasskey(waiting: WaitingSignIn, given: PasskeyAnswer): Promise<FactorGiven>;
+  /** For a session that waits, its second factor; for a complete one, a proof before a change (factor-changes.ts). */
+  offerOwnPasskeys(session: Session, party: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON>;
+  /** For people who have not signed in. */
+  offerAnyPasskey(party: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON>;
+  /**
+   * A passkey alone, which had to make sure of its user: it is both factors at once. undefined: it is not right, or of
+   * nobody who may sign in.
+   */
+  signInByPasskey(
+    given: PasskeyAnswer,
+    client: ClientContext,
+  ): Promise<{ user: User; sessionToken: string } | undefined>;
+}
+
+export function createSecondFactor(deps: {
+  readonly codes: FactorCodes;
+  readonly ceremonies: PasskeyCeremonies;
+  readonly starts: Pick<SessionStarts, "startComplete">;
+  readonly findUser: (userId: number) => Promise<User | undefined>;
+  readonly settings: AccountsDeps["settings"];
+  readonly clock: Clock;
+}): SecondFactor {
+  const { codes, ceremonies, starts, findUser, settings, clock } = deps;
+
+  /** @param attempt in the transaction that starts the session, once all else about it was found in order. */
+  async function complete(
+    waiting: WaitingSignIn,
+    attempt: (tx: Transaction) => Promise<CodeAnswer>,
+  ): Promise<FactorGiven> {
+    const { session, sessionToken, client } = waiting;
+    let answer: CodeAnswer | undefined;
+    const fresh = await starts.startComplete(session.user, client, clock.now(), sessionToken, async (tx) => {
+      answer = await attempt(tx);
+      return answer.outcome === "right";
+    });
+    if (fresh !== undefined) return { outcome: "complete", sessionToken: fresh };
+    return answer === undefined || answer.outcome === "right" ? { outcome: "over" } : answer;
+  }
+
+  return {
+    giveCode(waiting, code) {
+      return complete(waiting, (tx) => codes.tryCode(tx, waiting.session.user.id, code, clock.now()));
+    },
+
+    async givePasskey(waiting, { answer, party }) {
+      const { session } = waiting;
+      const use = await ceremonies.verifyUse(answer, useFor(session), party);
+      if (use === undefined || use.passkey.userId !== session.user.id) return { outcome: "wrong" };
+      return complete(waiting, async (tx) => ({ outcome: (await use.claim(tx)) ? "right" : "wrong" }));
+    },
+
+    offerOwnPasskeys: (session, party) => ceremonies.offerUse(session.user.id, useFor(session), party),
+
+    offerAnyPasskey: (party) => ceremonies.offerUse(null, { purpose: "sign_in" }, party),
+
+    async signInByPasskey({ answer, party }, client) {
+      if (settings.loginsDisabled) return undefined;
+      const use = await ceremonies.verifyUse(answer, { purpose: "sign_in" }, party);
+      const user = use === undefined ? undefined : await findUser(use.passkey.userId);
+      if (use === undefined || user === undefined || (settings.emails && user.confirmedAt === null)) return undefined;
+      const sessionToken = await starts.startComplete(user, client, clock.now(), undefined, use.claim);
+      return sessionToken === undefined ? undefined : { user, sessionToken };
+    },
+  };
+}
+
+/** What an answer of the user's own passkeys counts for in this session. */
+export function useFor(session: Session): ChallengeUse {
+  return { purpose: session.waitsForFactor ? "second_factor" : "confirm", sessionId: session.id };
+}
+
+/** Shows again who it is, in the middle of a session. */
+export interface Proof {
+  /** The password, a code of the authenticator app, or a backup code, in one field; "" when a passkey answers. */
+  readonly typed: string;
+  readonly passkey: PasskeyAnswer | null;
+}
+
+export type ProveAgain = (session: Session, proof: Proof, client: ClientContext) => Promise<CodeAnswer>;
+
+export function createProveAgain(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly codes: FactorCodes;
+  readonly ceremonies: PasskeyCeremonies;
+  readonly checkPassword: (userId: number, password: string, client: ClientContext) => Promise<boolean>;
+}): ProveAgain {
+  const { db, clock, codes, ceremonies } = deps;
+
+  async function byPasskey(session: Session, { answer, party }: PasskeyAnswer): Promise<CodeAnswer> {
+    const use = await ceremonies.verifyUse(answer, useFor(session), party);
+    const right =
+      use !== undefined && use.passkey.userId === session.user.id && (await db.writeSerialized("accounts", use.claim));
+    return { outcome: right ? "right" : "wrong" };
+  }
+
+  async function byPassword(session: Session, password: string, client: ClientContext): Promise<CodeAnswer> {
+    if (!session.user.hasPassword || password === "") return { outcome: "wrong" };
+    try {
+      return { outcome: (await deps.checkPassword(session.user.id, password, client)) ? "right" : "wrong" };
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "too_many_requests") throw error;
+      return { outcome: "too_many", retryAfterSeconds: error.retryAfterSeconds ?? 60 };
+    }
+  }
+
+  return async (session, { typed, passkey }, client) => {
+    if (passkey !== null) return byPasskey(session, passkey);
+    if (!looksLikeCode(typed)) return byPassword(session, typed, client);
+    const byCode = await db.writeSerialized("accounts", (tx) => codes.tryCode(tx, session.user.id, typed, clock.now()));
+    if (byCode.outcome === "right") return byCode;
+    // Some passwords look like a code. Each is counted where it was tried, so trying both is no way around either count.
+    const asPassword = await byPassword(session, typed, client);
+    return asPassword.outcome === "right" ? asPassword : byCode;
+  };
+}

@@ -1,0 +1,119 @@
+import { type Clock, hourMs } from "../../base/clock.ts";
+import { normalizeEmail } from "../../base/email.ts";
+import type { Random } from "../../base/random.ts";
+import { digest } from "../../crypto/digests.ts";
+import { makeOpaqueToken } from "../../crypto/tokens.ts";
+import type { Transaction } from "../../database/database.ts";
+import { linkLifeMs } from "../../mail/email.ts";
+import type { Outbox } from "../../mail/outbox.ts";
+import type { ClientContext, Session, User } from "../account.ts";
+import type { AccountsDeps } from "../deps.ts";
+import type { EmailChangeStore } from "../store/email-change.ts";
+import type { Profile } from "./profile.ts";
+
+const lifeMs = linkLifeMs.confirm_new_email;
+/** Mails that one account may cause to addresses that are not its own. */
+const linksPerHourMax = 5;
+const tokenShape = /^[A-Za-z0-9_-]{43}$/;
+
+export type EmailChangeOutcome =
+  /** Without account mails: the address counts, unconfirmed. */
+  | "changed"
+  /** The new address counts once its link is followed. The same answer for an address that is taken. */
+  | "link_sent"
+  | "malformed"
+  | "not_allowed"
+  | "unchanged"
+  /** Only without account mails. */
+  | "taken"
+  | "not_confirmed"
+  | "too_many";
+
+export interface EmailChange {
+  /** "not_confirmed": see Profile.confirmIdentity. @throws AppError too_many_requests, unavailable. */
+  changeEmail(request: {
+    session: Pick<Session, "user" | "createdAt">;
+    email: string;
+    password: string;
+    client: ClientContext;
+  }): Promise<EmailChangeOutcome>;
+  /** What `confirmNewEmail` would change to; undefined: the link is unknown, used, void or older than a day. */
+  findNewEmail(token: string): Promise<string | undefined>;
+  /** The link that came by mail; it works once. The old address is told. */
+  confirmNewEmail(token: string, client: ClientContext): Promise<"changed" | "invalid" | "taken">;
+}
+
+interface Deps {
+  readonly store: EmailChangeStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly outbox: Outbox;
+  readonly settings: AccountsDeps["settings"];
+  readonly confirmIdentity: Profile["confirmIdentity"];
+}
+
+export function createEmailChange(deps: Deps): EmailChange {
+  const { store, clock, outbox, settings } = deps;
+
+  const tellOldAddress = (client: ClientContext, now: number) => (tx: Transaction, before: User) => {
+    const { address, userAgent } = client;
+    const content = { kind: "notice", notice: "email_changed", subject: "", at: now, address, userAgent } as const;
+    return outbox.put(tx, { to: before.email, language: before.language, content }, now);
+  };
+
+  return {
+    async changeEmail({ session, email: typed, password, client }) {
+      const { user } = session;
+      const email = normalizeEmail(typed);
+      if (email === undefined) return "malformed";
+      if (email === user.email) return "unchanged";
+      if (settings.signupEmailPattern?.test(email) === false) return "not_allowed";
+      if (!(await deps.confirmIdentity(session, password, client))) return "not_confirmed";
+      const now = clock.now();
+      if (outbox.open) return await sendLink(deps, user.id, email, now);
+      const change = { userId: user.id, email, now, onChanged: tellOldAddress(client, now) };
+      const outcome = await store.changeEmail(change);
+      return outcome === "unknown" ? "not_confirmed" : outcome;
+    },
+
+    async findNewEmail(token) {
+      return tokenShape.test(token) ? store.findLink(digest(token), clock.now() - lifeMs) : undefined;
+    },
+
+    async confirmNewEmail(token, client) {
+      if (!tokenShape.test(token)) return "invalid";
+      const now = clock.now();
+      const onChanged = tellOldAddress(client, now);
+      return await store.redeemLink({ digest: digest(token), now, since: now - lifeMs, onChanged });
+    },
+  };
+}
+
+/** Whose address is taken already is told of it by mail, and nobody else is. */
+async function sendLink(
+  { store, random, outbox }: Deps,
+  userId: number,
+  email: string,
+  now: number,
+): Promise<EmailChangeOutcome> {
+  const token = makeOpaqueToken(random);
+  const outcome = await store.insertLink({
+    ...{ userId, email, now, digest: digest(token) },
+    ...{ since: now - hourMs, perUserMax: linksPerHourMax },
+    onWritten(tx, user, owner) {
+      const content =
+        owner === undefined
+          ? ({ kind: "confirm_new_email", token } as const)
+          : ({ kind: "already_registered" } as const);
+      return outbox.put(tx, { to: email, language: (owner ?? user).language, content }, now);
+    },
+  });
+  switch (outcome) {
+    case "sent":
+      return "link_sent";
+    case "too_many":
+      return "too_many";
+    case "unknown":
+      return "not_confirmed";
+  }
+}

@@ -1,0 +1,103 @@
+import type { Clock } from "../../base/clock.ts";
+import type { KindName } from "../../config/config.ts";
+import type { ClientContext, Session } from "../account.ts";
+import { isFreshSession, type Passwords } from "../sign-in/passwords.ts";
+import type { ProfileStore } from "../store/users.ts";
+
+export interface Profile {
+  /**
+   * Before something that a borrowed session must not do: the password again or, for an account without one, a session
+   * that began at most ten minutes ago. @throws AppError too_many_requests, unavailable.
+   */
+  confirmIdentity(
+    session: Pick<Session, "user" | "createdAt">,
+    password: string,
+    client: ClientContext,
+  ): Promise<boolean>;
+  /** @param language the tag of one; null: the browser's. */
+  setLanguage(userId: number, language: string | null): Promise<void>;
+  /** Numbers in it were in range when they were stored; settings may have changed since. */
+  pushDefaults(userId: number): Promise<PushDefaults>;
+  setPushDefaults(userId: number, defaults: PushDefaults): Promise<void>;
+  /** The address that waits for its owner to confirm it; null: none does. */
+  unconfirmedEmail(userId: number): Promise<string | null>;
+}
+
+export function createProfile({
+  store,
+  clock,
+  checkPassword,
+}: {
+  readonly store: ProfileStore;
+  readonly clock: Clock;
+  readonly checkPassword: Passwords["checkPassword"];
+}): Profile {
+  return {
+    async confirmIdentity({ user, createdAt }, password, client) {
+      if (user.hasPassword) return await checkPassword(user.id, password, client);
+      return isFreshSession({ createdAt }, clock.now());
+    },
+    setLanguage: (userId, language) => store.setLanguage(userId, language, clock.now()),
+    pushDefaults: async (userId) => readPushDefaults(await store.pushDefaults(userId)),
+    setPushDefaults: (userId, defaults) => store.setPushDefaults(userId, writePushDefaults(defaults), clock.now()),
+    unconfirmedEmail: (userId) => store.unconfirmedEmail(userId),
+  };
+}
+
+/** What somebody wants the form for one kind of push to begin with. Absent: whatever the instance says at that time. */
+export interface KindDefaults {
+  readonly expireAfterDays?: number;
+  readonly expireAfterViews?: number;
+  readonly retrievalStep?: boolean;
+  readonly deletableByViewer?: boolean;
+}
+
+export interface PushDefaults {
+  /** The kind whose form comes first; null: the instance's. */
+  readonly kind: KindName | null;
+  readonly kinds: Readonly<Partial<Record<KindName, KindDefaults>>>;
+}
+
+export const noDefaults: PushDefaults = { kind: null, kinds: {} };
+
+const kindNames: readonly KindName[] = ["text", "file", "url", "qr"];
+
+export function writePushDefaults({ kind, kinds }: PushDefaults): string {
+  return JSON.stringify({ kind, kinds });
+}
+
+/** Reads named fields of the right types only: what an older or newer version wrote besides is not ours to guess. */
+export function readPushDefaults(text: string | null): PushDefaults {
+  if (text === null) return noDefaults;
+  const stored: unknown = JSON.parse(text);
+  const kind = fieldOf(stored, "kind");
+  const kinds = fieldOf(stored, "kinds");
+  return {
+    kind: kindNames.find((name) => name === kind) ?? null,
+    kinds: Object.fromEntries(
+      kindNames.flatMap((name) => {
+        const given = fieldOf(kinds, name);
+        return given === undefined ? [] : [[name, readKind(given)]];
+      }),
+    ),
+  };
+}
+
+function readKind(stored: unknown): KindDefaults {
+  const expireAfterDays = fieldOf(stored, "expireAfterDays");
+  const expireAfterViews = fieldOf(stored, "expireAfterViews");
+  const retrievalStep = fieldOf(stored, "retrievalStep");
+  const deletableByViewer = fieldOf(stored, "deletableByViewer");
+  return {
+    ...(typeof expireAfterDays === "number" && { expireAfterDays }),
+    ...(typeof expireAfterViews === "number" && { expireAfterViews }),
+    ...(typeof retrievalStep === "boolean" && { retrievalStep }),
+    ...(typeof deletableByViewer === "boolean" && { deletableByViewer }),
+  };
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined;
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import {
+  clientAt,
+  giveSomePasskey,
+  makeTestAccounts,
+  makeUser,
+  openSettings,
+  startOfTests,
+} from "../../../test/support/accounts.ts";
+import { changeRows } from "../../../test/support/engine-database.ts";
+import { minuteMs } from "../../base/clock.ts";
+import { systemRandom } from "../../base/random.ts";
+import { createSessionStore } from "../store/sessions.ts";
+import { createSessions } from "./sessions.ts";
+
+/** One user with a second factor, and the starts of sessions as the other doors of the room use them. */
+async function makeWorld() {
+  const world = makeTestAccounts();
+  const ada = await makeUser(world.accounts);
+  await giveSomePasskey(world.db, ada);
+  const noted: number[] = [];
+  const starts = createSessions({
+    store: createSessionStore(world.db),
+    knownClients: { note: async (_tx, user) => void noted.push(user.id) },
+    clock: { now: () => startOfTests },
+    random: systemRandom,
+    settings: openSettings,
+    onUseNotRecorded: (of, error) => {
+      throw new Error(`The use of a ${of} was not recorded.`, { cause: error });
+    },
+  });
+  const waiting = (await starts.start(ada, clientAt("c"), startOfTests)) ?? "";
+  return { ...world, ada, starts, noted, waiting, client: clientAt("c") };
+}
+
+describe("the start of a session", () => {
+  it("is the last sign-in of its user only when nothing is waited for any more", async () => {
+    const { accounts, ada, starts, waiting, client } = await makeWorld();
+    const lastSignIns = async () => (await accounts.searchUsers("", 1)).map(({ lastSignedInAt }) => lastSignedInAt);
+    expect(await lastSignIns()).toEqual([null]);
+    await starts.startComplete(ada, client, startOfTests + 5, waiting, async () => false);
+    expect(await lastSignIns()).toEqual([null]);
+    await starts.startComplete(ada, client, startOfTests + 7, waiting);
+    expect(await lastSignIns()).toEqual([startOfTests + 7]);
+  });
+
+  it("waits for a second factor that was added while the password was checked", async () => {
+    const { accounts, waiting, noted } = await makeWorld();
+    expect(await accounts.authenticateSession(waiting)).toMatchObject({ waitsForFactor: true });
+    expect(noted).toEqual([]);
+  });
+
+  it("replaces the session that waited, once, however many race for it", async () => {
+    const { accounts, ada, starts, waiting, client, noted } = await makeWorld();
+    const racers = await Promise.all(
+      Array.from({ length: 20 }, () => starts.startComplete(ada, client, startOfTests, waiting)),
+    );
+    const tokens = racers.filter((token) => token !== undefined);
+    expect(tokens).toHaveLength(1);
+    expect(noted).toEqual([ada.id]);
+    expect(await accounts.authenticateSession(waiting)).toBeUndefined();
+    expect(await accounts.authenticateSession(tokens[0] ?? "")).toMatchObject({ waitsForFactor: false });
+  });
+
+  it("replaces no session of somebody else, no complete one, and none that has waited too long", async () => {
+    const { accounts, ada, starts, waiting, client } = await makeWorld();
+    const eve = await makeUser(accounts, "eve@example.com");
+    expect(await starts.startComplete(eve, client, startOfTests, waiting)).toBeUndefined();
+    expect(await starts.startComplete(ada, client, startOfTests + 10 * minuteMs, waiting)).toBeUndefined();
+    expect(await starts.startComplete(ada, client, startOfTests, "a".repeat(43))).toBeUndefined();
+    const complete = (await starts.startComplete(ada, client, startOfTests, waiting)) ?? "";
+    expect(await starts.startComplete(ada, client, startOfTests, complete)).toBeUndefined();
+    expect(await accounts.authenticateSession(complete)).toBeDefined();
+  });
+
+  it("asks its guard in the same tx: what the guard refuses leaves the waiting session as it was", async () => {
+    const { accounts, ada, starts, waiting, client, noted } = await makeWorld();
+    expect(await starts.startComplete(ada, client, startOfTests, waiting, async () => false)).toBeUndefined();
+    expect(await accounts.authenticateSession(waiting)).toMatchObject({ waitsForFactor: true });
+    expect(noted).toEqual([]);
+  });
+
+  it("is refused to a user who was disabled or deleted since the sign-in began", async () => {
+    const { accounts, ada, starts, client, db } = await makeWorld();
+    const eve = await makeUser(accounts, "eve@example.com");
+    await changeRows(db, "UPDATE users SET disabled_at = 1 WHERE id = ?", ada.id);
+    expect(await starts.start(ada, client, startOfTests)).toBeUndefined();
+    await changeRows(db, "DELETE FROM users WHERE id = ?", eve.id);
+    expect(await starts.start(eve, client, startOfTests)).toBeUndefined();
+  });
+
+  it("keeps a bounded piece of a user agent", async () => {
+    const { accounts, starts } = await makeWorld();
+    const eve = await makeUser(accounts, "eve@example.com");
+    await starts.start(eve, { ...clientAt("c"), userAgent: "x".repeat(16_000) }, startOfTests);
+    const [session] = await accounts.listSessions(eve.id);
+    expect(session?.userAgent).toHaveLength(255);
+  });
+});

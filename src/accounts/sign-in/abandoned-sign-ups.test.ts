@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+import { clientAt, makeTestAccounts, makeUser, password } from "../../../test/support/accounts.ts";
+import { readRows } from "../../../test/support/engine-database.ts";
+import { dayMs } from "../../base/clock.ts";
+
+it("go in bounded batches, and none is left behind by a batch that removed accounts with their links", async () => {
+  const { accounts, db, advance } = makeTestAccounts();
+  await makeUser(accounts);
+  for (let at = 0; at < 5; at += 1) {
+    const email = `abandoned-${at}@example.com`;
+    await accounts.signUp({ email, password, language: "en", client: clientAt(email) });
+    advance(1);
+  }
+  advance(8 * dayMs);
+  const removed: number[] = [];
+  while (removed.at(-1) !== 0) removed.push(await accounts.removeAbandonedLinks(2));
+  expect(removed).toEqual([2, 2, 1, 0]);
+  expect(await readRows(db, "SELECT email FROM users")).toEqual([{ email: "ada@example.com" }]);
+});
+
+it("that were made at one moment go together", async () => {
+  const { accounts, db, advance } = makeTestAccounts();
+  await makeUser(accounts);
+  for (const email of ["bob@example.com", "eve@example.com", "mia@example.com"]) {
+    await accounts.signUp({ email, password, language: "en", client: clientAt(email) });
+  }
+  advance(8 * dayMs);
+  expect(await accounts.removeAbandonedLinks(2)).toBe(3);
+  expect(await readRows(db, "SELECT email FROM users")).toEqual([{ email: "ada@example.com" }]);
+});

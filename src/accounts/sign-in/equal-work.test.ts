@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { clientAt, makeTestAccounts, makeUser, password } from "../../../test/support/accounts.ts";
+import { changeRows, openEngineDatabase } from "../../../test/support/engine-database.ts";
+import { systemRandom } from "../../base/random.ts";
+import { createKeyring } from "../../crypto/keyring.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { createOutbox } from "../../mail/outbox.ts";
+
+/** Each statement is a question to the database, and on a network a time that strangers could measure. */
+function countStatements(db: Database) {
+  let statements = 0;
+  const counting = (tx: Transaction): Transaction => ({
+    one(statement, ...parameters) {
+      statements += 1;
+      return tx.one(statement, ...parameters);
+    },
+    all(statement, ...parameters) {
+      statements += 1;
+      return tx.all(statement, ...parameters);
+    },
+    run(statement, ...parameters) {
+      statements += 1;
+      return tx.run(statement, ...parameters);
+    },
+  });
+  const counted: Database = {
+    ...db,
+    write: (work) => db.write((tx) => work(counting(tx))),
+    writeSerialized: (turn, work) => db.writeSerialized(turn, (tx) => work(counting(tx))),
+  };
+  return {
+    counted,
+    async during(work: () => Promise<unknown>): Promise<number> {
+      const before = statements;
+      await work();
+      return statements - before;
+    },
+  };
+}
+
+const confirmed = "ada@example.com";
+const pending = "bob@example.com";
+const disabled = "eve@example.com";
+const unknown = "nobody@example.com";
+
+function expectEqual(costs: readonly number[]): void {
+  expect(costs[0]).toBeGreaterThan(3);
+  expect(new Set(costs).size, costs.join()).toBe(1);
+}
+
+/** Accounts in each state, and what each request for a mail costs. */
+async function makeWorld() {
+  const db = openEngineDatabase();
+  const { counted, during } = countStatements(db);
+  const keyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
+  const outbox = createOutbox({ db, keyring: () => keyring, open: true });
+  const { accounts } = makeTestAccounts({ db: counted, outbox });
+  await makeUser(accounts, confirmed);
+  await makeUser(accounts, disabled);
+  await changeRows(db, "UPDATE users SET disabled_at = 1 WHERE email = ?", disabled);
+  const request = (email: string) => ({ email, language: "en", client: clientAt(email) });
+  await accounts.signUp({ ...request(pending), password });
+  return { accounts, request, during };
+}
+
+describe("the work", () => {
+  it("of a sign-up is the same for an address that is free, taken, waiting or disabled", async () => {
+    const { accounts, request, during } = await makeWorld();
+    const signUp = (email: string) => during(() => accounts.signUp({ ...request(email), password }));
+    const costs = [];
+    for (const email of [confirmed, pending, disabled, unknown]) costs.push(await signUp(email));
+    expectEqual(costs);
+  });
+
+  it("of a forgotten password is the same whether there is an account or not", async () => {
+    const { accounts, request, during } = await makeWorld();
+    const costs = [];
+    for (const email of [confirmed, pending, disabled, unknown]) {
+      costs.push(await during(() => accounts.requestReset(request(email))));
+    }
+    expectEqual(costs);
+  });
+
+  it("of another confirmation mail is the same whether an account waits for one or not", async () => {
+    const { accounts, request, during } = await makeWorld();
+    const costs = [];
+    for (const email of [confirmed, pending, disabled, unknown]) {
+      costs.push(await during(() => accounts.requestConfirmation(request(email))));
+    }
+    expectEqual(costs);
+  });
+});
+
+it("is done in vain for whoever asks too often, without another word", async () => {
+  const { accounts, request, during } = await makeWorld();
+  for (let asked = 0; asked < 5; asked += 1) {
+    for (const email of [confirmed, unknown]) await accounts.requestReset(request(email));
+  }
+  const costs = [];
+  for (const email of [confirmed, unknown]) costs.push(await during(() => accounts.requestReset(request(email))));
+  expectEqual(costs);
+});

@@ -1,0 +1,225 @@
+import bcrypt from "bcryptjs";
+import { describe, expect, it } from "vitest";
+import { clientAt, makeTestAccounts, makeUser, password, type TestAccounts } from "../../../test/support/accounts.ts";
+import { changeRows, readRows } from "../../../test/support/engine-database.ts";
+import { minuteMs } from "../../base/clock.ts";
+import { createArgon2Queue } from "../../crypto/passphrase.ts";
+
+const email = "ada@example.com";
+const next = "marble-otter-lantern";
+const client = clientAt("c");
+const refusal = { code: "too_many_requests" };
+
+/** @returns the token and id of a new session. */
+async function signIn({ accounts }: TestAccounts, as = password) {
+  const signedIn = await accounts.signIn({ email, password: as, client });
+  const session = await accounts.authenticateSession(signedIn?.sessionToken ?? "");
+  if (signedIn === undefined || session === undefined) throw new Error("Nobody is signed in.");
+  return { token: signedIn.sessionToken, id: session.id };
+}
+
+const letters = async ({ db }: TestAccounts) => (await readRows(db, "SELECT id FROM outbox")).length;
+
+const setHash = ({ db }: TestAccounts, hash: string) => changeRows(db, "UPDATE users SET password_hash = ?", hash);
+
+const hashOf = async ({ db }: TestAccounts) =>
+  (await readRows(db, "SELECT password_hash FROM users"))[0]?.password_hash;
+
+describe("checkPassword", () => {
+  it("is right for the password of this very user", async () => {
+    const { accounts } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    expect(await accounts.checkPassword(ada.id, password, client)).toBe(true);
+    expect(await accounts.checkPassword(ada.id, next, client)).toBe(false);
+    expect(await accounts.checkPassword(ada.id + 1, password, client)).toBe(false);
+    expect(await accounts.checkPassword(ada.id, "", client)).toBe(false);
+  });
+
+  it("draws on the same counters as signing in, so that no door gives more guesses", async () => {
+    const { accounts, checks } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    const guesses = Array.from({ length: 30 }, (_, at) => {
+      const wrong = `wrong guess ${at}`;
+      if (at % 3 === 0) return accounts.signIn({ email, password: wrong, client });
+      if (at % 3 === 1) return accounts.checkPassword(ada.id, wrong, client);
+      return accounts.changePassword({ userId: ada.id, current: wrong, password: next, keepSessionId: 1, client });
+    });
+    await Promise.allSettled(guesses);
+    expect(checks()).toBe(10);
+    await expect(accounts.checkPassword(ada.id, password, client)).rejects.toMatchObject(refusal);
+    expect(await accounts.checkPassword(ada.id, password, clientAt("elsewhere"))).toBe(true);
+  });
+});
+
+describe("changePassword", () => {
+  it("ends every session but the one that asks, and tells the owner", async () => {
+    const world = makeTestAccounts();
+    const { accounts } = world;
+    const ada = await makeUser(accounts);
+    const [mine, other] = [await signIn(world), await signIn(world)];
+    const before = await letters(world);
+    const change = { userId: ada.id, current: password, password: next, keepSessionId: mine.id, client };
+    expect(await accounts.changePassword(change)).toBe("changed");
+    expect(await accounts.authenticateSession(mine.token)).toBeDefined();
+    expect(await accounts.authenticateSession(other.token)).toBeUndefined();
+    expect(await letters(world)).toBe(before + 1);
+    expect(await accounts.signIn({ email, password, client })).toBeUndefined();
+    expect(await accounts.signIn({ email, password: next, client })).toBeDefined();
+  });
+
+  it("changes nothing for a wrong or a poor password", async () => {
+    const world = makeTestAccounts();
+    const ada = await makeUser(world.accounts);
+    const { id, token } = await signIn(world);
+    const other = await signIn(world);
+    const change = (current: string, to: string) =>
+      world.accounts.changePassword({ userId: ada.id, current, password: to, keepSessionId: id, client });
+    expect(await change(next, next)).toBe("wrong_password");
+    expect(await change("", next)).toBe("wrong_password");
+    expect(await change(password, "short")).toBe("password_length");
+    expect(await change(password, "password1234")).toBe("password_common");
+    expect(await change(password, email)).toBe("password_email");
+    expect(await world.accounts.authenticateSession(token)).toBeDefined();
+    expect(await world.accounts.authenticateSession(other.token)).toBeDefined();
+  });
+
+  it("lets one of many at once win, by the password that it changed", async () => {
+    const world = makeTestAccounts();
+    const ada = await makeUser(world.accounts);
+    const { id } = await signIn(world);
+    const outcomes = await Promise.all(
+      ["one", "two", "three"].map((word) =>
+        world.accounts.changePassword({
+          ...{ userId: ada.id, current: password, password: `${next}-${word}`, keepSessionId: id, client },
+        }),
+      ),
+    );
+    expect(outcomes.toSorted()).toEqual(["changed", "wrong_password", "wrong_password"]);
+  });
+
+  it("sets a first password only from a session that has just begun, and that is the user's own", async () => {
+    const world = makeTestAccounts();
+    const { accounts } = world;
+    const ada = await makeUser(accounts);
+    const eve = await makeUser(accounts, "eve@example.com");
+    const evesSession = await accounts.signIn({ email: "eve@example.com", password, client });
+    const eves = await accounts.authenticateSession(evesSession?.sessionToken ?? "");
+    const { id } = await signIn(world);
+    await setHash(world, "");
+    const change = (keepSessionId: number, current = "") =>
+      accounts.changePassword({ userId: ada.id, current, password: next, keepSessionId, client });
+    expect(eves?.user.id).toBe(eve.id);
+    expect(await change(eves?.id ?? 0)).toBe("sign_in_again");
+    expect(await change(id, password)).toBe("wrong_password");
+    world.advance(10 * minuteMs);
+    expect(await change(id)).toBe("sign_in_again");
+    world.advance(-1);
+    expect(await change(id)).toBe("changed");
+    expect(await change(id)).toBe("wrong_password");
+  });
+});
+
+describe("setPassword", () => {
+  it("ends every session", async () => {
+    const world = makeTestAccounts();
+    const ada = await makeUser(world.accounts);
+    const { token } = await signIn(world);
+    expect(await world.accounts.setPassword(ada.id, "password1234")).toBe("password_common");
+    expect(await world.accounts.setPassword(ada.id + 1, next)).toBe("unknown_user");
+    const failing = () => Promise.reject(new Error("cannot be written"));
+    await expect(world.accounts.setPassword(ada.id, next, failing)).rejects.toThrow("cannot be written");
+    expect(await world.accounts.authenticateSession(token)).toBeDefined();
+    expect(await world.accounts.setPassword(ada.id, next)).toBe("changed");
+    expect(await world.accounts.authenticateSession(token)).toBeUndefined();
+    await signIn(world, next);
+  });
+});
+
+describe("a sign-in that is under way", () => {
+  it("gives no session when the password was changed meanwhile", async () => {
+    const checked = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    let held = false;
+    const world = makeTestAccounts({
+      argon2: {
+        hashPassword: async (text) => `plain:${text}`,
+        verifyPassword: async (stored, text) => {
+          if (held) {
+            checked.resolve();
+            await goOn.promise;
+          }
+          return stored === `plain:${text}`;
+        },
+      },
+    });
+    const ada = await makeUser(world.accounts);
+    held = true;
+    const signingIn = world.accounts.signIn({ email, password, client });
+    await checked.promise;
+    expect(await world.accounts.setPassword(ada.id, next)).toBe("changed");
+    goOn.resolve();
+    expect(await signingIn).toBeUndefined();
+    expect(await world.accounts.listSessions(ada.id)).toEqual([]);
+  });
+});
+
+describe("a bcrypt hash from elsewhere", () => {
+  const imported = "$2a$12$P2LGMOxYOg98MBraDDXIk.FfynaKP38lvIIQZTkDjwasnw55JPabu";
+  const itsPassword = "Größe-пароль-2026";
+
+  it("lets its owner in once, and is Argon2id from then on", async () => {
+    const world = makeTestAccounts({
+      argon2: createArgon2Queue({ runningMax: 1, waitingMax: 4, waitingPerClientMax: 4 }),
+    });
+    const ada = await makeUser(world.accounts);
+    await setHash(world, imported);
+    expect(await world.accounts.signIn({ email, password, client })).toBeUndefined();
+    expect(await hashOf(world)).toBe(imported);
+    expect(await world.accounts.checkPassword(ada.id, itsPassword, client)).toBe(true);
+    expect(await hashOf(world)).toBe(imported);
+    await signIn(world, itsPassword);
+    expect(await hashOf(world)).toMatch(/^\$argon2id\$/);
+    await signIn(world, itsPassword);
+  });
+
+  it("is not upgraded from a password that it proves the beginning of only", async () => {
+    const world = makeTestAccounts({
+      argon2: createArgon2Queue({ runningMax: 1, waitingMax: 4, waitingPerClientMax: 4 }),
+    });
+    await makeUser(world.accounts);
+    const long = "a password beyond the reach of bcrypt ".repeat(3);
+    const stored = await bcrypt.hash(long, 4);
+    await setHash(world, stored);
+    await signIn(world, `${long} with a slip`);
+    expect(await hashOf(world)).toBe(stored);
+    await signIn(world, long);
+  });
+
+  it("is not upgraded over a password that was set meanwhile", async () => {
+    const hashing = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    let held = false;
+    const world = makeTestAccounts({
+      argon2: {
+        hashPassword: async (text) => {
+          if (held) {
+            held = false;
+            hashing.resolve();
+            await goOn.promise;
+          }
+          return `plain:${text}`;
+        },
+        verifyPassword: async (stored, text) => stored === imported && text === itsPassword,
+      },
+    });
+    const ada = await makeUser(world.accounts);
+    await setHash(world, imported);
+    held = true;
+    const signingIn = world.accounts.signIn({ email, password: itsPassword, client });
+    await hashing.promise;
+    expect(await world.accounts.setPassword(ada.id, next)).toBe("changed");
+    goOn.resolve();
+    expect(await signingIn).toBeUndefined();
+    expect(await hashOf(world)).toBe(`plain:${next}`);
+  });
+});

@@ -1,0 +1,107 @@
+import { type Clock, minuteMs } from "../../base/clock.ts";
+import type { Argon2Queue } from "../../crypto/passphrase.ts";
+import type { InTransaction } from "../../database/database.ts";
+import type { Outbox } from "../../mail/outbox.ts";
+import type { ClientContext, Session, User } from "../account.ts";
+import { operator } from "../admin/users.ts";
+import type { PasswordStore } from "../store/passwords.ts";
+import type { PasswordCheck } from "./password-check.ts";
+import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
+
+/** Where no password can be asked for, having signed in elsewhere this lately stands in for it. */
+const freshSessionMs = 10 * minuteMs;
+
+/** In either direction: a session from before the clock was set back is not fresh. */
+export function isFreshSession({ createdAt }: Pick<Session, "createdAt">, now: number): boolean {
+  return Math.abs(now - createdAt) <= freshSessionMs;
+}
+
+export interface Passwords {
+  /**
+   * Asks for the password again, before something that a borrowed session must not do.
+   * @returns false also for an account that has none. @throws AppError too_many_requests, unavailable.
+   */
+  checkPassword(userId: number, password: string, client: ClientContext): Promise<boolean>;
+  /**
+   * Ends all sessions but `keepSessionId`, voids every mailed link and tells the owner by mail. Somebody who has no
+   * password, because he signs in elsewhere, sets a first one with `current` "": from a session that began at most ten
+   * minutes ago ("sign_in_again" otherwise), so that a session left open gives nobody a way in that stays.
+   * @throws AppError too_many_requests, unavailable.
+   */
+  changePassword(change: {
+    userId: number;
+    current: string;
+    password: string;
+    keepSessionId: number;
+    client: ClientContext;
+  }): Promise<"changed" | "wrong_password" | "sign_in_again" | PasswordProblem>;
+  /** For operators. Ends all sessions of the user. @param together written with the change. */
+  setPassword(
+    userId: number,
+    password: string,
+    together?: InTransaction,
+  ): Promise<"changed" | "unknown_user" | PasswordProblem>;
+}
+
+interface Deps {
+  readonly store: PasswordStore;
+  readonly clock: Clock;
+  readonly argon2: Pick<Argon2Queue, "hashPassword">;
+  readonly check: PasswordCheck;
+  readonly outbox: Outbox;
+}
+
+export function createPasswords({ store, clock, argon2, check, outbox }: Deps): Passwords {
+  return {
+    async checkPassword(userId, password, client) {
+      const account = await store.findPassword(userId);
+      return check({ email: account?.user.email, account, password, client }, clock.now());
+    },
+
+    async changePassword({ userId, current, password, keepSessionId, client }) {
+      const now = clock.now();
+      const account = await store.findPassword(userId);
+      if (account === undefined) return "wrong_password";
+      const { user, passwordHash } = account;
+      const isFirst = passwordHash === "";
+      if (isFirst && current !== "") return "wrong_password";
+      if (!isFirst && !(await check({ email: user.email, account, password: current, client }, now))) {
+        return "wrong_password";
+      }
+      const problem = passwordProblem(password, user.email);
+      if (problem !== undefined) return problem;
+      const changed = await store.changePassword({
+        ...{ userId, now, from: passwordHash, to: await argon2.hashPassword(password, client.throttleKey) },
+        keptSessionId: keepSessionId,
+        freshSince: isFirst ? now - freshSessionMs : null,
+        onChanged: (tx, before) => outbox.put(tx, changedEmail(before, client, now), now),
+      });
+      if (changed) return "changed";
+      return isFirst ? "sign_in_again" : "wrong_password";
+    },
+
+    async setPassword(userId, password, together) {
+      const now = clock.now();
+      const account = await store.findPassword(userId);
+      if (account === undefined) return "unknown_user";
+      const problem = passwordProblem(password, account.user.email);
+      if (problem !== undefined) return problem;
+      const to = await argon2.hashPassword(password, operator);
+      const nowhere = { address: "", userAgent: "" };
+      const changed = await store.changePassword({
+        ...{ userId, now, to, from: null, keptSessionId: null, freshSince: null },
+        async onChanged(tx, before) {
+          await outbox.put(tx, changedEmail(before, nowhere, now), now);
+          await together?.(tx);
+        },
+      });
+      return changed ? "changed" : "unknown_user";
+    },
+  };
+}
+
+export function changedEmail(user: User, client: Pick<ClientContext, "address" | "userAgent">, now: number) {
+  const { address, userAgent } = client;
+  const content = { kind: "notice", notice: "password_changed", subject: "", at: now, address, userAgent } as const;
+  return { to: user.email, language: user.language, content };
+}

@@ -1,0 +1,110 @@
+import type { Clock } from "../../base/clock.ts";
+import { normalizeEmail } from "../../base/email.ts";
+import type { Random } from "../../base/random.ts";
+import { digest } from "../../crypto/digests.ts";
+import type { Argon2Queue } from "../../crypto/passphrase.ts";
+import { makeOpaqueToken } from "../../crypto/tokens.ts";
+import type { Database } from "../../database/database.ts";
+import type { Limits } from "../../limits/limits.ts";
+import { linkLifeMs } from "../../mail/email.ts";
+import type { Outbox } from "../../mail/outbox.ts";
+import type { ClientContext } from "../account.ts";
+import { createMailThrottle } from "../account-emails.ts";
+import type { KnownClients } from "../sessions/known-clients.ts";
+import type { MailedLinkStore } from "../store/mailed-links.ts";
+import type { PasswordStore } from "../store/passwords.ts";
+import type { UserStore } from "../store/users.ts";
+import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
+import { changedEmail } from "./passwords.ts";
+
+export interface Recovery {
+  /**
+   * A mail with a link that lets its reader choose a new password; earlier such links of the account are void then.
+   * The answer and the work are the same for an e-mail without account. @throws AppError too_many_requests.
+   */
+  requestReset(request: { email: string; language: string; client: ClientContext }): Promise<void>;
+  /** Whether the link of a reset mail still works. */
+  isResettable(token: string): Promise<boolean>;
+  /**
+   * Ends all sessions and voids all links; the e-mail counts as confirmed, and the place as known. Nobody is signed in by
+   * it: the second factor is still asked for. "invalid_link": unknown, used or too old.
+   * @throws AppError unavailable.
+   */
+  resetPassword(request: {
+    token: string;
+    password: string;
+    client: ClientContext;
+  }): Promise<"changed" | "invalid_link" | PasswordProblem>;
+}
+
+interface Deps {
+  readonly db: Database;
+  readonly users: UserStore;
+  readonly links: MailedLinkStore;
+  readonly passwords: PasswordStore;
+  readonly knownClients: Pick<KnownClients, "note">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly argon2: Pick<Argon2Queue, "hashPassword">;
+  readonly outbox: Outbox;
+  readonly limits: Limits;
+}
+
+/** Users are counted from 1. */
+const nobody = 0;
+const mailLimits = { name: "reset mail", perClientMax: 30, perAddressMax: 5 };
+
+export function createRecovery(deps: Deps): Recovery {
+  const { db, users, links, passwords, knownClients, clock, random, argon2, outbox } = deps;
+  const throttle = createMailThrottle(mailLimits, deps.limits);
+  const since = (now: number) => now - linkLifeMs.reset_password;
+
+  return {
+    async requestReset({ email: typed, language, client }) {
+      const now = clock.now();
+      const email = normalizeEmail(typed);
+      const mayMail = await throttle.charge(client.throttleKey, email ?? "", now);
+      const token = makeOpaqueToken(random);
+      await db.writeSerialized("accounts", async (tx) => {
+        const user = email === undefined ? undefined : await users.findFresh(tx, email);
+        const mailed = mayMail && user !== undefined && user.disabledAt === null;
+        // Statement by statement the same work, whether anybody gets a mail or not.
+        await links.removeOf(tx, mailed ? user.id : nobody, "reset_password");
+        if (!mailed || !outbox.open) {
+          await links.writeNothing(tx, digest(token));
+          await outbox.putNothing(tx);
+          return;
+        }
+        const tokenDigest = digest(token);
+        await links.insert(tx, {
+          ...{ digest: tokenDigest, userId: user.id, purpose: "reset_password", passwordHash: null, now },
+        });
+        const content = { kind: "reset_password", token } as const;
+        await outbox.put(tx, { to: user.email, language: user.language ?? language, content }, now);
+      });
+    },
+
+    isResettable: async (token) =>
+      (await links.find(digest(token), "reset_password", since(clock.now()))) !== undefined,
+
+    async resetPassword({ token, password, client }) {
+      const now = clock.now();
+      const tokenDigest = digest(token);
+      const link = await links.find(tokenDigest, "reset_password", since(now));
+      if (link === undefined) return "invalid_link";
+      const problem = passwordProblem(password, link.email);
+      if (problem !== undefined) return problem;
+      const changed = await passwords.changePassword({
+        ...{ userId: link.userId, now, from: null, to: await argon2.hashPassword(password, client.throttleKey) },
+        ...{ keptSessionId: null, freshSince: null },
+        provided: async (tx) => (await links.findFresh(tx, tokenDigest, "reset_password", since(now))) !== undefined,
+        async onChanged(tx, before) {
+          await links.confirm(tx, before.id, null, now);
+          await knownClients.note(tx, before, client, now);
+          await outbox.put(tx, changedEmail(before, client, now), now);
+        },
+      });
+      return changed ? "changed" : "invalid_link";
+    },
+  };
+}

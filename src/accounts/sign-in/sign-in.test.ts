@@ -1,0 +1,123 @@
+import { describe, expect, it } from "vitest";
+import { clientAt, makeTestAccounts, makeUser, password } from "../../../test/support/accounts.ts";
+import { minuteMs } from "../../base/clock.ts";
+import { unavailable } from "../../base/errors.ts";
+import { systemRandom } from "../../base/random.ts";
+import { createArgon2Queue } from "../../crypto/passphrase.ts";
+import { makeDummyHash } from "./password-check.ts";
+
+const email = "ada@example.com";
+const wrong = "incorrect horse battery";
+
+describe("signIn", () => {
+  it("gives a new session to the right pair and nothing to any other", async () => {
+    const { accounts } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    const first = await accounts.signIn({ email: " ADA@example.com", password, client: clientAt("c") });
+    const second = await accounts.signIn({ email, password, client: clientAt("c") });
+    expect(first?.user).toEqual(ada);
+    expect(first?.sessionToken).not.toBe(second?.sessionToken);
+    expect(await accounts.signIn({ email, password: wrong, client: clientAt("c") })).toBeUndefined();
+    expect(await accounts.signIn({ email, password: "", client: clientAt("c") })).toBeUndefined();
+    expect(await accounts.signIn({ email: "eve@example.com", password, client: clientAt("c") })).toBeUndefined();
+    expect(await accounts.signIn({ email: "no address", password, client: clientAt("c") })).toBeUndefined();
+  });
+
+  it("does the same work for an unknown address as for a known one", async () => {
+    const { accounts, checks } = makeTestAccounts();
+    await makeUser(accounts);
+    await accounts.signIn({ email, password: wrong, client: clientAt("c") });
+    expect(checks()).toBe(1);
+    await accounts.signIn({ email: "eve@example.com", password: wrong, client: clientAt("c") });
+    expect(checks()).toBe(2);
+    await accounts.signIn({ email: "no address", password: wrong, client: clientAt("c") });
+    expect(checks()).toBe(3);
+  });
+
+  it("never lets the dummy hash in, and gives it the price of a real one", async () => {
+    const queue = createArgon2Queue({ runningMax: 1, waitingMax: 4, waitingPerClientMax: 4 });
+    const dummy = makeDummyHash(systemRandom);
+    const real = await queue.hashPassword(password, "c");
+    const shape = (phc: string) => phc.split("$").map((part, at) => (at < 4 ? part : part.length));
+    expect(shape(dummy)).toEqual(shape(real));
+    expect(await queue.verifyPassword(dummy, password, "c")).toBe(false);
+    expect(await queue.verifyPassword(dummy, "", "c")).toBe(false);
+  });
+
+  it("spends nothing on what cannot be a password", async () => {
+    const { accounts, checks } = makeTestAccounts();
+    await makeUser(accounts);
+    expect(await accounts.signIn({ email, password: "a".repeat(1_025), client: clientAt("c") })).toBeUndefined();
+    expect(await accounts.signIn({ email, password: "\udc00", client: clientAt("c") })).toBeUndefined();
+    expect(checks()).toBe(0);
+  });
+});
+
+describe("the throttle of signIn", () => {
+  it("stops guessing at one address, parallel guesses too, and ends with its window", async () => {
+    const { accounts, advance, checks } = makeTestAccounts();
+    await makeUser(accounts);
+    const guesses = Array.from({ length: 30 }, () =>
+      accounts.signIn({ email, password: wrong, client: clientAt("c") }),
+    );
+    const outcomes = await Promise.allSettled(guesses);
+    expect(outcomes.filter((outcome) => outcome.status === "fulfilled")).toHaveLength(10);
+    expect(checks()).toBe(10);
+    advance(minuteMs);
+    await expect(accounts.signIn({ email, password, client: clientAt("c") })).rejects.toMatchObject({
+      code: "too_many_requests",
+      retryAfterSeconds: 540,
+    });
+    advance(9 * minuteMs);
+    await expect(accounts.signIn({ email, password, client: clientAt("c") })).resolves.toBeDefined();
+  });
+
+  it("slows nobody but the guesser", async () => {
+    const { accounts } = makeTestAccounts();
+    await makeUser(accounts);
+    for (let at = 0; at < 10; at += 1) await accounts.signIn({ email, password: wrong, client: clientAt("guesser") });
+    await expect(accounts.signIn({ email, password, client: clientAt("guesser") })).rejects.toMatchObject({
+      code: "too_many_requests",
+    });
+    await expect(accounts.signIn({ email, password, client: clientAt("owner") })).resolves.toBeDefined();
+  });
+
+  it("stops one client that tries many addresses", async () => {
+    const { accounts, checks } = makeTestAccounts();
+    const guesses = Array.from({ length: 80 }, (_, at) =>
+      accounts.signIn({ email: `user${at}@example.com`, password: wrong, client: clientAt("c") }),
+    );
+    const refused = (await Promise.allSettled(guesses)).filter((outcome) => outcome.status === "rejected");
+    expect(refused).toHaveLength(30);
+    expect(checks()).toBe(50);
+  });
+
+  it("gives back what a right password was charged", async () => {
+    const { accounts } = makeTestAccounts();
+    await makeUser(accounts);
+    for (let at = 0; at < 60; at += 1) {
+      expect(await accounts.signIn({ email, password, client: clientAt("c") })).toBeDefined();
+    }
+  });
+
+  it("charges nothing when the password was not tried", async () => {
+    let full = true;
+    const { accounts } = makeTestAccounts({
+      argon2: {
+        hashPassword: async () => "hash",
+        verifyPassword: async () => {
+          if (full) throw unavailable("Full.", 1);
+          return true;
+        },
+      },
+    });
+    await makeUser(accounts);
+    for (let at = 0; at < 20; at += 1) {
+      await expect(accounts.signIn({ email, password, client: clientAt("c") })).rejects.toMatchObject({
+        code: "unavailable",
+      });
+    }
+    full = false;
+    await expect(accounts.signIn({ email, password, client: clientAt("c") })).resolves.toBeDefined();
+  });
+});

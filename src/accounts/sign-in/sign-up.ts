@@ -1,0 +1,258 @@
+import { type Clock, hourMs } from "../../base/clock.ts";
+import { normalizeEmail } from "../../base/email.ts";
+import { AppError, unavailable } from "../../base/errors.ts";
+import type { Random } from "../../base/random.ts";
+import { digest } from "../../crypto/digests.ts";
+import type { Argon2Queue } from "../../crypto/passphrase.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { type Limits, tooManyAttempts } from "../../limits/limits.ts";
+import { linkLifeMs } from "../../mail/email.ts";
+import type { BoundedOutbox, Outbox } from "../../mail/outbox.ts";
+import type { ClientContext, User } from "../account.ts";
+import { createMailThrottle, putConfirmation } from "../account-emails.ts";
+import type { AccountsDeps } from "../deps.ts";
+import type { SessionStarts } from "../sessions/sessions.ts";
+import type { MailedLinkStore } from "../store/mailed-links.ts";
+import type { UserStore } from "../store/users.ts";
+import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
+
+export type EmailProblem = "malformed" | "not_allowed" | "taken";
+
+export interface EntryProblems {
+  readonly email?: EmailProblem;
+  readonly password?: PasswordProblem;
+}
+
+export type SignUpOutcome =
+  /** Account mails are off: the e-mail cannot be proven, and nothing waits for it. */
+  | { readonly outcome: "signed_in"; readonly user: User; readonly sessionToken: string }
+  /** Whether the e-mail was free or not. */
+  | { readonly outcome: "mail_sent" }
+  | { readonly outcome: "refused"; readonly problems: EntryProblems }
+  /** There is no user yet: the first one is an administrator, and comes by the first run. */
+  | { readonly outcome: "first_run" };
+
+export interface Registration {
+  /**
+   * With account mails, the account waits for its confirmation; an e-mail that is taken gets the same answer for the
+   * same work, and its owner a mail. "taken" is a problem only without account mails.
+   * @param request.language of the page: the mail's, and the account's own from then on.
+   * @throws AppError forbidden (nobody may sign up), too_many_requests, unavailable.
+   */
+  signUp(request: { email: string; password: string; language: string; client: ClientContext }): Promise<SignUpOutcome>;
+  /** Another confirmation mail, if that account waits for one. Nobody is told whether. @throws too_many_requests. */
+  requestConfirmation(request: { email: string; language: string; client: ClientContext }): Promise<void>;
+  /** Whether the link of a confirmation mail still works. */
+  isConfirmable(token: string): Promise<boolean>;
+  /** @returns whose account it is; undefined: the link is unknown, used, void or too old. */
+  confirmAccount(token: string): Promise<number | undefined>;
+  /** For the sweeper: what nobody confirmed within a week. @returns how many links went, at most `linksMax`. */
+  removeAbandonedLinks(linksMax: number): Promise<number>;
+}
+
+interface Deps {
+  readonly db: Database;
+  readonly users: UserStore;
+  readonly links: MailedLinkStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly argon2: Pick<Argon2Queue, "hashPassword">;
+  readonly settings: AccountsDeps["settings"];
+  readonly outbox: Outbox;
+  readonly limits: Limits;
+  readonly startSession: SessionStarts["start"];
+}
+
+const mailLimits = { name: "sign-up mail", perClientMax: 100, perAddressMax: 5 };
+const abandonedAfterMs = 7 * linkLifeMs.confirm_account;
+
+export function createRegistration(deps: Deps): Registration {
+  const { db, users, links, clock, random, argon2, settings, outbox } = deps;
+  const throttle = createMailThrottle(mailLimits, deps.limits);
+
+  function problemsOf(email: string | undefined, password: string): EntryProblems {
+    const problem = passwordProblem(password, email ?? "");
+    const allowed = email !== undefined && (settings.signupEmailPattern?.test(email) ?? true);
+    return {
+      ...(!allowed && { email: email === undefined ? "malformed" : "not_allowed" }),
+      ...(problem !== undefined && { password: problem }),
+    };
+  }
+
+  interface Applicant {
+    readonly email: string;
+    readonly passwordHash: string;
+    readonly language: string;
+    readonly mayMail: boolean;
+    readonly now: number;
+  }
+
+  /** Changes nothing, by so many statements. */
+  async function writeNothing(tx: Transaction, times: number): Promise<void> {
+    for (let count = 0; count < times; count += 1) await links.writeNothing(tx, random.bytes(32));
+  }
+
+  /** The account of the e-mail, made where there is none: by the same number of statements in either case. */
+  async function getAccount(tx: Transaction, { email, passwordHash, language, now }: Applicant): Promise<User> {
+    const made = await users.insert(tx, { email, passwordHash, admin: false, confirmed: false, language, now });
+    if (made !== undefined) return made;
+    await writeNothing(tx, 2);
+    const user = await users.findFresh(tx, email);
+    if (user === undefined) throw new Error("The account was not stored.");
+    return user;
+  }
+
+  /** Every way through it costs the same: one hash before, and one durable write of so many statements. */
+  function apply(applicant: Applicant): Promise<"mail_sent" | "first_run"> {
+    const { email, language, passwordHash, mayMail, now } = applicant;
+    return db.writeSerialized("accounts", async (tx) => {
+      if (!(await users.isInhabited(tx))) return "first_run";
+      if (!mayMail) {
+        await writeNothing(tx, 1);
+        return "mail_sent";
+      }
+      const user = await getAccount(tx, applicant);
+      const isLivedIn = await users.hasSignedIn(tx, user.id);
+      // An account that somebody has lived in since before mails were on is no pending sign-up: its password stays.
+      if (user.confirmedAt === null && user.disabledAt === null && !isLivedIn) {
+        // Whoever signed up with this e-mail before did not prove it. Each sign-up has a link of its own, and the account
+        // gets the password of the one whose mail is used: a stranger who was first has set nothing.
+        await putConfirmation(deps, tx, user, { language, passwordHash, now });
+      } else {
+        await writeNothing(tx, 1);
+        const content = { kind: "already_registered" } as const;
+        await outbox.put(tx, { to: email, language: user.language ?? language, content }, now);
+      }
+      return "mail_sent";
+    });
+  }
+
+  async function enter(applicant: Applicant, client: ClientContext): Promise<SignUpOutcome> {
+    const { email, passwordHash, language, now } = applicant;
+    const made = await db.writeSerialized("accounts", async (tx) => {
+      if (!(await users.isInhabited(tx))) return "first_run";
+      const user = { email, passwordHash, admin: false, confirmed: false, language, now };
+      return (await users.insert(tx, user)) ?? "taken";
+    });
+    if (made === "first_run") return { outcome: "first_run" };
+    if (made === "taken") return { outcome: "refused", problems: { email: "taken" } };
+    const sessionToken = await deps.startSession(made, client, now);
+    if (sessionToken === undefined) throw new AppError("forbidden", "This account may not sign in.");
+    return { outcome: "signed_in", user: made, sessionToken };
+  }
+
+  return {
+    async signUp({ email: typed, password, language, client }) {
+      if (settings.signupsDisabled || settings.loginsDisabled)
+        throw new AppError("forbidden", "Nobody can sign up here.");
+      const now = clock.now();
+      const email = normalizeEmail(typed);
+      const problems = problemsOf(email, password);
+      if (email === undefined || problems.email !== undefined || problems.password !== undefined) {
+        return { outcome: "refused", problems };
+      }
+      const mayMail = await throttle.charge(client.throttleKey, email, now);
+      const passwordHash = await argon2.hashPassword(password, client.throttleKey);
+      const applicant = { email, passwordHash, language, mayMail, now };
+      return settings.emails ? { outcome: await apply(applicant) } : enter(applicant, client);
+    },
+
+    async requestConfirmation({ email: typed, language, client }) {
+      const now = clock.now();
+      const email = normalizeEmail(typed);
+      const mayMail = await throttle.charge(client.throttleKey, email ?? "", now);
+      await db.writeSerialized("accounts", async (tx) => {
+        const user = email === undefined ? undefined : await users.findFresh(tx, email);
+        const waits = user !== undefined && user.confirmedAt === null && user.disabledAt === null;
+        if (waits && mayMail && outbox.open) {
+          await putConfirmation(deps, tx, user, { language, passwordHash: null, now });
+          return;
+        }
+        await writeNothing(tx, 1);
+        await outbox.putNothing(tx);
+      });
+    },
+
+    isConfirmable: async (token) =>
+      (await links.find(digest(token), "confirm_account", clock.now() - linkLifeMs.confirm_account)) !== undefined,
+
+    confirmAccount(token) {
+      const now = clock.now();
+      return db.writeSerialized("accounts", async (tx) => {
+        const since = now - linkLifeMs.confirm_account;
+        const link = await links.findFresh(tx, digest(token), "confirm_account", since);
+        const isConfirmed = link !== undefined && (await links.confirm(tx, link.userId, link.passwordHash, now));
+        return isConfirmed ? link.userId : undefined;
+      });
+    },
+
+    removeAbandonedLinks: (linksMax) => links.removeAbandoned(clock.now() - abandonedAfterMs, linksMax),
+  };
+}
+
+export interface OwnConfirmation {
+  /**
+   * Mails a link by which the signed-in user confirms their e-mail, whether accounts get mails here or not.
+   * @param request.language of a user who has chosen none.
+   * @returns "not_waiting": it is confirmed already, or another one by now.
+   * @throws AppError forbidden (no mails leave here), too_many_requests, unavailable.
+   */
+  requestOwnConfirmation(request: {
+    user: Pick<User, "id" | "email">;
+    language: string;
+    client: ClientContext;
+  }): Promise<"sent" | "not_waiting">;
+}
+
+interface Deps {
+  readonly db: Database;
+  readonly users: UserStore;
+  readonly links: MailedLinkStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly requestedOutbox: BoundedOutbox;
+  readonly limits: Limits;
+}
+
+/**
+ * In an hour. Nobody knows yet whether the address is the user's: neither may one account write to many, nor many
+ * accounts to one. What strangers ask for is counted elsewhere, so that they cannot use up the owner's.
+ */
+const perHourMax = { client: 100, user: 5, address: 5 };
+const rememberedMax = 20_000;
+
+export function createOwnConfirmation(deps: Deps): OwnConfirmation {
+  const { db, users, clock, requestedOutbox: outbox, limits } = deps;
+  const counterOf = (of: keyof typeof perHourMax) =>
+    limits.inWindows({
+      ...{ name: `own confirmation mail ${of}`, windowMs: hourMs, max: perHourMax[of], rememberedMax },
+    });
+  const counters = { client: counterOf("client"), user: counterOf("user"), address: counterOf("address") };
+
+  async function charge(client: string, user: Pick<User, "id" | "email">, now: number): Promise<void> {
+    const charges = [
+      [counters.client, client],
+      [counters.user, String(user.id)],
+      [counters.address, user.email],
+    ] as const;
+    for (const [counter, key] of charges) {
+      const outcome = await counter.charge(key, now);
+      if (outcome.outcome === "refused") throw tooManyAttempts(outcome);
+    }
+  }
+
+  return {
+    async requestOwnConfirmation({ user: { id, email }, language, client }) {
+      if (!outbox.open) throw new AppError("forbidden", "This server sends no mails.");
+      const now = clock.now();
+      await charge(client.throttleKey, { id, email }, now);
+      if (await outbox.isFull()) throw unavailable("Too many mails wait to be sent. Try again later.", 60);
+      return await db.writeSerialized("accounts", async (tx) => {
+        const user = await users.findFresh(tx, email);
+        if (user?.id !== id || user.confirmedAt !== null || user.disabledAt !== null) return "not_waiting";
+        await putConfirmation({ ...deps, outbox }, tx, user, { language, passwordHash: null, now });
+        return "sent";
+      });
+    },
+  };
+}

@@ -1,0 +1,194 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import type { NoticeName, Outbox } from "../../mail/outbox.ts";
+import type { ClientContext, Session, User } from "../account.ts";
+import type { AccountsDeps } from "../deps.ts";
+import type { Guard, SessionStarts } from "../sessions/sessions.ts";
+import type { PasswordCheck } from "../sign-in/password-check.ts";
+import type { Identity, IdentityStore } from "../store/identities.ts";
+import type { PasswordStore } from "../store/passwords.ts";
+import type { Provider } from "./provider.ts";
+import type { SignOnSteps, StepToConfirm } from "./sign-on-steps.ts";
+import { openProvider } from "./single-sign-on.ts";
+
+/** A provider that made somebody anew gives them another subject; nobody needs many. */
+const perUserMax = 10;
+
+/** What a person is asked before an identity is linked to their account. */
+export interface LinkToConfirm {
+  readonly accountEmail: string;
+  /** What the provider calls them. */
+  readonly providerEmail: string;
+  /**
+   * How they show that the account is theirs: by its `password`; by a `sign_in`, for it has none; or by nothing more
+   * than their `consent`, for they have signed in to it since the provider spoke.
+   */
+  readonly by: "password" | "sign_in" | "consent";
+}
+
+export type LinkOutcome =
+  /** `sessionToken` null: the session stays what it was. */
+  | { readonly is: "linked"; readonly sessionToken: string | null; readonly next: string | null }
+  /** The password was right. After the second factor the person has to consent. */
+  | { readonly is: "waits_for_factor"; readonly sessionToken: string }
+  | { readonly is: "wrong_password" }
+  | { readonly is: "linked_elsewhere" }
+  | { readonly is: "invalid" };
+
+export interface Identities {
+  /** undefined: nothing waits to be confirmed in this browser. @throws AppError not_found: no single sign-on here. */
+  findLinkToConfirm(stepToken: string | undefined, session: Session | null): Promise<LinkToConfirm | undefined>;
+  /** The only way an identity becomes part of an account that was there before. @throws AppError too_many_requests, unavailable, not_found. */
+  confirmLink(request: {
+    stepToken: string | undefined;
+    password: string;
+    session: Session | null;
+    client: ClientContext;
+  }): Promise<LinkOutcome>;
+  /** Of former providers too; the newest first. */
+  listIdentities(userId: number): Promise<readonly Identity[]>;
+  /** All of them, of former providers too. @throws AppError too_many_requests, unavailable, not_found. */
+  unlinkIdentities(request: {
+    userId: number;
+    password: string;
+    client: ClientContext;
+  }): Promise<"unlinked" | "wrong_password" | "only_way_in">;
+}
+
+interface Deps {
+  readonly db: Pick<Database, "writeSerialized">;
+  readonly clock: Clock;
+  readonly settings: AccountsDeps["settings"];
+  readonly outbox: Outbox;
+  readonly provider: Provider | undefined;
+  readonly steps: SignOnSteps;
+  readonly identities: IdentityStore;
+  readonly passwords: Pick<PasswordStore, "findPassword" | "stands">;
+  readonly check: PasswordCheck;
+  readonly startSession: SessionStarts["start"];
+}
+
+export function createIdentities(deps: Deps): Identities {
+  const { db, clock, identities, passwords, check } = deps;
+  return {
+    async findLinkToConfirm(stepToken, session) {
+      const waiting = await findWaiting(stepToken, deps);
+      if (waiting === undefined) return undefined;
+      const { step, user } = waiting;
+      return { accountEmail: user.email, providerEmail: step.email, by: proofNeeded(step, user, session) };
+    },
+
+    async confirmLink({ stepToken, password, session, client }) {
+      const waiting = await findWaiting(stepToken, deps);
+      if (waiting === undefined || stepToken === undefined) return { is: "invalid" };
+      const { step, user, account } = waiting;
+      const by = proofNeeded(step, user, session);
+      if (by === "sign_in") return { is: "invalid" };
+      const given = { email: user.email, account, password, client };
+      if (by === "password" && !(await check(given, clock.now()))) return { is: "wrong_password" };
+      // Asked once more inside the write: a password that was changed meanwhile proves nothing.
+      const proven: Guard = async (tx) =>
+        by === "consent" || (await passwords.stands(tx, user.id, account.passwordHash));
+      const request = { stepToken, step, user, client, proven };
+      return session?.user.id === user.id ? linkInSession(request, deps) : signInAndLink(request, deps);
+    },
+
+    listIdentities: (userId) => identities.listIdentities(userId),
+
+    async unlinkIdentities({ userId, password, client }) {
+      openProvider(deps);
+      const account = await passwords.findPassword(userId);
+      if (account === undefined || !account.user.hasPassword) return "only_way_in";
+      const given = { email: account.user.email, account, password, client };
+      if (!(await check(given, clock.now()))) return "wrong_password";
+      const now = clock.now();
+      await db.writeSerialized("accounts", async (tx) => {
+        if (!(await identities.deleteIdentities(tx, userId))) return;
+        await tell(tx, deps, "single_sign_on_unlinked", account.user, client, now);
+      });
+      return "unlinked";
+    },
+  };
+}
+
+/** @returns the step and its account, which has to be one that may sign in. */
+async function findWaiting(token: string | undefined, deps: Deps) {
+  openProvider(deps);
+  const step = await deps.steps.find(token, deps.clock.now());
+  if (step?.is !== "to_confirm") return undefined;
+  const account = await deps.passwords.findPassword(step.userId);
+  if (account === undefined || account.user.disabledAt !== null) return undefined;
+  const unconfirmed = deps.settings.emails && account.user.confirmedAt === null;
+  return unconfirmed ? undefined : { step, account, user: account.user };
+}
+
+/** A session from before the provider spoke may have been left open by somebody: it takes the password again. */
+function proofNeeded(step: StepToConfirm, user: User, session: Session | null): LinkToConfirm["by"] {
+  if (session?.user.id === user.id && session.createdAt > step.createdAt) return "consent";
+  return user.hasPassword ? "password" : "sign_in";
+}
+
+interface LinkRequest {
+  readonly stepToken: string;
+  readonly step: StepToConfirm;
+  readonly user: User;
+  readonly client: ClientContext;
+  readonly proven: Guard;
+}
+
+async function linkInSession(request: LinkRequest, deps: Deps): Promise<LinkOutcome> {
+  const result = await deps.db.writeSerialized("accounts", linkUnit({ ...request, factorShown: true }, deps));
+  if (result === "linked") return { is: "linked", sessionToken: null, next: request.step.next };
+  return { is: result === "taken" ? "linked_elsewhere" : "invalid" };
+}
+
+async function signInAndLink(request: LinkRequest, deps: Deps): Promise<LinkOutcome> {
+  const { user, client, proven, step } = request;
+  const now = deps.clock.now();
+  if (user.hasSecondFactor) {
+    const sessionToken = await deps.startSession(user, client, now, proven);
+    return sessionToken === undefined ? { is: "invalid" } : { is: "waits_for_factor", sessionToken };
+  }
+  const link = linkUnit({ ...request, factorShown: false }, deps);
+  const done: { result: LinkResult } = { result: "refused" };
+  const sessionToken = await deps.startSession(user, client, now, async (tx) => {
+    done.result = await link(tx);
+    return done.result === "linked";
+  });
+  if (sessionToken !== undefined) return { is: "linked", sessionToken, next: step.next };
+  return { is: done.result === "taken" ? "linked_elsewhere" : "invalid" };
+}
+
+type LinkResult = "linked" | "taken" | "refused";
+
+/** @returns what uses the step up, links, and tells the owner, in a transaction of the accounts' turn. */
+function linkUnit(
+  request: LinkRequest & { readonly factorShown: boolean },
+  deps: Deps,
+): (tx: Transaction) => Promise<LinkResult> {
+  const { stepToken, step, user, client, proven, factorShown } = request;
+  const { clock, steps, identities } = deps;
+  const { issuer, subject } = step;
+  return async (tx) => {
+    const now = clock.now();
+    if (!(await proven(tx)) || !(await steps.take(tx, stepToken, now))) return "refused";
+    const link = { issuer, subject, userId: user.id, now, factorShown, perUserMax };
+    const result = await identities.linkIdentity(tx, link);
+    if (result === "linked_before") return "linked";
+    if (result === "linked") await tell(tx, deps, "single_sign_on_linked", user, client, now);
+    return result;
+  };
+}
+
+/** @param transaction of what it tells of. */
+function tell(
+  tx: Transaction,
+  { outbox, provider }: Deps,
+  notice: NoticeName,
+  user: User,
+  { address, userAgent }: ClientContext,
+  now: number,
+): Promise<void> {
+  const content = { kind: "notice", notice, subject: provider?.name ?? "", at: now, address, userAgent } as const;
+  return outbox.put(tx, { to: user.email, language: user.language, content }, now);
+}

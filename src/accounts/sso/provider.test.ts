@@ -1,0 +1,163 @@
+import { describe, expect, it } from "vitest";
+import { createLyingProvider, issuer, type Lies, secrets } from "../../../test/support/lying-provider.ts";
+import { hourMs, secondMs } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import { createProvider } from "./provider.ts";
+
+const settings = {
+  ...{ issuer, clientId: "sealpush", clientSecret: "lantern: & quartz", name: "Example ID" },
+  baseUrl: "https://push.example.com",
+};
+const query = `code=abc&state=${secrets.state}`;
+
+function open(lies: Lies = {}, more: Partial<typeof settings> = {}) {
+  let now = 0;
+  const lying = createLyingProvider(lies);
+  const provider = createProvider({ ...settings, ...more }, { clock: { now: () => now }, fetch: lying.fetch });
+  return { provider, asked: lying.asked, advance: (ms: number) => (now += ms) };
+}
+
+const refusalOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => "nothing",
+    (error: unknown) => (error instanceof AppError ? error.code : error),
+  );
+
+describe("a provider's answer", () => {
+  it("says who somebody is, by the e-mail that it has verified", async () => {
+    const { provider, asked } = open();
+    const claims = { issuer, subject: "a-1", verifiedEmail: "ada@example.com" };
+    expect(await provider.readAnswer(query, secrets)).toEqual({ is: "claims", claims });
+    const sent = new URLSearchParams(String(asked.find(({ url }) => url.endsWith("/token"))?.options.body));
+    expect(sent.get("code_verifier")).toBe(secrets.verifier);
+    expect(sent.get("redirect_uri")).toBe("https://push.example.com/users/auth/oidc/callback");
+    for (const { options } of asked) expect(options).toMatchObject({ redirect: "manual", signal: expect.anything() });
+  });
+
+  it.each<[string, Lies]>([
+    ["another nonce", { claims: { nonce: "x".repeat(43) } }],
+    ["no nonce", { claims: { nonce: undefined } }],
+    ["another audience", { claims: { aud: "another client" } }],
+    ["two audiences and another authorised party", { claims: { aud: ["sealpush", "x"], azp: "x" } }],
+    ["another issuer", { claims: { iss: "https://evil.example" } }],
+    ["a token that is over", { claims: { iat: 1, exp: 2 } }],
+    ["no subject", { claims: { sub: undefined } }],
+    ["a subject longer than any", { claims: { sub: "x".repeat(256) } }],
+    ["a subject with control characters", { claims: { sub: "a\u0000b" }, userInfo: { sub: "a\u0000b" } }],
+    ["somebody else's signature", { forged: true }],
+    ["no signature", { header: { alg: "none" } }],
+    ["a signature by the client's secret", { header: { alg: "HS256" } }],
+    ["details of somebody else", { userInfo: { sub: "b-1" } }],
+  ])("with %s is nobody's", async (_lie, lies) => {
+    expect(await open(lies).provider.readAnswer(query, secrets)).toMatchObject({ is: "invalid" });
+  });
+
+  it.each([
+    ["another state", `code=abc&state=${"x".repeat(43)}`],
+    ["no state", "code=abc"],
+    ["two states", `${query}&state=x`],
+    ["no code", `state=${secrets.state}`],
+    ["another issuer beside the code", `${query}&iss=https%3A%2F%2Fevil.example`],
+    ["an error of its own", `error=server_error&state=${secrets.state}`],
+  ])("with %s does not hold, and no code is given away", async (_what, broken) => {
+    const { provider, asked } = open();
+    expect(await provider.readAnswer(broken, secrets)).toMatchObject({ is: "invalid" });
+    expect(asked.filter(({ url }) => url.endsWith("/token"))).toEqual([]);
+  });
+
+  it("is a refusal when the person said no", async () => {
+    const answer = await open().provider.readAnswer(`error=access_denied&state=${secrets.state}`, secrets);
+    expect(answer).toEqual({ is: "denied" });
+  });
+
+  it.each([{ email_verified: false }, { email_verified: "true" }, { email_verified: undefined }, { email: 7 }])(
+    "has no verified e-mail with %j",
+    async (said) => {
+      for (const lies of [{ userInfo: said }, { claims: { email: "ada@example.com", ...said }, userInfo: said }]) {
+        const answer = await open(lies).provider.readAnswer(query, secrets);
+        expect(answer).toMatchObject({ is: "claims", claims: { verifiedEmail: undefined } });
+      }
+    },
+  );
+});
+
+describe("a provider that cannot be asked", () => {
+  it.each<[string, Lies]>([
+    ["is down", { instead: () => Promise.reject(new TypeError("fetch failed")) }],
+    ["fails", { instead: () => new Response("", { status: 500 }) }],
+    [
+      "leads elsewhere",
+      { instead: () => new Response("", { status: 302, headers: { location: "https://10.0.0.1/" } }) },
+    ],
+    ["sends no JSON", { instead: () => new Response("<html>") }],
+    ["sends more than anybody needs", { instead: () => Response.json({ issuer, filler: "x".repeat(300_000) }) }],
+    ["is another issuer", { metadata: { issuer: "https://evil.example" } }],
+    ["sends people elsewhere", { metadata: { authorization_endpoint: "http://10.0.0.1/auth" } }],
+    ["sends people to a script", { metadata: { authorization_endpoint: "javascript:alert(1)" } }],
+  ])("because it %s sends nobody anywhere", async (_why, lies) => {
+    expect(await refusalOf(open(lies).provider.signOnUrl(secrets))).toBe("unavailable");
+  });
+
+  it.each([
+    { token_endpoint: "https://169.254.169.254/latest/meta-data" },
+    { token_endpoint: "http://id.example.com/token" },
+    { jwks_uri: "https://127.0.0.1/keys" },
+    { userinfo_endpoint: "file:///etc/passwd" },
+  ])("because it names %j is not followed there", async (metadata) => {
+    const { provider, asked } = open({ metadata });
+    const [named] = Object.values(metadata);
+    const outcome = await provider.readAnswer(query, secrets).then(
+      (answer) => answer.is,
+      (error: unknown) => (error instanceof AppError ? error.code : "a bug"),
+    );
+    expect(["invalid", "unavailable"]).toContain(outcome);
+    expect(asked.map(({ url }) => url)).not.toContain(named);
+  });
+
+  it("is asked once for all who wait, rests after a failure, and is remembered while it is down", async () => {
+    let isDown = true;
+    const { provider, asked, advance } = open({
+      instead: () => (isDown ? new Response("", { status: 503 }) : undefined),
+    });
+    const tries = await Promise.all(Array.from({ length: 5 }, () => refusalOf(provider.signOnUrl(secrets))));
+    expect([new Set(tries), asked.length]).toEqual([new Set(["unavailable"]), 1]);
+    await refusalOf(provider.signOnUrl(secrets));
+    expect(asked).toHaveLength(1);
+
+    isDown = false;
+    advance(5 * secondMs);
+    expect(await provider.signOnUrl(secrets)).toMatch(/^https:\/\/id\.example\.com\/auth\?/);
+    await provider.signOnUrl(secrets);
+    expect(asked).toHaveLength(2);
+
+    isDown = true;
+    advance(hourMs);
+    expect(await provider.signOnUrl(secrets)).toMatch(/^https:\/\/id\.example\.com\/auth\?/);
+    expect(asked).toHaveLength(3);
+  });
+});
+
+describe("the client", () => {
+  const tokenRequest = async (lies: Lies, more: object = {}) => {
+    const { provider, asked } = open(lies, more);
+    await provider.readAnswer(query, secrets);
+    const { options } = asked.find(({ url }) => url.endsWith("/token")) ?? {};
+    return { authorization: new Headers(options?.headers).get("authorization"), body: String(options?.body) };
+  };
+
+  it("shows its secret as the provider takes it, and never in an address", async () => {
+    const basic = await tokenRequest({});
+    expect(basic.authorization).toMatch(/^Basic /);
+    expect(basic.body).not.toContain("client_secret");
+    const post = await tokenRequest({ metadata: { token_endpoint_auth_methods_supported: ["client_secret_post"] } });
+    expect(post.authorization).toBeNull();
+    expect(new URLSearchParams(post.body).get("client_secret")).toBe(settings.clientSecret);
+  });
+
+  it("may have none: then PKCE alone protects the code", async () => {
+    const open = await tokenRequest({}, { clientSecret: undefined });
+    expect(open.authorization).toBeNull();
+    expect(new URLSearchParams(open.body).has("client_secret")).toBe(false);
+    expect(new URLSearchParams(open.body).get("code_verifier")).toBe(secrets.verifier);
+  });
+});

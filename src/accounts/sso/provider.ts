@@ -1,0 +1,308 @@
+import { isIP } from "node:net";
+import {
+  AuthorizationResponseError,
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  type Configuration,
+  type CustomFetch,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  None,
+} from "openid-client";
+import { type Clock, hourMs, secondMs } from "../../base/clock.ts";
+import { unavailable } from "../../base/errors.ts";
+import type { SingleSignOnSettings } from "../../config/config.ts";
+import { digest } from "../../crypto/digests.ts";
+
+/** What one sign-on is bound to. 43 characters of base64url each. */
+export interface SignOnSecrets {
+  readonly state: string;
+  readonly nonce: string;
+  /** RFC 7636, section 4.1. */
+  readonly verifier: string;
+}
+
+/** Who the provider says somebody is. Only issuer and subject together name a person for good. */
+export interface ProviderClaims {
+  readonly issuer: string;
+  readonly subject: string;
+  /** As the provider spells it, and only if it says that it is verified. */
+  readonly verifiedEmail: string | undefined;
+}
+
+export type ProviderAnswer =
+  | { readonly is: "claims"; readonly claims: ProviderClaims }
+  /** The person, or the provider for them, said no. */
+  | { readonly is: "denied" }
+  /** It does not hold: for the log. */
+  | { readonly is: "invalid"; readonly error: unknown };
+
+/** The one provider of OpenID Connect that the operator trusts. */
+export interface Provider {
+  /** What people call it. */
+  readonly name: string;
+  readonly issuer: string;
+  /** Where a browser goes to sign in. @throws AppError unavailable: the provider cannot be asked. */
+  signOnUrl(secrets: SignOnSecrets): Promise<string>;
+  /**
+   * @param query of the address that the provider sent the browser back to, without `?`.
+   * @throws AppError unavailable: the provider cannot be asked.
+   */
+  readAnswer(query: string, secrets: SignOnSecrets): Promise<ProviderAnswer>;
+}
+
+export const callbackPath = "/users/auth/oidc/callback";
+
+const timeoutSeconds = 10;
+/** Endpoints seldom change; keys have their own rhythm in the library. */
+const refreshMs = hourMs;
+/** A provider that is down is not asked again by everybody who tries. */
+const restMs = 5 * secondMs;
+/** OpenID Connect Core, section 2: 255 ASCII characters. */
+const subjectPattern = /^[\x20-\x7e]{1,255}$/;
+const issuerLengthMax = 2_048;
+/** RFC 6749, section 4.1.2.1; OpenID Connect Core, section 3.1.2.6. */
+const denials: ReadonlySet<string> = new Set([
+  "access_denied",
+  "login_required",
+  "consent_required",
+  "interaction_required",
+  "account_selection_required",
+]);
+
+export function createProvider(
+  settings: SingleSignOnSettings,
+  deps: { readonly clock: Clock; readonly fetch: Fetch },
+): Provider {
+  const issuer = new URL(settings.issuer);
+  const configurationOf = createDiscovery(settings, issuer, deps);
+  const redirectUri = `${settings.baseUrl}${callbackPath}`;
+
+  async function askable<Answer>(ask: (configuration: Configuration) => Promise<Answer>): Promise<Answer> {
+    try {
+      return await ask(await configurationOf());
+    } catch (error) {
+      const cause = silenceIn(error) ?? error;
+      throw unavailable("The provider of single sign-on cannot be asked.", restMs / secondMs, cause);
+    }
+  }
+
+  return {
+    name: settings.name,
+    issuer: settings.issuer,
+
+    signOnUrl: ({ state, nonce, verifier }) =>
+      askable(async (configuration) => {
+        const url = buildAuthorizationUrl(configuration, {
+          redirect_uri: redirectUri,
+          scope: "openid email profile",
+          ...{ state, nonce },
+          code_challenge: digest(verifier).toString("base64url"),
+          code_challenge_method: "S256",
+        });
+        if (!isProviderTarget(url, issuer)) {
+          throw new ProviderSilentError(
+            "PROVIDER_TARGET",
+            "The provider names an address that is not one of a provider.",
+          );
+        }
+        return url.href;
+      }),
+
+    readAnswer: (query, secrets) =>
+      askable(async (configuration): Promise<ProviderAnswer> => {
+        try {
+          const claims = await claimsOf(configuration, new URL(`${redirectUri}?${query}`), secrets);
+          return claims === undefined ? { is: "invalid", error: undefined } : { is: "claims", claims };
+        } catch (error) {
+          if (silenceIn(error) !== undefined) throw error;
+          const denied = error instanceof AuthorizationResponseError && denials.has(error.error);
+          return denied ? { is: "denied" } : { is: "invalid", error };
+        }
+      }),
+  };
+}
+
+async function claimsOf(
+  configuration: Configuration,
+  answer: URL,
+  { state, nonce, verifier }: SignOnSecrets,
+): Promise<ProviderClaims | undefined> {
+  const tokens = await authorizationCodeGrant(configuration, answer, {
+    ...{ expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true },
+  });
+  const idToken = tokens.claims();
+  if (idToken === undefined || !subjectPattern.test(idToken.sub) || idToken.iss.length > issuerLengthMax) {
+    return undefined;
+  }
+  const { iss: issuer, sub: subject } = idToken;
+  if (typeof idToken.email === "string") return { issuer, subject, verifiedEmail: verifiedEmailOf(idToken) };
+  // Core, section 5.4: with a code, the claims of a scope may stand here only.
+  const hasMore = configuration.serverMetadata().userinfo_endpoint !== undefined;
+  const more = hasMore ? await fetchUserInfo(configuration, tokens.access_token, subject) : {};
+  return { issuer, subject, verifiedEmail: verifiedEmailOf(more) };
+}
+
+/** "true" as a text, or silence, is not the provider's word that it has asked the mailbox. */
+function verifiedEmailOf(claims: Readonly<Record<string, unknown>>): string | undefined {
+  return typeof claims.email === "string" && claims.email_verified === true ? claims.email : undefined;
+}
+
+/** The library wraps what our own fetch throws. */
+function silenceIn(error: unknown): ProviderSilentError | undefined {
+  const causesMax = 5;
+  let cause = error;
+  for (let depth = 0; depth < causesMax && cause instanceof Error; depth += 1) {
+    if (cause instanceof ProviderSilentError) return cause;
+    cause = cause.cause;
+  }
+  return undefined;
+}
+
+/** @returns what gives the provider's endpoints: asked for once for all who wait, kept for an hour, and longer while it is down. */
+function createDiscovery(
+  settings: SingleSignOnSettings,
+  issuer: URL,
+  { clock, fetch }: { readonly clock: Clock; readonly fetch: Fetch },
+): () => Promise<Configuration> {
+  let known: { readonly configuration: Configuration; readonly at: number } | undefined;
+  let failed: { readonly error: unknown; readonly at: number } | undefined;
+  let asking: Promise<Configuration> | undefined;
+  const isWithin = (at: number, ms: number) => Math.abs(clock.now() - at) < ms;
+
+  async function ask(): Promise<Configuration> {
+    const secret = settings.clientSecret;
+    const client = secret === undefined ? None() : eitherSecret(secret);
+    const configuration = await discovery(issuer, settings.clientId, undefined, client, {
+      [customFetch]: providerFetch(issuer, fetch),
+      timeout: timeoutSeconds,
+      // Signatures are checked although TLS vouches for the answer: an intermediary may read it, not change it.
+      execute: [enableNonRepudiationChecks, ...(issuer.protocol === "http:" ? [allowInsecureRequests] : [])],
+    });
+    // The library makes exceptions for some vendors, whose one issuer stands for many.
+    if (new URL(configuration.serverMetadata().issuer).href !== issuer.href) {
+      throw new ProviderSilentError("PROVIDER_ISSUER", "The provider says that it is another issuer.");
+    }
+    return configuration;
+  }
+
+  return async () => {
+    if (known !== undefined && isWithin(known.at, refreshMs)) return known.configuration;
+    if (failed === undefined || !isWithin(failed.at, restMs)) {
+      asking ??= ask().finally(() => {
+        asking = undefined;
+      });
+      try {
+        const configuration = await asking;
+        known = { configuration, at: clock.now() };
+        failed = undefined;
+        return configuration;
+      } catch (error) {
+        failed = { error, at: clock.now() };
+      }
+    }
+    if (known !== undefined) return known.configuration;
+    throw failed.error;
+  };
+}
+
+/** Core, section 9: by Basic when the provider does not say otherwise. */
+function eitherSecret(secret: string): ClientAuth {
+  const basic = ClientSecretBasic(secret);
+  const post = ClientSecretPost(secret);
+  return (server, client, body, headers) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+    const authenticate = methods.includes("client_secret_basic") ? basic : post;
+    return authenticate(server, client, body, headers);
+  };
+}
+
+export type Fetch = (url: string, options: RequestInit) => Promise<Response>;
+
+/** Far beyond any list of keys or endpoints. */
+const bytesMax = 256 * 1024;
+
+/** Nobody answered, not in time, or not as a provider: not a word about the person who signs in. */
+export class ProviderSilentError extends Error {
+  /** For the log, which holds no messages. */
+  readonly code: "PROVIDER_TARGET" | "PROVIDER_STATUS" | "PROVIDER_ANSWER" | "PROVIDER_LENGTH" | "PROVIDER_ISSUER";
+
+  constructor(code: ProviderSilentError["code"], message: string, cause?: unknown) {
+    super(message, cause === undefined ? {} : { cause });
+    this.name = "ProviderSilentError";
+    this.code = code;
+  }
+}
+
+/**
+ * The only way this server talks to a provider: to its own addresses (provider-targets.ts), without following redirects,
+ * in bounded time (the library's signal holds for the body too), reading a bounded answer.
+ */
+export function providerFetch(issuer: URL, fetch: Fetch): CustomFetch {
+  return async (address, { method, headers, body, signal }) => {
+    const url = URL.parse(address);
+    if (url === null || !isProviderTarget(url, issuer)) {
+      throw new ProviderSilentError("PROVIDER_TARGET", "The provider names an address that is not one of a provider.");
+    }
+    try {
+      const response = await fetch(url.href, {
+        ...{ method, headers, redirect: "manual" },
+        ...(body == null ? {} : { body: asBody(body) }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+      if (response.status >= 500)
+        throw new ProviderSilentError("PROVIDER_STATUS", `The provider answered ${response.status}.`);
+      return await readBounded(response);
+    } catch (error) {
+      if (error instanceof ProviderSilentError) throw error;
+      throw new ProviderSilentError("PROVIDER_ANSWER", "The provider did not answer.", error);
+    }
+  };
+}
+
+function asBody(body: unknown): string | URLSearchParams {
+  if (typeof body === "string" || body instanceof URLSearchParams) return body;
+  throw new Error("A request to the provider has a body of another kind.");
+}
+
+async function readBounded(response: Response): Promise<Response> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > bytesMax) throw new ProviderSilentError("PROVIDER_LENGTH", "The provider's answer is too long.");
+    chunks.push(chunk);
+  }
+  const { status, headers } = response;
+  return new Response(bytes === 0 ? null : Buffer.concat(chunks), { status, headers });
+}
+
+function isThisMachine(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);
+}
+
+/** A name that a public certificate can vouch for: no address, nor a name of this machine. */
+function isName(hostname: string): boolean {
+  return isIP(hostname.replace(/^\[|\]$/g, "")) === 0 && hostname !== "localhost" && !hostname.endsWith(".localhost");
+}
+
+/**
+ * Whether an address that a provider's answer names may be asked, or a browser be sent there (threat: answers that turn
+ * the server against its own network). The issuer's own host is the operator's word. Any other must be a name under
+ * https: whatever machine the name leads to, also one of the inner network, has to hold its certificate. Only the parts
+ * of a provider on this machine, which is for trying things out, may speak plainly and on ports of their own.
+ */
+export function isProviderTarget(target: URL, issuer: URL): boolean {
+  if (target.username !== "" || target.password !== "") return false;
+  if (target.origin === issuer.origin) return true;
+  if (isThisMachine(issuer.hostname) && isThisMachine(target.hostname)) {
+    return target.protocol === "https:" || target.protocol === "http:";
+  }
+  return target.protocol === "https:" && (target.hostname === issuer.hostname || isName(target.hostname));
+}

@@ -1,0 +1,114 @@
+import { minuteMs } from "../../base/clock.ts";
+import { unavailable } from "../../base/errors.ts";
+import type { Random } from "../../base/random.ts";
+import { digest } from "../../crypto/digests.ts";
+import type { Keyring } from "../../crypto/keyring.ts";
+import { makeOpaqueToken } from "../../crypto/tokens.ts";
+import type { WriteConnection } from "../../database/database.ts";
+import type { SealedColumn } from "../../database/sealed-column.ts";
+import type { SignOnStepStore } from "../store/sign-on-steps.ts";
+import type { SignOnSecrets } from "./provider.ts";
+
+/** Long enough to sign in at a provider with everything it asks, or to find a password. */
+export const signOnStepMs = 10 * minuteMs;
+
+/** Many people may stand behind one address; its flood costs nobody else a step. */
+const limits = { perClientMax: 200, stepsMax: 20_000 };
+const retrySeconds = 60;
+const tokenShape = /^[A-Za-z0-9_-]{43}$/;
+
+/** The browser is on its way to the provider. */
+export interface StepOnTheWay {
+  readonly is: "on_the_way";
+  readonly secrets: SignOnSecrets;
+  /** A path of ours to go to afterwards. */
+  readonly next: string | null;
+  /** Somebody signed in wants to link an identity to this account; null: to sign in. */
+  readonly linkTo: number | null;
+}
+
+/** The provider has spoken, and the account's owner has to confirm that this is them. */
+export interface StepToConfirm {
+  readonly is: "to_confirm";
+  readonly issuer: string;
+  readonly subject: string;
+  /** What the provider calls them. */
+  readonly email: string;
+  readonly userId: number;
+  readonly next: string | null;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+export type SignOnStep = StepOnTheWay | StepToConfirm;
+
+export interface SignOnSteps {
+  /** @returns the token that the browser keeps. @throws AppError unavailable: too many are on their way. */
+  keep(step: SignOnStep, client: string, now: number): Promise<string>;
+  /** undefined: unknown, used or over. */
+  find(token: string | undefined, now: number): Promise<SignOnStep | undefined>;
+  /** True for one caller only. */
+  take(writing: WriteConnection, token: string, now: number): Promise<boolean>;
+  /** @returns how many. */
+  removeExpired(now: number, stepsMax: number): Promise<number>;
+}
+
+const contextOf = (stepDigest: Buffer) => `sign_on_steps:step:${stepDigest.toString("hex")}`;
+
+/** For whoever seals anew what lies sealed. */
+export const signOnStepColumn: SealedColumn = {
+  table: "sign_on_steps",
+  idColumn: "digest",
+  sealedColumn: "step_sealed",
+  contextOf: (id) => contextOf(Buffer.from(typeof id === "number" ? [] : id)),
+};
+
+export function createSignOnSteps(deps: {
+  readonly store: SignOnStepStore;
+  readonly keyring: () => Keyring;
+  readonly random: Random;
+}): SignOnSteps {
+  const { store, keyring, random } = deps;
+  return {
+    async keep(step, client, now) {
+      const token = makeOpaqueToken(random);
+      const stepDigest = digest(token);
+      const sealed = keyring().seal(contextOf(stepDigest), Buffer.from(JSON.stringify(step), "utf8"));
+      const kept = await store.insertStep(
+        { digest: stepDigest, sealed, client, now },
+        { since: now - signOnStepMs, ...limits },
+      );
+      if (!kept) throw unavailable("Too many people are signing in at the provider.", retrySeconds);
+      return token;
+    },
+    async find(token, now) {
+      if (token === undefined || !tokenShape.test(token)) return undefined;
+      const stepDigest = digest(token);
+      const sealed = await store.findStep(stepDigest, now - signOnStepMs);
+      const opened = sealed === undefined ? undefined : keyring().open(contextOf(stepDigest), sealed);
+      return opened === undefined ? undefined : readStep(JSON.parse(opened.toString("utf8")));
+    },
+    take: (writing, token, now) => store.takeStep(writing, digest(token), now - signOnStepMs),
+    removeExpired: (now, stepsMax) => store.deleteStepsBefore(now - signOnStepMs, stepsMax),
+  };
+}
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+/** @returns undefined for a step of another version of this program. */
+function readStep(step: unknown): SignOnStep | undefined {
+  if (!isFields(step) || (typeof step.next !== "string" && step.next !== null)) return undefined;
+  const { next } = step;
+  if (step.is === "on_the_way" && isFields(step.secrets)) {
+    const { state, nonce, verifier } = step.secrets;
+    const linkTo = typeof step.linkTo === "number" ? step.linkTo : null;
+    const whole = typeof state === "string" && typeof nonce === "string" && typeof verifier === "string";
+    return whole ? { is: step.is, secrets: { state, nonce, verifier }, next, linkTo } : undefined;
+  }
+  const { is, issuer, subject, email, userId, createdAt } = step;
+  const named = typeof issuer === "string" && typeof subject === "string" && typeof email === "string";
+  if (is !== "to_confirm" || !named || typeof userId !== "number" || typeof createdAt !== "number") return undefined;
+  return { is, issuer, subject, email, userId, next, createdAt };
+}

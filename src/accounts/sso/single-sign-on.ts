@@ -1,0 +1,189 @@
+import type { Clock } from "../../base/clock.ts";
+import { normalizeEmail } from "../../base/email.ts";
+import { AppError } from "../../base/errors.ts";
+import type { Random } from "../../base/random.ts";
+import { digest, equalDigests } from "../../crypto/digests.ts";
+import { makeOpaqueToken } from "../../crypto/tokens.ts";
+import type { Database } from "../../database/database.ts";
+import type { ClientContext, Session, User } from "../account.ts";
+import type { AccountsDeps } from "../deps.ts";
+import type { Guard, SessionStarts } from "../sessions/sessions.ts";
+import type { IdentityStore } from "../store/identities.ts";
+import type { Provider, ProviderClaims } from "./provider.ts";
+import type { SignOnSteps, StepOnTheWay } from "./sign-on-steps.ts";
+
+/** Where people see and undo what is linked to their account. */
+export const signOnSettingsPath = "/users/single_sign_on";
+
+export type SignOnOutcome =
+  | {
+      readonly is: "signed_in";
+      readonly sessionToken: string;
+      readonly waitsForFactor: boolean;
+      readonly next: string | null;
+    }
+  /** The account's owner has to confirm first. `stepToken` replaces the one that came. */
+  | { readonly is: "to_confirm"; readonly stepToken: string }
+  /** The identity was this account's before. */
+  | { readonly is: "linked_before" }
+  /** The identity is another account's. */
+  | { readonly is: "linked_elsewhere" }
+  | { readonly is: "denied" }
+  | { readonly is: "unverified_email" }
+  /** No account that may be used: none there and none to be had, or a disabled one. */
+  | { readonly is: "no_account" }
+  /** Another browser, too late, a second time, or an answer that does not hold; `error` for the log. */
+  | { readonly is: "invalid"; readonly error: unknown };
+
+export interface SingleSignOn {
+  /**
+   * @param request.next a path of ours. `linkTo`: whoever is signed in and wants to add this way in; null: to sign in.
+   * @throws AppError not_found: there is no single sign-on here; unavailable: the provider cannot be asked.
+   */
+  beginSignOn(request: {
+    next: string | null;
+    linkTo: Session | null;
+    client: ClientContext;
+  }): Promise<{ readonly url: string; readonly stepToken: string }>;
+  /**
+   * @param request.query what came back from the provider, without `?`. `session`: of whoever is signed in already.
+   * @throws AppError as `beginSignOn`.
+   */
+  completeSignOn(request: {
+    stepToken: string | undefined;
+    query: string;
+    session: Session | null;
+    client: ClientContext;
+  }): Promise<SignOnOutcome>;
+  /** For the timetable: forgets at most `stepsMax` steps that are over. @returns how many. */
+  removeExpiredSignOnSteps(stepsMax: number): Promise<number>;
+}
+
+interface Deps {
+  readonly db: Pick<Database, "autocommit">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly settings: AccountsDeps["settings"];
+  readonly provider: Provider | undefined;
+  readonly steps: SignOnSteps;
+  readonly identities: IdentityStore;
+  readonly findUserByEmail: (email: string) => Promise<User | undefined>;
+  readonly startSession: SessionStarts["start"];
+}
+
+export function createSingleSignOn(deps: Deps): SingleSignOn {
+  const { db, clock, random, steps } = deps;
+  const invalid = { is: "invalid", error: undefined } as const;
+
+  return {
+    async beginSignOn({ next, linkTo, client }) {
+      const provider = openProvider(deps);
+      const make = () => makeOpaqueToken(random);
+      const secrets = { state: make(), nonce: make(), verifier: make() };
+      const url = await provider.signOnUrl(secrets);
+      const step = { is: "on_the_way", secrets, next, linkTo: linkTo?.user.id ?? null } as const;
+      return { url, stepToken: await steps.keep(step, client.throttleKey, clock.now()) };
+    },
+
+    async completeSignOn({ stepToken, query, session, client }) {
+      const provider = openProvider(deps);
+      const step = await steps.find(stepToken, clock.now());
+      // A wrong state leaves the step as it is: some other site has sent the browser here, not the provider.
+      if (stepToken === undefined || step?.is !== "on_the_way" || !isStateOf(step, query)) return invalid;
+      if (!(await steps.take(db.autocommit, stepToken, clock.now()))) return invalid;
+      const answer = await provider.readAnswer(query, step.secrets);
+      if (answer.is !== "claims") return answer;
+      const { linkTo, next } = step;
+      if (linkTo === null) return signInAs(answer.claims, next, client, deps);
+      return session?.user.id === linkTo ? askToLink(answer.claims, linkTo, client, deps) : invalid;
+    },
+
+    removeExpiredSignOnSteps: (stepsMax) => steps.removeExpired(clock.now(), stepsMax),
+  };
+}
+
+function isStateOf({ secrets }: StepOnTheWay, query: string): boolean {
+  return equalDigests(digest(new URLSearchParams(query).get("state") ?? ""), digest(secrets.state));
+}
+
+async function signInAs(
+  claims: ProviderClaims,
+  next: string | null,
+  client: ClientContext,
+  deps: Deps,
+): Promise<SignOnOutcome> {
+  const known = await deps.identities.findUserByIdentity(claims);
+  if (known !== undefined) return enter(known, claims, next, client, deps);
+  const email = verifiedEmailOf(claims);
+  if (email === undefined) return { is: "unverified_email" };
+  const now = deps.clock.now();
+  const found = await deps.findUserByEmail(email);
+  if (found !== undefined) {
+    // The provider's word alone opens no account that was made otherwise: its owner has to confirm it here.
+    return found.disabledAt === null
+      ? keepToConfirm(claims, email, found.id, next, client, deps)
+      : { is: "no_account" };
+  }
+  const { signupsDisabled, signupEmailPattern } = deps.settings;
+  if (signupsDisabled || signupEmailPattern?.test(email) === false) return { is: "no_account" };
+  const { issuer, subject } = claims;
+  const made = await deps.identities.insertUserWithIdentity({ issuer, subject, email, now });
+  if (made === "no_users_yet") return { is: "no_account" };
+  // Somebody was faster by a moment; the next try finds what they made.
+  if (typeof made === "string") return { is: "invalid", error: undefined };
+  return enter(made, claims, next, client, deps);
+}
+
+async function enter(
+  user: User,
+  { issuer, subject }: ProviderClaims,
+  next: string | null,
+  client: ClientContext,
+  { identities, settings, startSession, clock }: Deps,
+): Promise<SignOnOutcome> {
+  if (settings.emails && user.confirmedAt === null) return { is: "no_account" };
+  const still: Guard = (tx) => identities.isIdentityOf(tx, { issuer, subject }, user.id);
+  const sessionToken = await startSession(user, client, clock.now(), still);
+  if (sessionToken === undefined) return { is: "no_account" };
+  return { is: "signed_in", sessionToken, waitsForFactor: user.hasSecondFactor, next };
+}
+
+/**
+ * The e-mail may be another than the account's: it decides nothing here. It must be verified all the same, for one rule
+ * is easier to rely on than two.
+ */
+async function askToLink(
+  claims: ProviderClaims,
+  userId: number,
+  client: ClientContext,
+  deps: Deps,
+): Promise<SignOnOutcome> {
+  const email = verifiedEmailOf(claims);
+  if (email === undefined) return { is: "unverified_email" };
+  const owner = await deps.identities.findUserByIdentity(claims);
+  if (owner !== undefined) return { is: owner.id === userId ? "linked_before" : "linked_elsewhere" };
+  return keepToConfirm(claims, email, userId, signOnSettingsPath, client, deps);
+}
+
+async function keepToConfirm(
+  { issuer, subject }: ProviderClaims,
+  email: string,
+  userId: number,
+  next: string | null,
+  client: ClientContext,
+  { steps, clock }: Deps,
+): Promise<SignOnOutcome> {
+  const now = clock.now();
+  const step = { is: "to_confirm", issuer, subject, email, userId, next, createdAt: now } as const;
+  return { is: "to_confirm", stepToken: await steps.keep(step, client.throttleKey, now) };
+}
+
+function verifiedEmailOf({ verifiedEmail }: ProviderClaims): string | undefined {
+  return verifiedEmail === undefined ? undefined : normalizeEmail(verifiedEmail);
+}
+
+/** @throws AppError not_found. */
+export function openProvider({ provider, settings }: Pick<Deps, "provider" | "settings">): Provider {
+  if (provider === undefined || settings.loginsDisabled) throw new AppError("not_found", "not-found");
+  return provider;
+}

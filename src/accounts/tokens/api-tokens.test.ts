@@ -1,0 +1,276 @@
+import { describe, expect, it } from "vitest";
+import { makeTestAccounts, makeUser, startOfTests, untilUsed } from "../../../test/support/accounts.ts";
+import { changeRows, readRows } from "../../../test/support/engine-database.ts";
+import { keepEmails } from "../../../test/support/kept-emails.ts";
+import { dayMs, minuteMs } from "../../base/clock.ts";
+import { digest } from "../../crypto/digests.ts";
+import type { Database } from "../../database/database.ts";
+import { type TokenLimits, tokenLimits } from "./api-tokens.ts";
+
+const address = "192.0.2.1";
+
+/** So many tokens more, without the time that it takes to make each. */
+async function fill(db: Database, userId: number, tokens: number): Promise<void> {
+  const insert = (digestOf: string) =>
+    `WITH RECURSIVE numbers (number) AS
+       (SELECT CAST(1000 AS BIGINT) UNION ALL SELECT number + 1 FROM numbers WHERE number < 1000 + ? - 1)
+     INSERT INTO api_tokens (id, user_id, name, digest, scopes, created_at)
+     SELECT number, CAST(? AS BIGINT), 'n', ${digestOf}, 'create', 0 FROM numbers`;
+  const text = { sqlite: insert("CAST(number AS BLOB)"), postgres: insert("int8send(number)") };
+  expect(await changeRows(db, text, tokens, userId)).toBe(tokens);
+}
+
+describe("API tokens", () => {
+  it("stand for their user until they are revoked", async () => {
+    const { accounts, advance } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    const { token, apiToken } = await accounts.createToken(ada.id, "  deploy  ");
+    expect(token).toMatch(/^sp_[A-Za-z0-9_-]{43}$/);
+    expect(apiToken).toEqual({
+      ...{ id: 1, name: "deploy", scopes: ["create", "read", "expire"], expiresAt: null, networks: [] },
+      ...{ createdAt: startOfTests, lastUsedAt: null, lastUsedAddress: null, revokedAt: null },
+    });
+    expect(await accounts.authenticateToken({ token, address })).toMatchObject({ user: ada });
+    advance(1);
+    expect(await accounts.revokeToken(ada.id, apiToken.id)).toBe(true);
+    expect(await accounts.authenticateToken({ token, address })).toBeUndefined();
+    expect(await accounts.revokeToken(ada.id, apiToken.id)).toBe(false);
+    expect(await accounts.listTokens(ada.id)).toEqual([
+      { ...apiToken, lastUsedAt: startOfTests, lastUsedAddress: address, revokedAt: startOfTests + 1 },
+    ]);
+  });
+
+  it("are revoked and listed by their own user alone, newest first", async () => {
+    const { accounts } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    const eve = await makeUser(accounts, "eve@example.com");
+    const first = await accounts.createToken(ada.id, "first");
+    const second = await accounts.createToken(ada.id, "second");
+    expect(await accounts.revokeToken(eve.id, first.apiToken.id)).toBe(false);
+    expect(await accounts.revokeToken(ada.id, Number.NaN)).toBe(false);
+    expect(await accounts.listTokens(ada.id)).toEqual([second.apiToken, first.apiToken]);
+    expect(await accounts.listTokens(eve.id)).toEqual([]);
+    expect(await accounts.authenticateToken({ token: first.token, address })).toMatchObject({ user: ada });
+  });
+
+  it("are stored as digests", async () => {
+    const { accounts, db } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    const { token } = await accounts.createToken(ada.id, "n");
+    const [row] = await readRows(db, "SELECT * FROM api_tokens");
+    expect(row?.digest).toEqual(digest(token));
+    expect(JSON.stringify(row)).not.toContain(token);
+  });
+
+  it("must belong to the e-mail when one is given", async () => {
+    const { accounts } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    await makeUser(accounts, "eve@example.com");
+    const { token } = await accounts.createToken(ada.id, "n");
+    expect(await accounts.authenticateToken({ token, email: "ADA@example.com ", address })).toMatchObject({
+      user: ada,
+    });
+    expect(await accounts.authenticateToken({ token, email: "eve@example.com", address })).toBeUndefined();
+    expect(await accounts.authenticateToken({ token, email: "nobody@example.com", address })).toBeUndefined();
+    expect(await accounts.authenticateToken({ token, email: "no address", address })).toBeUndefined();
+    expect(await accounts.authenticateToken({ token, email: "", address })).toBeUndefined();
+  });
+
+  it.each(["", "sp_", `sp_${"a".repeat(43)}`, `${"a".repeat(46)}`, "a".repeat(1_000_000)])(
+    "are not guessed: wrong token %#",
+    async (token) => {
+      const { accounts } = makeTestAccounts();
+      const ada = await makeUser(accounts);
+      await accounts.createToken(ada.id, "n");
+      expect(await accounts.authenticateToken({ token, address })).toBeUndefined();
+    },
+  );
+
+  it("of any shape that other servers give are looked up, and nothing longer", async () => {
+    const { accounts, db } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    await accounts.createToken(ada.id, "n");
+    const imported = "hTz_-4567890abcdefgh";
+    await changeRows(db, "UPDATE api_tokens SET digest = ?", digest(imported));
+    expect(await accounts.authenticateToken({ token: imported, address })).toMatchObject({ user: ada });
+    for (const token of [`${imported} `, `${imported}=`, imported.repeat(4)]) {
+      await changeRows(db, "UPDATE api_tokens SET digest = ?", digest(token));
+      expect(await accounts.authenticateToken({ token, address })).toBeUndefined();
+    }
+  });
+
+  it("carry the scopes they were made with; those from before there were scopes, all", async () => {
+    const { accounts, db } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    const { token, apiToken } = await accounts.createToken(ada.id, "n", { scopes: ["read", "create", "read"] });
+    const scopes = async () => (await accounts.authenticateToken({ token, address }))?.scopes;
+    expect(apiToken.scopes).toEqual(["create", "read"]);
+    expect(await scopes()).toEqual(["create", "read"]);
+    await changeRows(db, "UPDATE api_tokens SET scopes = NULL");
+    expect(await scopes()).toEqual(["create", "read", "expire"]);
+    expect((await accounts.listTokens(ada.id))[0]?.scopes).toEqual(["create", "read", "expire"]);
+    await changeRows(db, "UPDATE api_tokens SET scopes = 'admin toString'");
+    expect(await scopes()).toEqual([]);
+  });
+
+  it("are refused from the instant they expire, and then make room for others", async () => {
+    const { accounts, advance, db } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    const { token, apiToken } = await accounts.createToken(ada.id, "n", { expiresInDays: 30 });
+    expect(apiToken.expiresAt).toBe(startOfTests + 30 * dayMs);
+    advance(30 * dayMs - 1);
+    expect(await accounts.authenticateToken({ token, address })).toMatchObject({ user: ada });
+    advance(1);
+    expect(await accounts.authenticateToken({ token, address })).toBeUndefined();
+    await fill(db, ada.id, tokenLimits.inUseMax - 1);
+    await accounts.createToken(ada.id, "in the room of the expired one");
+    await expect(accounts.createToken(ada.id, "n")).rejects.toMatchObject({ code: "invalid_fields" });
+    expect(await readRows(db, "SELECT id FROM api_tokens")).toHaveLength(tokenLimits.inUseMax + 1);
+  });
+
+  it.each<[string, string, boolean]>([
+    ["192.0.2.0/24", "192.0.2.77", true],
+    ["192.0.2.0/24", "192.0.3.1", false],
+    ["::ffff:192.0.2.0/120", "192.0.2.77", true],
+    ["192.0.2.77", "::ffff:192.0.2.77", true],
+    ["2001:db8::/32", "2001:db8::1", true],
+    ["2001:db8::/32", "192.0.2.77", false],
+    ["0.0.0.0/0", "2001:db8::1", false],
+    ["192.0.2.1", "", false],
+    ["192.0.2.1", "nonsense", false],
+  ])("of the network %s, from %j: %s", async (network, from, works) => {
+    const { accounts } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    const { token } = await accounts.createToken(ada.id, "n", { networks: ["198.51.100.9", network] });
+    expect((await accounts.authenticateToken({ token, address: from })) !== undefined).toBe(works);
+  });
+
+  it("keep each network once and in its shortest form", async () => {
+    const { accounts, db } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    const networks = ["10.1.2.3/8", "10.0.0.0/8", "::ffff:10.0.0.0/104", "2001:DB8::0/32", "192.0.2.1/32"];
+    const { token, apiToken } = await accounts.createToken(ada.id, "n", { networks });
+    expect(apiToken.networks).toEqual(["10.0.0.0/8", "2001:db8::/32", "192.0.2.1"]);
+    await changeRows(db, "UPDATE api_tokens SET networks = 'nonsense'");
+    expect(await accounts.authenticateToken({ token, address })).toBeUndefined();
+  });
+
+  it.each<[string, TokenLimits]>([
+    ["scopes", { scopes: [] }],
+    ["expiresInDays", { expiresInDays: 0 }],
+    ["expiresInDays", { expiresInDays: 3_651 }],
+    ["expiresInDays", { expiresInDays: 1.5 }],
+    ["expiresInDays", { expiresInDays: Number.NaN }],
+    ["expiresInDays", { expiresInDays: Number.POSITIVE_INFINITY }],
+    ["networks", { networks: ["10.0.0.0/8", "ten"] }],
+    ["networks", { networks: [""] }],
+    ["networks", { networks: Array.from({ length: 51 }, (_, at) => `192.0.2.${at}`) }],
+  ])("say what is wrong with their %s: case %#", async (field, limits) => {
+    const { accounts } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    await expect(accounts.createToken(ada.id, "n", limits)).rejects.toMatchObject({
+      code: "invalid_fields",
+      fields: { [field]: [expect.any(String)] },
+    });
+    expect(await accounts.listTokens(ada.id)).toEqual([]);
+  });
+
+  it("are made and revoked with one mail each to their user, and none for what did not happen", async () => {
+    const { outbox, letters } = keepEmails();
+    const { accounts } = makeTestAccounts({ outbox });
+    const ada = await makeUser(accounts);
+    const client = { address: "192.0.2.9", userAgent: "Firefox" };
+    const { apiToken, token } = await accounts.createToken(ada.id, " deploy ", {}, client);
+    await expect(accounts.createToken(ada.id, "", {}, client)).rejects.toMatchObject({ code: "invalid_fields" });
+    await accounts.revokeToken(999, apiToken.id, client);
+    await accounts.revokeToken(ada.id, apiToken.id);
+    await accounts.revokeToken(ada.id, apiToken.id, client);
+    const content = { kind: "notice", subject: "deploy", at: startOfTests };
+    expect(letters).toEqual([
+      { to: ada.email, language: null, content: { ...content, notice: "token_made", ...client } },
+      { to: ada.email, language: null, content: { ...content, notice: "token_revoked", address: "", userAgent: "" } },
+    ]);
+    expect(JSON.stringify(letters)).not.toContain(token);
+  });
+
+  it.each(["", "   ", "a".repeat(256), "two\nlines", "\ud800"])("refuse a bad name: case %#", async (name) => {
+    const { accounts } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    await expect(accounts.createToken(ada.id, name)).rejects.toMatchObject({
+      code: "invalid_fields",
+      fields: { name: [expect.stringContaining("1 to 255 characters")] },
+    });
+  });
+
+  it("are bounded in number, those in use and those revoked", async () => {
+    const { accounts, db } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    const make = () => accounts.createToken(ada.id, "n");
+    const { apiToken: first } = await make();
+    await fill(db, ada.id, tokenLimits.inUseMax - 1);
+    await expect(make()).rejects.toMatchObject({ fields: { tokens: ["1000 tokens are in use: revoke one first."] } });
+    await changeRows(db, "UPDATE api_tokens SET revoked_at = created_at WHERE id <> ?", first.id);
+    await accounts.revokeToken(ada.id, first.id);
+    const next = await make();
+    await accounts.revokeToken(ada.id, next.apiToken.id);
+    await make();
+    const listed = await accounts.listTokens(ada.id);
+    expect(listed).toHaveLength(201);
+    expect(listed.map((token) => token.id)).not.toContain(first.id);
+  });
+
+  it("are shown by fifty, those in use before those that have ended", async () => {
+    const { accounts, advance } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    const eve = await makeUser(accounts, "eve@example.com");
+    await accounts.createToken(eve.id, "another's");
+    const short = await accounts.createToken(ada.id, "short", { expiresInDays: 1 });
+    const made = await Promise.all(Array.from({ length: 101 }, () => accounts.createToken(ada.id, "n")));
+    const ids = made.map(({ apiToken }) => apiToken.id).sort((a, b) => b - a);
+    const [newest = 0] = ids;
+    await accounts.revokeToken(ada.id, newest);
+    advance(dayMs);
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => accounts.listTokenPage(ada.id, page)));
+    expect(pages.map(({ tokens, hasMore }) => [tokens.length, hasMore])).toEqual([
+      ...[
+        [50, true],
+        [50, true],
+        [2, false],
+        [0, false],
+      ],
+    ]);
+    const shown = pages.flatMap(({ tokens }) => tokens.map(({ id }) => id));
+    expect(shown).toEqual([...ids.slice(1), newest, short.apiToken.id]);
+  });
+
+  it("record their use at most once a minute, and again after the clock was set back", async () => {
+    const { accounts, db, advance } = makeTestAccounts();
+    const ada = await makeUser(accounts);
+    const { token } = await accounts.createToken(ada.id, "n");
+    await Promise.all(Array.from({ length: 100 }, () => accounts.authenticateToken({ token, address })));
+    await untilUsed(db, "api_token", startOfTests);
+    advance(minuteMs - 1);
+    await accounts.authenticateToken({ token, address });
+    advance(1);
+    await accounts.authenticateToken({ token, address });
+    await untilUsed(db, "api_token", startOfTests + minuteMs);
+    advance(-5 * minuteMs);
+    await accounts.authenticateToken({ token, address });
+    await untilUsed(db, "api_token", startOfTests - 4 * minuteMs);
+  });
+
+  it("work on when the use cannot be recorded, and the failure is told", async () => {
+    const told: string[] = [];
+    const { accounts, db } = makeTestAccounts({ onUseNotRecorded: (of) => told.push(of) });
+    const ada = await makeUser(accounts);
+    const { token } = await accounts.createToken(ada.id, "n");
+    await changeRows(db, {
+      sqlite: "CREATE TRIGGER broken BEFORE UPDATE ON api_tokens BEGIN SELECT RAISE(ABORT, 'broken'); END",
+      postgres: "ALTER TABLE api_tokens ADD CONSTRAINT broken CHECK (last_used_at IS NULL)",
+    });
+    for (let at = 0; at < 5; at += 1)
+      expect(await accounts.authenticateToken({ token, address })).toMatchObject({ user: ada });
+    await accounts.signOut("a".repeat(43));
+    expect(told).toEqual(["api_token"]);
+  });
+});
