@@ -6,7 +6,7 @@ import type { Random } from "../base/random.ts";
 import { BlobMissingError, type BlobStore } from "../blobs/blob-store.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { sealedLength } from "../crypto/stream-seal.ts";
-import { migrations } from "../database/migrations.ts";
+import { schemaVersions } from "../database/schema/versions.ts";
 import { indexKeyContext } from "../pushes/vault.ts";
 import { BackupError } from "./backup-error.ts";
 import { openBackup } from "./backup-source.ts";
@@ -167,7 +167,7 @@ class Writing {
     using copy = new DatabaseCopy(this.#copyPath);
     copy.assertSound();
     const { schemaVersion, keyIds, counts } = copy.facts();
-    if (schemaVersion > migrations.length) {
+    if (schemaVersion > schemaVersions.length) {
       throw new BackupError(`A newer version of Sealpush keeps ${databasePath}: make the backup with that one.`);
     }
     const indexKey = copy.indexKeySealed();

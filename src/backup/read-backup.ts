@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Keyring } from "../crypto/keyring.ts";
-import { migrations } from "../database/migrations.ts";
+import { schemaVersions } from "../database/schema/versions.ts";
 import { indexKeyContext } from "../pushes/vault.ts";
 import { BackupError } from "./backup-error.ts";
 import type { BackupSource } from "./backup-source.ts";
@@ -102,9 +102,9 @@ class Reading {
       assertKeys(manifest.keyIds, keyring);
       assertSealed(keyring, this.#manifest, this.#seal.toString("latin1"));
     }
-    if (manifest.schemaVersion > migrations.length) {
+    if (manifest.schemaVersion > schemaVersions.length) {
       throw new BackupError(
-        `The backup has schema version ${manifest.schemaVersion}, this program knows ${migrations.length}: ` +
+        `The backup has schema version ${manifest.schemaVersion}, this program knows ${schemaVersions.length}: ` +
           `restore it with Sealpush ${manifest.applicationVersion} or newer.`,
       );
     }

@@ -70,7 +70,7 @@ it("what is done from a shell stands in the administrators' trail", async () => 
   await cli.run([...about("delete", "eve@example.org"), "--yes"]);
   // Refused, so no line.
   await cli.run(about("demote"));
-  const query = "SELECT action, subject, admin_id, admin_email FROM admin_entries ORDER BY id";
+  const query = "SELECT action, subject, admin_id, admin_email FROM admin_audit_entries ORDER BY id";
   const lines = (await withDatabaseOf(cli.dataDir, (db) => readRows(db, query))).map((row) => Object.values(row));
   const shell = [null, "shell"];
   expect(lines).toEqual([

@@ -40,9 +40,11 @@ export type Transaction = WriteConnection;
 export type InTransaction = (tx: Transaction) => Promise<void>;
 export const nothingElse: InTransaction = () => Promise.resolve();
 
+export type Engine = "sqlite" | "postgres";
+
 /** Where the domain keeps its rows. Both engines give the same answers; nothing is acknowledged before it is durable. */
 export interface Database {
-  readonly engine: "sqlite" | "postgres";
+  readonly engine: Engine;
   /** For what answers a request: it sees what is durable, never a write that is still under way. */
   readonly read: ReadConnection;
   /** The same for the hot path: readings of one row, which may wait a moment to run together. */
@@ -125,7 +127,11 @@ export class OutcomeUnknownError extends AppError {
   }
 }
 
-/** A schema that a newer program has made. */
+/** A newer version of this program created the schema. */
 export class NewerSchemaError extends Error {
   override readonly name = "NewerSchemaError";
+
+  constructor(version: number, newestKnown: number) {
+    super(`The database has schema version ${version}, this program knows ${newestKnown}: start a newer version.`);
+  }
 }

@@ -1,6 +1,7 @@
 import type { DatabaseSettings } from "../config/config.ts";
 import type { Database } from "./database.ts";
 import { refuseForeignFile } from "./foreign-database.ts";
+import type { SchemaVersion } from "./schema/both-engines.ts";
 import { openSqlite } from "./sqlite.ts";
 
 export interface DatabaseEffects {
@@ -9,6 +10,8 @@ export interface DatabaseEffects {
   /** `code`: the driver's, or the system's. */
   readonly onStorageFailure: (code: string) => void;
   readonly onTruncationFailed: (error: unknown) => void;
+  /** Of the schema. Not given: those of this program. */
+  readonly versions?: readonly SchemaVersion[];
 }
 
 export interface AwaitEffects {

@@ -1,23 +1,19 @@
 import SqliteDriver from "better-sqlite3";
-import { NewerSchemaError, type ReadOnlyDatabase } from "./database.ts";
-import { foreignDatabase, tableOfOthers } from "./foreign-database.ts";
-import { migrations } from "./migrations.ts";
+import type { ReadOnlyDatabase } from "./database.ts";
+import type { SchemaVersion } from "./schema/both-engines.ts";
+import { readSchemaVersion } from "./sqlite-migrate.ts";
 import { SqliteStatements } from "./sqlite-statements.ts";
 
 const lockWaitMs = 15_000;
 
-export function openReadOnlySqlite(path: string): ReadOnlyDatabase | "missing" | "older" {
+export function openReadOnlySqlite(
+  path: string,
+  versions: readonly SchemaVersion[],
+): ReadOnlyDatabase | "missing" | "older" {
   const connection = new SqliteDriver(path, { readonly: true, fileMustExist: true, timeout: lockWaitMs });
   try {
-    const version = Number(connection.pragma("user_version", { simple: true }));
-    if (version > migrations.length) {
-      throw new NewerSchemaError(
-        `The database has schema version ${version}, this program knows ${migrations.length}: use a newer version.`,
-      );
-    }
-    if (version < migrations.length) {
-      const found = connection.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
-      if (found.get(tableOfOthers) !== undefined) throw new Error(foreignDatabase);
+    const version = readSchemaVersion(connection, versions.length);
+    if (version < versions.length) {
       connection.close();
       return version === 0 ? "missing" : "older";
     }

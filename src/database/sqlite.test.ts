@@ -2,9 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import SqliteDriver from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { NewerSchemaError } from "./database.ts";
 import { createIds } from "./ids.ts";
-import { migrations } from "./migrations.ts";
 import { openSqlite } from "./sqlite.ts";
 import { makeFolder, makeItems, makeTestDatabase } from "./test-support.ts";
 
@@ -56,19 +54,6 @@ test("the database of a Password Pusher is refused by a sentence, and no table i
   expect(other.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all()).toEqual([
     { name: "schema_migrations" },
   ]);
-});
-
-test("a database of a newer program is refused, and left as it is", async () => {
-  const path = join(makeFolder(), "newer.sqlite3");
-  await reopen(path).close();
-  const other = new SqliteDriver(path);
-  onTestFinished(() => {
-    other.close();
-  });
-  other.pragma(`user_version = ${migrations.length + 1}`);
-  expect(() => reopen(path)).toThrow(NewerSchemaError);
-  expect(() => reopen(path)).toThrow(/start a newer version/);
-  expect(other.pragma("user_version", { simple: true })).toBe(migrations.length + 1);
 });
 
 test("opening again keeps what is there", async () => {

@@ -1,11 +1,12 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import SqliteDriver, { type Database as Connection } from "better-sqlite3";
-import { type Database, NewerSchemaError, type Transaction, type WriteConnection } from "./database.ts";
-import { foreignDatabase, tableOfOthers } from "./foreign-database.ts";
+import type { Database, Transaction, WriteConnection } from "./database.ts";
 import { GroupCommit, type GroupCommitLimits } from "./group-commit.ts";
 import { HotReads } from "./hot-reads.ts";
 import { LogTruncation } from "./log-truncation.ts";
-import { migrations } from "./migrations.ts";
+import type { SchemaVersion } from "./schema/both-engines.ts";
+import { schemaVersions } from "./schema/versions.ts";
+import { migrate } from "./sqlite-migrate.ts";
 import { SqliteStatements } from "./sqlite-statements.ts";
 
 export type { Database as Connection } from "better-sqlite3";
@@ -36,6 +37,8 @@ export interface SqliteOptions {
   /** The write-ahead log could not be cut; it is tried again. */
   readonly onTruncationFailed: (error: unknown) => void;
   readonly limits?: GroupCommitLimits;
+  /** Not given: those of this program. */
+  readonly versions?: readonly SchemaVersion[];
 }
 
 export const groupCommitLimits: GroupCommitLimits = {
@@ -53,7 +56,7 @@ const checkpointPages = 4_000;
 /** Opens (or makes) the database and brings its schema up to date. @throws NewerSchemaError, or the driver's errors. */
 export function openSqlite(options: SqliteOptions): SqliteDatabase {
   makePrivateFile(options.path);
-  const { writer, reader } = openConnections(options.path);
+  const { writer, reader } = openConnections(options.path, options.versions ?? schemaVersions);
   const commits = new GroupCommit(
     writer,
     options.limits ?? groupCommitLimits,
@@ -105,10 +108,10 @@ function makePrivateFile(path: string): void {
   if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
 }
 
-function openConnections(path: string): { writer: Connection; reader: Connection } {
+function openConnections(path: string, versions: readonly SchemaVersion[]): { writer: Connection; reader: Connection } {
   const writer = openConnection(path, "writer");
   try {
-    migrate(writer);
+    migrate(writer, versions);
     writer.pragma("busy_timeout = 0");
     return { writer, reader: openConnection(path, "reader") };
   } catch (error) {
@@ -155,27 +158,4 @@ function useWriteAheadLog(connection: Connection): void {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, startRetryMs);
     }
   }
-}
-
-/** Under the write lock, so that processes starting together migrate once. */
-function migrate(writer: Connection): void {
-  writer
-    .transaction(() => {
-      const version = Number(writer.pragma("user_version", { simple: true }));
-      if (version > migrations.length) {
-        throw new NewerSchemaError(
-          `The database has schema version ${version}, this program knows ${migrations.length}: start a newer version.`,
-        );
-      }
-      // WriteConnection the same version again would still change the file, also for a start that is refused afterwards.
-      if (version === migrations.length) return;
-      if (hasTable(writer, tableOfOthers)) throw new Error(foreignDatabase);
-      for (const statements of migrations.slice(version)) writer.exec(statements);
-      writer.pragma(`user_version = ${migrations.length}`);
-    })
-    .immediate();
-}
-
-function hasTable(connection: Connection, name: string): boolean {
-  return connection.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(name) !== undefined;
 }

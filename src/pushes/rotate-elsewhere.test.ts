@@ -15,7 +15,7 @@ async function sealElsewhere({ domain: { db, keyring } }: TestDomain): Promise<v
     return keyring.seal(column.contextOf(id), Buffer.from(table));
   };
   await changeRows(db, "INSERT INTO totp_factors VALUES (7, ?, 0, 0)", sealFor("totp_factors", 7));
-  await changeRows(db, "INSERT INTO imported_code_keys VALUES (7, ?)", sealFor("imported_code_keys", 7));
+  await changeRows(db, "INSERT INTO imported_backup_code_keys VALUES (7, ?)", sealFor("imported_backup_code_keys", 7));
   const step = Buffer.alloc(32, 9);
   const insertStep = "INSERT INTO sign_on_steps (digest, step_sealed, client, created_at) VALUES (?, ?, '', 0)";
   await changeRows(db, insertStep, step, sealFor("sign_on_steps", step));

@@ -52,13 +52,15 @@ const removeUser = sql<[userId: number]>("DELETE FROM users WHERE id = ?");
 const depart = sql<[userId: number, now: number]>("INSERT INTO deleted_users (user_id, deleted_at) VALUES (?, ?)");
 const insertEntry = sql<
   [now: number, adminId: number | null, adminEmail: string, action: string, subject: string, address: string]
->("INSERT INTO admin_entries (created_at, admin_id, admin_email, action, subject, address) VALUES (?, ?, ?, ?, ?, ?)");
+>(
+  "INSERT INTO admin_audit_entries (created_at, admin_id, admin_email, action, subject, address) VALUES (?, ?, ?, ?, ?, ?)",
+);
 const trimEntries = sql<[keptMax: number]>(
-  "DELETE FROM admin_entries WHERE id <= (SELECT max(id) FROM admin_entries) - ?",
+  "DELETE FROM admin_audit_entries WHERE id <= (SELECT max(id) FROM admin_entries) - ?",
 );
 const entriesFrom = sql<[limit: number, offset: number], AdminEntry>(
   `SELECT created_at AS createdAt, admin_id AS adminId, admin_email AS adminEmail, action, subject, address
-   FROM admin_entries ORDER BY id DESC LIMIT ? OFFSET ?`,
+   FROM admin_audit_entries ORDER BY id DESC LIMIT ? OFFSET ?`,
 );
 
 async function recordInTransaction(tx: Transaction, { by, action, subject, now }: NewEntry): Promise<void> {

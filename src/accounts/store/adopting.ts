@@ -71,7 +71,7 @@ const insertTotpSecret = sql<[userId: number, secretSealed: Buffer, lastStep: nu
   "INSERT INTO totp_factors (user_id, secret_sealed, last_step, confirmed_at) VALUES (?, ?, ?, ?)",
 );
 const insertCodeKey = sql<[userId: number, keySealed: Buffer]>(
-  "INSERT INTO imported_code_keys (user_id, key_sealed) VALUES (?, ?)",
+  "INSERT INTO imported_backup_code_keys (user_id, key_sealed) VALUES (?, ?)",
 );
 const insertCode = sql<[userId: number, digest: Buffer]>(
   "INSERT INTO backup_codes (user_id, digest) VALUES (?, ?) ON CONFLICT (user_id, digest) DO NOTHING",
@@ -87,7 +87,7 @@ const standingOf = sql<[userId: number], RawStanding>(
   `SELECT CASE WHEN password_hash <> '' THEN 1 ELSE 0 END AS hasPassword, totp_factors.secret_sealed AS totpSealed,
      (SELECT count(*) FROM passkeys WHERE passkeys.user_id = users.id) AS passkeys,
      (SELECT count(*) FROM backup_codes WHERE backup_codes.user_id = users.id)
-       + (SELECT count(*) FROM imported_code_keys WHERE imported_code_keys.user_id = users.id) AS codes
+       + (SELECT count(*) FROM imported_backup_code_keys WHERE imported_backup_code_keys.user_id = users.id) AS codes
    FROM users LEFT JOIN totp_factors ON totp_factors.user_id = users.id WHERE users.id = ?`,
 );
 const setPassword = sql<[passwordHash: string, userId: number]>(

@@ -46,7 +46,7 @@ export function importedCodeContext(userId: number): string {
 }
 
 export const sealedImportedCodeKeys: SealedColumn = {
-  table: "imported_code_keys",
+  table: "imported_backup_code_keys",
   idColumn: "user_id",
   sealedColumn: "key_sealed",
   contextOf: (id) => importedCodeContext(Number(id)),
@@ -92,9 +92,9 @@ const anyCode = sql<[userId: number], { userId: number }>(
   "SELECT user_id AS userId FROM backup_codes WHERE user_id = ? LIMIT 1",
 );
 const importedCodeKey = sql<[userId: number], { keySealed: Buffer }>(
-  "SELECT key_sealed AS keySealed FROM imported_code_keys WHERE user_id = ?",
+  "SELECT key_sealed AS keySealed FROM imported_backup_code_keys WHERE user_id = ?",
 );
-const removeImportedCodeKey = sql<[userId: number]>("DELETE FROM imported_code_keys WHERE user_id = ?");
+const removeImportedCodeKey = sql<[userId: number]>("DELETE FROM imported_backup_code_keys WHERE user_id = ?");
 const removeCodes = sql<[userId: number]>("DELETE FROM backup_codes WHERE user_id = ?");
 const insertCode = sql<[userId: number, digest: Buffer]>("INSERT INTO backup_codes (user_id, digest) VALUES (?, ?)");
 

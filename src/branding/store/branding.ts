@@ -21,14 +21,14 @@ export interface BrandingStore {
 }
 
 const allParts = sql<[], StoredPart>(
-  "SELECT name, content, content_type AS contentType, updated_at AS updatedAt FROM branding",
+  "SELECT name, content, content_type AS contentType, updated_at AS updatedAt FROM theme_parts",
 );
 const putPart = sql<[name: string, content: Buffer, contentType: string, updatedAt: number]>(
-  `INSERT INTO branding (name, content, content_type, updated_at) VALUES (?, ?, ?, ?)
+  `INSERT INTO theme_parts (name, content, content_type, updated_at) VALUES (?, ?, ?, ?)
    ON CONFLICT (name) DO UPDATE SET content = excluded.content, content_type = excluded.content_type,
      updated_at = excluded.updated_at`,
 );
-const removePart = sql<[name: string]>("DELETE FROM branding WHERE name = ?");
+const removePart = sql<[name: string]>("DELETE FROM theme_parts WHERE name = ?");
 const currentMark = sql<[], { value: Buffer }>("SELECT value FROM meta WHERE name = 'branding_mark'");
 const putMark = sql<[mark: Buffer]>(
   `INSERT INTO meta (name, value) VALUES ('branding_mark', ?)

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { PoolClient } from "pg";
 import { NewerSchemaError } from "../database.ts";
 import { foreignDatabase, tableOfOthers } from "../foreign-database.ts";
+import type { SchemaVersion } from "../schema/both-engines.ts";
 import { isUniqueViolation, sqlState } from "./failures.ts";
 import type { ConnectionPool } from "./pool.ts";
 
@@ -11,16 +12,19 @@ const retryMs = 50;
 
 /**
  * Brings the schema up to date, once, however many processes start together: who holds the version's row migrates, in
- * one transaction, and the others find it done. `migrations`: from the first version on.
+ * one transaction, and the others find it done. `versions`: from the first on.
  * @throws NewerSchemaError, or an Error with a sentence for the operator.
  */
-export async function migrate(pool: Pick<ConnectionPool, "connect">, migrations: readonly string[]): Promise<void> {
+export async function migrate(
+  pool: Pick<ConnectionPool, "connect">,
+  versions: readonly Pick<SchemaVersion, "postgres">[],
+): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const client = await pool.connect();
     let broken = true;
     try {
       await assertServer(client);
-      await migrateOn(client, migrations);
+      await migrateOn(client, versions);
       broken = false;
       return;
     } catch (error) {
@@ -43,9 +47,9 @@ async function assertServer(client: PoolClient): Promise<void> {
   }
 }
 
-async function migrateOn(client: PoolClient, migrations: readonly string[]): Promise<void> {
+async function migrateOn(client: PoolClient, versions: readonly Pick<SchemaVersion, "postgres">[]): Promise<void> {
   // Without a write, so that a start beside running servers waits for nobody.
-  if ((await findVersion(client, migrations.length)) === migrations.length) return;
+  if ((await findVersion(client, versions.length)) === versions.length) return;
   await assertOurs(client);
   await client.query("CREATE TABLE IF NOT EXISTS schema_version (id BIGINT PRIMARY KEY, version BIGINT NOT NULL)");
   await client.query("INSERT INTO schema_version (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING");
@@ -55,9 +59,9 @@ async function migrateOn(client: PoolClient, migrations: readonly string[]): Pro
     const { rows } = await client.query<{ version: string }>(
       "SELECT version FROM schema_version WHERE id = 1 FOR UPDATE",
     );
-    const version = known(Number(rows[0]?.version ?? 0), migrations.length);
-    for (const statements of migrations.slice(version)) await client.query(statements);
-    await client.query("UPDATE schema_version SET version = $1 WHERE id = 1", [migrations.length]);
+    const version = known(Number(rows[0]?.version ?? 0), versions.length);
+    for (const { postgres } of versions.slice(version)) await client.query(postgres);
+    await client.query("UPDATE schema_version SET version = $1 WHERE id = 1", [versions.length]);
     await client.query("COMMIT");
   } catch (error) {
     await client.query("ROLLBACK");
@@ -83,7 +87,5 @@ export async function findVersion(client: PoolClient, newest: number): Promise<n
 
 function known(version: number, newest: number): number {
   if (version <= newest) return version;
-  throw new NewerSchemaError(
-    `The database has schema version ${version}, this program knows ${newest}: start a newer version.`,
-  );
+  throw new NewerSchemaError(version, newest);
 }

@@ -10,6 +10,8 @@ import {
   type Transaction,
   type WriteConnection,
 } from "../database.ts";
+import type { SchemaVersion } from "../schema/both-engines.ts";
+import { schemaVersions } from "../schema/versions.ts";
 import { sql } from "../statement.ts";
 import {
   isRefusalForNow,
@@ -21,7 +23,6 @@ import {
 } from "./failures.ts";
 import { createHotStatements, type HotStatements } from "./hot-statements.ts";
 import { migrate } from "./migrate.ts";
-import { migrations } from "./migrations.ts";
 import { type ConnectionPool, openPool } from "./pool.ts";
 import { type Connection, PostgresStatements, rollBack } from "./postgres-statements.ts";
 import { again, once, type Patience, Retries, untilHealed, untilKnown } from "./retries.ts";
@@ -33,13 +34,15 @@ export interface PostgresOptions {
   readonly monotonicMs: () => number;
   /** `code`: SQLSTATE, or the system's. */
   readonly onStorageFailure: (code: string) => void;
+  /** Not given: those of this program. */
+  readonly versions?: readonly SchemaVersion[];
 }
 
 /**
  * A write, not a lock alone: whoever waited for it at an isolation that keeps showing an older state is told so by the
  * server (40001) and begins anew.
  */
-const takeTurn = sql<[turn: string]>("UPDATE turns SET name = name WHERE name = ?");
+const takeTurn = sql<[turn: string]>("UPDATE locks SET name = name WHERE name = ?");
 const probe = sql<[], { alive: number }>("SELECT 1 AS alive");
 
 type Work<T> = (connection: Connection) => Promise<T>;
@@ -53,7 +56,7 @@ type Work<T> = (connection: Connection) => Promise<T>;
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const pool = openPool(options.settings, options.onStorageFailure);
   try {
-    await migrate(pool, migrations);
+    await migrate(pool, options.versions ?? schemaVersions);
   } catch (error) {
     await pool.close();
     throw describeStartFailure(error, options.settings);

@@ -1,24 +1,25 @@
 import type { PostgresSettings } from "../../config/config.ts";
 import type { ReadOnlyDatabase } from "../database.ts";
+import type { SchemaVersion } from "../schema/both-engines.ts";
 import { assertOurs, findVersion } from "./migrate.ts";
-import { migrations } from "./migrations.ts";
 import { type ConnectionPool, openPool } from "./pool.ts";
 import { PostgresStatements } from "./postgres-statements.ts";
 import { describeStartFailure } from "./start-failures.ts";
 
 export async function openReadOnlyPostgres(
   settings: PostgresSettings,
+  versions: readonly SchemaVersion[],
 ): Promise<ReadOnlyDatabase | "missing" | "older"> {
   const pool = openPool(settings, () => undefined);
   let looking = false;
   try {
     const version = await withStatements(pool, async (_statements, client) => {
-      const found = await findVersion(client, migrations.length);
-      if (found !== migrations.length) await assertOurs(client);
+      const found = await findVersion(client, versions.length);
+      if (found !== versions.length) await assertOurs(client);
       return found;
     });
     if (version === undefined || version === 0) return "missing";
-    if (version < migrations.length) return "older";
+    if (version < versions.length) return "older";
     looking = true;
     return {
       read: {

@@ -5,10 +5,10 @@ import { sql } from "../statement.ts";
 
 describe("values", () => {
   const putLook = sql<[name: string, content: Buffer, type: string, at: number]>(
-    "INSERT INTO branding (name, content, content_type, updated_at) VALUES (?, ?, ?, ?)",
+    "INSERT INTO theme_parts (name, content, content_type, updated_at) VALUES (?, ?, ?, ?)",
   );
   const findLook = sql<[name: string], { content: Buffer; type: string; at: number }>(
-    "SELECT content, content_type AS type, updated_at AS at FROM branding WHERE name = ?",
+    "SELECT content, content_type AS type, updated_at AS at FROM theme_parts WHERE name = ?",
   );
 
   test.each([

@@ -1,5 +1,8 @@
-/** Pushes, files and the accounts that own them. */
-export const version1 = `
+import { forBothEngines } from "./both-engines.ts";
+
+export const version1 = forBothEngines(
+  (sqlite, postgres) => `
+  -- Values that exist once per domain, by name.
   CREATE TABLE meta (
     name TEXT PRIMARY KEY,
     value BLOB NOT NULL
@@ -10,13 +13,21 @@ export const version1 = `
     next_id INTEGER NOT NULL
   ) WITHOUT ROWID;
 
-  -- Kept in step by the writes themselves: counting what is there would take the longer the more there is.
+${sqlite(`
+  -- Sums that each write keeps up to date: counting the rows would take longer the more there are.
   CREATE TABLE totals (
     name TEXT PRIMARY KEY,
     bytes INTEGER NOT NULL
   ) WITHOUT ROWID;
   INSERT INTO totals (name, bytes) VALUES ('live_anonymous', 0);
-
+`)}
+${postgres(`
+  -- A serialized transaction writes the row of its lock, so those of one lock run one after another over all processes.
+  CREATE TABLE locks (
+    name TEXT PRIMARY KEY
+  );
+  INSERT INTO locks (name) VALUES ('accounts'), ('mail'), ('keys');
+`)}
   CREATE TABLE processes (
     id TEXT PRIMARY KEY,
     active_key_id TEXT NOT NULL,
@@ -24,37 +35,60 @@ export const version1 = `
     seen_at INTEGER NOT NULL
   ) WITHOUT ROWID;
 
+  -- password_hash '': the account has no password and signs in by single sign-on.
+  -- confirmed_at: when the owner proved that the email address is theirs.
+  -- factor_failures: wrong second factors since factor_failures_since. Only somebody who knows the password can add to them.
   CREATE TABLE users (
     id INTEGER PRIMARY KEY,
     email TEXT NOT NULL UNIQUE,
+    unconfirmed_email TEXT,
     password_hash TEXT NOT NULL,
     admin INTEGER NOT NULL,
+    language TEXT,
+    push_defaults TEXT,
     created_at INTEGER NOT NULL,
-    updated_at INTEGER NOT NULL
+    updated_at INTEGER NOT NULL,
+    confirmed_at INTEGER,
+    disabled_at INTEGER,
+    last_signed_in_at INTEGER,
+    factor_failures INTEGER NOT NULL DEFAULT 0,
+    factor_failures_since INTEGER NOT NULL DEFAULT 0
   );
 
   CREATE TABLE sessions (
     digest BLOB PRIMARY KEY,
+    id INTEGER NOT NULL UNIQUE,
     user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
     created_at INTEGER NOT NULL,
-    seen_at INTEGER NOT NULL
+    seen_at INTEGER NOT NULL,
+    waits_for_factor INTEGER NOT NULL,
+    address TEXT NOT NULL,
+    user_agent TEXT NOT NULL
   ) WITHOUT ROWID;
   CREATE INDEX sessions_user ON sessions(user_id);
   CREATE INDEX sessions_seen ON sessions(seen_at);
 
+  -- scopes: separated by spaces; null: all. networks: addresses and CIDR networks separated by commas; null: any.
   CREATE TABLE api_tokens (
     id INTEGER PRIMARY KEY,
     user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
     name TEXT NOT NULL,
     digest BLOB NOT NULL UNIQUE,
+    scopes TEXT,
+    networks TEXT,
     created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    revoked_at INTEGER,
     last_used_at INTEGER,
-    revoked_at INTEGER
+    last_used_address TEXT
   );
   CREATE INDEX api_tokens_user ON api_tokens(user_id);
 
   -- kind: 0 text, 1 file, 2 url, 3 qr. end_reason: 0 views, 1 time, 2 viewer, 3 owner.
   -- An ended anonymous push keeps its row as the tombstone: digest, kind, limits, times and reason.
+  -- PostgreSQL: last_claim_id is the number of the last counted or logged view, chosen by the claim, so that a claim whose
+  -- answer was lost can be looked up. The fill factor leaves room on each page: counting a view moves no row and changes
+  -- no index.
   CREATE TABLE pushes (
     id INTEGER PRIMARY KEY,
     token_digest BLOB NOT NULL UNIQUE,
@@ -72,6 +106,7 @@ export const version1 = `
     audit_count INTEGER NOT NULL,
     deletable_by_viewer INTEGER NOT NULL,
     retrieval_step INTEGER NOT NULL,
+    notify_on_view INTEGER NOT NULL DEFAULT 0,
     seal_generation INTEGER NOT NULL,
     data_key_id INTEGER NOT NULL,
     stored_bytes INTEGER NOT NULL,
@@ -79,17 +114,19 @@ export const version1 = `
     passphrase_salt BLOB,
     token_sealed BLOB,
     name_sealed BLOB,
-    note_sealed BLOB
-  );
-  CREATE INDEX pushes_due ON pushes(expires_at) WHERE ended_at IS NULL;
-  -- Two, so that looking for the few tombstones never walks through an owner's long history, nor the other way round.
+    note_sealed BLOB${postgres(",\n    last_claim_id BIGINT")}
+  )${postgres(" WITH (fillfactor = 85)")};
+  -- PostgreSQL: the included columns answer how much anonymous pushes hold, without a counter that all writes would wait for.
+  CREATE INDEX pushes_due ON pushes(expires_at)${postgres(" INCLUDE (owner_id, stored_bytes)")} WHERE ended_at IS NULL;
+  -- Two indexes: finding the few tombstones must not read an owner's long history, nor the other way round.
   CREATE INDEX pushes_tombstones ON pushes(ended_at) WHERE ended_at IS NOT NULL AND owner_id IS NULL;
   CREATE INDEX pushes_history ON pushes(ended_at) WHERE ended_at IS NOT NULL AND owner_id IS NOT NULL;
   CREATE INDEX pushes_owner ON pushes(owner_id, created_at, id) WHERE owner_id IS NOT NULL;
   CREATE INDEX pushes_owner_active ON pushes(owner_id, created_at, id) WHERE owner_id IS NOT NULL AND ended_at IS NULL;
 
-  -- Rows are appended and overwritten in place, never moved: a moved row would leave a copy of its bytes in the
-  -- unallocated part of a page, out of reach of secure_delete. Hence a key of its own, and one width.
+  -- SQLite: rows are appended and overwritten in place, never moved. A moved row would leave a copy of its bytes in the
+  -- unallocated part of a page, where secure_delete does not reach it. Hence an id of its own, and values of one length.
+  -- PostgreSQL: id is that of the push. The row is deleted when the push ends; the server reuses the space at its own pace.
   CREATE TABLE data_keys (
     id INTEGER PRIMARY KEY,
     sealed BLOB NOT NULL
@@ -99,17 +136,24 @@ export const version1 = `
     push_id INTEGER PRIMARY KEY,
     sealed BLOB NOT NULL
   );
-
+${postgres(`
+  -- Sealed bytes cannot be compressed.
+  ALTER TABLE payloads ALTER COLUMN sealed SET STORAGE EXTERNAL;
+`)}
+  -- key_sealed: null: the key is derived from the push's data key. Set when an edit chose another data key, and sealed
+  -- under that one.
   CREATE TABLE files (
     id INTEGER PRIMARY KEY,
     push_id INTEGER NOT NULL,
     blob_key TEXT NOT NULL UNIQUE,
     size_bytes INTEGER NOT NULL,
-    details_sealed BLOB NOT NULL
+    details_sealed BLOB NOT NULL,
+    key_sealed BLOB
   );
   CREATE INDEX files_push ON files(push_id, id);
 
-  -- sequence > 0: one event each; sequence < 0: -(kind + 1), the folded entry of that kind beyond the cap.
+  -- sequence > 0: one event each; sequence < 0: -(kind + 1), the entry that sums up the events of a kind beyond the cap.
+  -- PostgreSQL: claim_id is the number of the view that the entry logs; see pushes.last_claim_id.
   CREATE TABLE audit_entries (
     push_id INTEGER NOT NULL,
     sequence INTEGER NOT NULL,
@@ -120,9 +164,37 @@ export const version1 = `
     referrer TEXT NOT NULL,
     times INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
-    updated_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,${postgres("\n    claim_id BIGINT,")}
     PRIMARY KEY (push_id, sequence)
   ) WITHOUT ROWID;
+
+  -- Counted views whose owner has not been notified yet. sequence: of the audit entry.
+  CREATE TABLE view_notifications (
+    push_id INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    PRIMARY KEY (push_id, sequence)
+  ) WITHOUT ROWID;
+
+  -- One row for each mailing of a push's link. sequence: of the audit entry. sent and given_up are sets of recipients: bit n
+  -- is the recipient at index n.
+  CREATE TABLE link_deliveries (
+    id INTEGER PRIMARY KEY,
+    push_id INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    recipient_count INTEGER NOT NULL,
+    details_sealed BLOB NOT NULL,
+    sent INTEGER NOT NULL,
+    given_up INTEGER NOT NULL,
+    put_off INTEGER NOT NULL,
+    settled_at INTEGER
+  );
+  CREATE UNIQUE INDEX link_deliveries_push ON link_deliveries(push_id, sequence);
+  -- The latest day (UTC, days since the epoch) on which an owner had links mailed, and to how many addresses.
+  CREATE TABLE link_delivery_days (
+    owner_id INTEGER PRIMARY KEY,
+    day INTEGER NOT NULL,
+    recipient_count INTEGER NOT NULL
+  );
 
   -- due_at 0: at once, whatever the clock says.
   CREATE TABLE blob_deletions (
@@ -132,11 +204,159 @@ export const version1 = `
   ) WITHOUT ROWID;
   CREATE INDEX blob_deletions_due ON blob_deletions(due_at);
 
-  -- Files that belong to no push yet. anonymous_bytes: 0 when somebody signed in sends them.
+  -- Files that belong to no push yet. anonymous_bytes: 0 when the sender is signed in.
   CREATE TABLE uploads (
     blob_key TEXT PRIMARY KEY,
     anonymous_bytes INTEGER NOT NULL,
     renewed_at INTEGER NOT NULL
   ) WITHOUT ROWID;
   CREATE INDEX uploads_renewed ON uploads(renewed_at);
-  `;
+
+  -- Links sent by email. purpose: 0 confirm the account, 1 reset the password, 2 change the email address to new_email.
+  -- password_hash: the password of the sign-up; the account gets it when this link is used.
+  CREATE TABLE mailed_links (
+    digest BLOB PRIMARY KEY,
+    user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
+    purpose INTEGER NOT NULL,
+    new_email TEXT,
+    password_hash TEXT,
+    created_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX mailed_links_user ON mailed_links(user_id, purpose);
+  CREATE INDEX mailed_links_created ON mailed_links(created_at);
+
+  -- Ids of deleted accounts, until none of their pushes is left and no request that they began can still be running.
+  CREATE TABLE deleted_users (
+    user_id INTEGER PRIMARY KEY,
+    deleted_at INTEGER NOT NULL
+  );
+
+  -- Clients that an account has signed in from before: digests of the network and the browser.
+  CREATE TABLE known_clients (
+    user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
+    digest BLOB NOT NULL,
+    seen_at INTEGER NOT NULL,
+    PRIMARY KEY (user_id, digest)
+  ) WITHOUT ROWID;
+
+  -- Only secrets that a code has confirmed. last_step, in Unix time / 30 s: codes of this step and of earlier ones are refused.
+  CREATE TABLE totp_factors (
+    user_id INTEGER PRIMARY KEY REFERENCES users(id) ON DELETE CASCADE,
+    secret_sealed BLOB NOT NULL,
+    last_step INTEGER NOT NULL,
+    confirmed_at INTEGER NOT NULL
+  );
+  CREATE TABLE backup_codes (
+    user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
+    digest BLOB NOT NULL,
+    used_at INTEGER,
+    PRIMARY KEY (user_id, digest)
+  ) WITHOUT ROWID;
+  -- Imported backup codes are stored as digests under a key of the installation that they come from.
+  CREATE TABLE imported_backup_code_keys (
+    user_id INTEGER PRIMARY KEY REFERENCES users(id) ON DELETE CASCADE,
+    key_sealed BLOB NOT NULL
+  );
+  CREATE TABLE passkeys (
+    id INTEGER PRIMARY KEY,
+    user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    credential_id BLOB NOT NULL UNIQUE,
+    public_key BLOB NOT NULL,
+    sign_count INTEGER NOT NULL,
+    transports TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    last_used_at INTEGER
+  );
+  CREATE INDEX passkeys_user ON passkeys(user_id);
+  -- Answered challenges, so that none is accepted twice. Open ones carry their own seal and are not stored: anybody may
+  -- request any number of them.
+  CREATE TABLE passkey_challenges (
+    digest BLOB PRIMARY KEY,
+    answered_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX passkey_challenges_answered ON passkey_challenges(answered_at);
+
+  -- Accounts' identities at providers of single sign-on.
+  CREATE TABLE identities (
+    issuer TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (issuer, subject)
+  ) WITHOUT ROWID;
+  CREATE INDEX identities_user ON identities(user_id);
+  -- Sign-ins that were redirected to a provider, and identities that the account's owner has still to confirm.
+  CREATE TABLE sign_on_steps (
+    digest BLOB PRIMARY KEY,
+    step_sealed BLOB NOT NULL,
+    client TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX sign_on_steps_created ON sign_on_steps(created_at);
+  CREATE INDEX sign_on_steps_client ON sign_on_steps(client, created_at);
+
+  -- Emails to be sent. due_at null: given up. email_sealed holds the recipient and, for some, a link that works.
+  CREATE TABLE outbox (
+    id INTEGER PRIMARY KEY,
+    email_sealed BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    due_at INTEGER,
+    attempts INTEGER NOT NULL,
+    last_error TEXT
+  );
+  CREATE INDEX outbox_due ON outbox(due_at);
+
+  -- What administrators did. admin_email stays readable after the account is deleted.
+  CREATE TABLE admin_audit_entries (
+    id ${sqlite("INTEGER")}${postgres("BIGINT GENERATED BY DEFAULT AS IDENTITY")} PRIMARY KEY,
+    created_at INTEGER NOT NULL,
+    admin_id INTEGER,
+    admin_email TEXT NOT NULL,
+    action TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    address TEXT NOT NULL
+  );
+
+  -- The instance's own name, logo and style sheet, one row each.
+  CREATE TABLE theme_parts (
+    name TEXT PRIMARY KEY,
+    content BLOB NOT NULL,
+    content_type TEXT NOT NULL,
+    updated_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+
+  -- Imported users and pushes, so that another run imports nothing twice. source: the installation. run: the import that
+  -- created the row. missing_parts: separated by spaces, what could not be imported yet; '': complete. The last three count
+  -- what was imported with a push.
+  CREATE TABLE imported_rows (
+    source TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    source_id INTEGER NOT NULL,
+    id INTEGER NOT NULL,
+    run TEXT NOT NULL,
+    missing_parts TEXT NOT NULL,
+    audit_entries INTEGER NOT NULL,
+    notifications INTEGER NOT NULL,
+    files INTEGER NOT NULL,
+    PRIMARY KEY (source, kind, source_id)
+  ) WITHOUT ROWID;
+${postgres(`
+  -- Counters of the limits over all processes. key: a digest of the client or account. Unlogged: no request waits for a
+  -- disk, and a crash or a failover loses only these counters.
+  CREATE UNLOGGED TABLE limit_windows (
+    key BLOB PRIMARY KEY,
+    started_at INTEGER NOT NULL,
+    ends_at INTEGER NOT NULL,
+    count INTEGER NOT NULL
+  ) WITH (fillfactor = 70);
+  CREATE INDEX limit_windows_end ON limit_windows(ends_at);
+  -- charged_at: the time of each attempt.
+  CREATE UNLOGGED TABLE limit_attempts (
+    key BLOB PRIMARY KEY,
+    charged_at INTEGER[] NOT NULL,
+    ends_at INTEGER NOT NULL
+  ) WITH (fillfactor = 70);
+  CREATE INDEX limit_attempts_end ON limit_attempts(ends_at);
+`)}`,
+);

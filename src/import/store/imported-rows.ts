@@ -81,7 +81,7 @@ const insertRow = sql<
     files: number,
   ]
 >(
-  `INSERT INTO imported_rows (source, kind, source_id, id, run, lacks, audit_events, notifications, files)
+  `INSERT INTO imported_rows (source, kind, source_id, id, run, missing_parts, audit_entries, notifications, files)
    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source, kind, source_id) DO NOTHING`,
 );
 const updateRow = sql<
@@ -96,10 +96,10 @@ const updateRow = sql<
     lacksBefore: string,
   ]
 >(
-  `UPDATE imported_rows SET lacks = ?, audit_events = ?, notifications = ?, files = ?
-   WHERE source = ? AND kind = ? AND source_id = ? AND lacks = ?`,
+  `UPDATE imported_rows SET missing_parts = ?, audit_entries = ?, notifications = ?, files = ?
+   WHERE source = ? AND kind = ? AND source_id = ? AND missing_parts = ?`,
 );
-const columns = `source_id AS sourceId, imported_rows.id AS id, run, lacks, audit_events AS auditEntries, notifications, files`;
+const columns = `source_id AS sourceId, imported_rows.id AS id, run, missing_parts AS lacks, audit_entries AS auditEntries, notifications, files`;
 const rowsAfter = sql<[source: string, kind: string, sourceId: number, limit: number], RawRow>(
   `SELECT ${columns} FROM imported_rows WHERE source = ? AND kind = ? AND source_id > ? ORDER BY source_id LIMIT ?`,
 );
@@ -111,7 +111,7 @@ const rowAt = sql<[source: string, kind: string, sourceId: number], RawRow>(
   `SELECT ${columns} FROM imported_rows WHERE source = ? AND kind = ? AND source_id = ?`,
 );
 const noted = `SELECT coalesce(sum(CASE kind WHEN 'user' THEN 1 ELSE 0 END), 0) AS users,
-    coalesce(sum(CASE kind WHEN 'push' THEN 1 ELSE 0 END), 0) AS pushes, coalesce(sum(audit_events), 0) AS auditEntries,
+    coalesce(sum(CASE kind WHEN 'push' THEN 1 ELSE 0 END), 0) AS pushes, coalesce(sum(audit_entries), 0) AS auditEntries,
     coalesce(sum(notifications), 0) AS notifications, coalesce(sum(files), 0) AS files
   FROM imported_rows WHERE source = ?`;
 const countAll = sql<[source: string], NotedCounts>(noted);

@@ -14,7 +14,7 @@ const holderOfToken = sql<[digest: Buffer], { userId: number }>(
   "SELECT user_id AS userId FROM api_tokens WHERE digest = ?",
 );
 const pushByDigest = sql<[tokenDigest: Buffer], { id: number }>("SELECT id FROM pushes WHERE token_digest = ?");
-const style = sql<[], { content: Buffer }>("SELECT content FROM branding WHERE name = 'style'");
+const style = sql<[], { content: Buffer }>("SELECT content FROM theme_parts WHERE name = 'style'");
 
 export function createPresent(reading: ReadConnection): Present {
   return {

@@ -8,8 +8,8 @@ const countAnonymous = sql<[]>(
 );
 
 const continueEntries = sql<[], { id: number }>(
-  `SELECT setval(pg_get_serial_sequence('admin_entries', 'id'), coalesce(max(id), 1), max(id) IS NOT NULL) AS id
-   FROM admin_entries`,
+  `SELECT setval(pg_get_serial_sequence('admin_audit_entries', 'id'), coalesce(max(id), 1), max(id) IS NOT NULL) AS id
+   FROM admin_audit_entries`,
 );
 
 /** What an engine keeps beside the rows, once they are all there: SQLite a total, PostgreSQL the next number. */

@@ -35,14 +35,14 @@ async function findInAll(query: string): Promise<readonly number[]> {
 }
 
 const write = "INSERT INTO meta (name, value) VALUES ('left', 'x')";
-const turns = "SELECT count(*) AS found FROM turns";
+const turns = "SELECT count(*) AS found FROM locks";
 
 describe("a database that a test gives back", () => {
   it("shows none of its rows to the next, and brings back those it was made with", async () => {
     const url = await databases.take();
     const client = await connect(url);
     const { rows } = await client.query(turns);
-    await client.query(`${write}; DELETE FROM turns`);
+    await client.query(`${write}; DELETE FROM locks`);
     await databases.giveBack(nameOf(url));
     expect(await findInAll("SELECT count(*) AS found FROM meta WHERE name = 'left'")).toEqual([0, 0, 0, 0]);
     expect(await findInAll(turns)).toEqual(Array(4).fill(Number(rows[0].found)));

@@ -1,0 +1,36 @@
+import type { Database as Connection } from "better-sqlite3";
+import { NewerSchemaError } from "./database.ts";
+import { foreignDatabase, tableOfOthers } from "./foreign-database.ts";
+import type { SchemaVersion } from "./schema/both-engines.ts";
+
+/**
+ * Brings the schema up to date under the write lock, so that processes that start together migrate once.
+ * @throws NewerSchemaError, an Error with a sentence for the operator, or the driver's errors.
+ */
+export function migrate(writer: Connection, versions: readonly SchemaVersion[]): void {
+  writer
+    .transaction(() => {
+      const version = readSchemaVersion(writer, versions.length);
+      // Setting the same version again would change the file, even for a start that is refused afterwards.
+      if (version === versions.length) return;
+      for (const { sqlite } of versions.slice(version)) writer.exec(sqlite);
+      writer.pragma(`user_version = ${versions.length}`);
+    })
+    .immediate();
+}
+
+/**
+ * @param newest the newest version that this program knows.
+ * @returns 0: a new database.
+ * @throws NewerSchemaError, or an Error with a sentence for the operator when the database is another program's.
+ */
+export function readSchemaVersion(connection: Connection, newest: number): number {
+  const version = Number(connection.pragma("user_version", { simple: true }));
+  if (version > newest) throw new NewerSchemaError(version, newest);
+  if (version < newest && hasTable(connection, tableOfOthers)) throw new Error(foreignDatabase);
+  return version;
+}
+
+function hasTable(connection: Connection, name: string): boolean {
+  return connection.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(name) !== undefined;
+}
