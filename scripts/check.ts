@@ -7,6 +7,7 @@ const checks: readonly (readonly [string, ...string[]])[] = [
   ["biome", "ci", "."],
   ["node", "scripts/import-rules.ts"],
   ["node", "scripts/docs.ts", "--check"],
+  ["node", "scripts/check-messages.ts"],
   ["node", "scripts/deploy-lint.ts"],
   ["knip"],
 ];

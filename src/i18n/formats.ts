@@ -1,5 +1,13 @@
 import { relativeTimes } from "../base/relative-time.ts";
-import { once } from "./once.ts";
+
+/** @returns a function that calls `make` once, when it is first called, and returns that result every time. */
+export function lazy<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
 
 /** How one language writes numbers, sizes and times. */
 export interface Formats {
@@ -32,10 +40,10 @@ function sizeParts(unit: (typeof units)[number]): Intl.NumberFormatOptions {
 
 /** @param tag BCP 47, with Unicode extensions where wanted (`ar-u-nu-latn`). */
 export function formatsFor(tag: string): Formats {
-  const numbers = once(() => new Intl.NumberFormat(tag));
-  const times = once(() => new Intl.DateTimeFormat(tag, timeParts));
-  const sizes = units.map((unit) => once(() => new Intl.NumberFormat(tag, sizeParts(unit))));
-  const relative = once(() => relativeTimes(tag));
+  const numbers = lazy(() => new Intl.NumberFormat(tag));
+  const times = lazy(() => new Intl.DateTimeFormat(tag, timeParts));
+  const sizes = units.map((unit) => lazy(() => new Intl.NumberFormat(tag, sizeParts(unit))));
+  const relative = lazy(() => relativeTimes(tag));
   return {
     number: (value) => numbers().format(value),
     bytes(count) {

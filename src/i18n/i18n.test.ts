@@ -1,26 +1,10 @@
-import { describe, expect, expectTypeOf, it } from "vitest";
-import { ar } from "./ar.ts";
-import { de } from "./de.ts";
-import { type English, en } from "./en.ts";
-import { fr } from "./fr.ts";
-import { chooseLocale, findMessages, languages } from "./i18n.ts";
-import type { Translated } from "./language.ts";
+import { describe, expect, it } from "vitest";
+import { messagesIn } from "../../test/support/messages.ts";
+import { chooseLocale, en, findMessages } from "./i18n.ts";
 
-type Leaf = { readonly path: string; readonly text: string };
-
-/** Every sentence of a language, functions filled with marks in place of their values. */
-function leavesOf(node: unknown, path = ""): Leaf[] {
-  if (typeof node === "string") return [{ path, text: node }];
-  if (typeof node === "function") {
-    const fill = node as (values: unknown) => string;
-    const values = new Proxy({}, { get: (_target, name) => (name === "count" ? 3 : `<${String(name)}>`) });
-    return [{ path, text: fill(values) }];
-  }
-  if (typeof node !== "object" || node === null) return [];
-  return Object.entries(node)
-    .filter(([key]) => path !== "" || (key !== "locale" && key !== "formats"))
-    .flatMap(([key, child]) => leavesOf(child, `${path}.${key}`));
-}
+const de = messagesIn("de");
+const fr = messagesIn("fr");
+const ar = messagesIn("ar");
 
 describe("chooseLocale", () => {
   const choose = (query: string | undefined, acceptLanguage: string | undefined, account?: string) =>
@@ -60,28 +44,6 @@ describe("chooseLocale", () => {
   it("speaks English to those who ask for nothing", () => {
     expect(tagOf(undefined, undefined)).toBe("en");
     expect(tagOf(undefined, "*")).toBe("en");
-  });
-});
-
-describe.each(languages.map((messages) => [messages.locale.tag, messages] as const))("words in %s", (tag, messages) => {
-  it("leave no placeholder unfilled", () => {
-    expect(leavesOf(messages).filter(({ text }) => /[{}]/.test(text))).toEqual([]);
-  });
-
-  it("leave no sentence empty or padded", () => {
-    expect(leavesOf(messages).filter(({ text }) => text === "" || text !== text.trim())).toEqual([]);
-  });
-
-  it("leave no English sentence behind", () => {
-    if (messages === en) return;
-    const english = new Map(leavesOf(en).map(({ path, text }) => [path, text]));
-    const same = leavesOf(messages).filter(({ path, text }) => /\w \w+ \w/.test(text) && english.get(path) === text);
-    expect(same).toEqual([]);
-  });
-
-  it("have a form for every plural category of the language", () => {
-    const categories = new Intl.PluralRules(tag).resolvedOptions().pluralCategories;
-    expect([...messages.locale.plurals].sort()).toEqual([...categories].sort());
   });
 });
 
@@ -139,27 +101,5 @@ describe("formats", () => {
   it("write times in UTC and say so", () => {
     expect(en.formats.dateTime(Date.UTC(2027, 2, 3, 14, 5))).toBe("March 3, 2027 at 14:05 UTC");
     expect(ar.formats.dateTime(Date.UTC(2027, 2, 3, 14, 5))).toMatch(/2027.*14:05.*UTC/);
-  });
-});
-
-describe("a translation that does not fit", () => {
-  type OneOther = "one" | "other";
-  type Original = {
-    readonly plain: "a";
-    readonly range: "{min} to {max}";
-    readonly times: { readonly one: "once"; readonly other: "{count} times" };
-  };
-  type Fits<T> = T extends Translated<Original, T, OneOther> ? true : false;
-  type Good = { plain: "x"; range: "{max} und {min}"; times: { one: "einmal"; other: "{count}-mal" } };
-
-  it("does not compile", () => {
-    expectTypeOf<Fits<Good>>().toEqualTypeOf<true>();
-    expectTypeOf<Fits<Omit<Good, "plain">>>().toEqualTypeOf<false>();
-    expectTypeOf<Fits<Good & { extra: "x" }>>().toEqualTypeOf<false>();
-    expectTypeOf<Fits<Omit<Good, "range"> & { range: "{min}" }>>().toEqualTypeOf<false>();
-    expectTypeOf<Fits<Omit<Good, "range"> & { range: "{min} {max} {mid}" }>>().toEqualTypeOf<false>();
-    expectTypeOf<Fits<Omit<Good, "times"> & { times: { other: "{count}" } }>>().toEqualTypeOf<false>();
-    expectTypeOf<Fits<Omit<Good, "times"> & { times: { one: "{n}"; other: "{count}" } }>>().toEqualTypeOf<false>();
-    expectTypeOf<Fits<English>>().toEqualTypeOf<false>();
   });
 });

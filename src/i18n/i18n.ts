@@ -1,16 +1,32 @@
-import { ar } from "./ar.ts";
-import { de } from "./de.ts";
-import { en } from "./en.ts";
-import { es } from "./es.ts";
-import { fr } from "./fr.ts";
-import { ja } from "./ja.ts";
-import type { Messages } from "./language.ts";
-import { ptBr } from "./pt-br.ts";
+import english from "./messages/en.json" with { type: "json" };
+import { createMessages, type LanguageFacts, type Messages } from "./messages.ts";
 
-export type { Messages } from "./language.ts";
+export type { Messages } from "./messages.ts";
 
-/** Every language the pages speak, in the order of the footer. */
-export const languages: readonly Messages[] = [en, de, fr, es, ptBr, ja, ar];
+async function language(facts: LanguageFacts, file: Promise<{ default: typeof english }>): Promise<Messages> {
+  return createMessages(facts, (await file).default);
+}
+
+export const en = createMessages({ tag: "en", name: "English", dir: "ltr" }, english);
+
+/** Every language of the pages, in the order of the footer. Another language needs its message file and its line here. */
+export const languages: readonly Messages[] = [
+  en,
+  ...(await Promise.all([
+    language({ tag: "de", name: "Deutsch", dir: "ltr" }, import("./messages/de.json", { with: { type: "json" } })),
+    language({ tag: "fr", name: "Français", dir: "ltr" }, import("./messages/fr.json", { with: { type: "json" } })),
+    language({ tag: "es", name: "Español", dir: "ltr" }, import("./messages/es.json", { with: { type: "json" } })),
+    language(
+      { tag: "pt-BR", name: "Português (Brasil)", dir: "ltr" },
+      import("./messages/pt-BR.json", { with: { type: "json" } }),
+    ),
+    language({ tag: "ja", name: "日本語", dir: "ltr" }, import("./messages/ja.json", { with: { type: "json" } })),
+    language(
+      { tag: "ar", name: "العربية", dir: "rtl", formatTag: "ar-u-nu-latn" },
+      import("./messages/ar.json", { with: { type: "json" } }),
+    ),
+  ])),
+];
 
 const byTag = new Map(languages.map((messages) => [messages.locale.tag.toLowerCase(), messages]));
 const byPrimaryTag = new Map(

@@ -3,8 +3,7 @@ import { renderToString } from "preact-render-to-string";
 import { hourMs } from "../base/clock.ts";
 import { unreachable } from "../base/errors.ts";
 import { browserOf } from "../base/user-agent.ts";
-import { en } from "../i18n/en.ts";
-import { findMessages, type Messages } from "../i18n/i18n.ts";
+import { en, findMessages, type Messages } from "../i18n/i18n.ts";
 import { type Email, type EmailContent, type LinkContent, linkLifeMs, type NoticeName } from "./email.ts";
 
 type Notice = Extract<EmailContent, { kind: "notice" }>;

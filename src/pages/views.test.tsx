@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { adminPages } from "../../test/support/admin-pages.ts";
 import { entryPages } from "../../test/support/entry-pages.ts";
+import { messagesIn } from "../../test/support/messages.ts";
 import { ownerPages } from "../../test/support/owner-pages.ts";
 import type { ApiToken } from "../accounts/accounts.ts";
 import type { KindName } from "../config/config.ts";
-import { ar } from "../i18n/ar.ts";
-import { en } from "../i18n/en.ts";
-import { languages, type Messages } from "../i18n/i18n.ts";
+import { en, languages, type Messages } from "../i18n/i18n.ts";
 import { type CreatedModel, createdView } from "./created/view.tsx";
 import { deletedView } from "./deleted/view.tsx";
 import { failureView } from "./failure/view.tsx";
@@ -21,6 +20,8 @@ import { leaveView, problemView } from "./single-sign-on/message-views.tsx";
 import { signOnSettingsView } from "./single-sign-on/settings-view.tsx";
 import { type StepModel, stepView } from "./step/view.tsx";
 import { tokensView } from "./tokens/view.tsx";
+
+const ar = messagesIn("ar");
 
 const hostile = `"><script>alert('1')</script><b style="x" onclick="y">&amp;`;
 const expiresAt = Date.UTC(2027, 2, 3, 14, 5);

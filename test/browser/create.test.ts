@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { de } from "../../src/i18n/de.ts";
-import { en } from "../../src/i18n/en.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { createLink, newPushForm, pathOf, urlTokenOf } from "../support/form.ts";
+import { messagesIn } from "../support/messages.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite();
+const de = messagesIn("de");
 const typed = "\n \tКлюч 🔑\u00a0שלום  \n\n-----BEGIN KEY-----\nabc==\n\n";
 
 describe.each([

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { ar } from "../../src/i18n/ar.ts";
-import { en } from "../../src/i18n/en.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { createLink, newPushForm, pathOf, urlTokenOf } from "../support/form.ts";
+import { messagesIn } from "../support/messages.ts";
 import { modulesOf, modulesSeen } from "../support/qr-pixels.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite();
+const ar = messagesIn("ar");
 const { created } = en;
 
 describe.each([

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { en } from "../../src/i18n/en.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { launchBrowser } from "../support/browser.ts";
 import { expectGoodLooks } from "../support/looks.ts";
 import { linkIn, openMailSink } from "../support/mail-sink.ts";

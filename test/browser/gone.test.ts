@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { dayMs } from "../../src/base/clock.ts";
-import { en } from "../../src/i18n/en.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { startTestApp } from "../support/app.ts";
 import { openSite } from "../support/site.ts";
 

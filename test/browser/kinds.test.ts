@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { en } from "../../src/i18n/en.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { startElsewhere } from "../support/elsewhere.ts";
 import { modulesOf, modulesSeen } from "../support/qr-pixels.ts";
 import { openSite } from "../support/site.ts";

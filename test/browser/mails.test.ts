@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { en } from "../../src/i18n/en.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { expectGoodLooks } from "../support/looks.ts";
 import { linkIn, openMailSink } from "../support/mail-sink.ts";
 import { sendForm } from "../support/send-form.ts";

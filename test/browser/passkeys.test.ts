@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { en } from "../../src/i18n/en.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { appFor } from "../support/factors.ts";
 import { addPasskeyProvider, underItsName } from "../support/passkey-provider.ts";
 import { openSite } from "../support/site.ts";

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, it } from "vitest";
-import { en } from "../../src/i18n/en.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { testLooks } from "../support/looks.ts";
 import { providerName, startProvider } from "../support/provider.ts";
 import type { ShownPage } from "../support/shown-pages.ts";

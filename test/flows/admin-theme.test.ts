@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { en } from "../../src/i18n/en.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { rootEmail } from "../support/administrators.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type Person, personAt } from "../support/person.ts";

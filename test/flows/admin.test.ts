@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { en } from "../../src/i18n/en.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import {
   type AdministeredWorld,
   giveUpMail,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RouteAccess } from "../../src/http/request.ts";
 import type { RouteEntry } from "../../src/http/route-access.ts";
-import { en } from "../../src/i18n/en.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { clientAt, giveSomePasskey } from "../support/accounts.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { signedIn } from "../support/domain.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { en } from "../../src/i18n/en.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { Editing, type Fields, type Files, type Person, problemsIn } from "../support/editing.ts";
 

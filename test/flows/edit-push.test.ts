@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { dayMs } from "../../src/base/clock.ts";
-import { en } from "../../src/i18n/en.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { Editing, type Fields, type Files, type Person, problemsIn } from "../support/editing.ts";
 

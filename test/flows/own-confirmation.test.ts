@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { dayMs, hourMs } from "../../src/base/clock.ts";
 import { sql } from "../../src/database/statement.ts";
-import { en } from "../../src/i18n/en.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { stranger } from "../support/domain.ts";
 import { countRows } from "../support/engine-database.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { en } from "../../src/i18n/en.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { password } from "../support/app.ts";
 import { addPasskey, codesIn, eve, isIn, openWorld, optionsFor, tokenOf } from "../support/factor-pages.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { operations } from "../../src/api/v2/operations.ts";
-import { en } from "../../src/i18n/en.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { password } from "../support/app.ts";
 import { isIn, openWorld, setUpApp, tokenOf } from "../support/factor-pages.ts";
 import { startMailSink } from "../support/mail-sink.ts";

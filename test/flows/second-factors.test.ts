@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
-import { en } from "../../src/i18n/en.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { password } from "../support/app.ts";
 import { ada, addPasskey, codesIn, eve, hidden, isIn, openWorld, setUpApp, tokenOf } from "../support/factor-pages.ts";
 import { appFor } from "../support/factors.ts";

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { dayMs, hourMs } from "../../src/base/clock.ts";
-import { en } from "../../src/i18n/en.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { makeDataDir } from "../support/domain.ts";
 import { comparable, isSignedIn, type Sender, visit } from "../support/entry.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { totpCode, totpStep } from "../../src/accounts/factors/totp.ts";
 import { minuteMs } from "../../src/base/clock.ts";
-import { en } from "../../src/i18n/en.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { password } from "../support/app.ts";
 import { changeRows, readRows } from "../support/engine-database.ts";
 import { type SignOnApp, startSignOnApp, type Visitor } from "../support/sign-on.ts";

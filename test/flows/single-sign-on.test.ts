@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { sql } from "../../src/database/statement.ts";
-import { en } from "../../src/i18n/en.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { password } from "../support/app.ts";
 import { changeRows } from "../support/engine-database.ts";
 import { clientSecret, providerName } from "../support/provider.ts";

@@ -1,6 +1,5 @@
 import type { Page } from "playwright-core";
-import { en } from "../../src/i18n/en.ts";
-import type { Messages } from "../../src/i18n/i18n.ts";
+import { en, type Messages } from "../../src/i18n/i18n.ts";
 
 /** What the form of a new push shows a person; each by what the person sees of it. */
 export function newPushForm(page: Page, { newPush: messages }: Pick<Messages, "newPush"> = en) {

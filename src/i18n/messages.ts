@@ -1,0 +1,88 @@
+import { IntlMessageFormat } from "intl-messageformat";
+import type { EnglishMessages } from "./english-messages.ts";
+import { type Formats, formatsFor, lazy } from "./formats.ts";
+
+/** A message with placeholders, for example `Message<{ email: string; count: number }>`. */
+export interface Message<Values extends Readonly<Record<string, string | number>>> {
+  (values: Readonly<Values>): string;
+  /** The message in pieces, for text values that are elements. */
+  parts<Piece>(
+    values: {
+      readonly [Name in keyof Values]: Values[Name] extends number ? number : string | Piece;
+    },
+  ): readonly (string | Piece)[];
+}
+
+/** What the list of languages says about one of them. */
+export interface LanguageFacts {
+  /** BCP 47: the value of `lang`, of `?locale=` and in Accept-Language. */
+  readonly tag: string;
+  /** The language's name in itself. */
+  readonly name: string;
+  readonly dir: "ltr" | "rtl";
+  /** The tag for numbers and dates, where it differs from `tag`. */
+  readonly formatTag?: string;
+}
+
+/** A message file: ICU MessageFormat strings, nested by section. */
+export interface MessageTree {
+  readonly [key: string]: string | MessageTree;
+}
+
+/** All messages in one language: those without placeholders are strings, the others functions. */
+export type Messages = EnglishMessages & {
+  readonly locale: Pick<LanguageFacts, "tag" | "name" | "dir">;
+  readonly formats: Formats;
+};
+
+// Left-to-right values (addresses, names) must not reorder a right-to-left sentence around them.
+const firstStrongIsolate = "\u2068";
+const popIsolate = "\u2069";
+
+function isolated<Value>(values: Readonly<Record<string, Value>>): Record<string, Value | string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === "string" ? firstStrongIsolate + value + popIsolate : value,
+    ]),
+  );
+}
+
+function createMessage(format: () => IntlMessageFormat, dir: "ltr" | "rtl"): Message<Record<string, string | number>> {
+  const inserted = <Value>(values: Readonly<Record<string, Value>>) => (dir === "rtl" ? isolated(values) : values);
+  return Object.assign(
+    (values: Readonly<Record<string, string | number>>) => String(format().format(inserted(values))),
+    {
+      parts: <Piece>(values: Readonly<Record<string, string | number | Piece>>): readonly (string | Piece)[] =>
+        format()
+          .formatToParts<Piece>(inserted(values))
+          .map((part) => part.value),
+    },
+  );
+}
+
+/**
+ * @param tree has the keys and placeholders of the English messages, which `npm run check` proves.
+ * @returns the messages; each section and each message is compiled when it is first used.
+ */
+export function createMessages({ tag, name, dir, formatTag = tag }: LanguageFacts, tree: MessageTree): Messages {
+  const formatters = {
+    getNumberFormat: lazy(() => new Intl.NumberFormat(formatTag)),
+    getPluralRules: lazy(() => new Intl.PluralRules(tag)),
+    getDateTimeFormat: lazy(() => new Intl.DateTimeFormat(formatTag)),
+  };
+  const compile = (node: MessageTree | string): unknown => {
+    if (typeof node !== "string") {
+      return Object.fromEntries(Object.entries(node).map(([key, child]) => [key, compile(child)]));
+    }
+    // Without braces and apostrophes, ICU syntax has nothing to interpret.
+    if (!/[{']/.test(node)) return node;
+    const format = lazy(() => new IntlMessageFormat(node, formatTag, undefined, { ignoreTag: true, formatters }));
+    return node.includes("{") ? createMessage(format, dir) : String(format().format());
+  };
+  const sections = Object.entries(tree).map(([key, section]) => {
+    return [key, { enumerable: true, get: lazy(() => compile(section)) }] as const;
+  });
+  const compiled = Object.defineProperties({}, Object.fromEntries(sections)) as EnglishMessages;
+  return Object.assign(compiled, { locale: { tag, name, dir }, formats: formatsFor(formatTag) });
+}
