@@ -14,12 +14,10 @@ import { awaitDatabase } from "./database/open-database.ts";
 import { type Domain, type Effects, openDomain } from "./domain.ts";
 import { registerDownloads } from "./http/downloads.ts";
 import { type DrainTimes, drainAtOnce } from "./http/drain.ts";
-import { registerMetrics } from "./http/metrics.ts";
-import { createMetricsGate } from "./http/metrics-gate.ts";
-import { createReadiness } from "./http/readiness.ts";
+import { createMetricsGate, registerMetrics } from "./http/metrics.ts";
+import { createReadiness, registerProbes } from "./http/readiness.ts";
 import type { RouteEntry } from "./http/route-access.ts";
 import { createServer, type Server } from "./http/server.ts";
-import { registerUp } from "./http/up.ts";
 import { startTimetable } from "./jobs/timetable.ts";
 import { assetUrls } from "./pages/assets.ts";
 import { renderFailure } from "./pages/failure/render-failure.ts";
@@ -125,7 +123,7 @@ async function composeServer(
     draining: () => server.drain.begun,
     monotonicMs,
   });
-  registerUp(fastify, { readiness });
+  registerProbes(fastify, readiness);
   if (metrics !== undefined && metricsGate !== undefined) {
     metrics.watchDomain(gaugesOf(domain, clock));
     if (options.worker !== undefined) metrics.join(options.worker);

@@ -1,16 +1,16 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from "fastify";
-import type { Accounts, Scope, Session, User } from "../accounts/accounts.ts";
+import type { Accounts, Scope, Session, TokenHolder, User } from "../accounts/accounts.ts";
 import { AppError } from "../base/errors.ts";
 import type { Actor } from "../pushes/pushes.ts";
-import { findHolder, givenCredentials } from "./api-credentials.ts";
 import { isFromOwnSite } from "./cross-site.ts";
 import type { RouteAccess } from "./request.ts";
 import type { SessionCookies } from "./session-cookie.ts";
 
 export const signInPath = "/users/sign_in";
-/** Where a sign-in gives its second factor. */
+/** The second step of a sign-in. */
 export const secondFactorPath = "/users/second_factor";
-/** Where people set their second factors up. */
+/** The page to set up second factors. */
 export const factorsPath = "/users/factors";
 
 export interface AuthenticationDeps {
@@ -22,7 +22,7 @@ export interface AuthenticationDeps {
 
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void;
 
-export function strangerAt(request: FastifyRequest): Actor {
+export function anonymousActor(request: FastifyRequest): Actor {
   const { headers } = request.raw;
   return {
     user: null,
@@ -34,42 +34,43 @@ export function strangerAt(request: FastifyRequest): Actor {
   };
 }
 
-export interface Declared {
+interface DeclaredAccess {
   readonly access: RouteAccess;
-  /** null: a token needs none here. */
+  /** null: a token needs no scope. */
   readonly scope: Scope | null;
   readonly changesState: boolean;
   readonly beforeFactor: boolean;
 }
 
-/** @returns the hook that sets `request.actor` or refuses, for a route that declares this. */
-export function authenticationHook(declared: Declared, deps: AuthenticationDeps): Hook {
+/** @returns the hook that sets `request.actor` or refuses the request, for a route with this declaration. */
+export function authenticationHook(declared: DeclaredAccess, deps: AuthenticationDeps): Hook {
   const { access } = declared;
-  if (access === "public") return rememberStranger;
+  if (access === "public") return setAnonymousActor;
   if (access === "api" || access === "api_token") {
     return tokenHook(declared.scope, access === "api_token" || !deps.allowAnonymous, deps);
   }
   return sessionHook(declared, deps);
 }
 
-const rememberStranger: Hook = (request, _reply, done) => {
-  request.actor = strangerAt(request);
+const setAnonymousActor: Hook = (request, _reply, done) => {
+  request.actor = anonymousActor(request);
   done();
 };
 
 /**
- * Never reads a cookie: a form body needs no preflight, so a session that counted here could be borrowed by any site.
- * Where no scope is asked for, a token that may not read acts for nobody: its owner's own eyes are no concern of it.
+ * Never reads a cookie: a form body needs no preflight, so any site could use a session that was accepted here.
+ * Where no scope is required, a token without the scope `read` does not identify its user: it must not see what only the
+ * owner may see.
  */
 function tokenHook(scope: Scope | null, needsToken: boolean, deps: AuthenticationDeps): Hook {
   return (request, _reply, done) => {
-    request.actor = strangerAt(request);
-    const given = givenCredentials(request.raw.headers);
-    if (given === undefined) {
+    request.actor = anonymousActor(request);
+    const credentials = readCredentials(request.raw.headers);
+    if (credentials === undefined) {
       done(needsToken ? new AppError("not_authenticated", "This needs an API token.") : undefined);
       return;
     }
-    findHolder(given, request.client.address, deps.accounts).then((holder) => {
+    findHolder(credentials, request.client.address, deps.accounts).then((holder) => {
       if (holder === undefined) {
         done(new AppError("not_authenticated", "That API token is not valid."));
       } else if (lacksFactor(holder.user, deps)) {
@@ -84,66 +85,101 @@ function tokenHook(scope: Scope | null, needsToken: boolean, deps: Authenticatio
   };
 }
 
-type Standing =
-  | { readonly is: "stranger" }
-  | { readonly is: "waiting" | "lacking_factor" | "signed_in"; readonly session: Session };
+const tokenLengthMax = 512;
+const emailLengthMax = 254;
 
-function sessionHook(declared: Declared, deps: AuthenticationDeps): Hook {
+interface Credentials {
+  readonly token: string;
+  readonly email: string | undefined;
+}
+
+/**
+ * The older pair X-User-Email and X-User-Token counts only when both are set, and then wins over Bearer: some clients send
+ * both. Empty values count as not sent.
+ */
+function readCredentials(headers: IncomingHttpHeaders): Credentials | undefined {
+  const email = headers["x-user-email"];
+  const pairToken = headers["x-user-token"];
+  if (typeof email === "string" && email !== "" && typeof pairToken === "string" && pairToken !== "") {
+    return { token: pairToken, email };
+  }
+  const bearer = /^Bearer +(\S.*)$/i.exec(headers.authorization ?? "")?.[1];
+  return bearer === undefined ? undefined : { token: bearer.trim(), email: undefined };
+}
+
+/** @param address the client's, as far as trusted proxies report it; tokens can be limited to networks. */
+async function findHolder(
+  { token, email }: Credentials,
+  address: string,
+  accounts: Pick<Accounts, "authenticateToken">,
+): Promise<TokenHolder | undefined> {
+  if (token.length > tokenLengthMax) return undefined;
+  if (email === undefined) return accounts.authenticateToken({ token, address });
+  if (email.length > emailLengthMax) return undefined;
+  return accounts.authenticateToken({ token, email, address });
+}
+
+type SignInState =
+  | { readonly state: "anonymous" }
+  /** `waiting`: for the second factor. `lacking_factor`: the server requires one and the user has none. */
+  | { readonly state: "waiting" | "lacking_factor" | "signed_in"; readonly session: Session };
+
+function sessionHook(declared: DeclaredAccess, deps: AuthenticationDeps): Hook {
   const { access, changesState } = declared;
   return (request, reply, done) => {
-    request.actor = strangerAt(request);
+    request.actor = anonymousActor(request);
     const sessionToken = deps.sessionCookies.find(request.raw, request.client);
     const isProven = !changesState || isFromOwnSite(request);
-    standingOf(sessionToken, declared, deps).then((standing) => {
-      if (access === "page_admin" && isNoAdministrator(standing)) {
-        // Before the request knows who asks: the answer is that of an address at which there is nothing.
+    findSignInState(sessionToken, declared, deps).then((signIn) => {
+      if (access === "page_admin" && isNoAdministrator(signIn)) {
+        // Before the request is identified, so that the answer equals that of an unknown address.
         done(new AppError("not_found", "not-found"));
         return;
       }
-      if (standing.is !== "stranger") {
-        request.formToken = standing.session.formToken;
-        request.owesFormToken = !isProven;
+      if (signIn.state !== "anonymous") {
+        request.formToken = signIn.session.formToken;
+        request.needsFormToken = !isProven;
       }
-      if (standing.is === "signed_in") {
-        request.session = standing.session;
-        identify(request, standing.session.user);
+      if (signIn.state === "signed_in") {
+        request.session = signIn.session;
+        identify(request, signIn.session.user);
       }
-      if (access === "page_waiting" && standing.is === "waiting") request.session = standing.session;
-      const elsewhere = needsMore(access, standing, deps);
-      if (elsewhere === undefined) done();
-      else redirectTo(elsewhere, request, reply);
+      if (access === "page_waiting" && signIn.state === "waiting") request.session = signIn.session;
+      const path = requiredStep(access, signIn, deps);
+      if (path === undefined) done();
+      else redirectTo(path, request, reply);
     }, done);
   };
 }
 
-async function standingOf(
+async function findSignInState(
   sessionToken: string | undefined,
-  { beforeFactor }: Declared,
+  { beforeFactor }: DeclaredAccess,
   deps: AuthenticationDeps,
-): Promise<Standing> {
+): Promise<SignInState> {
   const session = sessionToken === undefined ? undefined : await deps.accounts.authenticateSession(sessionToken);
-  if (session === undefined) return { is: "stranger" };
-  if (session.waitsForFactor) return { is: "waiting", session };
-  return { is: lacksFactor(session.user, deps) && !beforeFactor ? "lacking_factor" : "signed_in", session };
+  if (session === undefined) return { state: "anonymous" };
+  if (session.waitsForFactor) return { state: "waiting", session };
+  return { state: lacksFactor(session.user, deps) && !beforeFactor ? "lacking_factor" : "signed_in", session };
 }
 
-/** Of a half signed in it is not told: the password alone must not tell who administers. */
-function isNoAdministrator(standing: Standing): boolean {
-  return standing.is !== "stranger" && standing.is !== "waiting" && !standing.session.user.admin;
+/** False before the second factor: the password alone must not reveal who is an administrator. */
+function isNoAdministrator(signIn: SignInState): boolean {
+  return signIn.state !== "anonymous" && signIn.state !== "waiting" && !signIn.session.user.admin;
 }
 
-/** Where somebody has to go before this page; undefined: nowhere. On open pages the half signed in are strangers. */
-function needsMore(access: RouteAccess, standing: Standing, deps: AuthenticationDeps): string | undefined {
+/** The page that the visitor must complete first; undefined: none. Open pages treat a sign-in without its factor as anonymous. */
+function requiredStep(access: RouteAccess, signIn: SignInState, deps: AuthenticationDeps): string | undefined {
   if (access === "page") return undefined;
-  if (access === "page_waiting") return standing.is === "waiting" ? undefined : signInPath;
-  switch (standing.is) {
+  if (access === "page_waiting") return signIn.state === "waiting" ? undefined : signInPath;
+  switch (signIn.state) {
     case "signed_in":
       return undefined;
     case "waiting":
       return secondFactorPath;
     case "lacking_factor":
       return factorsPath;
-    case "stranger":
+    case "anonymous":
       return access === "page_creator" && deps.allowAnonymous ? undefined : signInPath;
   }
 }

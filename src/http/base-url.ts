@@ -2,21 +2,20 @@ import { AppError } from "../base/errors.ts";
 import type { Client } from "./client.ts";
 
 const hostLengthMax = 261;
-/** A registered name, an IPv4 address or a bracketed IPv6 address, and perhaps a port (RFC 9110, 7.2). */
+/** A registered name, an IPv4 address or a bracketed IPv6 address, with an optional port (RFC 9110, 7.2). */
 const hostPattern = /^(?:[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_.])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/;
 const originsMax = 256;
 const defaultPort = { http: /:80$/, https: /:443$/ };
 
-export interface BaseUrlSettings {
+interface BaseUrlSettings {
   readonly overrideBaseUrl: string | undefined;
-  /** Lower-case host names, and `.suffix` entries for a domain with all below it; empty: any. */
+  /** Lower-case host names; `.suffix` stands for a domain and its subdomains; empty: any host. */
   readonly allowedHosts: readonly string[];
 }
 
 /**
- * @returns the origin (no trailing slash) that links made for this request start with.
- * @throws AppError invalid_request when Host is missing, malformed or not one of ours: a link must never point to a
- * host that the requester made up.
+ * @returns the function that gives the origin of links for a client, without a trailing slash. It throws AppError
+ * invalid_request when Host is missing, malformed or not allowed: a link must never point to a forged host.
  */
 export function createBaseUrls(settings: BaseUrlSettings): (client: Client) => string {
   const ownHost = settings.overrideBaseUrl === undefined ? [] : [new URL(settings.overrideBaseUrl).hostname];
@@ -25,8 +24,8 @@ export function createBaseUrls(settings: BaseUrlSettings): (client: Client) => s
 
   return (client) => {
     const scheme = client.https ? "https" : "http";
-    const before = known[scheme].get(client.host);
-    if (before !== undefined) return before;
+    const cached = known[scheme].get(client.host);
+    if (cached !== undefined) return cached;
     const host = checkedHost(client.host, allowed);
     const origin = settings.overrideBaseUrl ?? `${scheme}://${host.replace(defaultPort[scheme], "")}`;
     if (known[scheme].size >= originsMax) known[scheme].clear();
@@ -41,12 +40,12 @@ function checkedHost(text: string, allowed: readonly string[]): string {
     throw new AppError("invalid_request", "The Host header is missing or malformed.");
   }
   const name = host.replace(/:\d+$/, "").replace(/\.$/, "");
-  if (allowed.length > 0 && !allowed.some((entry) => isHost(name, entry.toLowerCase()))) {
+  if (allowed.length > 0 && !allowed.some((entry) => isHostAllowedBy(name, entry.toLowerCase()))) {
     throw new AppError("invalid_request", "This server does not answer for that host.");
   }
   return host;
 }
 
-function isHost(name: string, entry: string): boolean {
+function isHostAllowedBy(name: string, entry: string): boolean {
   return entry.startsWith(".") ? name === entry.slice(1) || name.endsWith(entry) : name === entry;
 }

@@ -3,7 +3,7 @@ import { connect, Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { type BareServer, startBareServer } from "../../test/support/http-server.ts";
 import { rawRequest } from "../../test/support/raw-request.ts";
-import { receiveBody, takeNoFile } from "./body/receive-body.ts";
+import { receiveBody, refuseFiles } from "./body/receive-body.ts";
 import { sendJson } from "./headers.ts";
 
 let server: BareServer;
@@ -16,7 +16,7 @@ async function listen(): Promise<string> {
     sendJson(reply, 200, {}),
   );
   fastify.post("/api/body", { config: { access: "public", changesState: false } }, async (request, reply) => {
-    const { value } = await receiveBody(request, bodyBudget, takeNoFile);
+    const { value } = await receiveBody(request, bodyBudget, refuseFiles);
     return sendJson(reply, 200, { value });
   });
   fastify.post("/api/refuse", { config: { access: "api_token", scope: null, changesState: true } }, (_request, reply) =>

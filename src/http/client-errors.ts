@@ -26,7 +26,7 @@ const answers: ReadonlyMap<string, Answer> = new Map([
   ["ERR_HTTP_REQUEST_TIMEOUT", { status: 408, reason: "Request Timeout", message: "The request took too long." }],
 ]);
 
-/** What the HTTP parser refuses never becomes a request; it is answered on the bare connection, which is then closed. */
+/** Answers what the HTTP parser refuses: it never becomes a request, so the answer is written to the socket, which is closed. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket, requestId: string): void {
   if (socket.destroyed || error.code === "ECONNRESET") {
     socket.destroy();
@@ -49,13 +49,13 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
   socket.end([`HTTP/1.1 ${answer.status} ${answer.reason}`, ...lines, "", body].join("\r\n"));
 }
 
-/** Text in the middle of an answer that is on its way would be taken for a part of it. */
+/** The client would take text in the middle of an answer for a part of it. */
 function isAnswering(socket: Socket): boolean {
   const current: unknown = Reflect.get(socket, "_httpMessage");
   return current instanceof ServerResponse && current.headersSent;
 }
 
-/** An `Expect` other than 100-continue (RFC 9110, 10.1.1). */
+/** Answers an `Expect` other than 100-continue (RFC 9110, 10.1.1). */
 export function answerExpectation(_request: IncomingMessage, response: ServerResponse, requestId: string): void {
   response.writeHead(417, { ...baseHeaders, "content-type": jsonType, "x-request-id": requestId, connection: "close" });
   response.end(JSON.stringify({ error: "That expectation cannot be met." }));

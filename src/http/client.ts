@@ -2,14 +2,14 @@ import type { IncomingMessage } from "node:http";
 import ipaddr from "ipaddr.js";
 import { type Address, isWithin, parseAddress, parseNetworks } from "../base/networks.ts";
 
-/** Who sent a request, as far as the connection and trusted proxies say. */
+/** The sender of a request, according to the connection and trusted proxies. */
 export interface Client {
   /** IPv4, or IPv6 in its shortest form; for the audit trail. */
   readonly address: string;
-  /** What limits count by: the IPv4 address, or the IPv6 /64 network, which one household or attacker owns whole. */
+  /** The key that limits count by: the IPv4 address, or the IPv6 /64 network, which one household or attacker owns whole. */
   readonly key: string;
   readonly https: boolean;
-  /** Unchecked: `base-url.ts` decides whether it is a host and ours. */
+  /** Unchecked: `base-url.ts` checks it. */
   readonly host: string;
   /** The connection itself comes from a trusted proxy. */
   readonly fromTrustedProxy: boolean;
@@ -22,20 +22,20 @@ interface Peer {
 }
 
 const peersMax = 4_096;
-/** Proxies in a row; a longer X-Forwarded-For is read from its right end this far. */
+/** How many entries of X-Forwarded-For are read, from the right. */
 const hopsMax = 32;
-const nowhere: Peer = { address: "0.0.0.0", key: "0.0.0.0", trusted: false };
+const unknownPeer: Peer = { address: "0.0.0.0", key: "0.0.0.0", trusted: false };
 
-export interface ClientReaderDeps {
+interface ClientReaderDeps {
   /** Addresses and CIDR networks. */
   readonly trustedProxies: readonly string[];
-  /** Told each time; the receiver decides what is news. */
+  /** Called for each such request. */
   readonly onUntrustedForwarder: (address: string) => void;
 }
 
 /**
- * X-Forwarded-For, -Proto and -Host are believed only when the connection itself comes from a trusted proxy; the
- * client is then the rightmost address that no trusted proxy has. All else anybody could have written.
+ * X-Forwarded-For, -Proto and -Host count only when the connection itself comes from a trusted proxy; the client is then
+ * the rightmost address that is not a trusted proxy. Anybody can forge the rest.
  */
 export function createClientReader(deps: ClientReaderDeps): (request: IncomingMessage) => Client {
   const networks = parseNetworks(deps.trustedProxies);
@@ -52,21 +52,21 @@ export function createClientReader(deps: ClientReaderDeps): (request: IncomingMe
     return peer;
   }
 
-  function behind(proxy: Peer, forwardedFor: string): Peer {
+  function clientBehind(proxy: Peer, forwardedFor: string): Peer {
     let client = proxy;
     const hops = forwardedFor.split(",").slice(-hopsMax);
     for (const hop of hops.reverse()) {
       if (!client.trusted) break;
-      const before = peerOf(withoutPort(hop.trim()));
-      if (before === undefined) break;
-      client = before;
+      const previous = peerOf(withoutPort(hop.trim()));
+      if (previous === undefined) break;
+      client = previous;
     }
     return client;
   }
 
   return (request) => {
     const { headers, socket } = request;
-    const peer = peerOf(socket.remoteAddress ?? "") ?? nowhere;
+    const peer = peerOf(socket.remoteAddress ?? "") ?? unknownPeer;
     const host = headers.host ?? "";
     const forwardedFor = headers["x-forwarded-for"];
     const forwardedProto = headers["x-forwarded-proto"];
@@ -78,7 +78,7 @@ export function createClientReader(deps: ClientReaderDeps): (request: IncomingMe
       deps.onUntrustedForwarder(peer.address);
       return { address: peer.address, key: peer.key, https: false, host, fromTrustedProxy: false };
     }
-    const client = forwardedFor === undefined ? peer : behind(peer, asText(forwardedFor));
+    const client = forwardedFor === undefined ? peer : clientBehind(peer, asText(forwardedFor));
     return {
       address: client.address,
       key: client.key,
@@ -89,7 +89,7 @@ export function createClientReader(deps: ClientReaderDeps): (request: IncomingMe
   };
 }
 
-/** Some proxies add the client's port: `192.0.2.1:49152`, `[2001:db8::1]:49152`. A bare IPv6 address has none. */
+/** Some proxies append the client's port: `192.0.2.1:49152`, `[2001:db8::1]:49152`. A bare IPv6 address has no port. */
 function withoutPort(hop: string): string {
   const [, bracketed, plain] = /^\[([^\]]*)\](?::\d+)?$|^([^:]*):\d+$/.exec(hop) ?? [];
   return bracketed ?? plain ?? hop;
@@ -105,7 +105,7 @@ function asText(header: string | readonly string[] | undefined): string {
   return typeof header === "string" ? header : (header ?? []).join(",");
 }
 
-/** Each proxy appends; the last value is the one the trusted proxy wrote. */
+/** Each proxy appends its value: the last one is the trusted proxy's. */
 function lastOf(list: string): string {
   return list.slice(list.lastIndexOf(",") + 1).trim();
 }

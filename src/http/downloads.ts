@@ -4,29 +4,28 @@ import { AppError } from "../base/errors.ts";
 import { BlobMissingError } from "../blobs/blob-store.ts";
 import type { Download, Pushes } from "../pushes/pushes.ts";
 import type { Events } from "../telemetry/events.ts";
-import { type ByteRange, parseRange, type RequestedRange, rangeWithin } from "./byte-range.ts";
-import { attachment } from "./content-disposition.ts";
+import { attachment } from "./headers.ts";
 
-export interface DownloadDeps {
+interface DownloadDeps {
   readonly pushes: Pick<Pushes, "openTicket">;
   readonly events: Events;
 }
 
 const ticketPattern = /^[A-Za-z0-9_-]{1,1024}$/;
-/** What lies behind one ticket never changes, so any constant tells versions apart (RFC 9110, 8.8.3). */
+/** The file of a ticket never changes, so one constant serves as the version of all (RFC 9110, 8.8.3). */
 const entityTag = '"sealed"';
-const aheadBytes = 256 * 1024;
+const readAheadBytes = 256 * 1024;
 
-/** Types that run nothing. All others, HTML and SVG above all, go out as plain bytes. */
-const harmless =
+/** Types that cannot run code. All others, above all HTML and SVG, are sent as plain bytes. */
+const inertTypes =
   /^(?:image\/(?:png|jpeg|gif|webp|avif)|audio\/[a-z0-9.+-]+|video\/[a-z0-9.+-]+|text\/plain|text\/csv|application\/(?:pdf|zip|gzip))$/;
 
-/** @returns where a ticket can be redeemed. */
+/** The address of a ticket's file. */
 export function downloadUrl(baseUrl: string, ticket: string): string {
   return `${baseUrl}/files/${ticket}`;
 }
 
-/** `GET /files/:ticket`, public: the ticket is the authority. HEAD opens nothing and is not audited. */
+/** `GET /files/:ticket` is public: the ticket is the authority. HEAD reads no file and is not audited. */
 export function registerDownloads(server: FastifyInstance, deps: DownloadDeps): void {
   server.route<{ Params: { ticket: string } }>({
     method: ["GET", "HEAD"],
@@ -50,7 +49,7 @@ async function answerDownload(
     return reply.code(416).header("content-range", `bytes */${download.sizeBytes}`).send();
   }
   const stream = isHead ? undefined : await verifiedStream(download, range, request, deps.events);
-  describe(reply, download);
+  setHeaders(reply, download);
   reply.header("content-length", String(range.end - range.start + 1));
   if (requested.wanted !== "all") {
     reply.code(206).header("content-range", `bytes ${range.start}-${range.end}/${download.sizeBytes}`);
@@ -59,16 +58,16 @@ async function answerDownload(
 }
 
 /**
- * Each request for bytes is audited as a download, a range too: else one that starts at the second byte would leave no
- * trace. A look at the headers is none.
+ * Each request for bytes is audited as a download, ranges too: otherwise a download from the second byte on would leave no
+ * audit entry. A request for the headers alone is not audited.
  */
 async function openDownload(
   deps: DownloadDeps,
   request: FastifyRequest,
   ticket: string,
-  isLook: boolean,
+  isHead: boolean,
 ): Promise<Download> {
-  const start = isLook ? "look" : 0;
+  const start = isHead ? "look" : 0;
   const download = ticketPattern.test(ticket) ? await deps.pushes.openTicket(ticket, request.actor, start) : undefined;
   if (download === undefined) throw new AppError("not_found", "not-found");
   return download;
@@ -79,8 +78,8 @@ function requestedRange(request: FastifyRequest): RequestedRange {
   return ifRange === undefined || ifRange === entityTag ? parseRange(range) : { wanted: "all" };
 }
 
-function describe(reply: FastifyReply, download: Download): void {
-  const type = harmless.test(download.contentType) ? download.contentType : "application/octet-stream";
+function setHeaders(reply: FastifyReply, download: Download): void {
+  const type = inertTypes.test(download.contentType) ? download.contentType : "application/octet-stream";
   reply.header("content-type", type);
   reply.header("content-disposition", attachment(download.filename));
   reply.header("accept-ranges", "bytes");
@@ -88,8 +87,8 @@ function describe(reply: FastifyReply, download: Download): void {
 }
 
 /**
- * The first bytes are verified before the answer begins, so a broken file is an error and not a torn answer. One that
- * breaks later cuts the connection: its end must never look like a file's end.
+ * The first bytes are verified before the answer begins, so that a damaged file is an error and not a truncated answer.
+ * Damage found later cuts the connection: the client must never take the truncated part for the whole file.
  */
 async function verifiedStream(
   download: Download,
@@ -98,17 +97,17 @@ async function verifiedStream(
   events: Events,
 ): Promise<Readable> {
   const bytes = download.read(range)[Symbol.asyncIterator]();
-  const first = await firstOf(bytes, download, request, events);
-  const content = first.done === true ? [] : resumed(first.value, bytes);
-  const stream = Readable.from(content, { objectMode: false, highWaterMark: aheadBytes });
+  const first = await readFirst(bytes, download, request, events);
+  const content = first.done === true ? [] : withFirst(first.value, bytes);
+  const stream = Readable.from(content, { objectMode: false, highWaterMark: readAheadBytes });
   stream.on("error", (error) => {
     if (!request.raw.destroyed) events.downloadBroken(request.id, error);
   });
   return stream;
 }
 
-/** A lost file is answered like one that is gone. Whoever keeps the server has to know which one it was. */
-async function firstOf(
+/** A missing file is answered like an unknown ticket; the log tells the operator which file it was. */
+async function readFirst(
   bytes: AsyncIterator<Uint8Array>,
   { pushId, fileId }: Download,
   { id: requestId }: FastifyRequest,
@@ -124,11 +123,49 @@ async function firstOf(
   }
 }
 
-async function* resumed(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* withFirst(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield first;
     for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
   } finally {
     await rest.return?.();
+  }
+}
+
+/** Both ends are included. */
+interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+type RequestedRange =
+  /** No range, or one that may be ignored (RFC 9110, 14.2): several ranges, another range unit, malformed. */
+  | { readonly wanted: "all" }
+  | { readonly wanted: "from"; readonly start: number; readonly end: number | undefined }
+  | { readonly wanted: "last"; readonly bytes: number };
+
+function parseRange(header: string | undefined): RequestedRange {
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.replaceAll(" ", "") ?? "");
+  const [first, last] = [match?.[1] ?? "", match?.[2] ?? ""];
+  if (first === "") return last === "" ? { wanted: "all" } : { wanted: "last", bytes: Number(last) };
+  const start = Number(first);
+  const end = last === "" ? undefined : Number(last);
+  return end !== undefined && end < start ? { wanted: "all" } : { wanted: "from", start, end };
+}
+
+/** @returns undefined when the range has no byte of the file (416). */
+function rangeWithin(requested: RequestedRange, sizeBytes: number): ByteRange | undefined {
+  const last = sizeBytes - 1;
+  switch (requested.wanted) {
+    case "all":
+      return { start: 0, end: last };
+    case "from":
+      return requested.start > last
+        ? undefined
+        : { start: requested.start, end: Math.min(requested.end ?? last, last) };
+    case "last":
+      return requested.bytes === 0 || sizeBytes === 0
+        ? undefined
+        : { start: Math.max(0, sizeBytes - requested.bytes), end: last };
   }
 }

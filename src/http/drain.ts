@@ -3,48 +3,42 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stopListening } from "../base/stop-listening.ts";
 
-/** How much time a server that ends leaves to others. */
 export interface DrainTimes {
-  /** It says that it is not ready and still takes connections: a load balancer needs time to notice. */
+  /** The server reports that it is not ready but still accepts connections: a load balancer needs time to notice. */
   readonly graceMs: number;
-  /** A connection without a request is kept for a last one, which may be on its way already. */
+  /** How long a connection without a request stays open: its next request may be on the way. */
   readonly idleMs: number;
-  /** Where another process takes the connections for this one: waits until it hands over no more. */
+  /** In a worker: resolves when the primary passes it no more connections. */
   readonly handedOver?: () => Promise<void>;
 }
 
-/** Nobody is waited for but requests that run. */
+/** Waits only for running requests. */
 export const drainAtOnce: DrainTimes = { graceMs: 0, idleMs: 20 };
 
-/** The end of a server, without cutting a request. */
-export interface Drain {
-  /** Whether nobody should send anything new. */
-  readonly begun: boolean;
-  /** Resolves when no connection is left. */
-  run(times: DrainTimes): Promise<void>;
-}
-
-/** What still runs then is cut off, so that the database is closed before a supervisor loses its patience. */
+/** Requests that still run after this time are cut, so that the database is closed before a supervisor kills the process. */
 const runningMsMax = 25_000;
 
+export type Drain = ReturnType<typeof createDrain>;
+
 /**
- * Node's own closing cuts connections that look idle: also those whose request is on its way, and those whose answer
- * has ended but has not left yet. It waits for those that have not sent a byte, as browsers open them ahead of need.
+ * Stops a server without cutting a request. Node's own closing cuts connections that look idle, also those whose request
+ * is on the way or whose answer has not left completely, and waits for connections that have not sent a byte, which
+ * browsers open in advance.
  */
-export function createDrain(server: HttpServer): Drain {
+export function createDrain(server: HttpServer) {
   const sockets = new Set<Socket>();
   let begun = false;
-  let left: PromiseWithResolvers<void> | undefined;
+  let allClosed: PromiseWithResolvers<void> | undefined;
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
     socket.once("close", () => {
       sockets.delete(socket);
-      if (sockets.size === 0) left?.resolve();
+      if (sockets.size === 0) allClosed?.resolve();
     });
   });
 
-  /** Every answer from now on is the last on its connection. */
-  function sayGoodbye(): void {
+  /** Makes every further answer the last on its connection. */
+  function disableKeepAlive(): void {
     server.prependListener("request", (_request, response) => {
       response.shouldKeepAlive = false;
     });
@@ -54,11 +48,11 @@ export function createDrain(server: HttpServer): Drain {
     }
   }
 
-  /** A connection that has not sent a byte since the last look, and has nothing to wait for, is closed. */
-  async function closeSilent(idleMs: number): Promise<void> {
-    left = Promise.withResolvers();
+  /** Closes connections without a request that have sent no byte for `idleMs`; resolves when no connection is left. */
+  async function closeConnections(idleMs: number): Promise<void> {
+    allClosed = Promise.withResolvers();
     const bytesReadBefore = new Map<Socket, number>();
-    const look = () => {
+    const closeIdle = () => {
       for (const socket of sockets) {
         if (answerOn(socket) !== undefined) continue;
         const before = bytesReadBefore.get(socket);
@@ -66,28 +60,30 @@ export function createDrain(server: HttpServer): Drain {
         else if (before === socket.bytesRead) socket.destroySoon();
       }
     };
-    look();
-    const looks = setInterval(look, idleMs);
+    closeIdle();
+    const interval = setInterval(closeIdle, idleMs);
     const limit = setTimeout(() => {
       for (const socket of sockets) socket.destroy();
     }, runningMsMax);
-    if (sockets.size > 0) await left.promise;
-    clearInterval(looks);
+    if (sockets.size > 0) await allClosed.promise;
+    clearInterval(interval);
     clearTimeout(limit);
   }
 
   return {
+    /** Whether new requests should go to another process. */
     get begun() {
       return begun;
     },
-    async run({ graceMs, idleMs, handedOver }) {
+    /** Resolves when no connection is left. */
+    async run({ graceMs, idleMs, handedOver }: DrainTimes): Promise<void> {
       begun = true;
       await sleep(graceMs);
       await stopListening(server);
       await handedOver?.();
-      // Not before nobody listens: whoever is told goes and opens another connection.
-      sayGoodbye();
-      await closeSilent(idleMs);
+      // Stop listening first: a client whose connection is closed reconnects at once.
+      disableKeepAlive();
+      await closeConnections(idleMs);
     },
   };
 }

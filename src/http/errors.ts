@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError, type FieldProblems, type RefusalCode } from "../base/errors.ts";
 import type { Events } from "../telemetry/events.ts";
-import { discardRest } from "./discard-rest.ts";
+import { discardBody } from "./discard-body.ts";
 import { sendJson, sendPage } from "./headers.ts";
 
-/** What a person or program is told. Only this file knows which status a refusal becomes. */
+/** The answer to a refused request. Only this file maps refusals to status codes. */
 export interface Refusal {
   readonly status: number;
   readonly message: string;
@@ -12,7 +12,7 @@ export interface Refusal {
   readonly retryAfterSeconds: number | undefined;
 }
 
-/** Makes the HTML for a refusal on a page's address. It must not throw. */
+/** Renders the HTML of a refusal on a page's path. It must not throw. */
 export type RenderError = (refusal: Refusal, request: FastifyRequest) => string;
 
 const statusOf: Readonly<Record<RefusalCode, number>> = {
@@ -28,7 +28,7 @@ const statusOf: Readonly<Record<RefusalCode, number>> = {
   unavailable: 503,
 };
 
-/** The framework's own refusals; their messages may quote the request, so they get ours. */
+/** The framework's own errors. Their messages may quote the request, so they are replaced. */
 const frameworkRefusals: ReadonlyMap<string, readonly [status: number, message: string]> = new Map([
   ["FST_ERR_BAD_URL", [400, "The path is not a valid URL path."]],
   ["FST_ERR_MAX_PARAM_LENGTH", [404, "not-found"]],
@@ -40,16 +40,16 @@ const frameworkRefusals: ReadonlyMap<string, readonly [status: number, message: 
 
 const retryAfterSecondsDefault = 5;
 
-/** undefined: not a refusal but a bug. */
+/** @returns undefined for an error that is not a refusal: a bug. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof AppError) {
     const { code, message, fields, retryAfterSeconds } = error;
-    const waits = code === "unavailable" || code === "too_many_requests";
+    const mayRetry = code === "unavailable" || code === "too_many_requests";
     return {
       status: statusOf[code],
       message: code === "not_found" ? "not-found" : message,
       fields,
-      retryAfterSeconds: waits ? (retryAfterSeconds ?? retryAfterSecondsDefault) : undefined,
+      retryAfterSeconds: mayRetry ? (retryAfterSeconds ?? retryAfterSecondsDefault) : undefined,
     };
   }
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
@@ -58,7 +58,7 @@ export function refusalOf(error: unknown): Refusal | undefined {
   return { status: known[0], message: known[1], fields: undefined, retryAfterSeconds: undefined };
 }
 
-export interface ErrorDeps {
+interface ErrorDeps {
   readonly events: Events;
   readonly renderError: RenderError;
 }
@@ -70,7 +70,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     reply.raw.destroy();
     return;
   }
-  discardRest(request.raw, reply.raw);
+  discardBody(request.raw, reply.raw);
   answerRefusal(refusal, request, reply, deps.renderError);
 }
 
@@ -80,29 +80,29 @@ export function answerRefusal(
   reply: FastifyReply,
   renderError: RenderError,
 ): FastifyReply {
-  // Whatever the handler had in mind for its answer: a refusal may be over in a moment.
+  // Overrides what the handler has set: a refusal may be temporary.
   reply.header("cache-control", "no-store");
   if (refusal.retryAfterSeconds !== undefined) reply.header("retry-after", String(refusal.retryAfterSeconds));
-  if (isProgramAddress(request.raw.url ?? "")) {
+  if (isJsonPath(request.raw.url ?? "")) {
     if (refusal.status === 401) reply.header("www-authenticate", "Bearer");
     return sendJson(reply, refusal.status, refusalBody(refusal));
   }
   return sendPage(reply, refusal.status, renderError(refusal, request));
 }
 
-/** 422: a map of snake_case field names to sentences. All else: `{"error": "..."}`. */
+/** 422: an object of snake_case field names and their sentences. All others: `{"error": "..."}`. */
 function refusalBody(refusal: Refusal): object {
   if (refusal.fields === undefined) return { error: refusal.message };
   return Object.fromEntries(Object.entries(refusal.fields).map(([field, problems]) => [wireName(field), problems]));
 }
 
 /** `expireAfterDays` -> `expire_after_days`. */
-export function wireName(field: string): string {
+function wireName(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** Addresses that answer JSON whatever `Accept` says. */
-export function isProgramAddress(url: string): boolean {
+/** Paths that answer JSON regardless of `Accept`. */
+export function isJsonPath(url: string): boolean {
   const query = url.indexOf("?");
   const path = query === -1 ? url : url.slice(0, query);
   return (

@@ -1,17 +1,15 @@
 import type { FastifyReply } from "fastify";
 
-/** One thing may load nothing, run nothing and be framed by nobody: right for all that is not a page of ours. */
+/** For every answer that is not a page: it may load nothing, run nothing and not be framed. */
 const inertPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox";
 
-/** Pages load only from this origin; no inline script or style, so markup that slipped through stays dead. */
+/** Pages load only from this origin. No inline scripts or styles, so that injected markup has no effect. */
 const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
   "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-export type HeaderSet = Readonly<Record<string, string>>;
-
-/** Constant headers of every answer, whatever else it is. Names in lower case. */
-export const baseHeaders: HeaderSet = {
+/** Headers of every answer. Names in lower case. */
+export const baseHeaders = {
   "cache-control": "no-store",
   "content-security-policy": inertPolicy,
   "cross-origin-opener-policy": "same-origin",
@@ -22,11 +20,11 @@ export const baseHeaders: HeaderSet = {
   "x-frame-options": "DENY",
 };
 
-/** Two years, this host only: whether its siblings speak https is not ours to say. */
-export const secureHeaders: HeaderSet = { ...baseHeaders, "strict-transport-security": "max-age=63072000" };
+/** Two years, for this host only: other hosts of the domain may not offer https. */
+export const secureHeaders = { ...baseHeaders, "strict-transport-security": "max-age=63072000" };
 
 export const jsonType = "application/json; charset=utf-8";
-export const htmlType = "text/html; charset=utf-8";
+const htmlType = "text/html; charset=utf-8";
 
 export function sendPage(reply: FastifyReply, status: number, html: string): FastifyReply {
   reply.header("content-security-policy", pagePolicy);
@@ -34,7 +32,7 @@ export function sendPage(reply: FastifyReply, status: number, html: string): Fas
   return reply.code(status).send(html);
 }
 
-/** `json` is written as it is. */
+/** Sends a JSON text. */
 export function sendJsonText(reply: FastifyReply, status: number, json: string): FastifyReply {
   reply.header("content-type", jsonType);
   return reply.code(status).send(json);
@@ -47,4 +45,18 @@ export function sendJson(reply: FastifyReply, status: number, answer: object): F
 /** For files whose name changes with their content. */
 export function immutableFor(reply: FastifyReply): FastifyReply {
   return reply.header("cache-control", "public, max-age=31536000, immutable");
+}
+
+/** Content-Disposition of a download (RFC 6266): an ASCII name for old clients, and the real name in UTF-8 (RFC 8187). */
+export function attachment(filename: string): string {
+  const name = filename.toWellFormed();
+  const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, "_");
+  return plain === name
+    ? `attachment; filename="${plain}"`
+    : `attachment; filename="${plain}"; filename*=UTF-8''${encodeExtended(name)}`;
+}
+
+/** encodeURIComponent, and the characters that it leaves alone but RFC 8187 does not allow. */
+function encodeExtended(name: string): string {
+  return encodeURIComponent(name).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 }

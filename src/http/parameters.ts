@@ -6,14 +6,14 @@ export const pageMax = 200;
 const tokenPattern = /^[A-Za-z0-9_-]{1,64}$/;
 const pagePattern = /^[1-9][0-9]{0,2}$/;
 
-/** @throws AppError not_found for what cannot be a token. */
+/** The url_token in the path. @throws AppError not_found if it cannot be one. */
 export function urlTokenOf(request: FastifyRequest): string {
   const token = ownText(request.params, "url_token");
   if (token === undefined || !tokenPattern.test(token)) throw new AppError("not_found", "not-found");
   return token;
 }
 
-/** @throws AppError invalid_request. */
+/** `?page=`, 1 by default. @throws AppError invalid_request. */
 export function pageOf(request: FastifyRequest): number {
   const given: unknown = Reflect.get(Object(request.query), "page");
   if (given === undefined) return 1;
@@ -23,20 +23,20 @@ export function pageOf(request: FastifyRequest): number {
 }
 
 /**
- * From the header X-Push-Passphrase, which stays out of URLs and logs, else from the query. undefined: none.
- * @throws AppError invalid_request when the query names several.
+ * The passphrase from the header X-Push-Passphrase, which stays out of URLs and logs, else from the query; undefined: none.
+ * @throws AppError invalid_request if the query has several.
  */
 export function passphraseOf(request: FastifyRequest): string | undefined {
   const header = request.raw.headers["x-push-passphrase"];
-  if (typeof header === "string" && header !== "") return headerText(header);
+  if (typeof header === "string" && header !== "") return decodeHeader(header);
   const given: unknown = Reflect.get(Object(request.query), "passphrase");
   if (given === undefined || given === "") return undefined;
   if (typeof given !== "string") throw new AppError("invalid_request", "Give one passphrase.");
   return given;
 }
 
-/** Node reads header bytes as Latin-1; most programs send UTF-8 (RFC 9110, 5.5 leaves it open). */
-function headerText(header: string): string {
+/** Node decodes header bytes as Latin-1, but most clients send UTF-8 (RFC 9110, 5.5 allows both). */
+function decodeHeader(header: string): string {
   const bytes = Buffer.from(header, "latin1");
   const text = bytes.toString("utf8");
   return Buffer.from(text, "utf8").equals(bytes) ? text : header;

@@ -9,7 +9,7 @@ export const kindNames = ["text", "file", "url", "qr"] as const;
 export const payloadBytesMax = 4 * 1024 * 1024;
 export const jsonFilesBytesMax = 8 * 1024 * 1024;
 
-/** Position: the code that clients send; value: minutes. */
+/** Minutes, by the code that clients send as `expire_after_duration`. */
 export const durationMinutes = [
   ...[15, 30, 45, 60, 6 * 60, 12 * 60],
   ...[1, 2, 3, 4, 5, 6, 7, 14, 21, 30, 60, 90].map((days) => days * 24 * 60),
@@ -83,22 +83,22 @@ export const NotifyEmailsRequest = Type.Object({
   notify_emails_to_locale: Type.Optional(recipientsLocale),
 });
 
-export interface DecodedFile {
+interface DecodedFile {
   readonly filename: string;
   readonly contentType: string;
   readonly bytes: Buffer;
 }
 
-export interface ReadPush {
+interface ReadPush {
   readonly request: Omit<CreatePush, "upload">;
-  /** Files that came inside the JSON, not yet part of an upload. */
+  /** Files from inside the JSON, not yet part of an upload. */
   readonly files: readonly DecodedFile[];
 }
 
 const reader = fieldsReader(CreatePushFields);
 
 /**
- * @param fields of one push by wire name, as JSON or a form sent them.
+ * Reads the fields of a push, from JSON or a form, by their wire names.
  * @throws AppError invalid_fields (by domain name), too_large (payload over 4 MiB, files over 8 MiB).
  */
 export function readCreatePush(fields: object): ReadPush {
@@ -139,7 +139,7 @@ function domainName(wireName: string): string {
   return wireName.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** `-` and `_` (base64url), blanks and missing padding are refused: what decodes loosely decodes to something else. */
+/** base64url, blanks and missing padding are refused: lenient decoding could yield other bytes than the sender meant. */
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 function decodeFile(
@@ -154,7 +154,7 @@ function decodeFile(
   };
 }
 
-/** In pieces: one expression over megabytes could exhaust the stack of the pattern engine. */
+/** Checked in pieces: one expression over megabytes could exhaust the stack of the regular expression engine. */
 function isBase64(text: string): boolean {
   const pieceCharacters = 4 * 4_096;
   if (text.length % 4 !== 0) return false;
@@ -166,7 +166,7 @@ function isBase64(text: string): boolean {
 }
 
 function assertSize(payload: string, files: readonly DecodedFile[]): void {
-  // A UTF-16 transaction becomes at most three bytes: only a long payload has to be measured.
+  // A UTF-16 code unit takes at most three bytes, so only a long payload has to be measured.
   if (payload.length * 3 > payloadBytesMax && Buffer.byteLength(payload) > payloadBytesMax) {
     throw new AppError("too_large", `The payload may have ${payloadBytesMax} bytes.`);
   }

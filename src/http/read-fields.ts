@@ -1,28 +1,23 @@
 import type { Static, TObject, TSchema } from "typebox";
 
-/** What a value of the wire became, or one sentence about why it is none of its type. */
-export type Reading = { readonly value: unknown } | { readonly problem: string };
-type Read = (given: unknown) => Reading;
-
-/** How the fields of one schema are read; made once. */
-export interface FieldsReader<Schema extends TObject> {
-  /**
-   * Null is "not given"; keys that the schema does not name are ignored, inherited ones too. Problems are added under
-   * the field's wire name.
-   */
-  read(fields: object, problems: Map<string, string>): Partial<Static<Schema>>;
-}
+/** The value of a field, or one sentence that says why it is not of the field's type. */
+type FieldResult = { readonly value: unknown } | { readonly problem: string };
+type ReadField = (given: unknown) => FieldResult;
 
 /**
- * Walks a schema of optional fields. Clients send types loosely, so integers may be digit strings and booleans words;
- * the values' limits are the domain's, but for those that the schema itself names.
+ * Creates the reader of a schema of optional fields. Clients send loose types: integers may be digit strings, booleans may
+ * be words. It checks only the limits in the schema; the domain checks all others.
  */
-export function fieldsReader<Schema extends TObject>(schema: Schema): FieldsReader<Schema> {
+export function fieldsReader<Schema extends TObject>(schema: Schema) {
   const readers = Object.entries(schema.properties as Record<string, TSchema>).map(
     ([name, property]) => [name, readerOf(property)] as const,
   );
   return {
-    read(fields, problems) {
+    /**
+     * Null counts as not given; keys that are not in the schema are ignored, inherited ones too.
+     * @param problems receives a sentence for each invalid field, by its wire name.
+     */
+    read(fields: object, problems: Map<string, string>): Partial<Static<Schema>> {
       const values: Record<string, unknown> = {};
       for (const [name, read] of readers) {
         const given: unknown = Object.hasOwn(fields, name) ? Reflect.get(fields, name) : undefined;
@@ -36,8 +31,8 @@ export function fieldsReader<Schema extends TObject>(schema: Schema): FieldsRead
   };
 }
 
-/** The schema's type chooses the reader, so a field that is added to the schema is read and documented at once. */
-function readerOf(schema: TSchema): Read {
+/** The schema selects the reader, so a field added to the schema is read and documented without further code. */
+function readerOf(schema: TSchema): ReadField {
   const { type, enum: choices, minimum, maximum, items } = schema as { readonly [key: string]: unknown };
   if (Array.isArray(choices)) return (given) => readChoice(given, choices);
   switch (type) {
@@ -56,36 +51,36 @@ function readerOf(schema: TSchema): Read {
   }
 }
 
-function readText(given: unknown): Reading {
+function readText(given: unknown): FieldResult {
   if (typeof given !== "string") return { problem: "must be a string." };
   return given.isWellFormed() ? { value: given } : { problem: "holds a lone surrogate, which is not a character." };
 }
 
-const yes = new Set(["true", "on", "yes", "checked", "1"]);
+const trueWords = new Set(["true", "on", "yes", "checked", "1"]);
 
-function readBoolean(given: unknown): Reading {
-  return { value: given === true || given === 1 || (typeof given === "string" && yes.has(given.toLowerCase())) };
+function readBoolean(given: unknown): FieldResult {
+  return { value: given === true || given === 1 || (typeof given === "string" && trueWords.has(given.toLowerCase())) };
 }
 
-/** Within ±10^15 integers are exact; what is larger is outside every range anyway, but must not be taken for another. */
+/** Integers within ±10^15 are exact. Larger ones are outside every range, but rounding must not bring them into one. */
 const digits = /^-?\d{1,15}$/;
 
-function readInteger(given: unknown): Reading {
+function readInteger(given: unknown): FieldResult {
   const value = typeof given === "string" && digits.test(given) ? Number(given) : given;
   return Number.isSafeInteger(value) ? { value } : { problem: "must be an integer." };
 }
 
-function readBounded(given: unknown, minimum: number, maximum: number): Reading {
+function readBounded(given: unknown, minimum: number, maximum: number): FieldResult {
   const reading = readInteger(given);
   const within = "value" in reading && Number(reading.value) >= minimum && Number(reading.value) <= maximum;
   return within ? reading : { problem: `must be an integer from ${minimum} to ${maximum}.` };
 }
 
-function readChoice(given: unknown, choices: readonly unknown[]): Reading {
+function readChoice(given: unknown, choices: readonly unknown[]): FieldResult {
   return choices.includes(given) ? { value: given } : { problem: `must be one of ${choices.join(", ")}.` };
 }
 
-function readList(given: unknown, element: TObject): Reading {
+function readList(given: unknown, element: TObject): FieldResult {
   const problem = { problem: `must be a list of objects with ${Object.keys(element.properties).join(", ")}.` };
   if (!Array.isArray(given)) return problem;
   const reader = fieldsReader(element);

@@ -41,7 +41,7 @@ describe("readiness", () => {
     pass(1);
     const later = readiness.check();
     asked[1]?.resolve(false);
-    expect(await later).toEqual({ state: "database_silent" });
+    expect(await later).toEqual({ state: "database_unavailable" });
     expect(asked).toHaveLength(2);
   });
 
@@ -50,7 +50,7 @@ describe("readiness", () => {
     const check = readiness.check();
     const cause = new Error("no connection");
     asked[0]?.reject(cause);
-    expect(await check).toEqual({ state: "database_silent", cause });
+    expect(await check).toEqual({ state: "database_unavailable", cause });
   });
 
   it("waits only so long, and does not ask again before it has an answer", async () => {
@@ -58,7 +58,7 @@ describe("readiness", () => {
     const { readiness, asked, pass } = world();
     const check = readiness.check();
     await vi.advanceTimersByTimeAsync(answerMsMax);
-    expect(await check).toEqual({ state: "database_silent" });
+    expect(await check).toEqual({ state: "database_unavailable" });
     pass(60_000);
     const second = readiness.check();
     expect(asked).toHaveLength(1);

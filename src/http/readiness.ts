@@ -1,62 +1,91 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
 import { secondMs } from "../base/clock.ts";
+import { unavailable, unreachable } from "../base/errors.ts";
+import { sendJson } from "./headers.ts";
 
-export type ReadinessState =
+type ReadinessState =
   | { readonly state: "ready" }
   | { readonly state: "draining" }
-  /** `cause`: what the database threw, if it threw. */
-  | { readonly state: "database_silent"; readonly cause?: unknown };
+  /** `cause`: the database's error, if it threw one. */
+  | { readonly state: "database_unavailable"; readonly cause?: unknown };
 
-export interface Readiness {
-  check(): Promise<ReadinessState>;
-}
-
-export interface ReadinessDeps {
-  /** Whether a read of the database comes through; it may take its time, and throw. */
+interface ReadinessDeps {
+  /** Whether a read of the database succeeds; it may be slow, and throw. */
   readonly canServe: () => Promise<boolean>;
   readonly draining: () => boolean;
   readonly monotonicMs: () => number;
 }
 
 export const answerMsMax = 2 * secondMs;
-/** Whoever asks more often gets the same answer: strangers may ask too, and must not work the database. */
-const keptMs = secondMs;
+/** Strangers may ask too and must not load the database: within this time everyone gets the same answer. */
+const cachedMs = secondMs;
 
-/** Whether requests can be served here. The database is asked once at a time, however many ask and however long it takes. */
-export function createReadiness({ canServe, draining, monotonicMs }: ReadinessDeps): Readiness {
-  let asked: Promise<ReadinessState> | undefined;
-  let kept: { readonly answer: ReadinessState; readonly at: number } | undefined;
+export type Readiness = ReturnType<typeof createReadiness>;
+
+/** Whether this process can serve requests. At most one read of the database runs at a time. */
+export function createReadiness({ canServe, draining, monotonicMs }: ReadinessDeps) {
+  let pending: Promise<ReadinessState> | undefined;
+  let cached: { readonly answer: ReadinessState; readonly at: number } | undefined;
 
   async function ask(): Promise<ReadinessState> {
-    const answer = await stateOf(canServe);
-    kept = { answer, at: monotonicMs() };
-    asked = undefined;
+    const answer = await databaseState(canServe);
+    cached = { answer, at: monotonicMs() };
+    pending = undefined;
     return answer;
   }
 
   return {
-    async check() {
+    async check(): Promise<ReadinessState> {
       if (draining()) return { state: "draining" };
-      if (asked === undefined && kept !== undefined && monotonicMs() - kept.at < keptMs) return kept.answer;
-      asked ??= ask();
-      return await inTime(asked);
+      if (pending === undefined && cached !== undefined && monotonicMs() - cached.at < cachedMs) return cached.answer;
+      pending ??= ask();
+      return await withTimeout(pending);
     },
   };
 }
 
-async function stateOf(canServe: ReadinessDeps["canServe"]): Promise<ReadinessState> {
+async function databaseState(canServe: ReadinessDeps["canServe"]): Promise<ReadinessState> {
   try {
-    return { state: (await canServe()) ? "ready" : "database_silent" };
+    return { state: (await canServe()) ? "ready" : "database_unavailable" };
   } catch (cause) {
-    return { state: "database_silent", cause };
+    return { state: "database_unavailable", cause };
   }
 }
 
-async function inTime(answer: Promise<ReadinessState>): Promise<ReadinessState> {
+async function withTimeout(answer: Promise<ReadinessState>): Promise<ReadinessState> {
   const late = Promise.withResolvers<ReadinessState>();
-  const timer = setTimeout(() => late.resolve({ state: "database_silent" }), answerMsMax);
+  const timer = setTimeout(() => late.resolve({ state: "database_unavailable" }), answerMsMax);
   try {
     return await Promise.race([answer, late.promise]);
   } finally {
     clearTimeout(timer);
   }
+}
+
+const retryAfterSeconds = 5;
+
+/**
+ * `GET /up`, the liveness probe: 200 while the process answers at all. `GET /ready`, the readiness probe: 200 when this
+ * process can serve requests, 503 when a load balancer should send them elsewhere.
+ */
+export function registerProbes(server: FastifyInstance, readiness: Readiness): void {
+  const config = { access: "public", changesState: false } as const;
+  server.get("/up", { config }, (_request, reply) => {
+    sendJson(reply, 200, { status: "up" });
+  });
+  server.get("/ready", { config }, async (_request, reply): Promise<FastifyReply> => {
+    const readinessState = await readiness.check();
+    switch (readinessState.state) {
+      case "ready":
+        return sendJson(reply, 200, { status: "ready" });
+      case "draining":
+        // Expected, so it is not thrown: that would log it.
+        reply.header("retry-after", String(retryAfterSeconds));
+        return sendJson(reply, 503, { error: "The server is stopping." });
+      case "database_unavailable":
+        throw unavailable("The database does not answer.", retryAfterSeconds, readinessState.cause);
+      default:
+        return unreachable(readinessState);
+    }
+  });
 }

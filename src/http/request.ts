@@ -4,13 +4,15 @@ import type { FormFields } from "./body/form-fields.ts";
 import type { Client } from "./client.ts";
 
 /**
- * Who may call a route. Every route names one (`route-access.ts` refuses to start otherwise):
- * - `public`: credentials are not looked at;
- * - `api`: API credentials are checked when present, and needed when anonymous use is off; cookies are never read;
- * - `api_token`: API credentials are needed;
- * - `page`: a session cookie is looked at; - `page_creator`: as `page`, and a session is needed when anonymous use is off;
- * - `page_session`: a session is needed; - `page_admin`: an administrator's; others find no such page;
- * - `page_waiting`: a session that waits for its second factor, which counts nowhere else.
+ * Who may call a route. Every route declares one (`route-access.ts` refuses to start otherwise):
+ * - `public`: credentials are ignored;
+ * - `api`: API credentials are checked when present, and required when anonymous use is off; cookies are never read;
+ * - `api_token`: API credentials are required;
+ * - `page`: a session cookie is read;
+ * - `page_creator`: as `page`, and a session is required when anonymous use is off;
+ * - `page_session`: a session is required;
+ * - `page_admin`: an administrator's session is required; to others the page does not exist;
+ * - `page_waiting`: a session that waits for its second factor, and is valid nowhere else.
  */
 export type RouteAccess =
   | "public"
@@ -25,32 +27,32 @@ export type RouteAccess =
 declare module "fastify" {
   interface FastifyRequest {
     client: Client;
-    /** Origin that links made for this request start with; empty on `/up`. */
+    /** The origin of links in the answer, without a trailing slash; empty on `/up`. */
     baseUrl: string;
-    /** Who is at the door. Without credentials on `public` routes. */
+    /** Who sends the request; anonymous on `public` routes. */
     actor: Actor;
     /** The account behind `actor.user`. */
     user: User | null;
-    /** The session behind `user` on pages; on `page_waiting`, the one that waits, of a user who is not `user` yet. */
+    /** On pages, the session of `user`; on `page_waiting`, the waiting session, while `user` is still null. */
     session: Session | null;
-    /** Of the session that a page's visitor brings, whatever that session may do; null: there is none. */
+    /** The form token of the visitor's session, in any state; null: no session. */
     formToken: string | null;
-    /** A state change with a session that does not tell where it comes from: it needs the form token. */
-    owesFormToken: boolean;
-    /** The form that was read to check its token, for the handler. */
+    /** A state change with a session whose headers do not prove its origin: its form must carry the form token. */
+    needsFormToken: boolean;
+    /** The form, if it was read already to check its token. */
     formRead: FormFields | null;
   }
   interface FastifyContextConfig {
     access?: RouteAccess;
-    /** What a token needs for this route. Every API route says it; null: nothing, as for who has the link. */
+    /** The scope that a token needs; every API route declares it. null: none, since the link is enough. */
     scope?: Scope | null;
-    /** Page routes that change state refuse requests that come from another site. */
+    /** Page routes that change state refuse requests from other sites. */
     changesState?: boolean;
-    /** The handler reads forms with files by `receiveBody`, as they arrive. */
+    /** The handler reads multipart forms itself by `receiveBody`, as their files arrive. */
     formInParts?: boolean;
-    /** Where second factors are required: open to people who have none yet, so that they can set one up or leave. */
+    /** Open to users who lack a required second factor, so that they can set one up or sign out. */
     beforeFactor?: boolean;
-    /** A secret may leave here: declared prefetches and HEAD requests never reach the handler. */
+    /** The route may reveal a secret: declared prefetches and HEAD requests never reach the handler. */
     retrieval?: boolean;
   }
 }

@@ -1,38 +1,36 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from "fastify";
 import type { Scope } from "../accounts/accounts.ts";
-import { isPageOver } from "./allowed-methods.ts";
 import { type AuthenticationDeps, authenticationHook } from "./authentication.ts";
 import type { BodyBudget } from "./body/body-budget.ts";
-import { answerRefusal, type Refusal, type RenderError } from "./errors.ts";
-import { formTokenHook } from "./form-token.ts";
-import { isDeclaredPrefetch } from "./prefetch.ts";
+import { isMultipart, receiveForm } from "./body/receive-body.ts";
+import { answerRefusal, isJsonPath, type Refusal, type RenderError } from "./errors.ts";
 import type { RouteAccess } from "./request.ts";
 
-/** One line of the inventory: what stands at an address and who may call it. */
+/** One route and who may call it. */
 export interface RouteEntry {
   readonly method: string;
   /** With parameters, e.g. `/api/v2/pushes/:url_token`. */
   readonly pattern: string;
   readonly access: RouteAccess;
   readonly changesState: boolean;
-  /** null: none, or no route of the API. */
+  /** null: no scope is needed, or it is not an API route. */
   readonly scope: Scope | null;
   readonly retrieval: boolean;
 }
 
-export interface GuardDeps extends AuthenticationDeps {
+interface GuardDeps extends AuthenticationDeps {
   readonly renderError: RenderError;
   readonly bodyBudget: BodyBudget;
 }
 
 /**
- * Gives each route registered later the hooks its declaration asks for. A route that does not say who may call it and
- * whether it changes state stops the start, and so does one of the API that does not say which scope a token needs: the
- * default is not "everybody".
- * @returns the inventory, which grows as routes are registered.
+ * Adds to each route registered later the hooks that its declaration requires. A route that does not declare its access
+ * and whether it changes state stops the start, and so does an API route without a scope: no route is public by default.
+ * @returns the routes; the list grows as routes are registered.
  */
 export function guardRoutes(server: FastifyInstance, deps: GuardDeps): readonly RouteEntry[] {
-  const refuseUnseen = unseenHook(deps.renderError);
+  const refuseUncounted = uncountedHook(deps.renderError);
   const inventory: RouteEntry[] = [];
   server.addHook("onRoute", (route) => {
     const { access, changesState, scope, retrieval, beforeFactor = false, formInParts = false } = route.config ?? {};
@@ -48,9 +46,9 @@ export function guardRoutes(server: FastifyInstance, deps: GuardDeps): readonly 
       inventory.push({ method, pattern: route.url, ...declared, retrieval: retrieval === true });
     }
     const guards = [
-      ...(access.startsWith("page") ? [passProgramsBy] : []),
+      ...(access.startsWith("page") ? [rejectJsonPath] : []),
       authenticationHook({ ...declared, beforeFactor }, deps),
-      ...(retrieval === true ? [refuseUnseen] : []),
+      ...(retrieval === true ? [refuseUncounted] : []),
     ];
     route.onRequest = [...guards, ...listed(route.onRequest)];
     if (changesState && access.startsWith("page")) {
@@ -65,13 +63,29 @@ function listed<Hook>(hooks: Hook | Hook[] | undefined): Hook[] {
   return Array.isArray(hooks) ? hooks : [hooks];
 }
 
-/** Where a page's parameter would take what ends like an address of the API: to those who answer programs. */
-function passProgramsBy(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
-  if (isPageOver(request.raw.url ?? "", request.routeOptions.url ?? "")) reply.callNotFound();
+/** A page's parameter would match a JSON path such as `/p/token.json`: answered as not found, in JSON. */
+function rejectJsonPath(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+  if (isPageOverJsonPath(request.raw.url ?? "", request.routeOptions.url ?? "")) reply.callNotFound();
   else done();
 }
 
-const notYet: Refusal = {
+function isPageOverJsonPath(path: string, pattern: string): boolean {
+  return pattern.includes(":") && !isJsonPath(pattern) && isJsonPath(path);
+}
+
+/**
+ * The hook before a state-changing page's handler: if the request needs a form token, it reads the form and checks the
+ * token, so that a handler that reads no form is protected too. `receiveForm` then returns the form that was read.
+ * @param formInParts the handler reads multipart forms itself by `receiveBody`, which checks before the first file.
+ */
+function formTokenHook(formInParts: boolean, bodyBudget: BodyBudget) {
+  return async (request: FastifyRequest): Promise<void> => {
+    if (!request.needsFormToken || (formInParts && isMultipart(request))) return;
+    request.formRead = await receiveForm(request, bodyBudget);
+  };
+}
+
+const prefetchRefusal: Refusal = {
   status: 503,
   message: "A push is not opened ahead of its reader.",
   fields: undefined,
@@ -79,13 +93,54 @@ const notYet: Refusal = {
 };
 
 /**
- * For requests that no person reads the answer of. A prefetch is told to come back. HEAD is answered without looking
- * at the push, with the same 200 for every token: it tells less than GET would.
+ * Keeps requests whose answer nobody reads away from retrievals. A prefetch is refused with Retry-After. HEAD gets 200 for
+ * every token without reading the push, so it reveals less than GET.
  */
-function unseenHook(renderError: RenderError) {
+function uncountedHook(renderError: RenderError) {
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
-    if (isDeclaredPrefetch(request.raw.headers)) answerRefusal(notYet, request, reply, renderError);
+    if (isDeclaredPrefetch(request.raw.headers)) answerRefusal(prefetchRefusal, request, reply, renderError);
     else if (request.raw.method === "HEAD") reply.code(200).send();
     else done();
   };
+}
+
+/** Headers in which a browser declares that it fetches a page before the person asks for it. */
+const prefetchHeaders = ["sec-purpose", "purpose", "x-moz", "x-purpose"] as const;
+
+function isDeclaredPrefetch(headers: IncomingHttpHeaders): boolean {
+  return prefetchHeaders.some((name) => {
+    const value = headers[name];
+    return value !== undefined && /prefetch|prerender|preview/i.test(String(value));
+  });
+}
+
+/**
+ * The methods of the routes at this path, for `Allow`; empty when there is none. A route without parameters hides those
+ * with parameters that match as well: `/p/active.json` is not a push of `/p/:url_token.json`.
+ */
+export function allowedMethods(path: string, routes: readonly RouteEntry[]): readonly string[] {
+  const segments = path.split("/");
+  const matching = routes.filter(
+    ({ pattern }) => matches(segments, pattern.split("/")) && !isPageOverJsonPath(path, pattern),
+  );
+  const exact = matching.filter(({ pattern }) => pattern === path);
+  const methods = (exact.length > 0 ? exact : matching).map(({ method }) => method);
+  return [...new Set(methods)].sort();
+}
+
+function matches(segments: readonly string[], pattern: readonly string[]): boolean {
+  if (pattern.at(-1) === "*") {
+    return segments.length >= pattern.length && matchesPrefix(segments, pattern.slice(0, -1));
+  }
+  return segments.length === pattern.length && matchesPrefix(segments, pattern);
+}
+
+function matchesPrefix(segments: readonly string[], pattern: readonly string[]): boolean {
+  return pattern.every((part, index) => {
+    const segment = segments[index] ?? "";
+    if (!part.startsWith(":")) return part === segment;
+    const dot = part.indexOf(".");
+    const ending = dot === -1 ? "" : part.slice(dot);
+    return segment.length > ending.length && segment.endsWith(ending);
+  });
 }

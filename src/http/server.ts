@@ -7,23 +7,23 @@ import type { Config } from "../config/config.ts";
 import type { RequestCounts } from "../limits/request-counts.ts";
 import type { RequestWatch } from "../telemetry/answered-request.ts";
 import type { Events } from "../telemetry/events.ts";
-import { strangerAt } from "./authentication.ts";
+import { anonymousActor } from "./authentication.ts";
 import { createBaseUrls } from "./base-url.ts";
 import { BodyBudget, bodyBudgetLimits } from "./body/body-budget.ts";
 import { createClientReader } from "./client.ts";
 import { answerClientError, answerExpectation } from "./client-errors.ts";
-import { discardRest } from "./discard-rest.ts";
-import { createDrain, type Drain } from "./drain.ts";
+import { discardBody } from "./discard-body.ts";
+import { createDrain } from "./drain.ts";
 import { answerError, type RenderError } from "./errors.ts";
 import { httpsAddressFor } from "./force-https.ts";
 import { baseHeaders, secureHeaders } from "./headers.ts";
-import type { MetricsGate } from "./metrics-gate.ts";
-import { guardRoutes, type RouteEntry } from "./route-access.ts";
-import { createSessionCookies, type SessionCookies } from "./session-cookie.ts";
+import type { MetricsGate } from "./metrics.ts";
+import { answerNotFound, isRead } from "./not-found.ts";
+import { observeRequests } from "./observe-requests.ts";
+import { guardRoutes } from "./route-access.ts";
+import { createSessionCookies } from "./session-cookie.ts";
 import { createSharedThrottle } from "./shared-throttle.ts";
 import { type ChargeRequest, createThrottle } from "./throttle.ts";
-import { answerUnrouted, isRead } from "./unrouted.ts";
-import { watchRequests } from "./watch-requests.ts";
 import "./request.ts";
 
 export interface ServerDeps {
@@ -32,46 +32,39 @@ export interface ServerDeps {
   readonly random: Random;
   readonly events: Events;
   readonly accounts: Pick<Accounts, "authenticateToken" | "authenticateSession">;
-  /** HTML for a refusal on a page's address. */
+  /** HTML for a refusal on a page's path. */
   readonly renderError: RenderError;
-  /** Told of each address that forwards without being trusted; it may be told often. */
+  /** Called for each request with forwarding headers from an untrusted address. */
   readonly onUntrustedForwarder: (address: string) => void;
-  /** What other processes have let pass; undefined: this one counts alone. */
+  /** Requests counted by all processes; undefined: this process counts alone. */
   readonly requestCounts: RequestCounts | undefined;
   readonly watch: RequestWatch;
   readonly monotonicMs: () => number;
   readonly metricsGate: MetricsGate | undefined;
 }
 
-export interface Server {
-  readonly fastify: FastifyInstance;
-  /** All routes registered so far. */
-  readonly routes: readonly RouteEntry[];
-  readonly sessionCookies: SessionCookies;
-  readonly bodyBudget: BodyBudget;
-  readonly drain: Drain;
-}
+export type Server = ReturnType<typeof createServer>;
 
 const requestIdBytes = 8;
 const headerBytesMax = 16 * 1024;
-/** Any that fits into the headers: handlers check a parameter's shape, and an endless token must look like an unknown one. */
+/** No limit of its own: handlers check a parameter's shape, and an overlong token must be answered like an unknown one. */
 const paramLengthMax = headerBytesMax;
 const headersMsMax = 20_000;
-/** Without a byte in either direction; an upload that goes on may take long, one that stalls may not. */
+/** Without a byte in either direction: a slow upload may take long, a stalled one may not. */
 export const idleMsMax = 75_000;
 const keepAliveMs = 65_000;
 /** 1 GiB at 400 kbit/s. */
 const requestMsMax = 6 * 3_600_000;
 
-/** Listening and routes are the caller's; everything that holds for every request is set up here. */
-export function createServer(deps: ServerDeps): Server {
+/** Sets up everything that applies to every request. The caller adds the routes and listens. */
+export function createServer(deps: ServerDeps) {
   const { config, events, random, renderError } = deps;
-  const makeRequestId = () => random.bytes(requestIdBytes).toString("hex");
+  const newRequestId = () => random.bytes(requestIdBytes).toString("hex");
   const sessionCookies = createSessionCookies(config.secureCookies);
   const bodyBudget = new BodyBudget(bodyBudgetLimits);
   const server = fastify({
     logger: false,
-    genReqId: makeRequestId,
+    genReqId: newRequestId,
     requestIdHeader: false,
     exposeHeadRoutes: true,
     return503OnClosing: false,
@@ -80,12 +73,12 @@ export function createServer(deps: ServerDeps): Server {
     requestTimeout: requestMsMax,
     http: { headersTimeout: headersMsMax, maxHeaderSize: headerBytesMax, requireHostHeader: false },
     routerOptions: { maxParamLength: paramLengthMax },
-    clientErrorHandler: (error, socket) => answerClientError(error, socket, makeRequestId()),
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, newRequestId()),
     frameworkErrors(error, request, reply) {
-      // Nothing above this catches: what is thrown here would end the process.
+      // No caller catches: an exception here would end the process.
       try {
-        setUnknown(request, reply);
-        watchUnrouted(request, reply);
+        setDefaults(request, reply);
+        observe(request, reply);
         answerError(error, request, reply, { events, renderError });
       } catch (bug) {
         events.unexpectedError({ requestId: request.id, method: request.method, route: "no route" }, bug);
@@ -93,7 +86,7 @@ export function createServer(deps: ServerDeps): Server {
       }
     },
   });
-  server.server.on("checkExpectation", (request, response) => answerExpectation(request, response, makeRequestId()));
+  server.server.on("checkExpectation", (request, response) => answerExpectation(request, response, newRequestId()));
 
   const drain = createDrain(server.server);
   server.decorateRequest("client");
@@ -102,22 +95,26 @@ export function createServer(deps: ServerDeps): Server {
   server.decorateRequest("user", null);
   server.decorateRequest("session", null);
   server.decorateRequest("formToken", null);
-  server.decorateRequest("owesFormToken", false);
+  server.decorateRequest("needsFormToken", false);
   server.decorateRequest("formRead", null);
-  const watchUnrouted = watchRequests(server, deps.watch, deps.monotonicMs);
-  welcomeRequests(server, deps);
+  const observe = observeRequests(server, deps.watch, deps.monotonicMs);
+  admitRequests(server, deps);
   const routes = guardRoutes(server, {
-    ...{ accounts: deps.accounts, allowAnonymous: config.allowAnonymous, sessionCookies, bodyBudget, renderError },
+    accounts: deps.accounts,
+    allowAnonymous: config.allowAnonymous,
+    sessionCookies,
+    bodyBudget,
+    renderError,
     requireSecondFactor: config.accounts.requireSecondFactor,
   });
-  readNoBodies(server);
+  disableBodyParsing(server);
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply, { events, renderError }));
-  server.setNotFoundHandler((request, reply) => answerUnrouted(request, reply, routes, renderError));
+  server.setNotFoundHandler((request, reply) => answerNotFound(request, reply, routes, renderError));
   return { fastify: server, routes, sessionCookies, bodyBudget, drain };
 }
 
-/** The one hook before every answer: who asks, from where, how fast; and the constant headers. */
-function welcomeRequests(server: FastifyInstance, deps: ServerDeps): void {
+/** The first hook of every request: sets client, base URL and common headers, throttles, and redirects to HTTPS. */
+function admitRequests(server: FastifyInstance, deps: ServerDeps): void {
   const { config, metricsGate } = deps;
   const clientOf = createClientReader({
     trustedProxies: config.trustedProxies,
@@ -132,21 +129,21 @@ function welcomeRequests(server: FastifyInstance, deps: ServerDeps): void {
     request.client = client;
     reply.headers(client.https || overHttps ? secureHeaders : baseHeaders);
     reply.header("x-request-id", request.id);
-    // Given and empty says as little as not given; the framework would refuse it.
+    // An empty type means the same as none, but the framework would refuse it.
     if (request.raw.headers["content-type"] === "") delete request.raw.headers["content-type"];
-    if (request.raw.method !== "POST") discardRest(request.raw, reply.raw);
+    if (request.raw.method !== "POST") discardBody(request.raw, reply.raw);
     if (isExempt(request.raw.url ?? "") || metricsGate?.isScrape(request.raw) === true) {
       done();
       return;
     }
-    /** @returns whether the request goes on: it does not when it has been answered. */
+    /** @returns false when the request has been answered. */
     const admit = (waitSeconds: number): boolean => {
       if (waitSeconds > 0) throw tooManyRequests(waitSeconds);
       request.baseUrl = baseUrlOf(client);
       const address = config.forceHttps ? httpsAddressFor(request.raw, client, request.baseUrl) : undefined;
       if (address === undefined) return true;
-      if (request.raw.method === "POST") discardRest(request.raw, reply.raw);
-      // 301 is what the oldest clients know; for all else the method and the body must stay what they are.
+      if (request.raw.method === "POST") discardBody(request.raw, reply.raw);
+      // Old clients know only 301. For requests other than GET and HEAD, 308 keeps the method and the body.
       reply.redirect(address, isRead(request.method) ? 301 : 308);
       return false;
     };
@@ -154,7 +151,7 @@ function welcomeRequests(server: FastifyInstance, deps: ServerDeps): void {
     if (typeof charged === "number") {
       if (admit(charged)) done();
     } else {
-      charged.then(admit).then((goesOn) => goesOn && done(), done);
+      charged.then(admit).then((admitted) => admitted && done(), done);
     }
   });
 }
@@ -170,27 +167,27 @@ function openThrottle({ config, clock, monotonicMs, events, requestCounts }: Ser
   return createSharedThrottle({ limits, clock, monotonicMs, counts: requestCounts, onUnanswered });
 }
 
-/** Not counted, and asked by load balancers under any name. */
+/** Not throttled, and answered under any host name: load balancers use their own. */
 function isExempt(url: string): boolean {
   return url.startsWith("/assets/") || url === "/up" || url === "/ready";
 }
 
-/** The framework reads no body: a handler that wants one asks for it by `receiveBody`, with its own limits. */
-function readNoBodies(server: FastifyInstance): void {
+/** The framework reads no body: handlers that need one call `receiveBody`, which has its own limits. */
+function disableBodyParsing(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("*", (_request, _payload, done) => done(null));
 }
 
-/** For answers to requests that the router refused: they have neither passed a hook nor got the decorations' defaults. */
-function setUnknown(request: FastifyRequest, reply: FastifyReply): void {
+/** For requests that the router refuses: they pass no hook and lack the decorators' defaults. */
+function setDefaults(request: FastifyRequest, reply: FastifyReply): void {
   request.client = { address: "0.0.0.0", key: "0.0.0.0", https: false, host: "", fromTrustedProxy: false };
   request.baseUrl = "";
   request.user = null;
   request.session = null;
   request.formToken = null;
-  request.owesFormToken = false;
+  request.needsFormToken = false;
   request.formRead = null;
-  request.actor = strangerAt(request);
+  request.actor = anonymousActor(request);
   reply.headers(baseHeaders);
   reply.header("x-request-id", request.id);
 }

@@ -3,7 +3,7 @@ import type { RequestCounts, RequestTotal } from "../limits/request-counts.ts";
 import { unansweredOrThrow } from "../limits/shared-limits.ts";
 import type { ChargeRequest, ThrottleLimits } from "./throttle.ts";
 
-export interface SharedThrottleDeps {
+interface SharedThrottleDeps {
   readonly limits: ThrottleLimits;
   readonly clock: Clock;
   readonly monotonicMs: () => number;
@@ -11,93 +11,93 @@ export interface SharedThrottleDeps {
   readonly onUnanswered: (error: unknown) => void;
 }
 
-/** What part of a limit one process may let pass before it tells the others. */
-const unsaidPart = 1 / 16;
+/** The share of a limit that a process lets pass before it reports to the others. */
+const unreportedShareMax = 1 / 16;
 const clientsMax = 50_000;
-/** After the database has not answered, the process counts alone for so long. */
-const restMs = secondMs;
+/** After the database has not answered, the process counts alone for this long. */
+const pauseMs = secondMs;
 
 interface Window {
   readonly lengthMs: number;
   /** 0 is off. */
   readonly max: number;
   startedAt: number;
-  /** What all processes have let pass, as far as this one knows. */
+  /** Requests that all processes let pass, as far as this one knows. */
   count: number;
-  /** What this process has let pass and has not told. */
-  suppressed: number;
-  /** What came to `count` from others: it moves the places of one's own requests that wait for an answer. */
-  learned: number;
-  /** How many windows there were before it. */
+  /** Requests that this process let pass and has not reported. */
+  unreported: number;
+  /** The part of `count` that other processes let pass: it moves this process's waiting requests back in the order. */
+  fromOthers: number;
+  /** Counts the windows: a request that waits for an answer may find the next one begun. */
   number: number;
 }
 
 interface Usage {
   readonly windows: readonly [minute: Window, second: Window];
   passed: number;
-  /** How many of those passed the others have been told of. */
-  said: number;
-  saying: Promise<void> | undefined;
+  /** How many of `passed` have been reported. */
+  reported: number;
+  reporting: Promise<void> | undefined;
 }
 
-/** Where a request stands in a window: beyond the limit it was one too many. */
-interface Place {
+/** A request's position in a window: beyond the limit it is refused. */
+interface ThrottleEntry {
   readonly window: Window;
   readonly number: number;
   readonly ordinal: number;
 }
 
 /**
- * As `createThrottle`, over all processes on one database. To ask it for every request would cost each a round trip, so
- * a process tells what a client has done, and learns what it did elsewhere, when it has let a sixteenth of a limit pass
- * since it last did; the request that makes it due waits for the answer. So a client passes at most its limit, and less
- * than a sixteenth of it more for each process; limits below 32 are kept exactly. While the database does not answer, each
- * process counts alone.
+ * As `createThrottle`, over all processes on one database. Asking the database for every request would cost each a round
+ * trip, so a process reports a client's requests, and reads those of the others, once it has let a sixteenth of a limit
+ * pass; the request that makes the report due waits for it. A client therefore passes at most its limit and less than a
+ * sixteenth of it more for each process; limits below 32 are exact. While the database does not answer, each process counts
+ * alone.
  */
 export function createSharedThrottle(deps: SharedThrottleDeps): ChargeRequest {
   const { limits, clock, monotonicMs, counts, onUnanswered } = deps;
   if (limits.minute === 0 && limits.second === 0) return () => 0;
   const usages = new Map<string, Usage>();
-  let restsUntilMs = Number.NEGATIVE_INFINITY;
+  let pausedUntilMs = Number.NEGATIVE_INFINITY;
 
   function usageOf(key: string, now: number): Usage {
     const known = usages.get(key);
     if (known !== undefined) return known;
     const [oldest] = usages.keys();
     if (usages.size >= clientsMax && oldest !== undefined) usages.delete(oldest);
-    const made = makeUsage(limits, now);
-    usages.set(key, made);
-    return made;
+    const created = newUsage(limits, now);
+    usages.set(key, created);
+    return created;
   }
 
-  async function say(key: string, usage: Usage): Promise<void> {
+  async function report(key: string, usage: Usage): Promise<void> {
     const now = clock.now();
     const [minute, second] = usage.windows;
     const { passed } = usage;
-    const said = { minute: minute.suppressed, second: second.suppressed };
-    const adoptMinute = take(minute);
-    const adoptSecond = take(second);
+    const unreported = { minute: minute.unreported, second: second.unreported };
+    const adoptMinute = beginReport(minute);
+    const adoptSecond = beginReport(second);
     try {
-      const totals = await counts.add(key, said, now);
+      const totals = await counts.add(key, unreported, now);
       adoptMinute(totals.minute, now);
       adoptSecond(totals.second, now);
     } catch (error) {
       onUnanswered(unansweredOrThrow(error));
-      restsUntilMs = monotonicMs() + restMs;
+      pausedUntilMs = monotonicMs() + pauseMs;
     } finally {
-      usage.said = passed;
-      usage.saying = undefined;
+      usage.reported = passed;
+      usage.reporting = undefined;
     }
   }
 
-  async function passWhenSaid(key: string, usage: Usage, places: readonly Place[]): Promise<number> {
+  async function chargeAfterReport(key: string, usage: Usage, entries: readonly ThrottleEntry[]): Promise<number> {
     const own = usage.passed;
-    while (usage.said < own && monotonicMs() >= restsUntilMs) {
-      usage.saying ??= say(key, usage);
-      await usage.saying;
+    while (usage.reported < own && monotonicMs() >= pausedUntilMs) {
+      usage.reporting ??= report(key, usage);
+      await usage.reporting;
     }
     const now = clock.now();
-    const over = places.filter(isBeyond);
+    const over = entries.filter(isOverLimit);
     return over.length === 0 ? 0 : Math.max(...over.map(({ window }) => secondsLeft(window, now)));
   }
 
@@ -108,48 +108,48 @@ export function createSharedThrottle(deps: SharedThrottleDeps): ChargeRequest {
     const full = usage.windows.find((window) => window.max !== 0 && window.count >= window.max);
     if (full !== undefined) return secondsLeft(full, now);
     usage.passed += 1;
-    const places = usage.windows.map(enter);
-    return usage.windows.some(isDue) ? passWhenSaid(key, usage, places) : 0;
+    const entries = usage.windows.map(enter);
+    return usage.windows.some(isReportDue) ? chargeAfterReport(key, usage, entries) : 0;
   };
 }
 
-function makeUsage(limits: ThrottleLimits, now: number): Usage {
-  const fresh = { startedAt: now, count: 0, suppressed: 0, learned: 0, number: 0 };
-  const minute = { lengthMs: minuteMs, max: limits.minute, ...fresh };
-  const second = { lengthMs: secondMs, max: limits.second, ...fresh };
-  return { windows: [minute, second], passed: 0, said: 0, saying: undefined };
+function newUsage(limits: ThrottleLimits, now: number): Usage {
+  const start = { startedAt: now, count: 0, unreported: 0, fromOthers: 0, number: 0 };
+  const minute = { lengthMs: minuteMs, max: limits.minute, ...start };
+  const second = { lengthMs: secondMs, max: limits.second, ...start };
+  return { windows: [minute, second], passed: 0, reported: 0, reporting: undefined };
 }
 
 function renew(window: Window, now: number): void {
   if (now >= window.startedAt && now < window.startedAt + window.lengthMs) return;
-  Object.assign(window, { startedAt: now, count: 0, suppressed: 0, learned: 0, number: window.number + 1 });
+  Object.assign(window, { startedAt: now, count: 0, unreported: 0, fromOthers: 0, number: window.number + 1 });
 }
 
-function enter(window: Window): Place {
+function enter(window: Window): ThrottleEntry {
   window.count += 1;
-  window.suppressed += 1;
-  return { window, number: window.number, ordinal: window.count - window.learned };
+  window.unreported += 1;
+  return { window, number: window.number, ordinal: window.count - window.fromOthers };
 }
 
-function isDue({ max, suppressed }: Window): boolean {
-  return max !== 0 && suppressed >= Math.max(1, Math.floor(max * unsaidPart));
+function isReportDue({ max, unreported }: Window): boolean {
+  return max !== 0 && unreported >= Math.max(1, Math.floor(max * unreportedShareMax));
 }
 
-/** A request whose window is over by now was none too many in it. */
-function isBeyond({ window, number, ordinal }: Place): boolean {
-  return window.max !== 0 && window.number === number && ordinal + window.learned > window.max;
+/** Never true once the request's window is over. */
+function isOverLimit({ window, number, ordinal }: ThrottleEntry): boolean {
+  return window.max !== 0 && window.number === number && ordinal + window.fromOthers > window.max;
 }
 
-/** @returns what brings the answer in, unless the window is over by then. */
-function take(window: Window): (total: RequestTotal, now: number) => void {
+/** @returns the function that adopts the answered total, unless the window is over by then. */
+function beginReport(window: Window): (total: RequestTotal, now: number) => void {
   const { number } = window;
-  window.suppressed = 0;
+  window.unreported = 0;
   return (total, now) => {
     if (window.number !== number) return;
-    const count = total.count + window.suppressed;
-    window.learned += count - window.count;
+    const count = total.count + window.unreported;
+    window.fromOthers += count - window.count;
     window.count = count;
-    // One that another machine's clock began ahead of ours must not look like one from before ours was set back.
+    // Another machine's clock may be ahead. A start in the future would look as if this clock had been set back.
     window.startedAt = Math.min(total.startedAt, now);
   };
 }

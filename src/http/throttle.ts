@@ -6,7 +6,7 @@ export interface ThrottleLimits {
   readonly second: number;
 }
 
-/** Charges one request of a client: 0 when it may pass, else the seconds until it may. */
+/** Charges one request of a client. @returns 0 when it may pass, else the seconds to wait. */
 export type ChargeRequest = (clientKey: string) => number | Promise<number>;
 
 interface Window {
@@ -19,13 +19,12 @@ interface Usage {
   readonly second: Window;
 }
 
-/** Clients remembered at once, about 10 MB. Beyond it the one that has been known longest is forgotten. */
+/** About 10 MB. Beyond it the client that has been known longest is forgotten. */
 const clientsMax = 50_000;
 
 /**
- * Windows per client key; each begins with the first request after the one before it, so that a client's limit does not
- * double where two minutes of the clock meet.
- * @returns a function that charges one request: 0 when it may pass, else the seconds until it may.
+ * Counts per client. A window begins with the first request after the previous window, not with the clock's minute: a
+ * client cannot spend two limits around the change of a minute.
  */
 export function createThrottle(limits: ThrottleLimits, clock: Clock): (clientKey: string) => number {
   if (limits.minute === 0 && limits.second === 0) return () => 0;
@@ -58,7 +57,7 @@ export function createThrottle(limits: ThrottleLimits, clock: Clock): (clientKey
   };
 }
 
-/** A window from the future means that the clock was set back: it must not hold anybody up until then. */
+/** A window that begins in the future means that the clock was set back: it is dropped, so that nobody waits for it. */
 function renew(window: Window, lengthMs: number, now: number): void {
   if (now >= window.startedAt && now < window.startedAt + lengthMs) return;
   window.startedAt = now;

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import type { BodyBudget } from "../../http/body/body-budget.ts";
+import type { FormFile } from "../../http/body/multipart.ts";
 import { type ReceivedBody, receiveBody } from "../../http/body/receive-body.ts";
-import type { FormFile } from "../../http/body/receive-multipart.ts";
 import { CreatePushFields, readCreatePush } from "../../http/push-fields.ts";
 import type { Actor, CreatePush, IncomingFile, Pushes, Upload } from "../../pushes/pushes.ts";
 

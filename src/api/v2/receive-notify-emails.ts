@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { BodyBudget } from "../../http/body/body-budget.ts";
-import { receiveBody, takeNoFile } from "../../http/body/receive-body.ts";
+import { receiveBody, refuseFiles } from "../../http/body/receive-body.ts";
 import { NotifyEmailsRequest, refuseProblems } from "../../http/push-fields.ts";
 import { fieldsReader } from "../../http/read-fields.ts";
 import type { LinkDeliveryRequest } from "../../pushes/pushes.ts";
@@ -15,7 +15,7 @@ export async function receiveNotifyEmails(
   request: FastifyRequest,
   { bodyBudget }: { readonly bodyBudget: BodyBudget },
 ): Promise<LinkDeliveryRequest> {
-  const { value } = await receiveBody(request, bodyBudget, takeNoFile);
+  const { value } = await receiveBody(request, bodyBudget, refuseFiles);
   const problems = new Map<string, string>();
   const given = reader.read(fieldsOf(value), problems);
   refuseProblems(problems);

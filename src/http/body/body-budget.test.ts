@@ -8,13 +8,13 @@ test("one client's bodies do not use up the room of others", () => {
   budget.take("b", 40);
   budget.take("c", 30);
   expect(() => budget.take("d", 1)).toThrow("Too many large bodies");
-  budget.giveBack("a", 30);
+  budget.release("a", 30);
   budget.take("d", 30);
   for (const [client, bytes] of [
     ["b", 40],
     ["c", 30],
     ["d", 30],
   ] as const)
-    budget.giveBack(client, bytes);
+    budget.release(client, bytes);
   expect(budget.heldBytes).toBe(0);
 });

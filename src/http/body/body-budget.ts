@@ -1,28 +1,23 @@
 import { unavailable } from "../../base/errors.ts";
 
-export interface BodyBudgetLimits {
-  readonly bytesMax: number;
-  readonly bytesPerClientMax: number;
-}
-
-export const bodyBudgetLimits: BodyBudgetLimits = {
+export const bodyBudgetLimits = {
   bytesMax: 256 * 1024 * 1024,
   bytesPerClientMax: 64 * 1024 * 1024,
 };
 
-/** Bodies below this are not counted: the number of connections bounds them. */
+/** Smaller bodies are not counted: the limit on connections bounds them. */
 export const uncountedBytesMax = 64 * 1024;
 
 /**
- * Memory for bodies that are held whole, over all requests at once. Each client has its own share, so one that sends
- * many large bodies cannot use up the room of all others.
+ * Limits the memory of bodies that are read whole, over all requests. Each client has its own limit as well, so that one
+ * client with many large bodies cannot block all others.
  */
 export class BodyBudget {
-  readonly #limits: BodyBudgetLimits;
+  readonly #limits: typeof bodyBudgetLimits;
   readonly #perClient = new Map<string, number>();
   #bytes = 0;
 
-  constructor(limits: BodyBudgetLimits) {
+  constructor(limits: typeof bodyBudgetLimits) {
     this.#limits = limits;
   }
 
@@ -30,21 +25,21 @@ export class BodyBudget {
     return this.#bytes;
   }
 
-  /** @throws AppError unavailable when the room is used up. What was taken must be given back. */
+  /** The caller must `release` the bytes. @throws AppError unavailable when the budget is used up. */
   take(client: string, bytes: number): void {
-    const ofClient = (this.#perClient.get(client) ?? 0) + bytes;
-    if (this.#bytes + bytes > this.#limits.bytesMax || ofClient > this.#limits.bytesPerClientMax) {
+    const clientBytes = (this.#perClient.get(client) ?? 0) + bytes;
+    if (this.#bytes + bytes > this.#limits.bytesMax || clientBytes > this.#limits.bytesPerClientMax) {
       throw unavailable("Too many large bodies are being received. Try again shortly.", 2);
     }
     this.#bytes += bytes;
-    this.#perClient.set(client, ofClient);
+    this.#perClient.set(client, clientBytes);
   }
 
-  giveBack(client: string, bytes: number): void {
+  release(client: string, bytes: number): void {
     if (bytes === 0) return;
-    const left = (this.#perClient.get(client) ?? 0) - bytes;
+    const remaining = (this.#perClient.get(client) ?? 0) - bytes;
     this.#bytes -= bytes;
-    if (left <= 0) this.#perClient.delete(client);
-    else this.#perClient.set(client, left);
+    if (remaining <= 0) this.#perClient.delete(client);
+    else this.#perClient.set(client, remaining);
   }
 }

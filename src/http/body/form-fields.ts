@@ -1,12 +1,13 @@
 import { AppError } from "../../base/errors.ts";
+import { decodeText } from "./read-whole.ts";
 
-/** A form's fields by name; `push[payload]` stands under `push`, as `payload` would in JSON. */
+/** A form's fields by name. `push[payload]` becomes the key `payload` of an object `push`, as in JSON. */
 export type FormFields = { readonly [name: string]: FormValue };
 export type FormValue = string | readonly string[] | { readonly [name: string]: string | readonly string[] };
 
 export const formPairsMax = 256;
 
-/** "" for a field that is missing or given several times. */
+/** @returns "" for a field that is missing or given several times. */
 export function textOf(form: FormFields, name: string): string {
   const value = Object.hasOwn(form, name) ? form[name] : undefined;
   return typeof value === "string" ? value : "";
@@ -18,9 +19,9 @@ type Level = Record<string, unknown>;
 const fieldName = /^([^[\]]{1,64})(?:\[([^[\]]{1,64})\])?((?:\[[^[\]]{0,64}\]){0,4})$/;
 
 /**
- * Gathers pairs in the order they came: of two with one name the later counts (a checkbox after its hidden companion),
- * those with `[]` make a list. What is nested deeper than anything we take counts as an element of such a list, so that
- * it is refused where a field of ours is misspelled; names of another shape are ignored like any unknown key.
+ * Collects pairs in the order they were sent. The last of several pairs with the same name wins (a checkbox after its
+ * hidden companion); names with `[]` make a list. A name that is nested deeper than any known field adds an element to such
+ * a list, so that a misspelled field is refused. Names of any other shape are ignored, like unknown keys.
  */
 export class FormFieldCollector {
   readonly #fields: Level = emptyLevel();
@@ -43,7 +44,7 @@ export class FormFieldCollector {
   }
 }
 
-/** Without a prototype, so that no field's name means something to JavaScript. */
+/** No prototype: a field named `__proto__` or `constructor` is an ordinary key. */
 function emptyLevel(): Level {
   return Object.create(null) as Level;
 }
@@ -64,4 +65,39 @@ function put(level: Level, name: string, value: string, isList: boolean): void {
   const list = level[name];
   if (Array.isArray(list)) list.push(value);
   else level[name] = [value];
+}
+
+/**
+ * Parses application/x-www-form-urlencoded (URL Standard), but strictly: invalid percent-encoded UTF-8 is refused, not
+ * repaired. @throws AppError invalid_request.
+ */
+export function parseUrlencoded(body: Buffer): FormFields {
+  const text = decodeText(body);
+  const collector = new FormFieldCollector();
+  let start = 0;
+  while (start < text.length) {
+    const ampersand = text.indexOf("&", start);
+    const end = ampersand === -1 ? text.length : ampersand;
+    if (end > start) addPair(collector, text.slice(start, end));
+    start = end + 1;
+  }
+  return collector.fields;
+}
+
+function addPair(collector: FormFieldCollector, pair: string): void {
+  const equals = pair.indexOf("=");
+  const name = equals === -1 ? pair : pair.slice(0, equals);
+  const value = equals === -1 ? "" : pair.slice(equals + 1);
+  collector.add(decode(name), decode(value));
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    throw new AppError(
+      "invalid_request",
+      "The form is not valid percent-encoded UTF-8: a percent sign of its own is written %25.",
+    );
+  }
 }

@@ -1,24 +1,24 @@
 import { AppError } from "../../base/errors.ts";
-import { decodeText } from "./decode-text.ts";
+import { decodeText } from "./read-whole.ts";
 
-/** No request of ours has more values or a deeper nesting; each value costs some 60 bytes when parsed. */
+/** More than any valid request has; each value takes some 60 bytes when parsed. */
 const valuesMax = 10_000;
 const depthMax = 32;
-/** Below this even the worst body parses into little. */
+/** Even the worst body below this size parses into little memory. */
 const unscannedBytesMax = 16 * 1024;
 
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Some programs begin every text with it. A parser may ignore it (RFC 8259, 8.1); inside the text it stays what it is. */
+/** Some programs begin every text with it, and a parser may ignore it there (RFC 8259, 8.1). */
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * `__proto__` becomes an ordinary own property here, as JSON.parse does it; readers take named own properties only.
+ * JSON.parse makes `__proto__` an ordinary own property; callers read named own properties only.
  * @throws AppError invalid_request: not UTF-8, not JSON, or built from too many or too deeply nested values.
  */
 export function parseJson(body: Buffer): unknown {
-  if (body.length > unscannedBytesMax) assertModest(body);
+  if (body.length > unscannedBytesMax) assertBounded(body);
   const isMarked = body.subarray(0, byteOrderMark.length).equals(byteOrderMark);
   const text = decodeText(isMarked ? body.subarray(byteOrderMark.length) : body);
   try {
@@ -30,7 +30,7 @@ export function parseJson(body: Buffer): unknown {
 }
 
 /** One pass over the bytes, before anything is allocated for them. */
-function assertModest(body: Buffer): void {
+function assertBounded(body: Buffer): void {
   let depth = 0;
   let values = 0;
   for (let at = 0; at < body.length; at += 1) {
@@ -57,7 +57,7 @@ function assertModest(body: Buffer): void {
   }
 }
 
-/** @returns where the closing quote is; the end of the body when there is none (the parser will refuse it). */
+/** @returns the index of the closing quote, or of the body's end when there is none (JSON.parse then refuses it). */
 function endOfString(body: Buffer, opening: number): number {
   let at = opening;
   for (;;) {

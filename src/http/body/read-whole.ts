@@ -1,15 +1,16 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { AppError } from "../../base/errors.ts";
 import { type BodyBudget, uncountedBytesMax } from "./body-budget.ts";
 
-export interface WholeBodyLimits {
+interface WholeBodyLimits {
   readonly bytesMax: number;
   /** From the first byte of the body to the last. */
   readonly msMax: number;
 }
 
 /**
- * Reads a body to its end into memory and hands it to `use`, while the budget still holds its bytes.
+ * Reads a whole body into memory and passes it to `use`; the budget counts its bytes until `use` returns.
  * @throws AppError too_large, unavailable (no room in the budget), invalid_request (cut off, too slow); what `use` throws.
  */
 export async function readWhole<T>(
@@ -21,17 +22,17 @@ export async function readWhole<T>(
 ): Promise<T> {
   const declaredBytes = Number(request.headers["content-length"] ?? 0);
   if (declaredBytes > limits.bytesMax) throw tooLarge(limits.bytesMax);
-  const hold = { bytes: 0 };
+  let heldBytes = 0;
   const holdTo = (bytes: number) => {
-    if (bytes <= uncountedBytesMax || bytes <= hold.bytes) return;
-    budget.take(client, bytes - hold.bytes);
-    hold.bytes = bytes;
+    if (bytes <= uncountedBytesMax || bytes <= heldBytes) return;
+    budget.take(client, bytes - heldBytes);
+    heldBytes = bytes;
   };
   try {
     holdTo(declaredBytes);
     return use(await collect(request, limits, holdTo));
   } finally {
-    budget.giveBack(client, hold.bytes);
+    budget.release(client, heldBytes);
   }
 }
 
@@ -79,4 +80,10 @@ function tooLarge(bytesMax: number): AppError {
 
 function cutOff(message: string): AppError {
   return new AppError("invalid_request", message);
+}
+
+/** Bytes that are not UTF-8 are refused, not repaired: a repaired secret is another secret. @throws AppError invalid_request. */
+export function decodeText(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new AppError("invalid_request", "The body is not valid UTF-8.");
+  return bytes.toString("utf8");
 }

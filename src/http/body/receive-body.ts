@@ -1,12 +1,11 @@
 import type { FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
-import { assertFormToken, fromElsewhere } from "../cross-site.ts";
+import { assertFormToken, crossSiteRefusal } from "../cross-site.ts";
 import type { BodyBudget } from "./body-budget.ts";
-import type { FormFields } from "./form-fields.ts";
+import { type FormFields, parseUrlencoded } from "./form-fields.ts";
+import { receiveMultipart, type TakeFile } from "./multipart.ts";
 import { parseJson } from "./parse-json.ts";
-import { parseUrlencoded } from "./parse-urlencoded.ts";
 import { readWhole } from "./read-whole.ts";
-import { receiveMultipart, type TakeFile } from "./receive-multipart.ts";
 
 /**
  * The longest payload, 4 MiB of UTF-8, must fit in every encoding: as JSON with each character escaped (12 MiB) beside
@@ -20,18 +19,18 @@ const wholeBodyMsMax = 300_000;
 
 export interface ReceivedBody {
   readonly encoding: "json" | "form";
-  /** JSON: whatever was sent. A form: `FormFields`. */
+  /** JSON: any value. A form: `FormFields`. */
   readonly value: unknown;
 }
 
-/** For forms without files: any file in them is refused. */
-export const takeNoFile: TakeFile = async () => {
+/** For forms without file inputs. */
+export const refuseFiles: TakeFile = async () => {
   throw new AppError("invalid_request", "This form takes no files.");
 };
 
 /**
- * Reads the request's body by its Content-Type; one without a type is a form, as some clients send it. Where a form
- * token is owed, it is checked before `takeFile` sees anything.
+ * Reads the request's body by its Content-Type; without one it is a form, since some clients omit the type. A form token
+ * that the request needs is checked before `takeFile` gets the first file.
  * @throws AppError unsupported_media_type, invalid_request, too_large, unavailable, forbidden; what `takeFile` throws.
  */
 export async function receiveBody(
@@ -40,12 +39,12 @@ export async function receiveBody(
   takeFile: TakeFile,
 ): Promise<ReceivedBody> {
   if (request.formRead !== null) return { encoding: "form", value: request.formRead };
-  if (!request.owesFormToken) return readBody(request, budget, takeFile);
+  if (!request.needsFormToken) return readBody(request, budget, takeFile);
   const body = await readBody(request, budget, async (file, before) => {
     assertFormToken(request, before);
     await takeFile(file, before);
   });
-  if (body.encoding !== "form") throw fromElsewhere();
+  if (body.encoding !== "form") throw crossSiteRefusal();
   assertFormToken(request, body.value as FormFields);
   return body;
 }
@@ -67,15 +66,15 @@ async function readBody(request: FastifyRequest, budget: BodyBudget, takeFile: T
       return { encoding: "form", value: await receiveUrlencoded(request, budget) };
     }
     case "multipart/form-data":
-      return { encoding: "form", value: await receiveMultipart(raw, client, { fieldBytesMax }, budget, takeFile) };
+      return { encoding: "form", value: await receiveMultipart(raw, client, fieldBytesMax, budget, takeFile) };
     default:
       throw new AppError("unsupported_media_type", "Send JSON, a multipart form or a urlencoded form.");
   }
 }
 
-/** For pages: a form of either kind, without files. @throws as `receiveBody`. */
+/** For pages: a form in either encoding, without files. @throws as `receiveBody`. */
 export async function receiveForm(request: FastifyRequest, budget: BodyBudget): Promise<FormFields> {
-  const body = await receiveBody(request, budget, takeNoFile);
+  const body = await receiveBody(request, budget, refuseFiles);
   if (body.encoding !== "form") throw new AppError("unsupported_media_type", "Send a form.");
   return body.value as FormFields;
 }
@@ -101,7 +100,7 @@ function refuseCharset(contentType: string): void {
   throw new AppError("unsupported_media_type", "Send the body in UTF-8.");
 }
 
-/** A compressed body could grow without bound when opened. */
+/** A compressed body could grow without bound when decompressed. */
 function refuseContentEncoding(encoding: string | undefined): void {
   if (encoding === undefined || encoding === "" || encoding.toLowerCase() === "identity") return;
   throw new AppError("unsupported_media_type", "Send the body without compression.");

@@ -1,8 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ApiToken, Factors, Identity, ListedSession, PushDefaults, User } from "../../accounts/accounts.ts";
-import { attachment } from "../../http/content-disposition.ts";
-import { jsonType } from "../../http/headers.ts";
+import { attachment, jsonType } from "../../http/headers.ts";
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
 import type { ExportedPush, TrailEvent } from "../../pushes/pushes.ts";
 import { type PageDeps, sessionOf } from "../page-scope.ts";

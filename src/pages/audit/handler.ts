@@ -1,8 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
-import { attachment } from "../../http/content-disposition.ts";
-import { jsonType, sendPage } from "../../http/headers.ts";
+import { attachment, jsonType, sendPage } from "../../http/headers.ts";
 import { pageMax, pageOf } from "../../http/parameters.ts";
 import { linkOf } from "../dashboard/handler.ts";
 import { sendGone } from "../gone/handler.ts";

@@ -1,5 +1,5 @@
 import { AppError } from "../../base/errors.ts";
-import type { FormFile } from "../../http/body/receive-multipart.ts";
+import type { FormFile } from "../../http/body/multipart.ts";
 import type { Actor, Pushes, Upload } from "../../pushes/pushes.ts";
 
 /**

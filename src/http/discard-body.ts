@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** What a refused sender may still send so that it gets to read the answer; beyond it the connection is cut. */
+/** What a refused client may still send before the connection is cut, so that it gets to read the answer. */
 const discardedBytesMax = 8 * 1024 * 1024;
 const discardMsMax = 10_000;
 
 /**
- * A body that will not be read. Closing at once would reset the connection while the client is still sending, and it
- * would never see why; reading on without bound would let it send for ever. One that asked for the connection's end with
- * the answer, as proxies do, gets it when all is sent.
+ * Reads and drops a body that no handler reads, within bounds. Closing at once would reset the connection while the client
+ * is still sending, and it would never see the answer. A connection that the client asked to close after the answer, as
+ * proxies do, is closed when the body has arrived.
  */
-export function discardRest(request: IncomingMessage, response: ServerResponse): void {
+export function discardBody(request: IncomingMessage, response: ServerResponse): void {
   const { "content-length": length, "transfer-encoding": coding } = request.headers;
   if (coding === undefined && (length === undefined || length === "0")) return;
   if (request.complete || request.destroyed) return;
@@ -19,11 +19,11 @@ export function discardRest(request: IncomingMessage, response: ServerResponse):
     discardedBytes += chunk.length;
     if (discardedBytes > discardedBytesMax) request.destroy();
   });
-  const closes = !response.shouldKeepAlive;
+  const closeAfterwards = !response.shouldKeepAlive;
   response.shouldKeepAlive = true;
   const done = () => {
     clearTimeout(cut);
-    if (closes) endWithAnswer(request, response);
+    if (closeAfterwards) closeAfterAnswer(request, response);
   };
   request.once("end", done);
   request.once("close", done);
@@ -31,7 +31,7 @@ export function discardRest(request: IncomingMessage, response: ServerResponse):
   request.resume();
 }
 
-function endWithAnswer({ socket }: IncomingMessage, response: ServerResponse): void {
+function closeAfterAnswer({ socket }: IncomingMessage, response: ServerResponse): void {
   if (response.writableFinished) socket.destroySoon();
   else response.once("finish", () => socket.destroySoon());
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { AppError } from "../../base/errors.ts";
-import { parseUrlencoded } from "./parse-urlencoded.ts";
+import { parseUrlencoded } from "./form-fields.ts";
 
 const parse = (text: string) => JSON.parse(JSON.stringify(parseUrlencoded(Buffer.from(text, "latin1"))));
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { AppError } from "../../base/errors.ts";
-import { MultipartReader, multipartBoundary } from "./multipart-reader.ts";
+import { MultipartReader, multipartBoundary } from "./multipart.ts";
 
 interface Part {
   readonly name: string;

@@ -1,27 +1,26 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../base/errors.ts";
-import { allowedMethods } from "./allowed-methods.ts";
-import { discardRest } from "./discard-rest.ts";
-import { answerRefusal, isProgramAddress, type RenderError, refusalOf } from "./errors.ts";
-import type { RouteEntry } from "./route-access.ts";
+import { discardBody } from "./discard-body.ts";
+import { answerRefusal, isJsonPath, type RenderError, refusalOf } from "./errors.ts";
+import { allowedMethods, type RouteEntry } from "./route-access.ts";
 
-/** For what no route takes: another method of a path that stands, a page's address with a slash too many, the unknown. */
-export function answerUnrouted(
+/** Answers a request that matches no route: 405 on a known path, a redirect for a page's path with a trailing slash, else 404. */
+export function answerNotFound(
   request: FastifyRequest,
   reply: FastifyReply,
   routes: readonly RouteEntry[],
   renderError: RenderError,
 ): FastifyReply {
-  discardRest(request.raw, reply.raw);
+  discardBody(request.raw, reply.raw);
   const url = request.raw.url ?? "";
   const queryStart = url.indexOf("?");
   const path = queryStart === -1 ? url : url.slice(0, queryStart);
   const query = url.slice(path.length);
   const page = pageWithoutSlash(path, routes);
   if (page !== undefined && isRead(request.method)) return reply.redirect(`${page}${query}`, 301);
-  const standing = allowedMethods(path, routes);
-  // A route that stands for this method and still ended here has not found its file.
-  const methods = standing.includes(request.method) ? [] : standing;
+  const allowed = allowedMethods(path, routes);
+  // A route with this method that still got here has not found its file.
+  const methods = allowed.includes(request.method) ? [] : allowed;
   if (methods.length > 0) reply.header("allow", methods.join(", "));
   if (methods.length > 0 && request.method === "OPTIONS") return reply.code(204).send();
   const error =
@@ -33,14 +32,14 @@ export function answerUnrouted(
   return answerRefusal(refusal, request, reply, renderError);
 }
 
-/** Nothing in it that a browser would read otherwise: no empty segment, no backslash, nothing encoded, so no other host. */
+/** No empty segment, backslash or percent-encoding, so that no browser reads the redirect as another host. */
 const plainPathWithSlash = /^(?:\/[\w.~-]+)+\/$/;
 
-/** The address of the page that stands there without the slash at the end; programs are never led elsewhere. */
+/** The page's path without its trailing slash; undefined when there is no such page. API clients are never redirected. */
 function pageWithoutSlash(path: string, routes: readonly RouteEntry[]): string | undefined {
   if (!plainPathWithSlash.test(path)) return undefined;
   const page = path.slice(0, -1);
-  if (isProgramAddress(path) || isProgramAddress(page)) return undefined;
+  if (isJsonPath(path) || isJsonPath(page)) return undefined;
   return allowedMethods(page, routes).includes("GET") ? page : undefined;
 }
 
