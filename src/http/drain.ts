@@ -18,8 +18,6 @@ export const drainAtOnce: DrainTimes = { graceMs: 0, idleMs: 20 };
 /** Requests that still run after this time are cut, so that the database is closed before a supervisor kills the process. */
 const runningMsMax = 25_000;
 
-export type Drain = ReturnType<typeof createDrain>;
-
 /**
  * Stops a server without cutting a request. Node's own closing cuts connections that look idle, also those whose request
  * is on the way or whose answer has not left completely, and waits for connections that have not sent a byte, which
