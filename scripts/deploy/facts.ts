@@ -1,6 +1,6 @@
-import { allSettings } from "../../src/config/read-settings.ts";
+import { settingTable } from "../../src/config/config.ts";
 import { fileNameOf, settingsByFile } from "../../src/config/secret-files.ts";
-import { settingGroups } from "../../src/config/settings.ts";
+import { allSettings } from "../../src/config/setting.ts";
 import { at, textOf } from "./tree.ts";
 
 /** What the files of deploy/ must agree with. */
@@ -34,7 +34,7 @@ export interface Image {
 /** The server ends by itself this long after it was told to, and after its grace (src/program.ts). */
 export const drainSecondsMax = 30;
 
-const rows = allSettings(settingGroups);
+const rows = allSettings(settingTable);
 const settings = new Map(rows.map((row) => [row.env, row]));
 const byFile = new Set(settingsByFile(rows).map(fileNameOf));
 const namesOfOthers = new Set(["NODE_ENV"]);
@@ -42,7 +42,7 @@ const namesOfOthers = new Set(["NODE_ENV"]);
 /** Whether this is a setting, and its value one that the server takes. */
 export function settingProblems(name: string, value: string): readonly string[] {
   if (namesOfOthers.has(name) || byFile.has(name)) return [];
-  const mistake = settings.get(name)?.read(value).mistake;
+  const mistake = settings.get(name)?.parse(value).mistake;
   if (mistake !== undefined) return [mistake];
   return settings.has(name) ? [] : [`${name} is not a setting.`];
 }

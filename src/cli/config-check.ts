@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { describeGiven, describeSettings } from "../config/describe-settings.ts";
+import { describeEffects, describeSettings } from "../config/describe-settings.ts";
 import { unusedSentence } from "../config/unknown-names.ts";
 import { type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
 import { readEnvFile } from "./read-env-file.ts";
@@ -18,10 +18,10 @@ export function addConfigCheck(config: Command, { io, setExitCode }: CommandDeps
     .action(({ envFile }: { readonly envFile?: string }) => {
       const environment = envFile === undefined ? io.environment : readEnvFile(envFile);
       const loaded = loadSettings(environment);
-      for (const line of describeSettings(loaded.given)) io.stdout(`${line}\n`);
+      for (const line of describeSettings(loaded.origins)) io.stdout(`${line}\n`);
       const names = envFile === undefined ? loaded.unused.map(({ name }) => name) : Object.keys(environment);
-      const table = describeGiven(names, loaded.given);
-      if (table.length > 0) io.stdout(`\nGiven, and what becomes of it:\n${table.join("\n")}\n`);
+      const table = describeEffects(names, loaded.origins);
+      if (table.length > 0) io.stdout(`\nEffect of the names that are set:\n${table.join("\n")}\n`);
 
       const inTable = new Set(loaded.unused.map(unusedSentence));
       const warnings = loaded.warnings.filter((warning) => !inTable.has(warning));

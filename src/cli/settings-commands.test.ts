@@ -74,7 +74,7 @@ describe("config check", () => {
     expect(missing).toEqual({ exitCode: 1, stdout: "", stderr: `${file}.none cannot be read (ENOENT).\n` });
   });
 
-  it("tells of every name in a file what becomes of it, and no value that is a secret", async () => {
+  it("lists the effect of every name in a file, without secret values", async () => {
     const cli = makeTestCli();
     mkdirSync(cli.dataDir);
     const file = join(cli.dataDir, "password-pusher.env");
@@ -96,19 +96,19 @@ describe("config check", () => {
     writeFileSync(file, `${lines.join("\n")}\n`);
     const run = await cli.run(["config", "check", "--env-file", file]);
     expect(run.exitCode).toBe(0);
-    expect(run.stdout.split("\nGiven, and what becomes of it:\n")[1]?.split("\n")).toEqual([
-      "PWPUSH_MASTER_KEY             honoured: (hidden)",
-      expect.stringMatching(/^SECRET_KEY_BASE {15}not used here, because sessions lie in the database/),
-      "PWP__BRAND__TITLE             honoured: Acme Corp",
-      'PWP__MAIL__MAILER_SENDER      honoured: "Acme" <push@example.com>',
-      "PWP__MAIL__SMTP_PASSWORD      honoured: (hidden)",
-      "PWP__MAIL__SMTP_USER_NAME     honoured: acme",
-      expect.stringMatching(/^PWP__THEME {20}not used here, because pages have one design/),
-      expect.stringMatching(/^PWP__BRAND__TAGLINE {11}not used here, because /),
-      "PWP__PURGE_AFTER              empty, so not given",
-      "PWP__DISABLE_SIGNUP           not a setting of this version",
-      "TZ                            not a setting of this version",
-      "(a name that no setting has)  not a setting of this version",
+    expect(run.stdout.split("\nEffect of the names that are set:\n")[1]?.split("\n")).toEqual([
+      "PWPUSH_MASTER_KEY            used: (hidden)",
+      expect.stringMatching(/^SECRET_KEY_BASE {14}not used here, because sessions are stored in the database/),
+      "PWP__BRAND__TITLE            used: Acme Corp",
+      'PWP__MAIL__MAILER_SENDER     used: "Acme" <push@example.com>',
+      "PWP__MAIL__SMTP_PASSWORD     used: (hidden)",
+      "PWP__MAIL__SMTP_USER_NAME    used: acme",
+      expect.stringMatching(/^PWP__THEME {19}not used here, because pages have one design/),
+      expect.stringMatching(/^PWP__BRAND__TAGLINE {10}not used here, because /),
+      "PWP__PURGE_AFTER             empty, so not set",
+      "PWP__DISABLE_SIGNUP          not a setting of this version",
+      "TZ                           not a setting of this version",
+      "(not the name of a setting)  not a setting of this version",
       "",
     ]);
     expect(run.stderr).toMatch(
@@ -117,20 +117,20 @@ describe("config check", () => {
     expect(run.stdout + run.stderr).not.toMatch(/s3cret|abab/);
   });
 
-  it("reads the env file of another server, and ends with 2 when a value cannot be used here", async () => {
+  it("reads the env file of another server, and exits with 2 if a value cannot be used here", async () => {
     const file = join(import.meta.dirname, "../../test/fixtures/password-pusher/env");
     const run = await makeTestCli().run(["config", "check", "--env-file", file]);
     expect(run).toMatchObject({ exitCode: 0, stderr: "" });
-    expect(run.stdout).toMatch(/^PWP__FILES__STORAGE +honoured: local$/m);
+    expect(run.stdout).toMatch(/^PWP__FILES__STORAGE +used: local$/m);
     const cli = makeTestCli();
     mkdirSync(cli.dataDir);
     const other = join(cli.dataDir, "other.env");
     writeFileSync(other, "PWP__FILES__STORAGE=google\nDATABASE_URL=mysql2://a:s3cret@db/pwpush\n");
-    const refused = await cli.run(["config", "check", "--env-file", other]);
-    expect(refused.exitCode).toBe(2);
-    expect(refused.stdout).toMatch(/^PWP__FILES__STORAGE +refused: google$/m);
-    expect(refused.stdout).toMatch(/^DATABASE_URL +refused: \(hidden\)$/m);
-    expect(refused.stdout + refused.stderr).not.toContain("s3cret");
+    const rejected = await cli.run(["config", "check", "--env-file", other]);
+    expect(rejected.exitCode).toBe(2);
+    expect(rejected.stdout).toMatch(/^PWP__FILES__STORAGE +rejected: google$/m);
+    expect(rejected.stdout).toMatch(/^DATABASE_URL +rejected: \(hidden\)$/m);
+    expect(rejected.stdout + rejected.stderr).not.toContain("s3cret");
   });
 
   it.each([
@@ -143,18 +143,18 @@ describe("config check", () => {
       ["PWP__MAIL__SMTP_PASSWORD", "PWP__MAIL__SMTP_PASSWORD_FILE"],
     ],
     ["limits that contradict each other", "PWP__PW__EXPIRE_AFTER_DAYS_MIN=91", ["PWP__PW__EXPIRE_AFTER_DAYS_MIN"]],
-  ])("calls nothing honoured that keeps the server from starting: %s", async (_, lines, names) => {
+  ])("shows nothing as used that prevents the start: %s", async (_, lines, names) => {
     const cli = makeTestCli();
     mkdirSync(cli.dataDir);
     const file = join(cli.dataDir, "wrong.env");
     writeFileSync(file, `${lines}\n`);
     const run = await cli.run(["config", "check", "--env-file", file]);
     expect(run.exitCode).toBe(2);
-    for (const name of names) expect(run.stdout).toMatch(new RegExp(`^${name} +refused`, "m"));
-    expect(run.stdout).not.toContain("honoured");
+    for (const name of names) expect(run.stdout).toMatch(new RegExp(`^${name} +rejected`, "m"));
+    expect(run.stdout).not.toMatch(/ used(:|$)/m);
   });
 
-  it("tells of settings in the environment that have no effect", async () => {
+  it("lists settings in the environment that have no effect", async () => {
     const run = await makeTestCli().run(["config", "check"], { environment: { PWP__SHOW_VERSION: "false" } });
     expect(run).toMatchObject({ exitCode: 0, stderr: "" });
     expect(run.stdout).toMatch(/\nPWP__SHOW_VERSION {2}not used here, because .*\n$/);

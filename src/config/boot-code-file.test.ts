@@ -45,5 +45,5 @@ it("says in one sentence what is in the way, without any code", () => {
   const file = createBootCodeFile(folder, systemRandom);
   expect(() => file.read()).toThrow(/boot-code cannot be read \(EISDIR\)\.$/);
   const missing = createBootCodeFile(join(folder, "missing"), systemRandom);
-  expect(() => missing.make("canary")).toThrow(/boot-code cannot be made \(ENOENT\)\.$/);
+  expect(() => missing.make("canary")).toThrow(/boot-code cannot be created \(ENOENT\)\.$/);
 });

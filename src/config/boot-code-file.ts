@@ -42,12 +42,12 @@ export function createBootCodeFile(dataDir: string, random: Random) {
     make(code: string) {
       const draft = join(dataDir, `.${fileName}.${random.bytes(8).toString("hex")}`);
       try {
-        attempt("made", "", () =>
+        attempt("created", "", () =>
           withFile(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, (descriptor) =>
             writeFileSync(descriptor, `${code}\n`),
           ),
         );
-        attempt("made", "EEXIST", () => linkSync(draft, path));
+        attempt("created", "EEXIST", () => linkSync(draft, path));
       } finally {
         rmSync(draft, { force: true });
       }

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
+import { settingTable } from "./config.ts";
 import { configurationDoc } from "./configuration-doc.ts";
 import { describeSettings } from "./describe-settings.ts";
 import { loadConfig } from "./load-config.ts";
 import { unusedSettings } from "./password-pusher-settings.ts";
-import { allSettings } from "./read-settings.ts";
-import { settingGroups } from "./settings.ts";
+import { allSettings } from "./setting.ts";
 
-const settings = allSettings(settingGroups);
+const settings = allSettings(settingTable);
 
 function origins(environment: Readonly<Record<string, string>>) {
   const result = loadConfig(environment, () => "a1".repeat(32));
   if (!result.ok) throw new Error(result.mistakes.join(" "));
-  return result.given;
+  return result.origins;
 }
 
 describe("the settings table", () => {

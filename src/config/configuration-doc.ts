@@ -1,32 +1,31 @@
+import { settingTable } from "./config.ts";
 import { unusedSettings } from "./password-pusher-settings.ts";
-import { allSettings } from "./read-settings.ts";
 import { fileNameOf, settingsByFile } from "./secret-files.ts";
-import type { Setting } from "./setting.ts";
-import { settingGroups } from "./settings.ts";
+import { allSettings, type Setting } from "./setting.ts";
 
 const preamble = `# Configuration
 
-This file is made from the settings table (\`src/config/settings.ts\`) by \`npm run -s docs\`.
+This file is generated from the settings table (\`src/config/topics/\`) by \`npm run -s docs\`.
 
 Settings are environment variables. None is required: the server starts without any. All mistakes are reported at once,
 before anything is opened; \`npm run -s sealpush -- config check\` does the same without starting. An empty value counts as
-not given, and one pair of quotes around a value is dropped. A name that begins with \`PWP__\` or \`PWPUSH_\` and is not
-listed here has no effect; the server warns of it at the start.
-[What is not used](#settings-of-password-pusher-that-are-not-used-here) stands at the end.
+not set, and one pair of quotes around a value is removed. A name that begins with \`PWP__\` or \`PWPUSH_\` and is not
+listed here has no effect; the server logs a warning about it at the start.
+[Settings of Password Pusher that are not used](#settings-of-password-pusher-that-are-not-used-here) are listed at the end.
 
 Sizes: kB, MB, GB and TB are powers of 1000; KiB, MiB, GiB and TiB are powers of 1024.
 
-What may be a secret can stand in a file instead, for containers and service managers: the variable with \`_FILE\` at its
-end names the file. That is so for
-${settingsByFile(allSettings(settingGroups)).map(byFile).join(",\n")}.`;
+A file can provide a value that may be secret, for containers and service managers: add \`_FILE\` to the name of the
+variable, and set it to the path of the file. This works for
+${settingsByFile(allSettings(settingTable)).map(byFile).join(",\n")}.`;
 
-const unusedIntro = `An env file of Password Pusher can be used as it is. What it documents and is not in the tables above has no effect
-here; the server names each such setting that is given at its start, and
-\`npm run -s sealpush -- config check --env-file FILE\` names them all. A name that ends in \`*\` stands for all that begin so.`;
+const unusedIntro = `An env file of Password Pusher can be used as it is. Settings that Password Pusher documents and that are not in the
+tables above have no effect here. The server names those that are set when it starts, and
+\`npm run -s sealpush -- config check --env-file FILE\` lists them all. A name that ends in \`*\` covers all names that start with it.`;
 
 /** docs/configuration.md, in Markdown. */
 export function configurationDoc(): string {
-  const sections = Object.values(settingGroups).flatMap(({ title, intro, settings }) => {
+  const sections = Object.values(settingTable).flatMap(({ title, intro, settings }) => {
     const rows = Object.values(settings).map(
       (row) => `| \`${row.env}\` | ${cell(row.doc)} | ${cell(row.allowed)} | ${cell(row.defaultShown)} |`,
     );
@@ -36,7 +35,7 @@ export function configurationDoc(): string {
   return `${[preamble, ...sections, ...unusedPart()].join("\n\n")}\n`;
 }
 
-/** Reasons in the order of the table, each with its names. */
+/** The reasons, in the order of the table, with their names. */
 function unusedPart(): readonly string[] {
   const namesByReason = Map.groupBy(unusedSettings, ({ because }) => because);
   const rows = [...namesByReason].map(

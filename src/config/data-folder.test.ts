@@ -22,10 +22,10 @@ describe("the data folder", () => {
     const file = join(newFolder(), "file");
     writeFileSync(file, "");
     expect(() => makeDataFolder(file)).toThrow(`${file} is not a folder: check DATA_DIR.`);
-    expect(() => makeDataFolder(join(file, "data"))).toThrow(/cannot be made \(ENOTDIR\): check DATA_DIR\.$/);
+    expect(() => makeDataFolder(join(file, "data"))).toThrow(/cannot be created \(ENOTDIR\): check DATA_DIR\.$/);
   });
 
   it.runIf(process.platform === "linux")("is refused at once in a folder that takes none", () => {
-    expect(() => makeDataFolder("/proc/sealpush/data")).toThrow(/cannot be made \(ENOENT\): check DATA_DIR\.$/);
+    expect(() => makeDataFolder("/proc/sealpush/data")).toThrow(/cannot be created \(ENOENT\): check DATA_DIR\.$/);
   });
 });

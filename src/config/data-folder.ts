@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { systemErrorCode } from "./system-error.ts";
 
 /**
- * Makes the data folder, its user's alone, and the folders above it where they are missing; one that is there stays as
- * it is. @throws Error with one sentence for the operator.
+ * Makes the data folder, accessible to its user alone, and its missing parents; an existing folder is left unchanged.
+ * @throws Error with one sentence for the operator.
  */
 export function makeDataFolder(dataDir: string): void {
   try {
@@ -12,22 +12,37 @@ export function makeDataFolder(dataDir: string): void {
   } catch (error) {
     const code = systemErrorCode(error);
     if (code === undefined) throw error;
-    throw new Error(`The data folder ${dataDir} cannot be made (${code}): check DATA_DIR.`, { cause: error });
+    throw new Error(`The data folder ${dataDir} cannot be created (${code}): check DATA_DIR.`, { cause: error });
   }
   if (!statSync(dataDir).isDirectory()) throw new Error(`${dataDir} is not a folder: check DATA_DIR.`);
 }
 
-/**
- * Level by level, because Node's recursive form never returns where a folder takes no new ones and says so with ENOENT,
- * as /proc does.
- */
+/** Level by level: Node's recursive form never returns if a folder rejects new ones with ENOENT, as /proc does. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process that starts at the same time may have been faster.
+    // Another process that starts at the same time may have made it first.
     if (systemErrorCode(error) !== "EEXIST") throw error;
   }
+}
+
+/**
+ * The folder in which a restore prepares its work. While it exists, a restore is running or was interrupted, and what is
+ * next to it may be incomplete.
+ */
+export function unfinishedRestorePath(dataDir: string): string {
+  return join(dataDir, "restore-unfinished");
+}
+
+/** @throws Error with a sentence for the operator. */
+export function refuseUnfinishedRestore(dataDir: string): void {
+  const path = unfinishedRestorePath(dataDir);
+  if (!existsSync(path)) return;
+  throw new Error(
+    `A restore into ${dataDir} is running or was interrupted: if none is running, remove ${path}, the database and the ` +
+      "folder blobs next to it, and restore again.",
+  );
 }

@@ -1,4 +1,4 @@
-import { accepted, type Parsed, refused, type ValueType } from "./value-type.ts";
+import { accepted, type Parsed, rejected, type ValueType } from "./value-types.ts";
 
 /** What DATABASE_URL names. The path is "" when the address names none (`sqlite:`): then the file lies in the data folder. */
 export type DatabaseAddress =
@@ -45,7 +45,7 @@ export const databaseUrl: ValueType<DatabaseAddress> = {
       case "mysql2":
         return because("it names a MySQL server, and data lies in SQLite or PostgreSQL only");
       default:
-        return refused;
+        return rejected;
     }
   },
 };
@@ -62,12 +62,12 @@ function sqliteAddress(rest: string): Parsed<DatabaseAddress> {
   if (path === ":memory:") return because("a database in memory forgets every push at the next start");
   if (path.includes("?")) return because("parameters after a question mark are not supported");
   if (path.endsWith("/")) return because("it names a folder, not a file");
-  return /\p{Cc}/u.test(path) ? refused : accepted({ engine: "sqlite", path });
+  return /\p{Cc}/u.test(path) ? rejected : accepted({ engine: "sqlite", path });
 }
 
 function postgresAddress(text: string): Parsed<DatabaseAddress> {
   const url = URL.parse(text);
-  if (url === null || /\p{Cc}/u.test(text)) return refused;
+  if (url === null || /\p{Cc}/u.test(text)) return rejected;
   const parameters = url.searchParams;
   const unknown = [...parameters.keys()].find((name) => !knownParameters.includes(name));
   if (unknown !== undefined) {
@@ -80,7 +80,7 @@ function postgresAddress(text: string): Parsed<DatabaseAddress> {
     );
   }
   const parts = decoded([url.username, url.password, url.pathname.slice(1), parameters.get("host") ?? url.hostname]);
-  if (parts === undefined) return refused;
+  if (parts === undefined) return rejected;
   const [user = "", password = "", database = "", host = ""] = parts;
   if (user === "") return because("it names no user");
   if (database === "" || database.includes("/")) return because("it names no database after the host");

@@ -2,16 +2,16 @@ import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bad, good, noFile } from "../../test/support/settings.ts";
 import { loadConfig } from "./load-config.ts";
-import type { Environment } from "./read-settings.ts";
+import type { Environment } from "./setting.ts";
 
 describe("the configuration", () => {
   it("stands without any setting", () => {
-    const { config, warnings, given } = good({});
+    const { config, warnings, origins } = good({});
     const range = { days: { default: 7, min: 1, max: 90 }, views: { default: 5, min: 1, max: 100 } };
     const on = { offered: true, default: true };
     const kind = { enabled: true, ...range, retrievalStep: on, deletableByViewer: on, blur: true };
     expect(config).toEqual({
-      origins: given,
+      origins,
       host: "127.0.0.1",
       port: 5100,
       workers: 1,
@@ -56,7 +56,7 @@ describe("the configuration", () => {
       defaultLocale: undefined,
     });
     expect(warnings).toEqual([]);
-    expect(given.every(({ from }) => from === "default")).toBe(true);
+    expect(origins.every(({ from }) => from === "default")).toBe(true);
   });
 
   it("takes every setting that is given", () => {
@@ -142,7 +142,7 @@ describe("the configuration", () => {
   });
 
   it("reads an empty value as not given, and drops one pair of quotes", () => {
-    const { config, given } = good({
+    const { config, origins } = good({
       PORT: "",
       HOST: "  ",
       DATA_DIR: '""',
@@ -151,7 +151,7 @@ describe("the configuration", () => {
     });
     expect(config).toMatchObject({ port: 5100, host: "127.0.0.1", dataDir: resolve("data"), logLevel: "warn" });
     expect(config.kinds.qr.enabled).toBe(false);
-    expect(given.find(({ name }) => name === "DATA_DIR")?.from).toBe("default");
+    expect(origins.find(({ name }) => name === "DATA_DIR")?.from).toBe("default");
     expect(bad({ PORT: '""8080""' })).toHaveLength(1);
   });
 
@@ -214,14 +214,14 @@ describe("mistakes", () => {
   });
 
   it("do not include a default of the table that gives way to a bound", () => {
-    const { config, warnings, given } = good({
+    const { config, warnings, origins } = good({
       PWP__PW__EXPIRE_AFTER_DAYS_MAX: "3",
       PWP__URL__EXPIRE_AFTER_VIEWS_MIN: "8",
     });
     expect(config.kinds.text.days).toEqual({ default: 3, min: 1, max: 3 });
     expect(config.kinds.url.views).toEqual({ default: 8, min: 8, max: 100 });
     expect(warnings).toHaveLength(2);
-    expect(given).toContainEqual({ name: "PWP__PW__EXPIRE_AFTER_DAYS_DEFAULT", from: "default", shown: "3" });
+    expect(origins).toContainEqual({ name: "PWP__PW__EXPIRE_AFTER_DAYS_DEFAULT", from: "default", shown: "3" });
   });
 });
 
@@ -252,15 +252,15 @@ describe("warnings", () => {
     expect(good({ PATH: "/bin", PWD: "/", PWPX: "1" }).warnings).toEqual([]);
   });
 
-  it("tell of settings that are hardly meant together", () => {
+  it("are about settings that are probably not meant together", () => {
     const https = { PWP__OVERRIDE_BASE_URL: "https://push.example.com" };
     const cases: [Environment, RegExp][] = [
       [{ ...https, PWP__ALLOWED_HOSTS: "example.com" }, /not among PWP__ALLOWED_HOSTS/],
       [{ ...https, PWP__SECURE_COOKIES: "false" }, /leave it on auto/],
       [{ PWP__OVERRIDE_BASE_URL: "http://push.lan", PWP__SECURE_COOKIES: "true" }, /nobody could sign in/],
-      [{ PWP__TRUSTED_PROXIES: "10.0.0.1, ::/0" }, /every address there is/],
-      [{ PWP__MAIL__SMTP_ADDRESS: "smtp.example.com" }, /^No mail is sent: .*PWP__OVERRIDE_BASE_URL/],
-      [{ ...https, PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" }, /^No mail is sent: .*PWP__MAIL__SMTP_ADDRESS/],
+      [{ PWP__TRUSTED_PROXIES: "10.0.0.1, ::/0" }, /includes every address/],
+      [{ PWP__MAIL__SMTP_ADDRESS: "smtp.example.com" }, /^No email is sent: .*PWP__OVERRIDE_BASE_URL/],
+      [{ ...https, PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" }, /^No email is sent: .*PWP__MAIL__SMTP_ADDRESS/],
       [{ PWP__MAIL__SMTP_PASSWORD: "quartz" }, /no effect without PWP__MAIL__SMTP_USER_NAME/],
       [{ ...https, PWP__OIDC__ISSUER: "https://id.example.com" }, /needs PWP__OIDC__CLIENT_ID/],
       [{ PWP__OIDC__ISSUER: "https://id.example.com", PWP__OIDC__CLIENT_ID: "a" }, /needs PWP__OVERRIDE_BASE_URL/],

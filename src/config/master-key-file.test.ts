@@ -120,7 +120,7 @@ describe("the master key file", () => {
     const nowhere = join(folder, "nowhere");
     symlinkSync(join(folder, "missing", "deeper"), nowhere);
     expect(() => readOrMakeMasterKeyFile(nowhere, counting())).toThrow(
-      /cannot be made \(E[A-Z]+\): .*PWPUSH_MASTER_KEY\.$/,
+      /cannot be created \(E[A-Z]+\): .*PWPUSH_MASTER_KEY\.$/,
     );
   });
 

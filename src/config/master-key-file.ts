@@ -98,7 +98,7 @@ function makeKey(dataDir: string, path: string, random: Random): boolean {
   } catch (error) {
     const code = systemErrorCode(error);
     if (code === undefined) throw error;
-    throw new Error(`${path} cannot be made (${code}): make ${dataDir} writable, or set PWPUSH_MASTER_KEY.`, {
+    throw new Error(`${path} cannot be created (${code}): make ${dataDir} writable, or set PWPUSH_MASTER_KEY.`, {
       cause: error,
     });
   } finally {

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
 import { parseNetwork } from "../base/networks.ts";
-import { accepted, type Parsed, refused, type ValueType } from "./value-type.ts";
+import { accepted, type Parsed, rejected, type ValueType } from "./value-types.ts";
 
 const listEntriesMax = 200;
 const hostLength = 253;
@@ -33,7 +33,7 @@ export const listenAddress: ValueType<string> = {
   allowed: "an IP address (0.0.0.0 and :: are all of this machine's) or a host name, without a port",
   parse(text) {
     const host = hostOf(text);
-    if (host === undefined) return refused;
+    if (host === undefined) return rejected;
     return accepted(host.startsWith("[") ? host.slice(1, -1) : host);
   },
 };
@@ -42,15 +42,15 @@ export const hostNames: ValueType<readonly string[]> = {
   allowed: `host names without scheme and port, separated by commas or blanks, at most ${listEntriesMax}; .example.com stands for every name under example.com`,
   parse(text): Parsed<readonly string[]> {
     const entries = splitList(text);
-    if (entries.length > listEntriesMax) return refused;
+    if (entries.length > listEntriesMax) return rejected;
     const hosts: string[] = [];
     for (const entry of entries) {
       const suffix = entry.startsWith(".");
       const host = hostOf(suffix ? entry.slice(1) : entry);
-      if (host === undefined || (suffix && isIP(entry.slice(1)) !== 0)) return refused;
+      if (host === undefined || (suffix && isIP(entry.slice(1)) !== 0)) return rejected;
       hosts.push(suffix ? `.${host}` : host);
     }
-    return hosts.length === 0 ? refused : accepted(hosts);
+    return hosts.length === 0 ? rejected : accepted(hosts);
   },
 };
 
@@ -62,7 +62,7 @@ export const networks: ValueType<readonly string[]> = {
       entries.length > 0 &&
       entries.length <= listEntriesMax &&
       entries.every((entry) => parseNetwork(entry) !== undefined);
-    return good ? accepted(entries) : refused;
+    return good ? accepted(entries) : rejected;
   },
 };
 
@@ -72,7 +72,7 @@ export const hostAndPort: ValueType<string> = {
   parse(text) {
     const [, name = "", port = ""] = /^(\[.*\]|[^:]*)(:[1-9]\d{0,4})?$/.exec(text) ?? [];
     const host = hostOf(name);
-    return host === undefined || Number(port.slice(1)) > 65_535 ? refused : accepted(`${host}${port}`);
+    return host === undefined || Number(port.slice(1)) > 65_535 ? rejected : accepted(`${host}${port}`);
   },
 };
 
@@ -80,38 +80,14 @@ export const hostAndPort: ValueType<string> = {
 export const webOrigin: ValueType<string> = {
   allowed: "an address of the form https://push.example.com or http://host:port, with nothing after the host and port",
   parse(text) {
-    if (!/^https?:\/\/[^\s\p{Cc}\\]+$/iu.test(text) || !URL.canParse(text)) return refused;
+    if (!/^https?:\/\/[^\s\p{Cc}\\]+$/iu.test(text) || !URL.canParse(text)) return rejected;
     const url = new URL(text);
     const bare = url.username === "" && url.password === "" && url.pathname === "/" && url.search + url.hash === "";
-    return bare ? accepted(url.origin) : refused;
+    return bare ? accepted(url.origin) : rejected;
   },
 };
 
 export const hostName: ValueType<string> = {
   allowed: "a host name or an IP address, without a port",
   parse: listenAddress.parse,
-};
-
-/** OpenID Connect Discovery 1.0, section 3: an address without query and fragment. Plain http only on this machine. */
-export const issuerUrl: ValueType<string> = {
-  allowed: "an https address without query, such as https://id.example.com/realm (http only for this machine)",
-  parse(text) {
-    const url = /[\s\p{Cc}\\]/u.test(text) ? null : URL.parse(text);
-    if (url === null || url.username !== "" || url.password !== "" || url.search + url.hash !== "") return refused;
-    const local = url.hostname === "localhost" || url.hostname === "[::1]" || /^127\./.test(url.hostname);
-    return url.protocol === "https:" || (url.protocol === "http:" && local) ? accepted(text) : refused;
-  },
-};
-
-/** One sender. A line end here would be a header of its own. The value has no quotes around the name. */
-export const mailbox: ValueType<string> = {
-  allowed: "an e-mail address, or a name with an address: Sealpush <push@example.com>",
-  parse(text) {
-    const bare = text.replace(/^"([^"]*)" *(?=<)/, "$1 ");
-    return /^(?:[^\p{C}<>"]{1,100} <[^\s\p{C}@<>,;"]{1,64}@[^\s\p{C}@<>,;"]{1,253}>|[^\s\p{C}@<>,;"]{1,64}@[^\s\p{C}@<>,;"]{1,253})$/u.test(
-      bare,
-    )
-      ? accepted(bare)
-      : refused;
-  },
 };

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { documentedSettings } from "../../test/support/password-pusher-names.ts";
 import { bad, good } from "../../test/support/settings.ts";
+import { settingTable } from "./config.ts";
 import { reasonAgainst, unusedSettings } from "./password-pusher-settings.ts";
-import { allSettings } from "./read-settings.ts";
 import { fileNameOf, settingsByFile } from "./secret-files.ts";
-import { settingGroups } from "./settings.ts";
+import { allSettings } from "./setting.ts";
 
-const rows = allSettings(settingGroups);
+const rows = allSettings(settingTable);
 const honoured = new Set([...rows.map(({ env }) => env), ...settingsByFile(rows).map(fileNameOf)]);
 
 describe("a setting that Password Pusher documents", () => {
@@ -127,7 +127,7 @@ describe("values as env files of Password Pusher give them", () => {
     for (const title of ["a".repeat(61), "a\u202eb"]) expect(bad({ PWP__BRAND__TITLE: title })).toHaveLength(1);
     expect(good({ PWP__DEFAULT_LOCALE: "pt-BR" })).toMatchObject({ warnings: [], config: { defaultLocale: "pt-BR" } });
     expect(good({ PWP__DEFAULT_LOCALE: ":de" }).config.defaultLocale).toBe("de");
-    expect(good({ PWP__DEFAULT_LOCALE: "sv" }).warnings).toEqual([expect.stringContaining("English takes its place")]);
+    expect(good({ PWP__DEFAULT_LOCALE: "sv" }).warnings).toEqual([expect.stringContaining("English is used instead")]);
     expect(bad({ PWP__DEFAULT_LOCALE: "<de>" })).toHaveLength(1);
   });
 

@@ -1,54 +1,55 @@
-import type { Environment } from "./read-settings.ts";
+import type { Environment } from "./setting.ts";
 
 /** A setting that Password Pusher documents, or once did, and that has no effect here. */
 export interface UnusedSetting {
   readonly name: string;
-  /** A clause that goes on after "because". */
+  /** A clause that follows "because". */
   readonly because: string;
 }
 
-/** Names by the reason for which they are not used. A name that ends in `*` stands for all that begin so. */
+/** Names by the reason why they are not used. A name that ends in `*` covers all names that start with it. */
 const reasons: readonly { readonly because: string; readonly names: readonly string[] }[] = [
   {
-    because: "accounts are always there; PWP__DISABLE_LOGINS and PWP__DISABLE_SIGNUPS switch them off",
+    because: "accounts are always enabled; PWP__DISABLE_LOGINS and PWP__DISABLE_SIGNUPS switch them off",
     names: ["PWP__ENABLE_LOGINS"],
   },
   {
-    because: "the server answers at the root of its host name only",
+    because: "the server runs at the root of its host name only",
     names: ["PWP__RELATIVE_ROOT", "RAILS_RELATIVE_URL_ROOT"],
   },
-  { because: "pages never tell the version to visitors", names: ["PWP__SHOW_VERSION"] },
+  { because: "pages never show the version to visitors", names: ["PWP__SHOW_VERSION"] },
   {
-    because: "there are no cookies but those a sign-in or a form needs, so there is nothing to consent to",
+    because: "the only cookies are those that sign-in and forms need, so no consent is required",
     names: ["PWP__SHOW_GDPR_CONSENT_BANNER"],
   },
-  { because: "times are shown in UTC, and say so", names: ["PWP__TIMEZONE"] },
+  { because: "times are shown in UTC, and labelled as such", names: ["PWP__TIMEZONE"] },
   {
-    because: "every language that the pages speak is on offer",
+    because: "all supported languages are always available",
     names: ["PWP__LANGUAGE_CODES__*", "PWP__COUNTRY_CODES__*", "PWP__ENABLED_LANGUAGES"],
   },
   {
-    because: "pages have no such line; name, logo and style sheet are set at /admin/look",
+    because: "pages have no such element; name, logo and style sheet are set at /admin/look",
     names: ["PWP__BRAND__TAGLINE", "PWP__BRAND__DISCLAIMER", "PWP__BRAND__SHOW_FOOTER_MENU"],
   },
   {
-    because: "a logo is uploaded at /admin/look: pages load nothing from elsewhere",
+    because: "a logo is uploaded at /admin/look: pages load nothing from other hosts",
     names: ["PWP__BRAND__LIGHT_LOGO", "PWP__BRAND__DARK_LOGO", "PWP__BRAND__ICON_*", "PWP__BRAND__MS_ICON_*"],
   },
   {
-    because: "pages have one design, light and dark as the reader's system is; a style sheet can be set at /admin/look",
+    because:
+      "pages have one design that follows the browser's light or dark mode; a style sheet can be set at /admin/look",
     names: ["PWP__THEME", "PWP_THEME", "PWP__THEME_MODE", "PWP_PRECOMPILE"],
   },
   {
-    because: "the generator runs in the browser, and starts with choices of its own that the reader can change",
+    because: "the generator runs in the browser, with defaults of its own that the user can change",
     names: ["PWP__GEN__*"],
   },
   {
-    because: "mails wait in the database and are tried again; those that failed are listed at /admin",
+    because: "emails are queued in the database and retried; failed ones are listed at /admin",
     names: ["PWP__MAIL__RAISE_DELIVERY_ERRORS"],
   },
   {
-    because: "the way to sign in is chosen from those that the mail server offers",
+    because: "the authentication method is chosen from those that the mail server offers",
     names: ["PWP__MAIL__SMTP_AUTHENTICATION"],
   },
   {
@@ -56,7 +57,7 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
     names: ["PWP__MAIL__SMTP_ENABLE_STARTTLS"],
   },
   {
-    because: "the mail server gets fixed times, and the mail is tried again",
+    because: "timeouts for the mail server are fixed, and emails are retried",
     names: [
       "PWP__MAIL__SMTP_OPEN_TIMEOUT",
       "PWP__MAIL__SMTP_READ_TIMEOUT",
@@ -65,31 +66,31 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
     ],
   },
   {
-    because: "the mail server's certificate must always hold; NODE_EXTRA_CA_CERTS names further authorities",
+    because: "the mail server's certificate must always be valid; NODE_EXTRA_CA_CERTS adds further authorities",
     names: ["PWP__MAIL__SMTP_OPENSSL_VERIFY_MODE"],
   },
-  { because: "there is no form for feedback", names: ["PWP__FEEDBACK__EMAIL"] },
+  { because: "there is no feedback form", names: ["PWP__FEEDBACK__EMAIL"] },
   {
-    because: "files lie in a local folder or an S3-compatible store only",
+    because: "files are stored in a local folder or an S3-compatible store only",
     names: ["PWP__FILES__GCS__*", "PWP__FILES__AS__*"],
   },
   {
-    because: "requests are limited by the minute and by the second only",
+    because: "requests are limited per minute and per second only",
     names: ["PWP__THROTTLING__DAILY", "PWP__THROTTLING__HOURLY"],
   },
-  { because: "the log always goes to the standard output", names: ["PWP__LOG_TO_STDOUT", "RAILS_LOG_TO_STDOUT"] },
+  { because: "the log is always written to standard output", names: ["PWP__LOG_TO_STDOUT", "RAILS_LOG_TO_STDOUT"] },
   {
-    because: "the server does its background work itself",
+    because: "the server runs its background jobs itself",
     names: ["PWP__NO_WORKER", "PWP_WORKER"],
   },
-  { because: "one server has all pages; a proxy can close some of them", names: ["PWP_PUBLIC_GATEWAY"] },
-  { because: "a proxy in front of the server ends TLS", names: ["TLS_DOMAIN"] },
+  { because: "one server has all pages; a proxy can block some of them", names: ["PWP_PUBLIC_GATEWAY"] },
+  { because: "a proxy in front of the server terminates TLS", names: ["TLS_DOMAIN"] },
   {
-    because: "sessions lie in the database; only the import reads it, for backup codes",
+    because: "sessions are stored in the database; only the import reads this setting, for backup codes",
     names: ["SECRET_KEY_BASE", "SECRET_KEY_BASE_FILE"],
   },
   {
-    because: "it sets up Rails, which this server does not use",
+    because: "it configures Rails, which this server does not use",
     names: [
       "RAILS_ENV",
       "RACK_ENV",
@@ -100,29 +101,29 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
       "TURBO_DRIVE_ENABLED",
     ],
   },
-  { because: "PWP__DATABASE__POOL_SIZE sets the pool", names: ["DB_POOL"] },
+  { because: "the setting is PWP__DATABASE__POOL_SIZE", names: ["DB_POOL"] },
   {
-    because: "metrics stand at /metrics of the server itself; see PWP__METRICS__ENABLED",
+    because: "metrics are at /metrics of the server itself; see PWP__METRICS__ENABLED",
     names: ["PROMETHEUS_EXPORTER_HOST", "PROMETHEUS_EXPORTER_PORT"],
   },
   {
-    because: "pages call no service that counts visitors",
+    because: "pages use no analytics service",
     names: ["GA_ENABLE", "GA_ACCOUNT", "GA_DOMAIN"],
   },
   {
-    because: "it is the name of a comment there; the setting is PWP__PW__ENABLE_BLUR",
+    because: "it only appears in a comment of Password Pusher; the setting is PWP__PW__ENABLE_BLUR",
     names: ["PWP__PW__BLUR"],
   },
   {
-    because: "it is the name of a comment there; the setting is PWP__FILES__ENABLE_BLUR",
+    because: "it only appears in a comment of Password Pusher; the setting is PWP__FILES__ENABLE_BLUR",
     names: ["PWP__FILES__BLUR"],
   },
   {
-    because: "it is the name of a comment there; the setting is PWP__FILES__STORAGE",
+    because: "it only appears in a comment of Password Pusher; the setting is PWP__FILES__STORAGE",
     names: ["PWP__FILES_STORAGE"],
   },
   {
-    because: "it is the name of old versions; the settings are now those that begin with PWP__PW__",
+    because: "it is a name from old versions; the settings now start with PWP__PW__",
     names: [
       ...["", "PWP__"].flatMap((prefix) => [
         `${prefix}EXPIRE_AFTER_DAYS_DEFAULT`,
@@ -144,7 +145,7 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
     ],
   },
   {
-    because: "it is a setting of versions that sealed in another way",
+    because: "it is a setting of versions that encrypted in another way",
     names: ["CRYPT_KEY", "CRYPT_SALT", "PAYLOAD_INITIAL_TEXT"],
   },
 ];
@@ -154,18 +155,18 @@ export const unusedSettings: readonly UnusedSetting[] = reasons.flatMap(({ becau
   names.map((name) => ({ name, because })),
 );
 
-/** More than all names of the table; families could hold any number. */
+/** More than all names of the table; a name that ends in `*` could match any number. */
 const givenMax = 300;
 
 const byName = new Map(unusedSettings.map(({ name, because }) => [name, because]));
 const byPrefix = unusedSettings.filter(({ name }) => name.endsWith("*"));
 
-/** @returns why a setting of Password Pusher is not used here, or undefined when the name is none of these. */
+/** @returns why a setting of Password Pusher is not used here, or undefined if the name is not in the table. */
 export function reasonAgainst(name: string): string | undefined {
-  return byName.get(name) ?? byPrefix.find((family) => name.startsWith(family.name.slice(0, -1)))?.because;
+  return byName.get(name) ?? byPrefix.find((prefix) => name.startsWith(prefix.name.slice(0, -1)))?.because;
 }
 
-/** Those that are given and not empty, in the order of their names. */
+/** Those that are set and not empty, sorted by name. */
 export function givenUnusedSettings(environment: Environment): readonly UnusedSetting[] {
   return Object.keys(environment)
     .filter((name) => (environment[name]?.trim() ?? "") !== "")

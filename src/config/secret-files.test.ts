@@ -10,13 +10,13 @@ function files(contents: Readonly<Record<string, string>>): (path: string) => st
 
 describe("a secret in a file", () => {
   it("counts as if the variable held it, without the line end, and is not shown", () => {
-    const { config, warnings, given } = good(
+    const { config, warnings, origins } = good(
       { ...mail, ...site, PWP__MAIL__SMTP_PASSWORD_FILE: "/run/secrets/smtp" },
       files({ "/run/secrets/smtp": "opens the mail\n" }),
     );
     expect(config.mail?.signIn).toEqual({ userName: "push", password: "opens the mail" });
     expect(warnings).toEqual([]);
-    expect(given.find(({ name }) => name === "PWP__MAIL__SMTP_PASSWORD")).toEqual({
+    expect(origins.find(({ name }) => name === "PWP__MAIL__SMTP_PASSWORD")).toEqual({
       name: "PWP__MAIL__SMTP_PASSWORD",
       from: "environment",
       shown: "(hidden)",
@@ -24,8 +24,8 @@ describe("a secret in a file", () => {
   });
 
   it("gives the address of the database, which may carry a password", () => {
-    const { given } = good({ DATABASE_URL_FILE: "/run/db" }, files({ "/run/db": "sqlite:/srv/push.sqlite3\n" }));
-    expect(given.find(({ name }) => name === "DATABASE_URL")?.shown).toBe("sqlite:/srv/push.sqlite3");
+    const { origins } = good({ DATABASE_URL_FILE: "/run/db" }, files({ "/run/db": "sqlite:/srv/push.sqlite3\n" }));
+    expect(origins.find(({ name }) => name === "DATABASE_URL")?.shown).toBe("sqlite:/srv/push.sqlite3");
   });
 
   it("is not taken from two places", () => {

@@ -1,15 +1,12 @@
-import type { Environment } from "./read-settings.ts";
-import { printable, type Setting } from "./setting.ts";
+import { type Environment, printable, type Setting, type SettingReport } from "./setting.ts";
 import { systemErrorCode } from "./system-error.ts";
 
-/** Text of a file; throws the operating system's error. */
+/** Returns the text of a file. @throws the operating system's error. */
 export type ReadFile = (path: string) => string;
 
 const fileCharactersMax = 64 * 1024;
 
-/**
- * The text of the file that `env` names, without the white space around it. No sentence repeats the content.
- */
+/** The text of the file named by `env`, without the white space around it. No sentence repeats the content. */
 export function readSecretFile(
   env: string,
   path: string,
@@ -18,7 +15,7 @@ export function readSecretFile(
   const named = `${env} names "${printable(path)}", which`;
   try {
     const text = readFile(path).trim();
-    // An empty file is a secret that did not arrive: going on without it would mean another one, or none.
+    // An empty file is a secret that was not delivered: to continue would mean to use another one, or none.
     if (text === "") return { ok: false, mistake: `${named} is empty.` };
     if (text.length <= fileCharactersMax) return { ok: true, text };
     return { ok: false, mistake: `${named} is too large for a secret.` };
@@ -29,7 +26,7 @@ export function readSecretFile(
   }
 }
 
-/** The settings that a file can give too: those that may hold a secret and have no row for a file of their own. */
+/** The settings that a file can provide: those that may hold a secret and have no row of their own for a file. */
 export function settingsByFile(settings: readonly Setting<unknown>[]): readonly Setting<unknown>[] {
   const names = new Set(settings.map((row) => row.env));
   return settings.filter((row) => row.mayHoldSecret && !names.has(fileNameOf(row)));
@@ -40,26 +37,28 @@ export function fileNameOf(row: Setting<unknown>): string {
 }
 
 /**
- * The environment in which `NAME` is what the file holds that `NAME_FILE` names, as containers and service managers hand
- * secrets over: a variable can be read by more programs than a file.
+ * Replaces `NAME_FILE` by `NAME` with the content of that file: containers and service managers provide secrets as files,
+ * because more programs can read a variable than a file.
+ * @returns the environment with these secrets.
  */
 export function withSecretsFromFiles(
   environment: Environment,
   settings: readonly Setting<unknown>[],
   readFile: ReadFile,
-): { readonly environment: Environment; readonly mistakes: readonly string[] } {
+  report: SettingReport,
+): Environment {
   const texts: Record<string, string> = {};
-  const mistakes: string[] = [];
   for (const row of settingsByFile(settings)) {
-    const path = environment[fileNameOf(row)]?.trim() ?? "";
+    const fileName = fileNameOf(row);
+    const path = environment[fileName]?.trim() ?? "";
     if (path === "") continue;
     if ((environment[row.env]?.trim() ?? "") !== "") {
-      mistakes.push(`${row.env} and ${fileNameOf(row)} are both given: give one of them.`);
+      report.mistake(`${row.env} and ${fileName} are both given: give one of them.`, row.env, fileName);
       continue;
     }
-    const reading = readSecretFile(fileNameOf(row), path, readFile);
-    if (reading.ok) texts[row.env] = reading.text;
-    else mistakes.push(reading.mistake);
+    const secret = readSecretFile(fileName, path, readFile);
+    if (secret.ok) texts[row.env] = secret.text;
+    else report.mistake(secret.mistake, fileName);
   }
-  return { environment: { ...environment, ...texts }, mistakes };
+  return { ...environment, ...texts };
 }

@@ -1,16 +1,6 @@
-import type { ValueType } from "./value-type.ts";
+import type { ValueType } from "./value-types.ts";
 
-export interface ParsedSetting<T> {
-  readonly env: string;
-  /** The default's when the text was refused: then `mistake` says so. */
-  readonly value: T;
-  readonly given: boolean;
-  /** What may be shown of it: never a secret. */
-  readonly shown: string;
-  readonly mistake: string | undefined;
-}
-
-/** One row of the settings table. */
+/** One row of the settings table. Parsing, documentation and the list of known names are all derived from it. */
 export interface Setting<T> {
   /** The name of the environment variable. */
   readonly env: string;
@@ -18,28 +8,75 @@ export interface Setting<T> {
   readonly doc: string;
   readonly allowed: string;
   readonly defaultShown: string;
-  /** Then a file can give it too (secret-files.ts). */
+  /** If true, a file can provide it as well (secret-files.ts). */
   readonly mayHoldSecret: boolean;
-  /** @param text as it stands in the environment; undefined and empty both mean "not given". */
-  read(text: string | undefined): ParsedSetting<T>;
+  /** @param text the value of the environment variable; undefined and empty both mean "not set". */
+  parse(text: string | undefined): ParsedSetting<T>;
+}
+
+export interface ParsedSetting<T> {
+  readonly env: string;
+  /** The default if the text was rejected; `mistake` is set then. */
+  readonly value: T;
+  readonly given: boolean;
+  /** The value as it may be shown: never a secret. */
+  readonly shown: string;
+  readonly mistake: string | undefined;
+}
+
+/** The settings of one section of the documentation. */
+export interface SettingGroup {
+  readonly title: string;
+  readonly intro: string;
+  readonly settings: Readonly<Record<string, Setting<unknown>>>;
+}
+
+export type ParsedGroup<Group extends SettingGroup> = {
+  readonly [Name in keyof Group["settings"]]: Group["settings"][Name] extends Setting<infer T>
+    ? ParsedSetting<T>
+    : never;
+};
+
+export type SettingTable = Readonly<Record<string, SettingGroup>>;
+
+export type ParsedTable<Table extends SettingTable> = { readonly [Name in keyof Table]: ParsedGroup<Table[Name]> };
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Collects what is wrong with settings beyond a single value. No sentence may repeat a secret. */
+export class SettingReport {
+  readonly mistakes: { readonly sentence: string; readonly names: readonly string[] }[] = [];
+  readonly warnings: string[] = [];
+  /** Defaults that were adjusted to other settings: environment variable -> value in force. */
+  readonly adjustedDefaults = new Map<string, string>();
+
+  /** Prevents the start. @param names the settings to correct. */
+  mistake(sentence: string, ...names: readonly string[]): void {
+    this.mistakes.push({ sentence, names });
+  }
+
+  /** Does not prevent the start: settings that are valid, but probably not what the operator meant. */
+  warn(sentence: string): void {
+    this.warnings.push(sentence);
+  }
 }
 
 interface Row<T> {
   readonly env: string;
   readonly doc: string;
   readonly type: ValueType<T>;
-  /** When the text must not be shown. A text that is refused may be anything, a password in an address included. */
-  readonly hidden?: "always" | "when_refused";
+  /** When the text must not be shown. A rejected text may be anything, including a URL with a password. */
+  readonly hidden?: "always" | "when_rejected";
 }
 
-/** @param row `default` is written as an operator would write it, and read the same way. */
+/** @param row `default` is written as an operator would write it, and parsed the same way. */
 export function setting<T>(row: Row<T> & { readonly default: string }): Setting<T> {
   const byDefault = row.type.parse(row.default);
   if (!byDefault.ok) throw new Error(`The default of ${row.env} is not one of its allowed values.`);
   return makeSetting(row, byDefault.value, row.default);
 }
 
-/** A setting without a default. @param row `unset` says in a few messages what holds when it is not given. */
+/** A setting without a default. @param row `unset` says in a few words what applies when it is not set. */
 export function optionalSetting<T>(row: Row<T> & { readonly unset: string }): Setting<T | undefined> {
   return makeSetting<T, undefined>(row, undefined, row.unset);
 }
@@ -52,21 +89,35 @@ function makeSetting<T, D>(row: Row<T>, byDefault: D, defaultShown: string): Set
     allowed: type.allowed,
     defaultShown,
     mayHoldSecret: hidden !== undefined,
-    read(raw) {
+    parse(raw) {
       const text = raw === undefined ? "" : unquoted(raw);
       if (text === "") return { env, value: byDefault, given: false, shown: defaultShown, mistake: undefined };
       const parsed = type.parse(text);
-      const concealed = hidden === "always" || (hidden === "when_refused" && !parsed.ok);
-      const shown = concealed ? "(hidden)" : printable(text);
+      const masked = hidden === "always" || (hidden === "when_rejected" && !parsed.ok);
+      const shown = masked ? "(hidden)" : printable(text);
       if (parsed.ok) return { env, value: parsed.value, given: true, shown, mistake: undefined };
       const why = parsed.reason ?? `it must be ${type.allowed}`;
-      const mistake = concealed ? `${env} cannot be used: ${why}.` : `${env} is "${shown}", but ${why}.`;
+      const mistake = masked ? `${env} cannot be used: ${why}.` : `${env} is "${shown}", but ${why}.`;
       return { env, value: byDefault, given: true, shown, mistake };
     },
   };
 }
 
-/** Some ways of passing an env file leave the quotes around a value; one matching pair is dropped. */
+/** Parses every row. A row whose text is rejected has its default and a mistake. */
+export function parseSettings<Table extends SettingTable>(table: Table, environment: Environment): ParsedTable<Table> {
+  const groups = Object.entries(table).map(([name, { settings }]) => {
+    const rows = Object.entries(settings).map(([key, row]) => [key, row.parse(environment[row.env])] as const);
+    return [name, Object.fromEntries(rows)] as const;
+  });
+  // The keys come from the table and each row made its own result, which the types of Object.entries cannot express.
+  return Object.fromEntries(groups) as ParsedTable<Table>;
+}
+
+export function allSettings(table: SettingTable): readonly Setting<unknown>[] {
+  return Object.values(table).flatMap((group) => Object.values(group.settings));
+}
+
+/** Some ways of passing an env file keep the quotes around a value; one matching pair is removed. */
 function unquoted(raw: string): string {
   const text = raw.trim();
   const [, , inner] = /^(["'])(.*)\1$/s.exec(text) ?? [];
@@ -75,7 +126,7 @@ function unquoted(raw: string): string {
 
 const shownLength = 100;
 
-/** On one line, cut, without the user and password that an address may carry. */
+/** On one line, truncated, and without the user and password that a URL may contain. */
 export function printable(text: string): string {
   const line = text.replace(/\/\/.*@/s, "//(hidden)@").replace(/\p{C}/gu, "\u{fffd}");
   return line.length > shownLength ? `${line.slice(0, shownLength)}...` : line;

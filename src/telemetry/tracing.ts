@@ -110,20 +110,20 @@ function below(caller: TraceParent | undefined): Context {
   });
 }
 
-function samplerOf({ sampler, samplerShare }: TracingSettings): Sampler {
+function samplerOf({ sampler, samplerRatio }: TracingSettings): Sampler {
   switch (sampler) {
     case "always_on":
       return new AlwaysOnSampler();
     case "always_off":
       return new AlwaysOffSampler();
     case "traceidratio":
-      return new TraceIdRatioBasedSampler(samplerShare);
+      return new TraceIdRatioBasedSampler(samplerRatio);
     case "parentbased_always_on":
       return new ParentBasedSampler({ root: new AlwaysOnSampler() });
     case "parentbased_always_off":
       return new ParentBasedSampler({ root: new AlwaysOffSampler() });
     case "parentbased_traceidratio":
-      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(samplerShare) });
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(samplerRatio) });
   }
 }
 

@@ -184,7 +184,7 @@ test("a restore that is interrupted by SIGKILL leaves a folder that no server st
   for (const again of [["serve"], argv]) {
     const refused = await runProgram(again, { DATA_DIR: restored, PORT: "0" });
     expect(refused.exitCode).toBe(1);
-    expect(refused.stdout + refused.stderr).toContain("runs or was interrupted");
+    expect(refused.stdout + refused.stderr).toContain("is running or was interrupted");
   }
   expect(existsSync(join(restored, "sealpush.sqlite3"))).toBe(false);
   const anew = emptyFolder(shelf, "anew", dataDir);

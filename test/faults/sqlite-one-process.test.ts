@@ -10,7 +10,7 @@ it.each(["4", "auto"])(
     expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
       {
         event: "setting_warning",
-        msg: `WEB_CONCURRENCY is ${count}, but it stays one process: SQLite has one writer at a time, so more of them would only wait for each other. Several need PostgreSQL.`,
+        msg: `WEB_CONCURRENCY is ${count}, but the server stays one process: SQLite has one writer at a time, so several processes would only wait for each other. Several need PostgreSQL.`,
       },
     ]);
     expect(server.logLines.filter((line) => /"event":"server_started"/.test(line))).toHaveLength(1);

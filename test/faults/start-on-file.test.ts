@@ -27,7 +27,7 @@ describe("a start", () => {
     const dataDir = newDataDir();
     mkdirSync(dataDir, { mode: 0o500 });
     expect(await refusedStart({ dataDir, launcher: boundByPermissions })).toContain(
-      "master.key cannot be made (EACCES)",
+      "master.key cannot be created (EACCES)",
     );
     const environment = { PWPUSH_MASTER_KEY };
     expect(await refusedStart({ dataDir, environment, launcher: boundByPermissions })).toBe(

@@ -75,10 +75,12 @@ describe("a start", () => {
     const file = newDataDir();
     writeFileSync(file, "");
     expect(await refusedStart({ dataDir: file })).toBe(`${file} is not a folder: check DATA_DIR.\n`);
-    expect(await refusedStart({ dataDir: join(file, "data") })).toContain("cannot be made (ENOTDIR): check DATA_DIR.");
+    expect(await refusedStart({ dataDir: join(file, "data") })).toContain(
+      "cannot be created (ENOTDIR): check DATA_DIR.",
+    );
   });
 
   it.runIf(process.platform === "linux")("in a file system that takes none is refused at once", async () => {
-    expect(await refusedStart({ dataDir: "/proc/sealpush" })).toContain("cannot be made (ENOENT): check DATA_DIR.");
+    expect(await refusedStart({ dataDir: "/proc/sealpush" })).toContain("cannot be created (ENOENT): check DATA_DIR.");
   });
 });

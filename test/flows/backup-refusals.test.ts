@@ -231,7 +231,7 @@ describe("what is there already", () => {
     const world = await backedUp();
     const dataDir = join(world.shelf, "restored");
     mkdirSync(join(dataDir, "restore-unfinished"), { recursive: true });
-    const sentence = "runs or was interrupted";
+    const sentence = "is running or was interrupted";
     expect(await world.refused(["restore", "--from", world.folder, "--keep-open"], { dataDir })).toContain(sentence);
     await expect(world.open(dataDir)).rejects.toThrow(sentence);
     expect(readdirSync(dataDir)).toEqual(["restore-unfinished"]);

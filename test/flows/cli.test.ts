@@ -109,7 +109,7 @@ describe("operator commands beside a running server", () => {
     };
     expect(await run(file)).toMatchObject({
       ...{ exitCode: 0, stderr: "" },
-      stdout: expect.stringMatching(/^PWP__LOG_LEVEL +honoured: warn$/m),
+      stdout: expect.stringMatching(/^PWP__LOG_LEVEL +used: warn$/m),
     });
     expect(await run(`${file}.none`)).toEqual({
       ...{ exitCode: 1, stdout: "" },

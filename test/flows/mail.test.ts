@@ -87,7 +87,7 @@ test("without the base URL no mail leaves, and the start says so", async () => {
   expect(world.app.domain.mail.outbox.open).toBe(false);
   await put(world, ada);
   expect(await sizes(world)).toEqual({ waiting: 0, failed: 0 });
-  expect(loadConfig(environment, () => "").warnings.join("\n")).toContain("No mail is sent");
+  expect(loadConfig(environment, () => "").warnings.join("\n")).toContain("No email is sent");
 });
 
 test("neither log nor database holds what a mail says, nor the mail password", async () => {

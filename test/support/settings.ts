@@ -1,5 +1,5 @@
 import { loadConfig } from "../../src/config/load-config.ts";
-import type { Environment } from "../../src/config/read-settings.ts";
+import type { Environment } from "../../src/config/setting.ts";
 
 export function noFile(path: string): string {
   throw Object.assign(new Error(`${path} is missing`), { code: "ENOENT", syscall: "open" });

@@ -9,7 +9,9 @@ const check = (environment: Readonly<Record<string, string>>) =>
 
 describe("checkMail", () => {
   it("is content when no mail is asked for", async () => {
-    expect(await check({})).toMatchObject([{ level: "ok", sentence: expect.stringContaining("No mail is sent") }]);
+    expect(await check({})).toMatchObject([
+      { level: "ok", sentence: expect.stringContaining("No mail server is set") },
+    ]);
   });
 
   it("connects and signs in, and sends nothing", async () => {

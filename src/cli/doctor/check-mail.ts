@@ -4,12 +4,12 @@ import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const name = "mail";
 
-/** Can the mail server be reached, believed and signed in to? No mail is sent. @param mailer for these settings. */
+/** Can the mail server be reached, believed and signed in to? Sends nothing. @param mailer for these settings. */
 export async function checkMail(
   settings: MailSettings | undefined,
   mailer: (settings: MailSettings) => Pick<Mailer, "check">,
 ): Promise<Finding[]> {
-  if (settings === undefined) return [ok(name, "No mail is sent: no mail server is set.")];
+  if (settings === undefined) return [ok(name, "No mail server is set, so no emails are sent.")];
   const failure = await mailer(settings).check();
   const place = `${settings.host} port ${settings.port}`;
   if (failure !== undefined) return [fail(name, `${place}: ${failure.sentence}`)];

@@ -1,6 +1,6 @@
 import type { BucketSettings } from "../../blobs/s3/bucket.ts";
-import { storeAddress, storeName, storeSecret } from "../../config/storage-types.ts";
-import { truth, type ValueType } from "../../config/value-type.ts";
+import { s3Credential, s3Endpoint, s3Name } from "../../config/topics/files.ts";
+import { boolean, type ValueType } from "../../config/value-types.ts";
 import { SourceArgumentError } from "../source.ts";
 import type { SourceEnvironment } from "./source-keys.ts";
 
@@ -14,8 +14,8 @@ export interface StoragePlaces {
 
 const bucketDefault = "pwpush-files";
 const regionDefault = "us-east-1";
-const bucketName = storeName("a bucket's name", 3);
-const regionName = storeName("a region's name", 1);
+const bucketName = s3Name("a bucket's name", 3);
+const regionName = s3Name("a region's name", 1);
 const parameters = ["endpoint", "region", "path_style", "service"];
 const prefix = "PWP__FILES__S3__";
 
@@ -66,12 +66,12 @@ function settingsOf(
   const endpoint = given.endpoint ?? environmentOf(environment, "ENDPOINT") ?? `https://s3.${region}.amazonaws.com`;
   const withScheme = endpoint.includes("://") ? endpoint : `https://${endpoint}`;
   return {
-    endpoint: checked("endpoint", storeAddress, withScheme),
+    endpoint: checked("endpoint", s3Endpoint, withScheme),
     bucket: checked("bucket", bucketName, bucket),
     region,
-    pathStyle: checked("path_style", truth, given.path_style ?? "true"),
-    accessKeyId: checked(`${prefix}ACCESS_KEY_ID`, storeSecret, accessKeyId),
-    secretAccessKey: checked(`${prefix}SECRET_ACCESS_KEY`, storeSecret, secretAccessKey),
+    pathStyle: checked("path_style", boolean, given.path_style ?? "true"),
+    accessKeyId: checked(`${prefix}ACCESS_KEY_ID`, s3Credential, accessKeyId),
+    secretAccessKey: checked(`${prefix}SECRET_ACCESS_KEY`, s3Credential, secretAccessKey),
   };
 }
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { editDistance, nearestName } from "./nearest-name.ts";
+import { editDistance, nearestName } from "./unknown-names.ts";
 
 describe("the edit distance", () => {
   it("counts insertions, deletions, replacements and swaps", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bad, good } from "../../test/support/settings.ts";
+import { bad, good } from "../../../test/support/settings.ts";
 
 const token = "a-token-of-some-length";
 
@@ -76,7 +76,7 @@ describe("traces", () => {
       serviceName: "handover",
       resourceAttributes: { "deployment.environment": "test", team: "a,b" },
       sampler: "parentbased_traceidratio",
-      samplerShare: 0.25,
+      samplerRatio: 0.25,
     });
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { bad, good } from "../../test/support/settings.ts";
-import { describeSettings } from "./describe-settings.ts";
+import { bad, good } from "../../../test/support/settings.ts";
+import { describeSettings } from "../describe-settings.ts";
 
 const secret = "wJalrXUtnFEMI/K7MDENG+secret";
 const complete = {
@@ -18,7 +18,7 @@ describe("where files lie", () => {
   });
 
   it("is a bucket, in the default region and with the bucket in the path", () => {
-    const { config, warnings, given } = good(complete);
+    const { config, warnings, origins } = good(complete);
     expect(config.files.s3).toEqual({
       endpoint: "https://s3.example.com",
       bucket: "sealed-files",
@@ -28,7 +28,7 @@ describe("where files lie", () => {
       pathStyle: true,
     });
     expect(warnings).toEqual([]);
-    const shown = describeSettings(given).join("\n");
+    const shown = describeSettings(origins).join("\n");
     expect(shown).toContain("PWP__FILES__S3__SECRET_ACCESS_KEY = (hidden) (environment)");
     expect(shown).not.toContain(secret);
     expect(shown).not.toContain("AKIAEXAMPLE");

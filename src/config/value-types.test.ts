@@ -1,32 +1,33 @@
 import { describe, expect, it } from "vitest";
 import { databaseUrl } from "./database-url.ts";
-import { hostNames, issuerUrl, listenAddress, mailbox, networks, webOrigin } from "./network-types.ts";
-import { byteSize, duration } from "./quantity-types.ts";
-import { regularExpression, truth, type ValueType, wholeNumber, wordOr } from "./value-type.ts";
+import { hostNames, listenAddress, networks, webOrigin } from "./network-types.ts";
+import { mailbox } from "./topics/mail.ts";
+import { issuerUrl } from "./topics/single-sign-on.ts";
+import { boolean, byteSize, duration, regularExpression, type ValueType, wholeNumber, wordOr } from "./value-types.ts";
 
-function values<T>(type: ValueType<T>, texts: readonly string[]): (T | "refused")[] {
+function values<T>(type: ValueType<T>, texts: readonly string[]): (T | "rejected")[] {
   return texts.map((text) => {
     const parsed = type.parse(text);
-    return parsed.ok ? parsed.value : "refused";
+    return parsed.ok ? parsed.value : "rejected";
   });
 }
 
 describe("a truth value", () => {
   it("has eight spellings, in any case", () => {
-    expect(values(truth, ["true", "YES", "On", "1"])).toEqual([true, true, true, true]);
-    expect(values(truth, ["false", "No", "OFF", "0"])).toEqual([false, false, false, false]);
+    expect(values(boolean, ["true", "YES", "On", "1"])).toEqual([true, true, true, true]);
+    expect(values(boolean, ["false", "No", "OFF", "0"])).toEqual([false, false, false, false]);
   });
 
   it("is never guessed", () => {
     for (const text of ["ture", "y", "2", "enabled", "truefalse", "constructor", "__proto__"]) {
-      expect(truth.parse(text).ok, text).toBe(false);
+      expect(boolean.parse(text).ok, text).toBe(false);
     }
   });
 });
 
 describe("a whole number", () => {
   it("keeps its bounds", () => {
-    expect(values(wholeNumber(1, 90), ["1", "90", "007", "0", "91"])).toEqual([1, 90, 7, "refused", "refused"]);
+    expect(values(wholeNumber(1, 90), ["1", "90", "007", "0", "91"])).toEqual([1, 90, 7, "rejected", "rejected"]);
   });
 
   it("is written in digits alone", () => {
@@ -62,7 +63,7 @@ describe("a duration", () => {
   const bounds = { minMs: 60_000, maxMs: 36_500 * 86_400_000, allowed: "" };
 
   it("is a count and a unit", () => {
-    const type = duration({ ...bounds, plainNumber: "refused" });
+    const type = duration({ ...bounds, plainNumber: "rejected" });
     expect(values(type, ["3 months", "30 days", "1 year", "2 Hours", "90seconds", "2.weeks"])).toEqual([
       90 * 86_400_000,
       30 * 86_400_000,
@@ -77,7 +78,7 @@ describe("a duration", () => {
   });
 
   it("may be a plain number of seconds", () => {
-    expect(values(duration({ ...bounds, plainNumber: "seconds" }), ["7200", "59"])).toEqual([7_200_000, "refused"]);
+    expect(values(duration({ ...bounds, plainNumber: "seconds" }), ["7200", "59"])).toEqual([7_200_000, "rejected"]);
   });
 });
 
@@ -148,7 +149,7 @@ describe("host names", () => {
       "::",
       "::1",
       "localhost",
-      "refused",
+      "rejected",
     ]);
   });
 });
@@ -223,7 +224,9 @@ describe("a database address", () => {
       "postgres://u:p@h/d?sslmode=prefer",
     ].map((text) => databaseUrl.parse(text));
     for (const parsed of reasons) expect(parsed).toEqual({ ok: false, reason: expect.any(String) });
-    expect(values(databaseUrl, ["postgres://u:%zz@h/d", "postgres://u:p@h:99999/d"])).toEqual(Array(2).fill("refused"));
+    expect(values(databaseUrl, ["postgres://u:%zz@h/d", "postgres://u:p@h:99999/d"])).toEqual(
+      Array(2).fill("rejected"),
+    );
   });
 
   it("names no other server, no memory and no folder", () => {
@@ -232,7 +235,7 @@ describe("a database address", () => {
     );
     for (const parsed of reasons) expect(parsed).toEqual({ ok: false, reason: expect.any(String) });
     expect(values(databaseUrl, ["/srv/p.db", "file:p.db", "sqlite:a\u0000b", "sqlite"])).toEqual(
-      Array(4).fill("refused"),
+      Array(4).fill("rejected"),
     );
   });
 });

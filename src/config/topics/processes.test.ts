@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { expect, it } from "vitest";
-import { loadConfig } from "./load-config.ts";
+import { loadConfig } from "../load-config.ts";
 
 const postgres = { DATABASE_URL: "postgres://sealpush@db.example.com/sealpush" };
 
@@ -21,7 +21,9 @@ it("there are as many workers as asked for on PostgreSQL, and one for each proce
 it("there is one process on SQLite, and a sentence that says why when more were asked for", () => {
   const { config, warnings } = load({ WEB_CONCURRENCY: "6" });
   expect(config.workers).toBe(1);
-  expect(warnings).toEqual([expect.stringMatching(/^WEB_CONCURRENCY is 6, but it stays one process: SQLite .*\.$/)]);
+  expect(warnings).toEqual([
+    expect.stringMatching(/^WEB_CONCURRENCY is 6, but the server stays one process: SQLite .*\.$/),
+  ]);
   expect(load({ WEB_CONCURRENCY: "1" }).warnings).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { bad, good, noFile } from "../../test/support/settings.ts";
-import { loadConfig } from "./load-config.ts";
+import { bad, good, noFile } from "../../../test/support/settings.ts";
+import { loadConfig } from "../load-config.ts";
 
 const keyA = "a1".repeat(32);
 const keyB = "b2".repeat(32);

@@ -1,0 +1,34 @@
+import { setting } from "../setting.ts";
+import { boolean } from "../value-types.ts";
+
+/** The switches for kinds of push are mapped in kinds.ts. */
+export const accessSettings = {
+  title: "Who may push what",
+  intro: "A recipient never needs an account: these settings are about creating pushes.",
+  settings: {
+    anonymous: setting({
+      env: "PWP__ALLOW_ANONYMOUS",
+      doc: "Whether people without an account may create pushes. When off, every API endpoint but the version requires a token.",
+      type: boolean,
+      default: "true",
+    }),
+    filePushes: setting({
+      env: "PWP__ENABLE_FILE_PUSHES",
+      doc: "Whether files can be pushed.",
+      type: boolean,
+      default: "true",
+    }),
+    urlPushes: setting({
+      env: "PWP__ENABLE_URL_PUSHES",
+      doc: "Whether web addresses can be pushed.",
+      type: boolean,
+      default: "true",
+    }),
+    qrPushes: setting({
+      env: "PWP__ENABLE_QR_PUSHES",
+      doc: "Whether QR codes can be pushed.",
+      type: boolean,
+      default: "true",
+    }),
+  },
+};

@@ -1,0 +1,75 @@
+import { dayMs, minuteMs, secondMs } from "../../base/clock.ts";
+import { optionalSetting, type ParsedGroup, type SettingReport, setting } from "../setting.ts";
+import { boolean, duration, regularExpression } from "../value-types.ts";
+import type { mailSettings } from "./mail.ts";
+
+export const accountSettings = {
+  title: "Accounts",
+  intro: "Who may have an account and sign in. The first administrator is created at `/first_run`.",
+  settings: {
+    disableSignups: setting({
+      env: "PWP__DISABLE_SIGNUPS",
+      doc: "Whether sign-up is disabled: people cannot create an account for themselves.",
+      type: boolean,
+      default: "false",
+    }),
+    disableLogins: setting({
+      env: "PWP__DISABLE_LOGINS",
+      doc: "Whether sign-in is disabled; existing sessions are not accepted either. API tokens continue to work.",
+      type: boolean,
+      default: "false",
+    }),
+    signupEmailRegexp: optionalSetting({
+      env: "PWP__SIGNUP_EMAIL_REGEXP",
+      doc: "The email addresses that may sign up. `\\A` and `\\z` are read as `^` and `$`; slashes around the expression are dropped.",
+      type: regularExpression,
+      unset: "any",
+    }),
+    accountEmails: setting({
+      env: "PWP__ENABLE_USER_ACCOUNT_EMAILS",
+      doc: "Whether accounts get emails: to confirm an address, to reset a password, and notices. A new account can then sign in only after its address is confirmed. Needs the mail settings. When off, a link to confirm an address is still sent to people who request it on their account page.",
+      type: boolean,
+      default: "false",
+    }),
+    requireMfa: setting({
+      env: "PWP__REQUIRE_MFA",
+      doc: "Whether every account must have a second factor. Without one, people are sent to set one up and API calls get 403.",
+      type: boolean,
+      default: "false",
+    }),
+    loginSessionTimeout: setting({
+      env: "PWP__LOGIN_SESSION_TIMEOUT",
+      doc: "How long a session lasts without activity. Every session ends after 14 days.",
+      type: duration({
+        minMs: minuteMs,
+        maxMs: 90 * dayMs,
+        plainNumber: "seconds",
+        allowed: "a number of seconds, or a duration such as 2 hours or 1 day, from 1 minute to 90 days",
+      }),
+      default: "2 hours",
+    }),
+  },
+};
+
+/** @param canSendMail whether the mail settings are complete. */
+export function accountsConfig(
+  settings: ParsedGroup<typeof accountSettings>,
+  { smtpAddress }: ParsedGroup<typeof mailSettings>,
+  canSendMail: boolean,
+  report: SettingReport,
+) {
+  const { accountEmails } = settings;
+  if (accountEmails.value && !smtpAddress.given) {
+    report.warn(`No email is sent: ${accountEmails.env} needs ${smtpAddress.env}.`);
+  }
+  return {
+    signupsDisabled: settings.disableSignups.value,
+    loginsDisabled: settings.disableLogins.value,
+    /** The email addresses that may sign up; undefined: any. */
+    signupEmailPattern: settings.signupEmailRegexp.value,
+    /** Accounts confirm addresses, reset passwords and get notices by email. Never true without `mail`. */
+    emails: accountEmails.value && canSendMail,
+    requireSecondFactor: settings.requireMfa.value,
+    sessionTimeoutSeconds: settings.loginSessionTimeout.value / secondMs,
+  };
+}

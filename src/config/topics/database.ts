@@ -1,0 +1,94 @@
+import { resolve } from "node:path";
+import { minuteMs, secondMs } from "../../base/clock.ts";
+import { type ParsedGroup, type SettingReport, setting } from "../setting.ts";
+import { duration, oneOf, wholeNumber } from "../value-types.ts";
+import type { serverSettings } from "./server.ts";
+
+const databaseFile = "sealpush.sqlite3";
+/** Requests that may wait for a connection, per connection of the pool. */
+const waitingPerConnection = 200;
+
+const shortTime = duration({
+  minMs: secondMs,
+  maxMs: 10 * minuteMs,
+  plainNumber: "seconds",
+  allowed: "seconds from 1 to 600, or a time such as 1 minute",
+});
+
+export const databaseSettings = {
+  title: "PostgreSQL",
+  intro: "How each process uses the PostgreSQL server of `DATABASE_URL`. These settings have no effect on SQLite.",
+  settings: {
+    poolSize: setting({
+      env: "PWP__DATABASE__POOL_SIZE",
+      doc: "Connections per process. All processes together must stay below the server's `max_connections`.",
+      type: wholeNumber(1, 500),
+      default: "10",
+    }),
+    pooler: setting({
+      env: "PWP__DATABASE__POOLER",
+      doc: "Whether a connection pooler sits in front of the PostgreSQL server. `transaction`: a pooler, such as pgbouncer in transaction mode, that gives each transaction another connection. Then statements are not named, and the two time limits below must be set at the server.",
+      type: oneOf({ none: "none", transaction: "transaction" }),
+      default: "none",
+    }),
+    statementTimeout: setting({
+      env: "PWP__DATABASE__STATEMENT_TIMEOUT",
+      doc: "How long a statement, or a transaction that waits for this process, may take.",
+      type: shortTime,
+      default: "15",
+    }),
+    lockTimeout: setting({
+      env: "PWP__DATABASE__LOCK_TIMEOUT",
+      doc: "How long a statement may wait for a lock.",
+      type: shortTime,
+      default: "5",
+    }),
+    connectTimeout: setting({
+      env: "PWP__DATABASE__CONNECT_TIMEOUT",
+      doc: "How long a request may wait for a connection before it is answered with 503.",
+      type: shortTime,
+      default: "5",
+    }),
+  },
+};
+
+const loopback = /^(?:localhost|127(?:\.\d{1,3}) {3}|::1|\/.*)$/;
+
+/** @param dataDir absolute. */
+export function databaseConfig(
+  server: ParsedGroup<typeof serverSettings>,
+  database: ParsedGroup<typeof databaseSettings>,
+  dataDir: string,
+  report: SettingReport,
+) {
+  const address = server.databaseUrl.value;
+  if (address?.engine !== "postgres") {
+    for (const { env, given } of Object.values(database)) if (given) report.warn(`${env} has no effect on SQLite.`);
+    const path = address?.path ?? "";
+    return {
+      engine: "sqlite" as const,
+      /** Absolute path of the file. */
+      path: path === "" ? resolve(dataDir, databaseFile) : resolve(path),
+    };
+  }
+  // A name without a dot belongs to the same machine or network, such as the name of a container.
+  const isRemote = !loopback.test(address.host) && /[.:]/.test(address.host);
+  if (address.tls.mode === "disable" && isRemote) {
+    report.warn(
+      `${server.databaseUrl.env} does not use TLS (sslmode): the traffic to ${address.host} can be read on the network.`,
+    );
+  }
+  const poolMax = database.poolSize.value;
+  return {
+    ...address,
+    /** Connections per process. */
+    poolMax,
+    /** Requests that may wait for a connection; any more are rejected. */
+    waitingMax: poolMax * waitingPerConnection,
+    connectTimeoutMs: database.connectTimeout.value,
+    statementTimeoutMs: database.statementTimeout.value,
+    lockTimeoutMs: database.lockTimeout.value,
+    /** Off behind a pooler that gives each transaction another connection: connections then keep no state. */
+    preparedStatements: database.pooler.value === "none",
+  };
+}

@@ -1,0 +1,145 @@
+import { hostName } from "../network-types.ts";
+import { optionalSetting, type ParsedGroup, type SettingReport, setting } from "../setting.ts";
+import { accepted, anyText, boolean, oneOf, rejected, type ValueType, wholeNumber } from "../value-types.ts";
+import { networkSettings } from "./network.ts";
+
+/** One sender. A line end would start another header. The value has no quotes around the name. */
+export const mailbox: ValueType<string> = {
+  allowed: "an email address, or a name with an address: Sealpush <push@example.com>",
+  parse(text) {
+    const bare = text.replace(/^"([^"]*)" *(?=<)/, "$1 ");
+    return /^(?:[^\p{C}<>"]{1,100} <[^\s\p{C}@<>,;"]{1,64}@[^\s\p{C}@<>,;"]{1,253}>|[^\s\p{C}@<>,;"]{1,64}@[^\s\p{C}@<>,;"]{1,253})$/u.test(
+      bare,
+    )
+      ? accepted(bare)
+      : rejected;
+  },
+};
+
+export const mailSettings = {
+  title: "Mail",
+  intro:
+    "Emails are sent by SMTP. They are sent only when both the SMTP address and `PWP__OVERRIDE_BASE_URL` (or `PWP__HOST_DOMAIN`) are set: links in emails are never derived from a request.",
+  settings: {
+    smtpAddress: optionalSetting({
+      env: "PWP__MAIL__SMTP_ADDRESS",
+      doc: "The host name or address of the SMTP server.",
+      type: hostName,
+      unset: "no emails",
+    }),
+    smtpPort: setting({
+      env: "PWP__MAIL__SMTP_PORT",
+      doc: "Its port. On 465 the connection is encrypted from the start.",
+      type: wholeNumber(1, 65535),
+      default: "587",
+    }),
+    smtpStartTls: setting({
+      env: "PWP__MAIL__SMTP_STARTTLS",
+      doc: "Whether the connection is encrypted: `required`; `auto` when the server offers it, and always when a password is sent to another machine; or `off`. The server's certificate must be valid. `true` is read as required, `false` as auto.",
+      type: oneOf({ required: "required", auto: "auto", off: "off", true: "required", false: "auto" }),
+      default: "auto",
+    }),
+    smtpStartTlsAuto: setting({
+      env: "PWP__MAIL__SMTP_ENABLE_STARTTLS_AUTO",
+      doc: "When off, `auto` above means `off`.",
+      type: boolean,
+      default: "true",
+    }),
+    smtpDomain: optionalSetting({
+      env: "PWP__MAIL__SMTP_DOMAIN",
+      doc: "The name with which this server greets the SMTP server.",
+      type: hostName,
+      unset: "the machine's name",
+    }),
+    smtpUserName: optionalSetting({
+      env: "PWP__MAIL__SMTP_USER_NAME",
+      doc: "The user name for the SMTP server.",
+      type: anyText("a name"),
+      unset: "no sign-in",
+    }),
+    smtpPassword: optionalSetting({
+      env: "PWP__MAIL__SMTP_PASSWORD",
+      doc: "The password of this user.",
+      type: anyText("a password"),
+      unset: "none",
+      hidden: "always",
+    }),
+    sender: optionalSetting({
+      env: "PWP__MAIL__MAILER_SENDER",
+      doc: "The sender of emails: an address, or `Name <address>`.",
+      type: mailbox,
+      unset: "sealpush@ and the host of the base URL",
+    }),
+  },
+};
+
+export const linkDeliverySettings = {
+  title: "Links by email",
+  intro:
+    "People with an account can have the link of a push sent by email to up to five addresses. Needs the mail settings.",
+  settings: {
+    enabled: setting({
+      env: "PWP__NOTIFY_BY_EMAIL__ENABLED",
+      doc: "Whether links are sent by email at all. When off, the form does not offer it and the API answers 404 or 422.",
+      type: boolean,
+      default: "true",
+    }),
+    dailyLimit: setting({
+      env: "PWP__NOTIFY_BY_EMAIL__DAILY_LIMIT",
+      doc: "To how many addresses one account may send links in one day (UTC). 0 switches the feature off.",
+      type: wholeNumber(0, 1_000_000),
+      default: "500",
+    }),
+  },
+};
+
+/** @returns undefined: no emails are sent. */
+export function mailConfig(
+  mail: ParsedGroup<typeof mailSettings>,
+  baseUrl: string | undefined,
+  defaultLocale: string | undefined,
+  report: SettingReport,
+) {
+  const host = mail.smtpAddress.value;
+  if (mail.smtpAddress.given && baseUrl === undefined) {
+    const { env } = networkSettings.settings.overrideBaseUrl;
+    report.warn(`No email is sent: ${mail.smtpAddress.env} needs ${env} for the links in emails.`);
+  }
+  if (mail.smtpPassword.given && !mail.smtpUserName.given) {
+    report.warn(`${mail.smtpPassword.env} has no effect without ${mail.smtpUserName.env}.`);
+  }
+  if (host === undefined || baseUrl === undefined) return undefined;
+  const userName = mail.smtpUserName.value;
+  return {
+    host,
+    port: mail.smtpPort.value,
+    startTls: mail.smtpStartTls.value === "auto" && !mail.smtpStartTlsAuto.value ? "off" : mail.smtpStartTls.value,
+    /** The name in the SMTP greeting; undefined: the machine's name. */
+    greetingName: mail.smtpDomain.value,
+    signIn: userName === undefined ? undefined : { userName, password: mail.smtpPassword.value ?? "" },
+    /** `Name <address>` or an address. */
+    sender: mail.sender.value ?? `sealpush@${new URL(baseUrl).hostname}`,
+    /** The start of links in emails: never derived from a request. */
+    baseUrl,
+    /** For recipients whose language is unknown; undefined: English. */
+    defaultLocale,
+  };
+}
+
+/** @param canSendMail whether the mail settings are complete. */
+export function linkDeliveriesConfig(
+  { enabled, dailyLimit }: ParsedGroup<typeof linkDeliverySettings>,
+  { smtpAddress }: ParsedGroup<typeof mailSettings>,
+  canSendMail: boolean,
+  report: SettingReport,
+) {
+  if (enabled.given && enabled.value && !smtpAddress.given) {
+    report.warn(`No link is sent by email: ${enabled.env} needs ${smtpAddress.env}.`);
+  }
+  return {
+    /** Owners may have the links of their pushes sent by email. Never true without `mail`. */
+    enabled: enabled.value && dailyLimit.value > 0 && canSendMail,
+    /** Addresses per owner and day. */
+    dailyMax: dailyLimit.value,
+  };
+}

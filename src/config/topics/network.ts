@@ -1,0 +1,135 @@
+import { hostAndPort, hostNames, networks, webOrigin } from "../network-types.ts";
+import { optionalSetting, type ParsedGroup, type SettingReport, setting } from "../setting.ts";
+import { boolean, oneOf, wordOr } from "../value-types.ts";
+
+export const networkSettings = {
+  title: "Addresses and proxies",
+  intro:
+    "Behind a reverse proxy, set at least the base URL; if the proxy is on another machine, add it to the trusted proxies.",
+  settings: {
+    overrideBaseUrl: optionalSetting({
+      env: "PWP__OVERRIDE_BASE_URL",
+      doc: "The start of every link.",
+      type: webOrigin,
+      unset: "taken from the request",
+    }),
+    hostDomain: optionalSetting({
+      env: "PWP__HOST_DOMAIN",
+      doc: "The host in the links of emails and in the redirect URL of single sign-on, if there is no base URL above.",
+      type: hostAndPort,
+      unset: "none",
+    }),
+    hostProtocol: setting({
+      env: "PWP__HOST_PROTOCOL",
+      doc: "The scheme of that host.",
+      type: oneOf({ https: "https", http: "http" }),
+      default: "https",
+    }),
+    allowedHosts: optionalSetting({
+      env: "PWP__ALLOWED_HOSTS",
+      doc: "The host names under which the server answers; requests for any other are rejected.",
+      type: hostNames,
+      unset: "any",
+    }),
+    trustedProxies: setting({
+      env: "PWP__TRUSTED_PROXIES",
+      doc: "The proxies whose X-Forwarded headers are trusted. A given value replaces the default, which is this machine.",
+      type: wordOr("none", [], networks),
+      default: "127.0.0.0/8, ::1/128",
+    }),
+    cloudflareProxy: setting({
+      env: "PWP__CLOUDFLARE_PROXY",
+      doc: "Whether the networks that Cloudflare publishes as its own are trusted as proxies too.",
+      type: boolean,
+      default: "false",
+    }),
+    forceHttps: setting({
+      env: "FORCE_SSL",
+      doc: "Whether requests over plain HTTP are redirected to HTTPS, and all cookies are limited to HTTPS. Only for servers behind a trusted proxy that sends X-Forwarded-Proto.",
+      type: boolean,
+      default: "false",
+    }),
+    secureCookies: setting({
+      env: "PWP__SECURE_COOKIES",
+      doc: "Whether cookies are limited to HTTPS. `auto` decides by the scheme of the request.",
+      type: wordOr("auto", "auto", boolean),
+      default: "auto",
+    }),
+  },
+};
+
+/** The networks from which Cloudflare's proxies connect. Source: cloudflare.com/ips-v4 and ips-v6, as of 2023. */
+const cloudflareNetworks: readonly string[] = [
+  "173.245.48.0/20",
+  "103.21.244.0/22",
+  "103.22.200.0/22",
+  "103.31.4.0/22",
+  "141.101.64.0/18",
+  "108.162.192.0/18",
+  "190.93.240.0/20",
+  "188.114.96.0/20",
+  "197.234.240.0/22",
+  "198.41.128.0/17",
+  "162.158.0.0/15",
+  "104.16.0.0/13",
+  "104.24.0.0/14",
+  "172.64.0.0/13",
+  "131.0.72.0/22",
+  "2400:cb00::/32",
+  "2606:4700::/32",
+  "2803:f800::/32",
+  "2405:b500::/32",
+  "2405:8100::/32",
+  "2a06:98c0::/29",
+  "2c0f:f248::/32",
+];
+
+export function networkConfig(settings: ParsedGroup<typeof networkSettings>, report: SettingReport) {
+  const { overrideBaseUrl, allowedHosts, trustedProxies, cloudflareProxy } = settings;
+  const forceHttps = settings.forceHttps.value;
+  const secureCookies = settings.secureCookies.value;
+  if (trustedProxies.value.some((network) => /\/0+$/.test(network))) {
+    report.warn(
+      `${trustedProxies.env} includes every address: any client can then claim any address and bypass all limits.`,
+    );
+  }
+  if (overrideBaseUrl.value !== undefined) {
+    const base = new URL(overrideBaseUrl.value);
+    if (allowedHosts.value !== undefined && !allowedHosts.value.some((host) => covers(host, base.hostname))) {
+      report.warn(`The host of ${overrideBaseUrl.env} is not among ${allowedHosts.env}: links could be rejected.`);
+    }
+    if (secureCookies === true && base.protocol === "http:") {
+      report.warn(
+        `${settings.secureCookies.env} is on, but ${overrideBaseUrl.env} is not HTTPS: nobody could sign in.`,
+      );
+    }
+    if (secureCookies === false && base.protocol === "https:") {
+      report.warn(`${settings.secureCookies.env} is off, but ${overrideBaseUrl.env} is HTTPS: leave it on auto.`);
+    }
+  }
+  return {
+    /** Origin without a trailing slash, e.g. `https://push.example.com`; undefined: taken from the request. */
+    overrideBaseUrl: overrideBaseUrl.value,
+    /** Host names (and `.suffix` entries) that requests may name; empty: any. */
+    allowedHosts: allowedHosts.value ?? [],
+    /** Addresses and CIDR networks whose X-Forwarded-* headers are trusted. */
+    trustedProxies: [...trustedProxies.value, ...(cloudflareProxy.value ? cloudflareNetworks : [])],
+    /** Plain HTTP is redirected to HTTPS. */
+    forceHttps,
+    /** Cookie `Secure` and `__Host-`: on, off, or by the scheme of the request ("auto"). */
+    secureCookies: forceHttps && secureCookies === "auto" ? true : secureCookies,
+  };
+}
+
+/** The origin of this installation, if the settings define it: links that are sent without a request start with it. */
+export function configuredBaseUrl(settings: ParsedGroup<typeof networkSettings>): string | undefined {
+  const { overrideBaseUrl, hostDomain, hostProtocol } = settings;
+  if (overrideBaseUrl.value !== undefined || hostDomain.value === undefined) return overrideBaseUrl.value;
+  return new URL(`${hostProtocol.value}://${hostDomain.value}`).origin;
+}
+
+/** `.example.com` covers example.com and every name below it. */
+function covers(allowed: string, host: string): boolean {
+  if (!allowed.startsWith(".")) return host === allowed;
+  return host === allowed.slice(1) || host.endsWith(allowed);
+}

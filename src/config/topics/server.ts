@@ -1,0 +1,46 @@
+import { resolve } from "node:path";
+import { databaseUrl } from "../database-url.ts";
+import { listenAddress } from "../network-types.ts";
+import { optionalSetting, type ParsedGroup, setting } from "../setting.ts";
+import { filePath, wholeNumber } from "../value-types.ts";
+
+export const serverSettings = {
+  title: "Server and data",
+  intro: "Where the server listens, and where it stores its data.",
+  settings: {
+    port: setting({
+      env: "PORT",
+      doc: "The TCP port to listen on. 0 selects any free port.",
+      type: wholeNumber(0, 65535),
+      default: "5100",
+    }),
+    host: setting({
+      env: "HOST",
+      doc: "The address to listen on.",
+      type: listenAddress,
+      default: "127.0.0.1",
+    }),
+    dataDir: setting({
+      env: "DATA_DIR",
+      doc: "The folder of the database, the encrypted files and `master.key`. A relative path starts at the working directory.",
+      type: filePath,
+      default: "./data",
+    }),
+    databaseUrl: optionalSetting({
+      env: "DATABASE_URL",
+      doc: "The database: a SQLite file, or a PostgreSQL server (13 or newer). `sqlite:` alone is the file in `DATA_DIR`; a relative path starts at the working directory. A PostgreSQL URL may end with `?sslmode=` `disable` (the default), `require`, `verify-ca` or `verify-full`, `&sslrootcert=` a file of certificate authorities, and `host=` the folder of a Unix socket.",
+      type: databaseUrl,
+      unset: "sealpush.sqlite3 in DATA_DIR",
+      hidden: "when_rejected",
+    }),
+  },
+};
+
+export function serverConfig({ host, port, dataDir }: ParsedGroup<typeof serverSettings>) {
+  return {
+    host: host.value,
+    port: port.value,
+    /** Absolute path. */
+    dataDir: resolve(dataDir.value),
+  };
+}
