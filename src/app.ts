@@ -20,7 +20,7 @@ import type { RouteEntry } from "./http/route-access.ts";
 import { createServer, type Server } from "./http/server.ts";
 import { startTimetable } from "./jobs/timetable.ts";
 import { assetUrls } from "./pages/assets.ts";
-import { renderFailure } from "./pages/failure/render-failure.ts";
+import { renderFailure } from "./pages/failure.tsx";
 import { registerPages } from "./pages/routes.ts";
 import { watchPushes } from "./pushes/pushes.ts";
 import type { Events } from "./telemetry/events.ts";

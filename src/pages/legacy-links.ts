@@ -1,39 +1,37 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { AppError } from "../base/errors.ts";
-import { tokenOf } from "./page-scope.ts";
+import type { FastifyReply } from "fastify";
+import type { PageRequest, PageRoute } from "./request.ts";
 
-/** `de`, `pt-BR`: those of the field's servers, more than there are languages here. */
+/** `de`, `pt-BR`: Password Pusher has more languages than there are here. */
 const localeShape = /^[a-z]{2}(?:-[a-z]{2})?$/i;
 
-/** What may stand behind a token in links that people still have. */
+/** The paths after the token in links that people still have. */
 const tails = ["", "/r", "/passphrase", "/preview", "/r/preview"] as const;
 
 /**
- * Links once had a locale before them, and each kind of push its own email. They lead to the one address there is now,
- * with their query. Nothing is looked up on the way: an unknown token is told apart only there, if at all.
+ * Old links had a locale in front, and a letter for each kind of push. They redirect to the one address of today and keep
+ * their query. Nothing is looked up: whether a token exists is answered only there.
  */
-export function registerLegacyLinks(server: FastifyInstance): void {
-  const config = { access: "public", changesState: false } as const;
-  for (const tail of tails) {
-    for (const kind of ["f", "r"]) server.get(`/${kind}/:token${tail}`, { config }, redirectTo(tail));
-    for (const kind of ["p", "f", "r"]) server.get(`/:locale/${kind}/:token${tail}`, { config }, redirectTo(tail));
-  }
-  // The passphrase had a page of its own there, whose address people copied. Here the push's own page asks for it.
-  server.get("/p/:token/passphrase", { config }, redirectTo(""));
+export const legacyLinks: readonly PageRoute[] = [
+  ...tails.flatMap((tail) => [
+    ...["f", "r"].map((kind) => legacyLink(`/${kind}/:token${tail}`, tail)),
+    ...["p", "f", "r"].map((kind) => legacyLink(`/:locale/${kind}/:token${tail}`, tail)),
+  ]),
+  // The passphrase had a page of its own, whose address people copied. Today the push's own page asks for it.
+  legacyLink("/p/:token/passphrase", ""),
+];
+
+function legacyLink(path: string, tail: string): PageRoute {
+  return { method: "GET", path, access: "public", changesState: false, handler: (page) => redirectTo(tail, page) };
 }
 
-function redirectTo(tail: (typeof tails)[number]) {
-  return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const locale: unknown = Reflect.get(Object(request.params), "locale");
-    const token = tokenOf(request);
-    if (token === undefined || (typeof locale === "string" && !localeShape.test(locale))) {
-      throw new AppError("not_found", "not-found");
-    }
-    return reply.redirect(`/p/${token}${tail}${queryIn(request.raw.url ?? "")}`, 301);
-  };
+function redirectTo(tail: string, page: PageRequest): FastifyReply {
+  const { params, raw } = page.request;
+  const locale: unknown = Reflect.get(Object(params), "locale");
+  if (page.urlToken === undefined || (typeof locale === "string" && !localeShape.test(locale))) page.notFound();
+  return page.redirectToUrl(`/p/${page.urlToken}${tail}${queryIn(raw.url ?? "")}`, 301);
 }
 
-/** With its question mark, as it came; "": none. */
+/** With its question mark, unchanged; "": none. */
 function queryIn(url: string): string {
   const start = url.indexOf("?");
   return start === -1 ? "" : url.slice(start);

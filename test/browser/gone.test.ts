@@ -89,7 +89,7 @@ describe("an opened secret", () => {
     await page.locator("#payload").waitFor();
     // A browser under remote control keeps no pages: its events stand for it.
     const happens = (event: string) =>
-      page.evaluate(`void linkDeliveryEvent(new PageTransitionEvent("${event}", { persisted: true }))`);
+      page.evaluate(`void dispatchEvent(new PageTransitionEvent("${event}", { persisted: true }))`);
     await happens("pagehide");
     expect(await page.content()).not.toContain("canary");
     await happens("pageshow");

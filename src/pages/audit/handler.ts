@@ -1,37 +1,29 @@
 import { Readable } from "node:stream";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply } from "fastify";
 import { AppError } from "../../base/errors.ts";
-import { attachment, jsonType, sendPage } from "../../http/headers.ts";
+import { attachment, jsonType } from "../../http/headers.ts";
 import { pageMax, pageOf } from "../../http/parameters.ts";
 import { linkOf } from "../dashboard/handler.ts";
-import { sendGone } from "../gone/handler.ts";
-import { renderPage } from "../page.ts";
-import { type PageDeps, pageContext, queryOf, tokenOf } from "../page-scope.ts";
+import { renderGone } from "../gone.tsx";
+import type { SignedInRequest } from "../request.ts";
 import { trailAsCsv, trailAsJson } from "./export.ts";
 import { auditPath, auditView } from "./view.tsx";
 
-export function registerAuditPages(server: FastifyInstance, deps: PageDeps): void {
-  const config = { access: "page_session", changesState: false } as const;
-  server.get("/p/:token/audit", { config }, (request, reply) => sendTrail(request, reply, deps));
-  server.get("/p/:token/audit/download", { config }, (request, reply) => sendDownload(request, reply, deps));
-}
-
-/** A push of somebody else is answered like one that never was. */
-async function sendTrail(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
-  const token = tokenOf(request);
-  const page = pageOf(request);
-  const trail = token === undefined ? undefined : await deps.pushes.trail(token, request.actor, page);
-  if (trail === undefined) return sendGone(request, reply, deps);
+/** `GET /p/:token/audit`. The push of another owner gets the answer of one that never existed. */
+export async function showAudit(page: SignedInRequest): Promise<FastifyReply> {
+  const { urlToken } = page;
+  const number = pageOf(page.request);
+  const trail = urlToken === undefined ? undefined : await page.services.pushes.trail(urlToken, page.actor, number);
+  if (trail === undefined) return renderGone(page);
   const { push, events } = trail;
   const model = {
-    listed: { push, link: linkOf(push, request.baseUrl) },
+    listed: { push, link: linkOf(push, page.baseUrl) },
     events,
-    page,
-    hasMore: trail.hasMore && page < pageMax,
-    nowMs: deps.clock.now(),
+    page: number,
+    hasMore: trail.hasMore && number < pageMax,
+    nowMs: page.services.clock.now(),
   };
-  const context = pageContext(request, deps, auditPath(push.urlToken, page));
-  return sendPage(reply, 200, renderPage(auditView(model, context)));
+  return page.render(auditView, model, { selfPath: auditPath(push.urlToken, number) });
 }
 
 const formats = {
@@ -39,16 +31,17 @@ const formats = {
   json: { type: jsonType, write: trailAsJson },
 } as const;
 
-async function sendDownload(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
-  const token = tokenOf(request);
-  const asked = queryOf(request, "format");
-  if (asked !== "csv" && asked !== "json") throw new AppError("invalid_request", "The format is csv or json.");
-  const trail = token === undefined ? undefined : await deps.pushes.wholeTrail(token, request.actor);
-  if (trail === undefined) return sendGone(request, reply, deps);
-  const { type, write } = formats[asked];
-  // No label in the name: what the push is called is for its owner's eyes, file names are for everybody's.
-  const day = new Date(deps.clock.now()).toISOString().slice(0, 10);
-  reply.header("content-type", type);
-  reply.header("content-disposition", attachment(`audit-${day}.${asked}`));
-  return reply.send(Readable.from(write(trail)));
+/** `GET /p/:token/audit/download?format=csv` or `json` */
+export async function downloadAudit(page: SignedInRequest): Promise<FastifyReply> {
+  const { urlToken } = page;
+  const format = page.query("format");
+  if (format !== "csv" && format !== "json") throw new AppError("invalid_request", "The format is csv or json.");
+  const trail = urlToken === undefined ? undefined : await page.services.pushes.wholeTrail(urlToken, page.actor);
+  if (trail === undefined) return renderGone(page);
+  const { type, write } = formats[format];
+  // The push's name stays out of the file name: the name is private to its owner, a file name is not.
+  const day = new Date(page.services.clock.now()).toISOString().slice(0, 10);
+  page.reply.header("content-type", type);
+  page.reply.header("content-disposition", attachment(`audit-${day}.${format}`));
+  return page.reply.send(Readable.from(write(trail)));
 }

@@ -1,14 +1,15 @@
-import type { TrailEvent } from "../../pushes/pushes.ts";
+import type { Messages } from "../../i18n/i18n.ts";
+import type { LinkDeliveryReport, TrailEvent } from "../../pushes/pushes.ts";
 import { type ListedPush, PushActions, PushMarks, PushName, StateBadge, ViewsUsed } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { BothTimes } from "../parts/both-times.tsx";
+import { browserName } from "../parts/browser-name.ts";
 import { Fact } from "../parts/fact.tsx";
-import { Icon } from "../parts/icon.tsx";
+import { Icon, type IconName } from "../parts/icon.tsx";
 import { Pager } from "../parts/pager.tsx";
-import { Timeline } from "./timeline.tsx";
 
-export interface AuditModel {
+interface AuditModel {
   readonly listed: ListedPush;
   readonly events: readonly TrailEvent[];
   /** From 1. */
@@ -22,7 +23,7 @@ export function auditPath(urlToken: string, page = 1): string {
   return `/p/${urlToken}/audit${page === 1 ? "" : `?page=${page}`}`;
 }
 
-/** What happened to a push, for its owner. */
+/** The audit trail of a push, for its owner. */
 export function auditView(model: AuditModel, page: PageContext): Page {
   const { dashboard } = page.messages;
   const { events, nowMs } = model;
@@ -110,4 +111,142 @@ function Downloads({ urlToken, page }: { readonly urlToken: string; readonly pag
       </div>
     </section>
   );
+}
+
+type Entry = Exclude<TrailEvent, { kind: "limit" }>;
+
+interface TimelineProps {
+  /** Newest first. */
+  readonly events: readonly TrailEvent[];
+  readonly nowMs: number;
+  readonly messages: Messages;
+}
+
+function Timeline({ events, nowMs, messages }: TimelineProps) {
+  return (
+    <ol class="timeline">
+      {events.map((event, place) => (
+        <li key={place} class={`timeline-event timeline-${toneOf(event)}`}>
+          <span class="timeline-mark">
+            <Icon name={iconOf(event)} />
+          </span>
+          <div class="timeline-text">
+            <h3>{sentenceFor(event, messages)}</h3>
+            <BothTimes timeMs={event.updatedAt} nowMs={nowMs} messages={messages} />
+            {event.kind !== "limit" && <Details entry={event} messages={messages} />}
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function sentenceFor(event: TrailEvent, { dashboard }: Messages): string {
+  if (event.kind === "limit") return event.reason === "views" ? dashboard.viewsUsedUp : dashboard.timeOver;
+  if (event.kind === "admin_view") return dashboard.administratorView;
+  if (event.kind === "expire" && event.by === "administrator") return dashboard.administratorExpire;
+  return event.by === "owner" ? dashboard.owner[event.kind] : dashboard.holder[event.kind];
+}
+
+const icons: Readonly<Record<TrailEvent["kind"], IconName>> = {
+  creation: "shield",
+  view: "eye",
+  owner_view: "eye",
+  admin_view: "eye",
+  failed_view: "alert",
+  failed_passphrase: "key",
+  download: "download",
+  edit: "pencil",
+  expire: "trash",
+  creation_email_send: "external",
+  limit: "clock",
+};
+
+function iconOf(event: TrailEvent): IconName {
+  return icons[event.kind];
+}
+
+/** `opened`: something of the secret was revealed; `refused`: nothing was; `ended`: nothing can be revealed any more. */
+function toneOf({ kind }: TrailEvent): "opened" | "refused" | "ended" | "plain" {
+  switch (kind) {
+    case "view":
+    case "owner_view":
+    case "admin_view":
+    case "download":
+      return "opened";
+    case "failed_view":
+    case "failed_passphrase":
+      return "refused";
+    case "expire":
+    case "limit":
+      return "ended";
+    case "creation":
+    case "edit":
+    case "creation_email_send":
+      return "plain";
+  }
+}
+
+/** Where the request came from. All of it is untrusted and only ever shown as text. */
+function Details({ entry, messages }: { readonly entry: Entry; readonly messages: Messages }) {
+  const { dashboard, browser: browserMessages, formats } = messages;
+  const browser = browserName(entry.userAgent, messages);
+  const origin = entry.referrer === "" ? null : (URL.parse(entry.referrer)?.origin ?? null);
+  return (
+    <>
+      {entry.times > 1 && (
+        <p class="timeline-counted">
+          {dashboard.counted({ count: entry.times, date: formats.dateTime(entry.createdAt) })}
+        </p>
+      )}
+      <dl class="row-facts">
+        <Fact label={dashboard.address} ltr>
+          {entry.address}
+        </Fact>
+        {entry.userAgent !== "" && (
+          <Fact label={dashboard.browser}>
+            <bdi title={entry.userAgent}>{browser === browserMessages.unknown ? entry.userAgent : browser}</bdi>
+          </Fact>
+        )}
+        {origin !== null && (
+          <Fact label={dashboard.referrer} ltr>
+            {origin}
+          </Fact>
+        )}
+        {entry.linkDelivery !== undefined && <LinkDelivery linkDelivery={entry.linkDelivery} messages={messages} />}
+      </dl>
+    </>
+  );
+}
+
+/** The recipients of the mailed link, and whether it reached them. */
+function LinkDelivery({
+  linkDelivery,
+  messages: { notices },
+}: {
+  readonly linkDelivery: LinkDeliveryReport;
+  readonly messages: Messages;
+}) {
+  const { recipients, status, successfulSends } = linkDelivery;
+  return (
+    <>
+      <Fact label={notices.recipients} long>
+        <bdi dir="ltr">{spaced(recipients)}</bdi>
+      </Fact>
+      <Fact label={notices.status}>{notices.statuses[status]}</Fact>
+      {status !== "completed" && successfulSends !== null && successfulSends !== "" && (
+        <Fact label={notices.arrived} long>
+          <bdi dir="ltr">{spaced(successfulSends)}</bdi>
+        </Fact>
+      )}
+    </>
+  );
+}
+
+/** With blanks, so that a line can break between two addresses. */
+function spaced(addresses: string): string {
+  return addresses
+    .split(",")
+    .map((address) => address.trim())
+    .join(", ");
 }

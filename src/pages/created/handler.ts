@@ -1,62 +1,62 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply } from "fastify";
 import { AppError } from "../../base/errors.ts";
-import { receiveForm } from "../../http/body/receive-body.ts";
-import { sendPage } from "../../http/headers.ts";
+import { textOf } from "../../http/body/form-fields.ts";
 import { findMessages } from "../../i18n/i18n.ts";
 import type { Push } from "../../pushes/pushes.ts";
-import { goTo } from "../answers.ts";
 import { auditPath } from "../audit/view.tsx";
-import { sendGone } from "../gone/handler.ts";
+import { renderGone } from "../gone.tsx";
 import { limitsOf } from "../new-push/limits.ts";
 import { recipientsProblem } from "../new-push/model.ts";
-import { renderPage } from "../page.ts";
-import { type PageDeps, pageContext, queryOf, tokenOf } from "../page-scope.ts";
+import type { PageRequest, SignedInRequest } from "../request.ts";
 import { mayDelete } from "../secret/handler.ts";
-import type { MailForm } from "./mail-form.tsx";
-import { linkPagePath, mailed } from "./path.ts";
-import { createdView } from "./view.tsx";
+import { createdView, type MailForm } from "./view.tsx";
+
+/** The value of `?done=` after the link was handed over for mailing. */
+const mailed = "mailed";
+
+/** The page with the link of a push. */
+export function linkPagePath(urlToken: string, { isMailed }: { readonly isMailed: boolean }): string {
+  return `/p/${urlToken}/preview${isMailed ? `?done=${mailed}` : ""}`;
+}
 
 /**
- * `/p/:token/preview`: the link to hand out, for whoever has it already. It opens nothing and counts nothing. From there its
- * owner can have it mailed.
+ * `GET /p/:token/preview`: the link to hand out, for everybody who has it already. It opens nothing and counts nothing. The
+ * push's owner can have the link mailed from there.
  */
-export function registerCreatedPage(server: FastifyInstance, deps: PageDeps): void {
-  const config = { access: "page", changesState: false } as const;
-  const showing = (request: FastifyRequest, reply: FastifyReply) => show(request, reply, deps, untouched(request));
-  server.get("/p/:token/preview", { config }, showing);
-  server.get("/p/:token/r/preview", { config }, showing);
-  if (!deps.config.linkDeliveries.enabled) return;
-  const sending = { access: "page_session", changesState: true } as const;
-  server.post("/p/:token/notify_emails", { config: sending }, (request, reply) => mailLink(request, reply, deps));
+export function showCreated(page: PageRequest): Promise<FastifyReply> {
+  const isSent = page.query("done") === mailed;
+  return renderCreated(page, { recipients: "", locale: undefined, problem: undefined, isSent }, 200);
 }
 
-/** How the form for mails looks; `locale` undefined: as the page. */
-interface MailState extends Pick<MailForm, "recipients" | "problem" | "isSent"> {
-  readonly locale: string | undefined;
-  readonly status: number;
+/** `POST /p/:token/notify_emails` */
+export async function mailLink(page: SignedInRequest): Promise<FastifyReply> {
+  const { urlToken } = page;
+  if (urlToken === undefined) return renderGone(page);
+  const form = await page.form();
+  const recipients = textOf(form, "notify_emails_to");
+  const locale = textOf(form, "notify_emails_to_locale");
+  try {
+    const wanted = { notifyEmailsTo: recipients, notifyEmailsToLocale: locale };
+    await page.services.pushes.deliverLink(urlToken, wanted, page.actor);
+    return page.redirect(linkPagePath(urlToken, { isMailed: true }));
+  } catch (error) {
+    const { status, problem } = refusalOf(error, page);
+    return await renderCreated(page, { recipients, locale, problem, isSent: false }, status);
+  }
 }
 
-function untouched(request: FastifyRequest): MailState {
-  const isSent = queryOf(request, "done") === mailed;
-  return { recipients: "", locale: undefined, problem: undefined, isSent, status: 200 };
-}
+/** `locale` undefined: the language of the page. */
+type MailState = Pick<MailForm, "recipients" | "problem" | "isSent"> & { readonly locale: string | undefined };
 
-async function show(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: PageDeps,
-  state: MailState,
-): Promise<FastifyReply> {
-  const token = tokenOf(request);
-  const push = token === undefined ? undefined : await deps.pushes.find(token, request.actor);
-  if (push === undefined || push.expired) return sendGone(request, reply, deps);
+async function renderCreated(page: PageRequest, mail: MailState, status: number): Promise<FastifyReply> {
+  const { urlToken } = page;
+  const push = urlToken === undefined ? undefined : await page.services.pushes.find(urlToken, page.actor);
+  if (push === undefined || push.expired) return renderGone(page);
   const previewPath = `/p/${push.urlToken}/preview`;
-  const recipientTag = findMessages(queryOf(request, "recipient"))?.locale.tag ?? null;
-  const selfPath = recipientTag === null ? previewPath : `${previewPath}?recipient=${recipientTag}`;
-  const page = pageContext(request, deps, request.method === "GET" ? selfPath : null);
-  const locale = state.locale ?? recipientTag ?? page.messages.locale.tag;
+  const recipientTag = findMessages(page.query("recipient"))?.locale.tag ?? null;
+  const locale = mail.locale ?? recipientTag ?? page.messages.locale.tag;
   const model = {
-    link: `${request.baseUrl}/p/${push.urlToken}${push.retrievalStep ? "/r" : ""}`,
+    link: `${page.baseUrl}/p/${push.urlToken}${push.retrievalStep ? "/r" : ""}`,
     previewPath,
     recipientTag,
     viewsRemaining: push.viewsRemaining,
@@ -64,57 +64,34 @@ async function show(
     passphraseRequired: push.passphraseRequired,
     retrievalStep: push.retrievalStep,
     deletableByViewer: push.deletableByViewer,
-    deletePath: mayDelete(push, request.actor) ? `/p/${push.urlToken}/expire` : null,
-    mailForm: mayMail(push, request, deps) ? mailFormOf(push, deps, { ...state, locale }) : null,
+    deletePath: mayDelete(push, page.actor) ? `/p/${push.urlToken}/expire` : null,
+    mailForm: mayMail(push, page)
+      ? {
+          path: `/p/${push.urlToken}/notify_emails`,
+          auditPath: auditPath(push.urlToken),
+          limits: limitsOf(push.kind, page.services.config),
+          recipients: mail.recipients,
+          locale,
+          problem: mail.problem,
+          isSent: mail.isSent,
+        }
+      : null,
   };
-  return sendPage(reply, state.status, renderPage(createdView(model, page)));
+  const selfPath = recipientTag === null ? previewPath : `${previewPath}?recipient=${recipientTag}`;
+  return page.render(createdView, model, { status, selfPath: page.isGet ? selfPath : null });
 }
 
-/** An anonymous push has no owner: null is equal to nobody. */
-function mayMail({ ownerId }: Push, { user }: FastifyRequest, { config }: PageDeps): boolean {
-  return config.linkDeliveries.enabled && user !== null && ownerId !== null && ownerId === user.id;
+/** An anonymous push has no owner: null equals nobody. */
+function mayMail({ ownerId }: Push, { user, services }: PageRequest): boolean {
+  return services.config.linkDeliveries.enabled && user !== null && ownerId !== null && ownerId === user.id;
 }
 
-function mailFormOf(
-  { urlToken, kind }: Push,
-  { config }: PageDeps,
-  { recipients, locale, problem, isSent }: Pick<MailForm, "recipients" | "locale" | "problem" | "isSent">,
-): MailForm {
-  const paths = { path: `/p/${urlToken}/notify_emails`, auditPath: auditPath(urlToken) };
-  return { ...paths, limits: limitsOf(kind, config), recipients, locale, problem, isSent };
-}
-
-async function mailLink(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
-  const token = tokenOf(request);
-  if (token === undefined) return sendGone(request, reply, deps);
-  const fields = await receiveForm(request, deps.bodyBudget);
-  const text = (name: string) => (typeof fields[name] === "string" ? fields[name] : "");
-  const asked = { notifyEmailsTo: text("notify_emails_to"), notifyEmailsToLocale: text("notify_emails_to_locale") };
-  try {
-    await deps.pushes.deliverLink(token, asked, request.actor);
-    return goTo(linkPagePath(token, { isMailed: true }), request, reply, deps);
-  } catch (error) {
-    const { status, problem } = refusalOf(error, request, reply, deps);
-    const typed = { recipients: asked.notifyEmailsTo, locale: asked.notifyEmailsToLocale };
-    return await show(request, reply, deps, { ...typed, problem, isSent: false, status });
-  }
-}
-
-/** What the form that is sent back says. @throws every error that it does not. */
-function refusalOf(
-  error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: PageDeps,
-): { readonly status: number; readonly problem: string } {
+/** What the form says when it is sent back. @throws every error that is not about the form. */
+function refusalOf(error: unknown, page: PageRequest): { readonly status: number; readonly problem: string } {
   if (!(error instanceof AppError)) throw error;
-  const { messages } = pageContext(request, deps, null);
   if (error.code === "too_many_requests") {
-    const count = error.retryAfterSeconds ?? 60;
-    reply.header("retry-after", String(count));
-    return { status: 429, problem: messages.problems.tooManyAttempts({ count }) };
+    return { status: 429, problem: page.messages.problems.tooManyAttempts({ count: page.waitAfter(error) }) };
   }
   if (error.code !== "invalid_fields") throw error;
-  const limits = limitsOf("text", deps.config);
-  return { status: 422, problem: recipientsProblem(limits, messages) };
+  return { status: 422, problem: recipientsProblem(limitsOf("text", page.services.config), page.messages) };
 }

@@ -1,19 +1,22 @@
 import { findMessages, languages, type Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
+import { MailLanguageField, RecipientsField } from "../new-push/by-mail.tsx";
+import type { NewPushLimits } from "../new-push/model.ts";
 import { type Page, type PageContext, pageHref, withLocale } from "../page.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { PostForm } from "../parts/post-form.tsx";
 import { QrCode } from "../parts/qr-code.tsx";
-import { type MailForm, MailSection } from "./mail-form.tsx";
 
 export interface CreatedModel {
   /** Absolute address to hand out, without a language. */
   readonly link: string;
   /** Path of this page (`/p/<token>/preview`), for the choice of the recipient's language. */
   readonly previewPath: string;
-  /** From `?recipient=`: the language the link asks for and the message is written in; null: as the browser says. */
+  /** From `?recipient=`: the language of the link and of the message; null: the browser decides. */
   readonly recipientTag: string | null;
   readonly viewsRemaining: number;
   /** Milliseconds since the epoch. */
@@ -21,15 +24,15 @@ export interface CreatedModel {
   readonly passphraseRequired: boolean;
   readonly retrievalStep: boolean;
   readonly deletableByViewer: boolean;
-  /** Where deleting is posted to; null when this reader may not delete. */
+  /** Path of the delete form; null: this reader may not delete. */
   readonly deletePath: string | null;
-  /** null: this reader may not have the link mailed, or nobody may. */
+  /** null: this reader may not have the link mailed. */
   readonly mailForm: MailForm | null;
 }
 
 /**
- * The link of a new push with all one needs to hand it over. It opens nothing and counts nothing. The QR code comes before
- * every other drawing, wherever it is shown: programs fetch this page and take its first.
+ * The link of a new push with everything needed to hand it over. The QR code is the first drawing of the page: programs
+ * fetch this page and take the first one.
  */
 export function createdView(model: CreatedModel, page: PageContext): Page {
   const { messages } = page;
@@ -81,10 +84,11 @@ interface MessageProps {
   readonly model: CreatedModel;
   readonly link: string;
   readonly messages: Messages;
+  /** Texts in the recipient's language. */
   readonly recipient: Messages;
 }
 
-/** The link stands on a line of its own: mail and chat programs would take what touches it for a part of it. */
+/** The link has a line of its own: mail and chat programs would take adjacent text as part of it. */
 function messageText({ model, link, recipient }: MessageProps): string {
   const { created, formats } = recipient;
   const limits = [
@@ -198,5 +202,63 @@ function Next({ model, page }: { readonly model: CreatedModel; readonly page: Pa
         />
       )}
     </div>
+  );
+}
+
+const mailHeadingId = "mail_link";
+
+/** The form by which the owner has the link mailed. */
+export interface MailForm {
+  /** Path that it is posted to. */
+  readonly path: string;
+  readonly auditPath: string;
+  readonly limits: Pick<NewPushLimits, "recipientsMax">;
+  /** As typed. */
+  readonly recipients: string;
+  readonly locale: string;
+  readonly problem: string | undefined;
+  /** The link was just handed over for mailing. */
+  readonly isSent: boolean;
+}
+
+function MailSection({ form, page }: { readonly form: MailForm; readonly page: PageContext }) {
+  const { messages } = page;
+  const { notices } = messages;
+  return (
+    <section class="card mail-link no-print" aria-labelledby={mailHeadingId}>
+      <h2 class="section-heading" id={mailHeadingId}>
+        {notices.sendHeading}
+      </h2>
+      {form.isSent && <Sent auditHref={pageHref(page, form.auditPath)} messages={messages} />}
+      <PostForm page={page} class="form" action={form.path} answerAt={mailHeadingId} autoComplete="off">
+        <RecipientsField
+          messages={messages}
+          limits={form.limits}
+          label={notices.sendTo}
+          name="notify_emails_to"
+          required
+          value={form.recipients}
+          problem={form.problem}
+        />
+        <MailLanguageField messages={messages} name="notify_emails_to_locale" value={form.locale} />
+        <div class="form-end">
+          <button type="submit" class="button">
+            <Icon name="external" />
+            <span>{notices.send}</span>
+          </button>
+        </div>
+      </PostForm>
+    </section>
+  );
+}
+
+function Sent({ auditHref, messages: { notices } }: { readonly auditHref: string; readonly messages: Messages }) {
+  return (
+    <Notice tone="success" icon="check">
+      <p>{notices.sent}</p>
+      <p>
+        <a href={auditHref}>{notices.audit}</a>
+      </p>
+    </Notice>
   );
 }

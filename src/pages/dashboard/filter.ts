@@ -1,18 +1,18 @@
 import { AppError } from "../../base/errors.ts";
 import type { KindName } from "../../config/config.ts";
-import { pageMax, pageOf } from "../../http/parameters.ts";
+import { pageOf } from "../../http/parameters.ts";
 import type { PushSearch } from "../../pushes/pushes.ts";
 import type { PageRequest } from "../request.ts";
 
 export const dashboardPath = "/p";
-/** In UTF-16 transactions; the longest name has as many characters. */
+/** In UTF-16 code units; the longest name has as many characters. */
 export const searchTextMax = 255;
 export const pushKinds: readonly KindName[] = ["text", "file", "url", "qr"];
 export const states: readonly PushSearch["state"][] = ["all", "active", "expired"];
 
 /**
- * What is looked for, from the query; an unknown state or kind is none.
- * @throws AppError invalid_request for a page outside 1..200 and a text that is too long to be found.
+ * The search that the query describes; an unknown state or kind is ignored.
+ * @throws AppError invalid_request for a page outside 1..200 and a text that is longer than any name.
  */
 export function searchOf(page: PageRequest): PushSearch {
   const text = (page.query("q") ?? "").trim();
@@ -25,7 +25,7 @@ export function searchOf(page: PageRequest): PushSearch {
   };
 }
 
-/** The address that shows this. */
+/** The address of a search; the inverse of `searchOf`. */
 export function searchPath({ text, state, kind, page }: PushSearch): string {
   const query = new URLSearchParams();
   if (text !== "") query.set("q", text);
@@ -35,5 +35,3 @@ export function searchPath({ text, state, kind, page }: PushSearch): string {
   const written = query.toString();
   return written === "" ? dashboardPath : `${dashboardPath}?${written}`;
 }
-
-export { pageMax };

@@ -19,7 +19,7 @@ export async function showDashboard(page: SignedInRequest): Promise<FastifyReply
   return page.render(dashboardView, model, { selfPath: searchPath(search) });
 }
 
-/** What is handed out. */
+/** The address that the owner hands out. */
 export function linkOf(push: Pick<OwnedPush, "urlToken" | "retrievalStep">, baseUrl: string): string {
   return `${baseUrl}/p/${push.urlToken}${push.retrievalStep ? "/r" : ""}`;
 }

@@ -6,7 +6,7 @@ import { Icon } from "../parts/icon.tsx";
 
 const noteCharactersShown = 200;
 
-/** A push with the address that is handed out. */
+/** A push with the link that its owner hands out. */
 export interface ListedPush {
   readonly push: OwnedPush;
   readonly link: string;
@@ -22,14 +22,14 @@ export function PushName({ push, messages }: { readonly push: OwnedPush; readonl
   );
 }
 
-/** A note may be a page long: its beginning is enough to know it by. */
+/** The beginning of a note, which may be as long as a page. */
 export function noteShown(note: string): string {
   const characters = [...note.slice(0, 2 * noteCharactersShown)];
   if (characters.length <= noteCharactersShown && note.length <= 2 * noteCharactersShown) return note;
   return `${characters.slice(0, noteCharactersShown).join("")}…`;
 }
 
-/** What stands between the link and the secret. */
+/** What the link asks for before it shows the secret. */
 export function PushMarks({ push, messages }: { readonly push: OwnedPush; readonly messages: Messages }) {
   const { dashboard } = messages;
   if (!push.passphraseRequired && !push.retrievalStep) return null;
@@ -72,7 +72,7 @@ export function StateBadge({ push, messages }: { readonly push: OwnedPush; reado
   return <span class={push.expired ? "badge" : "badge badge-active"}>{stateName(push, messages)}</span>;
 }
 
-/** The bar says nothing that the messages beside it do not. */
+/** The bar is hidden from screen readers: the text says the same. */
 export function ViewsUsed({ push, messages }: { readonly push: OwnedPush; readonly messages: Messages }) {
   const { views: used, expireAfterViews: allowed } = push;
   return (
@@ -86,13 +86,13 @@ export function ViewsUsed({ push, messages }: { readonly push: OwnedPush; readon
 export interface PushActionsProps {
   readonly listed: ListedPush;
   readonly page: PageContext;
-  /** The path of ours that ending the push leads back to. */
+  /** Path to return to after the push was deleted. */
   readonly returnPath: string;
-  /** Not on the page of the trail itself. */
+  /** Links to the audit trail; not on the trail's own page. */
   readonly withTrail?: boolean;
 }
 
-/** What an owner can do with a push. Each control says in its name which push it is about. */
+/** What an owner can do with a push. The accessible name of each control contains the name of the push. */
 export function PushActions({ listed, page, returnPath, withTrail = false }: PushActionsProps) {
   const { push, link } = listed;
   const { dashboard, actions } = page.messages;

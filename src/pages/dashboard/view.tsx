@@ -1,26 +1,26 @@
+import { pageMax } from "../../http/parameters.ts";
 import type { PushSearch } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
+import { BothTimes } from "../parts/both-times.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Pager } from "../parts/pager.tsx";
-import { dashboardPath, pageMax, searchPath } from "./filter.ts";
-import { FilterForm } from "./filter-form.tsx";
-import type { ListedPush } from "./push-parts.tsx";
-import { PushTable } from "./push-table.tsx";
+import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
+import { dashboardPath, pushKinds, searchPath, searchTextMax, states } from "./filter.ts";
+import { type ListedPush, noteShown, PushActions, PushMarks, PushName, StateBadge, ViewsUsed } from "./push-parts.tsx";
 
-export interface DashboardModel {
+interface DashboardModel {
   readonly search: PushSearch;
   readonly pushes: readonly ListedPush[];
-  /** There are older ones. */
+  /** There are older pushes. */
   readonly hasMore: boolean;
-  /** The search ended before it had looked at all. */
+  /** The search ended before it had examined every push. */
   readonly stopped: boolean;
   /** The server's clock, milliseconds since the epoch. */
   readonly nowMs: number;
 }
 
-/** All that somebody has handed over. */
 export function dashboardView(model: DashboardModel, page: PageContext): Page {
   const { dashboard, nav } = page.messages;
   const { search } = model;
@@ -81,5 +81,116 @@ function Nothing({ page, isFiltered }: { readonly page: PageContext; readonly is
         {nav.newPush}
       </a>
     </div>
+  );
+}
+
+/** States are links, the rest is a form with method GET: every list has an address. */
+function FilterForm({ search, page }: { readonly search: PushSearch; readonly page: PageContext }) {
+  const { dashboard, kinds } = page.messages;
+  const stateNames = { all: dashboard.all, active: dashboard.active, expired: dashboard.ended };
+  return (
+    <div class="filters">
+      <nav class="segments" aria-label={dashboard.state}>
+        {states.map((state) => (
+          <a
+            key={state}
+            href={pageHref(page, searchPath({ ...search, state, page: 1 }))}
+            aria-current={state === search.state ? "true" : undefined}
+          >
+            {stateNames[state]}
+          </a>
+        ))}
+      </nav>
+      <SearchForm page={page} action={dashboardPath} submit={dashboard.submit}>
+        {search.state !== "all" && <input type="hidden" name="state" value={search.state} />}
+        <SearchBox name="q" label={dashboard.search} value={search.text} maxLength={searchTextMax} />
+        <SearchChoice
+          name="kind"
+          label={dashboard.kind}
+          value={search.kind ?? ""}
+          options={[
+            { value: "", label: dashboard.anyKind },
+            ...pushKinds.map((kind) => ({ value: kind, label: kinds[kind] })),
+          ]}
+        />
+      </SearchForm>
+    </div>
+  );
+}
+
+interface PushTableProps {
+  readonly pushes: readonly ListedPush[];
+  readonly nowMs: number;
+  readonly returnPath: string;
+  readonly page: PageContext;
+}
+
+/** On a narrow screen each row becomes a card, whose cells show their `data-label`. */
+function PushTable({ pushes, nowMs, returnPath, page }: PushTableProps) {
+  const { dashboard } = page.messages;
+  return (
+    <table class="push-table">
+      <caption class="visually-hidden">{dashboard.caption}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{dashboard.name}</th>
+          <th scope="col">{dashboard.kind}</th>
+          <th scope="col">{dashboard.made}</th>
+          <th scope="col">{dashboard.expiresOrEnded}</th>
+          <th scope="col">{dashboard.views}</th>
+          <th scope="col">{dashboard.state}</th>
+          <th scope="col">{dashboard.actions}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {pushes.map((listed) => (
+          <Row key={listed.push.urlToken} listed={listed} nowMs={nowMs} returnPath={returnPath} page={page} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface RowProps extends Omit<PushTableProps, "pushes"> {
+  readonly listed: ListedPush;
+}
+
+function Row({ listed, nowMs, returnPath, page }: RowProps) {
+  const { push } = listed;
+  const { messages } = page;
+  const { dashboard, kinds } = messages;
+  return (
+    <tr class={push.expired ? "push-ended" : undefined}>
+      <th scope="row">
+        <PushName push={push} messages={messages} />
+        {push.note !== null && (
+          <span class="push-note" dir="auto" translate={false}>
+            {noteShown(push.note)}
+          </span>
+        )}
+        <PushMarks push={push} messages={messages} />
+      </th>
+      <td data-label={dashboard.kind}>
+        <span class="push-kind">
+          <Icon name={push.kind} />
+          {kinds[push.kind]}
+        </span>
+      </td>
+      <td data-label={dashboard.made}>
+        <BothTimes timeMs={push.createdAt} nowMs={nowMs} messages={messages} />
+      </td>
+      <td data-label={push.expiredOn === null ? dashboard.expires : dashboard.ended}>
+        <BothTimes timeMs={push.expiredOn ?? push.expiresAt} nowMs={nowMs} messages={messages} />
+      </td>
+      <td data-label={dashboard.views}>
+        <ViewsUsed push={push} messages={messages} />
+      </td>
+      <td data-label={dashboard.state}>
+        <StateBadge push={push} messages={messages} />
+      </td>
+      <td>
+        <PushActions listed={listed} page={page} returnPath={returnPath} withTrail />
+      </td>
+    </tr>
   );
 }

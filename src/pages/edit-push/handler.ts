@@ -4,12 +4,13 @@ import { receiveBody } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import type { EditablePush, EditOutcome } from "../../pushes/pushes.ts";
 import { goTo } from "../answers.ts";
-import { sendGone } from "../gone/handler.ts";
+import { renderGone } from "../gone.tsx";
 import { FormFiles } from "../new-push/form-files.ts";
 import { formOf, offeredMails, type PushFields } from "../new-push/handler.ts";
 import { filesTooLarge } from "../new-push/model.ts";
 import { renderPage } from "../page.ts";
 import { type PageDeps, pageContext, tokenOf } from "../page-scope.ts";
+import { PageRequest } from "../request.ts";
 import {
   describeEditProblems,
   type EditProblems,
@@ -36,7 +37,7 @@ async function findEditable(request: FastifyRequest, deps: PageDeps): Promise<Ed
 
 async function show(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
   const editable = await findEditable(request, deps);
-  if (editable === undefined) return sendGone(request, reply, deps);
+  if (editable === undefined) return renderGone(new PageRequest(request, reply, deps));
   return sendForm(request, reply, deps, editable, 200, untouched(editable));
 }
 
@@ -101,7 +102,7 @@ async function answer(
       return sendBack(request, reply, deps, sent, { status: 409, changedMeanwhile: true });
     case "gone":
     case "unknown":
-      return sendGone(request, reply, deps);
+      return renderGone(new PageRequest(request, reply, deps));
     default:
       return unreachable(edited);
   }
@@ -151,7 +152,7 @@ async function sendBack(
   shown: { status: number; problems?: EditProblems; unavailable?: boolean; changedMeanwhile?: boolean },
 ): Promise<FastifyReply> {
   const editable = await findEditable(request, deps);
-  if (editable === undefined) return sendGone(request, reply, deps);
+  if (editable === undefined) return renderGone(new PageRequest(request, reply, deps));
   const { status, problems = {}, unavailable = false, changedMeanwhile = false } = shown;
   const state = { values: valuesOf(fields, editable), problems, unavailable, changedMeanwhile, filesLost: hasFiles };
   return sendForm(request, reply, deps, editable, status, state);

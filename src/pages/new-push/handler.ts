@@ -9,7 +9,7 @@ import { readCreatePush } from "../../http/push-fields.ts";
 import { asksForLinkDelivery } from "../../pushes/pushes.ts";
 import { mayConfirm } from "../account/model.ts";
 import { goTo } from "../answers.ts";
-import { linkPagePath } from "../created/path.ts";
+import { linkPagePath } from "../created/handler.ts";
 import { renderPage } from "../page.ts";
 import { type PageDeps, pageContext, queryOf } from "../page-scope.ts";
 import { FormFiles } from "./form-files.ts";

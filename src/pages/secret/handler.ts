@@ -1,146 +1,121 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply } from "fastify";
 import { unreachable } from "../../base/errors.ts";
-import { receiveForm } from "../../http/body/receive-body.ts";
-import { sendPage } from "../../http/headers.ts";
 import { isRobot } from "../../http/robots.ts";
 import type { Actor, ClaimOutcome, Push } from "../../pushes/pushes.ts";
-import { sendGone } from "../gone/handler.ts";
-import { renderPage } from "../page.ts";
-import { type PageDeps, pageContext, tokenOf } from "../page-scope.ts";
-import { robotView } from "../robot/view.tsx";
-import { type StepModel, stepView } from "../step/view.tsx";
-import { type SecretModel, secretView } from "./view.tsx";
-
-/** Such an address goes into the header as it was handed in; another one as a browser would write it. */
-const headerSafe = /^[!-~]+$/;
-
-type Revealed = Extract<ClaimOutcome, { outcome: "revealed" }>;
+import { renderGone } from "../gone.tsx";
+import type { PageRequest } from "../request.ts";
+import { robotView, type StepModel, stepView } from "./step-view.tsx";
+import { secretView } from "./view.tsx";
 
 /**
- * The pages behind a secret link. A GET claims only where neither a retrieval step nor a passphrase stands before the
- * secret; everything else takes the step's POST.
+ * The pages behind a secret link: `/p/:token`, and `/p/:token/r` for links that always show the retrieval step. A GET
+ * claims a view only if the push needs neither a retrieval step nor a passphrase; otherwise the step's POST claims it.
  */
-export function registerSecretPages(server: FastifyInstance, deps: PageDeps): void {
-  const opening = { access: "page", changesState: false, retrieval: true } as const;
-  const claiming = { access: "page", changesState: true, retrieval: true } as const;
-  server.get("/p/:token", { config: opening }, (request, reply) => open(request, reply, deps, false));
-  server.get("/p/:token/r", { config: opening }, (request, reply) => open(request, reply, deps, true));
-  server.post("/p/:token", { config: claiming }, (request, reply) => claimByForm(request, reply, deps, false));
-  server.post("/p/:token/r", { config: claiming }, (request, reply) => claimByForm(request, reply, deps, true));
-}
-
-async function open(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: PageDeps,
-  asksForStep: boolean,
+export async function showPush(
+  page: PageRequest,
+  { asksForStep }: { readonly asksForStep: boolean },
 ): Promise<FastifyReply> {
-  if (isRobot(request.headers["user-agent"])) return sendRobotPage(request, reply, deps);
-  const token = tokenOf(request);
-  const push = token === undefined ? undefined : await deps.pushes.find(token, request.actor);
-  if (token === undefined || push === undefined) return sendGone(request, reply, deps);
+  if (isRobot(page.request.headers["user-agent"])) return page.renderPlain(robotView);
+  const { urlToken } = page;
+  const push = urlToken === undefined ? undefined : await page.services.pushes.find(urlToken, page.actor);
+  if (urlToken === undefined || push === undefined) return renderGone(page);
   if (!push.expired && (asksForStep || push.retrievalStep || push.passphraseRequired)) {
-    return sendStep(request, reply, deps, { push, status: 200, refusal: null, asksForStep });
+    return renderStep(page, { push, status: 200, refusal: null, asksForStep });
   }
-  return await claim(request, reply, deps, { token, passphrase: undefined, asksForStep });
+  return await claim(page, { urlToken, passphrase: undefined, asksForStep });
 }
 
-async function claimByForm(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: PageDeps,
-  asksForStep: boolean,
+export async function claimByForm(
+  page: PageRequest,
+  { asksForStep }: { readonly asksForStep: boolean },
 ): Promise<FastifyReply> {
-  if (isRobot(request.headers["user-agent"])) return sendRobotPage(request, reply, deps);
-  const { passphrase } = await receiveForm(request, deps.bodyBudget);
-  const token = tokenOf(request);
-  if (token === undefined) return sendGone(request, reply, deps);
-  const given = typeof passphrase === "string" ? passphrase : undefined;
-  return await claim(request, reply, deps, { token, passphrase: given, asksForStep });
+  if (isRobot(page.request.headers["user-agent"])) return page.renderPlain(robotView);
+  const { passphrase } = await page.form();
+  const { urlToken } = page;
+  if (urlToken === undefined) return renderGone(page);
+  return await claim(page, {
+    urlToken,
+    passphrase: typeof passphrase === "string" ? passphrase : undefined,
+    asksForStep,
+  });
 }
 
 async function claim(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: PageDeps,
-  asked: { token: string; passphrase: string | undefined; asksForStep: boolean },
+  page: PageRequest,
+  { urlToken, passphrase, asksForStep }: { urlToken: string; passphrase: string | undefined; asksForStep: boolean },
 ): Promise<FastifyReply> {
-  const { token, passphrase, asksForStep } = asked;
-  const claimed = await deps.pushes.claimView(
-    token,
+  const claimed = await page.services.pushes.claimView(
+    urlToken,
     passphrase === undefined ? { counting: "strangers" } : { passphrase, counting: "strangers" },
-    request.actor,
+    page.actor,
   );
   switch (claimed.outcome) {
     case "revealed":
-      return sendSecret(request, reply, deps, claimed);
+      return renderSecret(page, claimed);
     case "passphrase_required":
-      return sendStep(request, reply, deps, { push: claimed.push, status: 401, refusal: null, asksForStep });
-    case "wrong_passphrase": {
-      const refusal = { reason: "wrong" } as const;
-      return sendStep(request, reply, deps, { push: claimed.push, status: 401, refusal, asksForStep });
-    }
+      return renderStep(page, { push: claimed.push, status: 401, refusal: null, asksForStep });
+    case "wrong_passphrase":
+      return renderStep(page, { push: claimed.push, status: 401, refusal: { reason: "wrong" }, asksForStep });
     case "too_many_attempts": {
       const { retryAfterSeconds } = claimed;
-      reply.header("retry-after", String(retryAfterSeconds));
+      page.retryAfter(retryAfterSeconds);
       const refusal = { reason: "too_many", retryAfterSeconds } as const;
-      return sendStep(request, reply, deps, { push: null, status: 429, refusal, asksForStep });
+      return renderStep(page, { push: null, status: 429, refusal, asksForStep });
     }
     case "gone":
     case "unknown":
-      return sendGone(request, reply, deps);
+      return renderGone(page);
     default:
       return unreachable(claimed);
   }
 }
 
-function sendStep(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: PageDeps,
-  shown: { push: Push | null; status: number; refusal: StepModel["refusal"]; asksForStep: boolean },
+function renderStep(
+  page: PageRequest,
+  {
+    push,
+    status,
+    refusal,
+    asksForStep,
+  }: { push: Push | null; status: number; refusal: StepModel["refusal"]; asksForStep: boolean },
 ): FastifyReply {
-  const { push, status, refusal, asksForStep } = shown;
-  const path = `/p/${tokenOf(request) ?? ""}${asksForStep ? "/r" : ""}`;
-  const model: StepModel = {
+  const path = `/p/${page.urlToken ?? ""}${asksForStep ? "/r" : ""}`;
+  const model = {
     action: path,
     passphraseRequired: push?.passphraseRequired ?? true,
     refusal,
     viewsRemaining: push?.viewsRemaining ?? null,
     expiresAt: push?.expiresAt ?? null,
-    counted: push === null || isCounted(push, request.actor),
+    counted: push === null || isCounted(push, page.actor),
   };
-  return sendPage(reply, status, renderPage(stepView(model, pageContext(request, deps, path))));
+  return page.render(stepView, model, { status, selfPath: path });
 }
 
-function sendSecret(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: PageDeps,
-  { push, payload, files }: Revealed,
+/** A URL of these characters goes into the Location header unchanged; any other one as a browser would write it. */
+const headerSafe = /^[!-~]+$/;
+
+function renderSecret(
+  page: PageRequest,
+  { push, payload, files }: Extract<ClaimOutcome, { outcome: "revealed" }>,
 ): FastifyReply {
-  // A form's POST that redirects elsewhere would be stopped by the content security policy, so only a GET does.
-  if (push.kind === "url" && files.length === 0 && request.method === "GET") {
-    return reply.redirect(headerSafe.test(payload) ? payload : new URL(payload).href, 303);
+  // The content security policy stops a form's POST that redirects to another site, so only a GET redirects.
+  if (push.kind === "url" && files.length === 0 && page.isGet) {
+    return page.redirectToUrl(headerSafe.test(payload) ? payload : new URL(payload).href);
   }
-  const counted = isCounted(push, request.actor);
+  const { config } = page.services;
+  const counted = isCounted(push, page.actor);
   const ended = counted && push.viewsRemaining === 0;
-  const model: SecretModel = {
+  return page.render(secretView, {
     kind: push.kind,
     payload,
     files: files.map(({ filename, sizeBytes, ticket }) => ({ filename, sizeBytes, href: `/files/${ticket}` })),
-    ticketTtlSeconds: deps.config.files.ticketTtlSeconds,
-    blur: deps.config.kinds[push.kind].blur,
+    ticketTtlSeconds: config.files.ticketTtlSeconds,
+    blur: config.kinds[push.kind].blur,
     viewsRemaining: push.viewsRemaining,
     expiresAt: push.expiresAt,
     counted,
-    deletePath: !ended && mayDelete(push, request.actor) ? `/p/${push.urlToken}/expire` : null,
-  };
-  return sendPage(reply, 200, renderPage(secretView(model, pageContext(request, deps, null))));
-}
-
-function sendRobotPage(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): FastifyReply {
-  return sendPage(reply, 200, renderPage(robotView(pageContext(request, deps, null))));
+    deletePath: !ended && mayDelete(push, page.actor) ? `/p/${push.urlToken}/expire` : null,
+  });
 }
 
 export function mayDelete(push: Push, actor: Actor): boolean {
@@ -151,7 +126,7 @@ export function isOwn(push: Push, actor: Actor): boolean {
   return actor.user !== null && push.ownerId !== null && push.ownerId === actor.user.id;
 }
 
-/** On pages the views of owners and administrators are logged, not counted. */
+/** On pages, views of owners and administrators are logged but not counted. */
 function isCounted(push: Push, actor: Actor): boolean {
   return !isOwn(push, actor) && actor.user?.admin !== true;
 }

@@ -1,12 +1,17 @@
+import type { ComponentChildren } from "preact";
 import type { KindName } from "../../config/config.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
 import { Confirm } from "../parts/confirm.tsx";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { ExactText } from "../parts/exact-text.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { Address, Files, QrPayload, TextPayload } from "./content.tsx";
+import { fitsQrCode, QrCode } from "../parts/qr-code.tsx";
 
-export interface SecretFile {
+interface SecretFile {
   readonly filename: string;
   readonly sizeBytes: number;
   /** Path of the download, with its ticket. */
@@ -17,22 +22,22 @@ export interface SecretModel {
   readonly kind: KindName;
   readonly payload: string;
   readonly files: readonly SecretFile[];
-  /** How long the downloads stay open. */
+  /** How long the download links work. */
   readonly ticketTtlSeconds: number;
-  /** Hidden behind a blur until the reader asks for it. */
+  /** Blurred until the reader reveals it. */
   readonly blur: boolean;
   readonly viewsRemaining: number;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** False for the owner and administrators, whose own views do not count. */
+  /** False for the owner and administrators, whose views do not count. */
   readonly counted: boolean;
-  /** Where deleting is posted to; null when it is not allowed or the push has ended. */
+  /** Where deleting is posted to; null where it is not allowed or the push has ended. */
   readonly deletePath: string | null;
 }
 
 /**
- * An opened push. It offers no change of language: a link back here would cost another view. Scripts
- * may copy and save; the secret is in the page whether or not they run.
+ * An opened push. It offers no change of language: a link back here would cost another view. The secret is in the page
+ * without scripts; they only copy and save it.
  */
 export function secretView(model: SecretModel, page: PageContext): Page {
   const { secret } = page.messages;
@@ -84,7 +89,7 @@ function Payload({ model: { kind, payload, blur }, page: { messages } }: Props) 
   }
 }
 
-/** What is left of the push, said before the secret: on the last view the reader must know that there is no second theme. */
+/** Comes before the secret: on the last view the reader must know that the page cannot be opened again. */
 function Remaining({ model, page }: Props) {
   const { messages } = page;
   const { secret } = messages;
@@ -109,5 +114,149 @@ function Remaining({ model, page }: Props) {
         {messages.step.until.parts({ date: <LocalTime timeMs={model.expiresAt} messages={messages} /> })}
       </p>
     </Notice>
+  );
+}
+
+interface VeiledProps {
+  readonly messages: Messages;
+  readonly blur: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** A box whose content is blurred until its checkbox is ticked: by pointer, by keyboard, without a script. */
+function Veiled({ messages, blur, children }: VeiledProps) {
+  if (!blur) return <div class="secret-box">{children}</div>;
+  return (
+    <div class="secret-box veiled">
+      <input class="veil-toggle visually-hidden" type="checkbox" id="reveal" />
+      <label class="veil-label" for="reveal">
+        <Icon name="eye" />
+        <span class="veil-reveal">{messages.secret.reveal}</span>
+        <span class="veil-conceal">{messages.secret.conceal}</span>
+      </label>
+      <div class="veil-content">{children}</div>
+    </div>
+  );
+}
+
+interface TextPayloadProps {
+  readonly payload: string;
+  readonly blur: boolean;
+  readonly label: string;
+  readonly messages: Messages;
+}
+
+function TextPayload({ payload, blur, label, messages }: TextPayloadProps) {
+  return (
+    <section aria-label={label}>
+      <Veiled messages={messages} blur={blur}>
+        <ExactText id="payload" text={payload} />
+      </Veiled>
+      <div class="secret-actions">
+        <CopyButton messages={messages} of="payload" label={messages.actions.copy} primary />
+        <button type="button" class="button" hidden data-scripted data-save="payload" data-filename="secret.txt">
+          <Icon name="download" />
+          <span>{messages.secret.save}</span>
+        </button>
+      </div>
+    </section>
+  );
+}
+
+function QrPayload({ payload, blur, messages }: Omit<TextPayloadProps, "label">) {
+  const { secret } = messages;
+  return (
+    <section class="stack" aria-label={secret.qr}>
+      {fitsQrCode(payload) ? (
+        <Veiled messages={messages} blur={blur}>
+          <QrCode text={payload} label={secret.qrLabel} />
+        </Veiled>
+      ) : (
+        <p>{secret.qrTooLong}</p>
+      )}
+      <details class="disclosure">
+        <summary>{secret.qrText}</summary>
+        <ExactText id="payload" text={payload} />
+      </details>
+      <div class="secret-actions">
+        <CopyButton messages={messages} of="payload" label={messages.actions.copy} />
+      </div>
+    </section>
+  );
+}
+
+/** Only http and https become a link, whatever the payload holds. */
+function Address({ payload, messages }: { readonly payload: string; readonly messages: Messages }) {
+  const { secret } = messages;
+  const parsed = URL.parse(payload);
+  const followable = parsed !== null && (parsed.protocol === "https:" || parsed.protocol === "http:");
+  return (
+    <section class="stack">
+      {followable && (
+        <div>
+          <p class="eyebrow">{secret.leadsTo}</p>
+          <p class="destination" dir="ltr">
+            {parsed.host}
+          </p>
+        </div>
+      )}
+      <div>
+        <p class="eyebrow">{secret.fullAddress}</p>
+        <ExactText id="payload" text={payload} />
+      </div>
+      <div class="secret-actions">
+        {followable && (
+          <a
+            class="button button-primary"
+            href={parsed.href}
+            rel="noreferrer noopener nofollow"
+            referrerpolicy="no-referrer"
+          >
+            <Icon name="external" />
+            <span>{secret.follow({ host: parsed.host })}</span>
+          </a>
+        )}
+        <CopyButton messages={messages} of="payload" label={messages.actions.copy} />
+      </div>
+    </section>
+  );
+}
+
+interface FilesProps {
+  readonly files: readonly SecretFile[];
+  readonly ttlSeconds: number;
+  readonly messages: Messages;
+}
+
+function Files({ files, ttlSeconds, messages }: FilesProps) {
+  const { newPush, secret, formats } = messages;
+  return (
+    <section aria-labelledby="files">
+      <h2 class="section-heading" id="files">
+        {newPush.files}
+      </h2>
+      <ul class="files">
+        {files.map((file) => (
+          <li key={file.href} class="file">
+            <Icon name="file" />
+            <div class="file-text">
+              <span class="file-name" dir="auto">
+                {file.filename}
+              </span>
+              <span class="file-size">{formats.bytes(file.sizeBytes)}</span>
+            </div>
+            <a
+              class="button button-icon"
+              href={file.href}
+              download
+              aria-label={secret.download({ filename: file.filename })}
+            >
+              <Icon name="download" />
+            </a>
+          </li>
+        ))}
+      </ul>
+      <p class="field-hint">{secret.filesUntil({ count: Math.max(1, Math.round(ttlSeconds / 60)) })}</p>
+    </section>
   );
 }

@@ -1,9 +1,28 @@
+import type { FastifyReply } from "fastify";
 import { Fragment } from "preact";
 import type { ApiReference, ReferenceEndpoint, ReferenceField } from "../../http/api-reference.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
+import type { PageRequest } from "../request.ts";
 
-export interface ApiHelpModel {
+/** `GET /help/api`: the reference of API v2. */
+export function showApiHelp(page: PageRequest): FastifyReply {
+  const { baseUrl, services } = page;
+  return page.render(
+    apiHelpView,
+    { version: "v2", reference: services.apiReference.v2, baseUrl },
+    { selfPath: "/help/api" },
+  );
+}
+
+/** `GET /api`: the reference of API v1. As under every API path, cookies are ignored, so the page offers no sign-in. */
+export function showApiV1Help(page: PageRequest): FastifyReply {
+  const { baseUrl, services } = page;
+  const model = { version: "v1", reference: services.apiReference.v1, baseUrl } as const;
+  return page.renderPlain((context) => apiHelpView(model, { ...context, signIns: false }), { selfPath: "/api" });
+}
+
+interface ApiHelpModel {
   readonly version: "v1" | "v2";
   readonly reference: ApiReference;
   /** Origin of the examples. */
@@ -15,11 +34,11 @@ const examples = {
   v1: { path: "/p.json", wrapper: "password" },
 } as const;
 
-/** As `docs/operations.md` has it, for scanners. */
+/** For secret scanners; `docs/operations.md` documents the same pattern. */
 const tokenPattern = "(?<![A-Za-z0-9_-])sp_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])";
 
-/** The reference is in the messages of the API's own description, which is English whatever language surrounds it. */
-export function apiHelpView({ version, reference, baseUrl }: ApiHelpModel, page: PageContext): Page {
+/** The reference comes from the API's own description, which is English in every language of the page. */
+function apiHelpView({ version, reference, baseUrl }: ApiHelpModel, page: PageContext): Page {
   return (
     <Layout page={page} title={page.messages.footer.apiDocs} width="wide">
       <article class="api-reference" lang="en" dir="ltr">

@@ -4,28 +4,29 @@ import { Icon } from "../parts/icon.tsx";
 import { InputField } from "../parts/input-fields.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
 import { SealMark } from "../parts/logo.tsx";
+import { MessageCard } from "../parts/message-card.tsx";
 import { TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { ShowButton } from "../parts/show-button.tsx";
 
 export interface StepModel {
-  /** Path the form is posted to; its POST is what claims the view. */
+  /** Path that the form is posted to; the POST claims the view. */
   readonly action: string;
   readonly passphraseRequired: boolean;
-  /** Why the attempt before this one did not open the push; null on the first visit. */
+  /** Why the attempt before this one failed; null on the first visit. */
   readonly refusal:
     | { readonly reason: "wrong" }
     | { readonly reason: "too_many"; readonly retryAfterSeconds: number }
     | null;
-  /** Null where nothing may be told of the push yet. */
+  /** null where the page must not reveal anything about the push yet. */
   readonly viewsRemaining: number | null;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number | null;
-  /** False for the owner and administrators, whose own views do not count. */
+  /** False for the owner and administrators, whose views do not count. */
   readonly counted: boolean;
 }
 
-/** The retrieval step and the passphrase prompt: says what a click will do, shows nothing of the secret. */
+/** The retrieval step and the passphrase prompt: says what a click does, and shows nothing of the secret. */
 export function stepView(model: StepModel, page: PageContext): Page {
   const { messages } = page;
   const { step } = messages;
@@ -87,5 +88,17 @@ function Facts({ model, page }: { readonly model: StepModel; readonly page: Page
         </li>
       )}
     </ul>
+  );
+}
+
+/** The answer to a robot that makes link previews: the same for every link, so it reveals nothing about this one. */
+export function robotView(page: PageContext): Page {
+  const { robot } = page.messages;
+  return (
+    <Layout page={{ ...page, selfPath: null }} title={robot.heading} privatePage width="narrow">
+      <MessageCard icon="shield" heading={robot.heading}>
+        <p class="lead">{robot.text}</p>
+      </MessageCard>
+    </Layout>
   );
 }

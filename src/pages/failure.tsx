@@ -1,13 +1,23 @@
-import type { Messages } from "../../i18n/i18n.ts";
-import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
-import type { IconName } from "../parts/icon.tsx";
-import { MessageCard } from "../parts/message-card.tsx";
+import type { FastifyRequest } from "fastify";
+import type { Refusal } from "../http/errors.ts";
+import type { Messages } from "../i18n/i18n.ts";
+import { Layout } from "./layout.tsx";
+import { type Page, type PageContext, pageHref, renderPage } from "./page.ts";
+import type { IconName } from "./parts/icon.tsx";
+import { MessageCard } from "./parts/message-card.tsx";
+import { type LayoutServices, pageContext } from "./request.ts";
 
-export interface FailureModel {
+/** The page for a refused request. It does not link to its own address, which may be a secret link. */
+export function renderFailure(refusal: Refusal, request: FastifyRequest, services: LayoutServices): string {
+  const { status, retryAfterSeconds } = refusal;
+  const model = { status, requestId: request.id, retryAfterSeconds: Math.max(1, retryAfterSeconds ?? 1) };
+  return renderPage(failureView(model, pageContext(request, services, null)));
+}
+
+interface FailureModel {
   /** HTTP status of the answer. */
   readonly status: number;
-  /** The value of X-Request-Id, by which an operator finds the log line. */
+  /** The value of X-Request-Id, which finds the line in the log. */
   readonly requestId: string;
   /** For 429: seconds until another try makes sense, at least 1. */
   readonly retryAfterSeconds: number;
@@ -39,7 +49,7 @@ function explain({ status, retryAfterSeconds }: FailureModel, { failure }: Messa
   }
 }
 
-/** Any request that was refused or failed, in messages for people: no details, one reference. */
+/** Shows a person that a request was refused or failed: no details, one reference. */
 export function failureView(model: FailureModel, page: PageContext): Page {
   const { failure } = page.messages;
   const { icon, heading, text } = explain(model, page.messages);

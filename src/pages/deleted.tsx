@@ -1,0 +1,35 @@
+import type { FastifyReply } from "fastify";
+import { renderGone } from "./gone.tsx";
+import { Layout } from "./layout.tsx";
+import { type Page, type PageContext, pageHref } from "./page.ts";
+import { MessageCard } from "./parts/message-card.tsx";
+import type { PageRequest } from "./request.ts";
+import { ownPath } from "./return-path.ts";
+import { isOwn } from "./secret/handler.ts";
+
+/** `POST /p/:token/expire` */
+export async function deletePush(page: PageRequest): Promise<FastifyReply> {
+  const { pushes } = page.services;
+  const { next } = await page.form();
+  const push = page.urlToken === undefined ? undefined : await pushes.find(page.urlToken, page.actor);
+  // Only owners come from a list of their pushes, and only they may learn that the push had ended already.
+  const back = push !== undefined && isOwn(push, page.actor) && typeof next === "string" ? ownPath(next) : null;
+  // For everybody else, a push that has ended gets the answer of one that never existed.
+  if (push === undefined || (push.expired && back === null)) return renderGone(page);
+  if (!push.expired) await pushes.expire(push.urlToken, page.actor);
+  return back === null ? page.renderPlain(deletedView) : page.redirect(back);
+}
+
+export function deletedView(page: PageContext): Page {
+  const { deleted, failure } = page.messages;
+  return (
+    <Layout page={page} title={deleted.title} privatePage width="narrow">
+      <MessageCard icon="check" heading={deleted.heading}>
+        <p class="lead">{deleted.text}</p>
+        <a class="button" href={pageHref(page, "/")}>
+          {failure.home}
+        </a>
+      </MessageCard>
+    </Layout>
+  );
+}
