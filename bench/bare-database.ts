@@ -8,18 +8,19 @@ import { createSteps } from "../src/pushes/store/steps.ts";
  * The ceiling on PostgreSQL: the product's own statements, sent by the same driver on one connection that nobody else
  * uses, and nothing around them.
  */
-export type BareDatabase = HotDatabase & Pick<Database, "idempotent" | "keyDestroyed">;
+export type BareDatabase = HotDatabase & Pick<Database, "keyDestroyed">;
 
 export function bareDatabase(connection: PoolClient): BareDatabase {
   const statements = new PostgresStatements(connection, true);
   return {
     engine: "postgres",
-    hotRead: statements,
-    hotInsert: statements,
-    hotUpdate: { one: (_row, statement, ...parameters) => statements.one(statement, ...parameters) },
-    patientRead: statements,
-    autocommit: statements,
-    idempotent: statements,
+    hot: {
+      read: (...statement) => statements.one(...statement),
+      insert: (...statement) => statements.run(...statement),
+      update: (_row, ...statement) => statements.one(...statement),
+    },
+    lookUp: statements,
+    autocommit: () => statements,
     write: () => Promise.reject(new Error("A statement alone is measured, no transaction.")),
     keyDestroyed: () => undefined,
   };

@@ -22,14 +22,6 @@ export interface WriteConnection extends ReadConnection {
   ): Promise<number>;
 }
 
-export interface HotUpdate {
-  one<Parameters extends readonly Value[], Row>(
-    row: number,
-    statement: Statement<Parameters, Row>,
-    ...parameters: Parameters
-  ): Promise<Row | undefined>;
-}
-
 /**
  * A transaction: it sees its own writes, and they all happen or none. It may be run twice and undone, so it awaits
  * nothing but its own statements and leaves nothing behind elsewhere.
@@ -42,40 +34,68 @@ export const nothingElse: InTransaction = () => Promise.resolve();
 
 export type Engine = "sqlite" | "postgres";
 
+export interface AutocommitOptions {
+  /**
+   * When the connection is lost, a statement is run again
+   * - "whenNotExecuted": only if it cannot have been executed. If its answer was lost: OutcomeUnknownError.
+   * - "idempotent": also if its answer was lost, for as long as a failover usually takes. Only for statements that change
+   *   nothing more when they run twice.
+   */
+  readonly retry: "whenNotExecuted" | "idempotent";
+}
+
+/**
+ * Single statements of the busiest requests. Those that arrive together may share a round trip, a read transaction or a
+ * commit.
+ */
+export interface HotPath {
+  /** Reads one row; retried as `Database.read`. */
+  read<Parameters extends readonly Value[], Row>(
+    statement: Statement<Parameters, Row>,
+    ...parameters: Parameters
+  ): Promise<Row | undefined>;
+  /**
+   * Inserts new rows that no other transaction waits for. Retried as "idempotent".
+   * @returns the number of rows.
+   */
+  insert<Parameters extends readonly Value[], Row>(
+    statement: Statement<Parameters, Row>,
+    ...parameters: Parameters
+  ): Promise<number>;
+  /**
+   * Changes one row and what belongs to it. Retried as "whenNotExecuted".
+   * @param row its id: updates that share a commit run in this order, so that no two commits wait for each other's locks.
+   */
+  update<Parameters extends readonly Value[], Row>(
+    row: number,
+    statement: Statement<Parameters, Row>,
+    ...parameters: Parameters
+  ): Promise<Row | undefined>;
+}
+
 /** Where the domain keeps its rows. Both engines give the same answers; nothing is acknowledged before it is durable. */
 export interface Database {
   readonly engine: Engine;
-  /** For what answers a request: it sees what is durable, never a write that is still under way. */
+  /** Sees what is durable, never a write that is still under way. Retried a few times when the connection is lost. */
   readonly read: ReadConnection;
-  /** The same for the hot path: readings of one row, which may wait a moment to run together. */
-  readonly hotRead: Pick<ReadConnection, "one">;
-  /** The same for what must be known: whether something has happened whose answer was lost. Outlasts a usual failover. */
-  readonly patientRead: Pick<ReadConnection, "one">;
-  /** Statements that are transactions of their own, for a write that decides alone: one round trip. */
-  readonly autocommit: WriteConnection;
-  /** The same for statements that do no more when they run twice: tried again when an answer was lost. */
-  readonly idempotent: WriteConnection;
   /**
-   * The same for the hot path: rows that are new, which nobody else waits for. Those that arrive together may share a
-   * commit.
+   * Reads whether a write whose answer was lost has happened (OutcomeUnknownError). Retried for as long as a failover
+   * usually takes.
    */
-  readonly hotInsert: Pick<WriteConnection, "run">;
-  /**
-   * As `autocommit`, for the hot path: a statement that changes one row, with what belongs to it. Those that arrive together
-   * may share a commit; then they run in the order of the numbers of their rows, so that none waits for another's lock
-   * while that one waits for its own.
-   */
-  readonly hotUpdate: HotUpdate;
+  readonly lookUp: Pick<ReadConnection, "one">;
+  /** Single statements, each a transaction of its own: one round trip. */
+  autocommit(options: AutocommitOptions): WriteConnection;
   /**
    * Runs `work` in one transaction. Others may run beside it: a guard belongs into the statement that writes.
    * @throws AppError unavailable, OutcomeUnknownError, or what `work` threw (then nothing of it has happened).
    */
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
-   * As `write`, but transactions of one turn run one after the other over all processes: what such a transaction has read still holds
-   * when it writes, as far as others change it in the same turn.
+   * As `write`, but transactions under one lock run one after the other over all processes. What such a transaction has read
+   * still holds when it writes, provided that others change it under the same lock only.
    */
-  writeSerialized<T>(turn: LockName, work: (tx: Transaction) => Promise<T>): Promise<T>;
+  writeSerialized<T>(lock: LockName, work: (tx: Transaction) => Promise<T>): Promise<T>;
+  readonly hot: HotPath;
   /**
    * Since the start: transactions that were committed, in how many commits, and how often one began anew because another was in
    * its way; and how many wait now.
@@ -104,9 +124,8 @@ export interface ReadOnlyDatabase {
   close(): Promise<void>;
 }
 
-/** Rooms whose transactions look before they write. Each is a row that such a transaction locks. */
-export const turns = ["accounts", "mail", "keys"] as const;
-export type LockName = (typeof turns)[number];
+/** Locks of serialized transactions. */
+export type LockName = "accounts" | "mail" | "keys";
 
 export interface PoolUse {
   readonly max: number;

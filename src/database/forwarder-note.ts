@@ -25,7 +25,7 @@ export function createForwarderNote(db: Database): ForwarderNote {
     async write(address, now) {
       if (triedAt !== undefined && Math.abs(now - triedAt) < hourMs) return;
       triedAt = now;
-      await db.autocommit.run(writeNote, name, Buffer.from(`${now} ${address}`));
+      await db.autocommit({ retry: "whenNotExecuted" }).run(writeNote, name, Buffer.from(`${now} ${address}`));
     },
     async find() {
       const text = (await db.read.one(readNote, name))?.value.toString("utf8") ?? "";

@@ -7,7 +7,7 @@ const itemById = sql<[number], { id: number }>("SELECT id FROM items WHERE id = 
 test("readings of one turn are all answered, with what was committed before they ran", async () => {
   const { db } = makeTestDatabase();
   const items = makeItems(db);
-  const find = (id: number) => db.hotRead.one(itemById, id);
+  const find = (id: number) => db.hot.read(itemById, id);
   await items.insert(1);
   const before = await Promise.all([find(1), find(2)]);
   expect(before).toEqual([{ id: 1 }, undefined]);
@@ -20,7 +20,7 @@ test("more readings than one batch holds are answered, each with its own row", a
   const { db } = makeTestDatabase();
   const items = makeItems(db);
   await items.insertMany(1, 1_000);
-  const find = (id: number) => db.hotRead.one(itemById, id);
+  const find = (id: number) => db.hot.read(itemById, id);
   const ids = Array.from({ length: 1_000 }, (_, at) => at + 1);
   expect(await Promise.all(ids.map((id) => find(id)))).toEqual(ids.map((id) => ({ id })));
 });
@@ -28,7 +28,7 @@ test("more readings than one batch holds are answered, each with its own row", a
 test("rows that the writer has not committed are never read", async () => {
   const { db } = makeTestDatabase();
   const items = makeItems(db);
-  const find = (id: number) => db.hotRead.one(itemById, id);
+  const find = (id: number) => db.hot.read(itemById, id);
   db.writer.exec("BEGIN IMMEDIATE");
   items.insertNow(1);
   expect(await find(1)).toBeUndefined();
@@ -40,9 +40,9 @@ test("a reading that fails fails alone", async () => {
   const { db } = makeTestDatabase();
   const items = makeItems(db);
   await items.insert(1);
-  const find = (id: number) => db.hotRead.one(itemById, id);
+  const find = (id: number) => db.hot.read(itemById, id);
   const broken = (parameter: number) =>
-    db.hotRead.one(sql<[number], unknown>("SELECT json_extract('{', '$.' || ?)"), parameter);
+    db.hot.read(sql<[number], unknown>("SELECT json_extract('{', '$.' || ?)"), parameter);
   const [found, failed, again] = await Promise.allSettled([find(1), broken(1), find(1)]);
   expect(found).toEqual({ status: "fulfilled", value: { id: 1 } });
   expect(failed.status).toBe("rejected");
@@ -54,7 +54,7 @@ test("closing answers what waits", async () => {
   const { db } = makeTestDatabase();
   const items = makeItems(db);
   await items.insert(1);
-  const find = (id: number) => db.hotRead.one(itemById, id);
+  const find = (id: number) => db.hot.read(itemById, id);
   const found = find(1);
   await db.close();
   expect(await found).toEqual({ id: 1 });
@@ -63,7 +63,7 @@ test("closing answers what waits", async () => {
 test("no more may wait than the bound says", async () => {
   const { db } = makeTestDatabase();
   makeItems(db);
-  const find = (id: number) => db.hotRead.one(itemById, id);
+  const find = (id: number) => db.hot.read(itemById, id);
   const found = await Promise.allSettled(Array.from({ length: 20_001 }, (_, at) => find(at)));
   expect(found.at(-2)?.status).toBe("fulfilled");
   expect(found.at(-1)).toMatchObject({ status: "rejected", reason: { code: "unavailable" } });

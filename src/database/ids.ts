@@ -16,14 +16,14 @@ const reserve = sql<[name: string, size: number, size: number], { nextId: number
    ON CONFLICT (name) DO UPDATE SET next_id = id_blocks.next_id + ? RETURNING next_id AS nextId`,
 );
 
-export function createIds(db: Pick<Database, "idempotent">, name: string): Ids {
+export function createIds(db: Pick<Database, "autocommit">, name: string): Ids {
   let next = 0;
   let end = 0;
   let reserving: Promise<void> | undefined;
 
   async function reserveBlock(): Promise<void> {
     // A block that was reserved twice is one that nobody uses.
-    const row = await db.idempotent.one(reserve, name, blockSize, blockSize);
+    const row = await db.autocommit({ retry: "idempotent" }).one(reserve, name, blockSize, blockSize);
     if (row === undefined) throw new Error("The id block was not reserved.");
     end = row.nextId;
     next = end - blockSize;

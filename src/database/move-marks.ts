@@ -31,12 +31,12 @@ export async function isMovedAway(reading: ReadConnection): Promise<boolean> {
 }
 
 export async function markMovedAway(db: Database): Promise<void> {
-  await db.autocommit.run(writeMark, movedAwayName, Buffer.alloc(0));
+  await db.autocommit({ retry: "whenNotExecuted" }).run(writeMark, movedAwayName, Buffer.alloc(0));
 }
 
 /** @returns false when it was not marked. */
 export async function removeMovedAway(db: Database): Promise<boolean> {
-  return (await db.autocommit.run(deleteMark, movedAwayName)) === 1;
+  return (await db.autocommit({ retry: "whenNotExecuted" }).run(deleteMark, movedAwayName)) === 1;
 }
 
 /** Two servers on two copies would show a secret twice. @throws Error with a sentence for the operator. */

@@ -45,7 +45,7 @@ export function createProcessRegistry(db: Database): ProcessRegistry {
         await tx.run(forgetOld, now - forgottenAfterMs);
       }),
     async remove(id) {
-      await db.autocommit.run(deleteProcess, id);
+      await db.autocommit({ retry: "whenNotExecuted" }).run(deleteProcess, id);
     },
     async running(now, reading = db.read) {
       const rows = await reading.all(seenSince, now - goneAfterMs);

@@ -78,13 +78,20 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
   };
   return {
     engine: "sqlite",
-    ...{ reader, writer, write },
-    ...{ read, patientRead: read },
-    hotRead: hotReads,
+    reader,
+    writer,
+    write,
+    read,
+    lookUp: read,
+    // The file is always there: no answer is lost.
+    autocommit: () => autocommit,
     // All transactions run one after the other.
-    writeSerialized: (_turn, work) => write(work),
-    ...{ autocommit, idempotent: autocommit, hotInsert: autocommit },
-    hotUpdate: { one: (_row, statement, ...parameters) => autocommit.one(statement, ...parameters) },
+    writeSerialized: (_lock, work) => write(work),
+    hot: {
+      read: (statement, ...parameters) => hotReads.one(statement, ...parameters),
+      insert: autocommit.run,
+      update: (_row, statement, ...parameters) => autocommit.one(statement, ...parameters),
+    },
     keyDestroyed: () => truncation.request(),
     poolUse: () => undefined,
     get counts() {

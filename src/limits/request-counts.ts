@@ -30,7 +30,8 @@ export interface RequestCounts {
 /** A page that needs no database must not wait long for one that is gone. */
 const answerMsMax = 500;
 
-export function createRequestCounts({ autocommit }: Pick<Database, "autocommit">): RequestCounts {
+export function createRequestCounts(db: Pick<Database, "autocommit">): RequestCounts {
+  const autocommit = db.autocommit({ retry: "whenNotExecuted" });
   return {
     async add(clientKey, passed, now) {
       const minuteKey = digest(`requests of a minute ${clientKey}`);

@@ -26,7 +26,9 @@ describeLimits("counted in PostgreSQL by two processes", async () => (await open
 describeLimits("counted under serializable isolation", async () => {
   const { db, url } = await openTestDatabase();
   const name = new URL(url).pathname.slice(1);
-  await db.autocommit.run(sql(`ALTER DATABASE "${name}" SET default_transaction_isolation = 'serializable'`));
+  await db
+    .autocommit({ retry: "whenNotExecuted" })
+    .run(sql(`ALTER DATABASE "${name}" SET default_transaction_isolation = 'serializable'`));
   const processes = [await openTestDatabase(url), await openTestDatabase(url)];
   return processes.map((process) => createLimits(process.db, assertAnswered));
 });

@@ -40,8 +40,8 @@ export function createSharedLimits(db: Database, onUnanswered: (error: unknown) 
     requests: createRequestCounts(db),
     async removeOver(now, rowsMax) {
       const before = now - clockSpreadMs;
-      const windows = await db.autocommit.run(removeOverWindows, before, rowsMax);
-      return windows + (await db.autocommit.run(removeOverAttempts, before, rowsMax));
+      const windows = await db.autocommit({ retry: "whenNotExecuted" }).run(removeOverWindows, before, rowsMax);
+      return windows + (await db.autocommit({ retry: "whenNotExecuted" }).run(removeOverAttempts, before, rowsMax));
     },
   };
 }
@@ -54,13 +54,14 @@ export function unansweredOrThrow(error: unknown): AppError {
 
 type RefundOf = (refund: () => Promise<unknown>) => () => Promise<void>;
 
-function windowsAt({ autocommit, read }: Database, { max, windowMs }: Limit, refundOf: RefundOf): Counter {
+function windowsAt(db: Database, { max, windowMs }: Limit, refundOf: RefundOf): Counter {
+  const autocommit = db.autocommit({ retry: "whenNotExecuted" });
   return {
     async charge(key, now): Promise<Charge> {
       const row = digest(key);
       const charged = await autocommit.one(chargeWindow, row, now, now + windowMs, max);
       if (charged === undefined) {
-        const endsAt = (await read.one(windowEnd, row))?.endsAt ?? now;
+        const endsAt = (await db.read.one(windowEnd, row))?.endsAt ?? now;
         return { outcome: "refused", retryAfterSeconds: secondsUntil(endsAt, now) };
       }
       const refund = refundOf(() => autocommit.run(refundWindow, row, charged.startedAt));
@@ -69,14 +70,15 @@ function windowsAt({ autocommit, read }: Database, { max, windowMs }: Limit, ref
   };
 }
 
-function slidingAt({ autocommit, read }: Database, { max, windowMs }: Limit, refundOf: RefundOf): Counter {
+function slidingAt(db: Database, { max, windowMs }: Limit, refundOf: RefundOf): Counter {
+  const autocommit = db.autocommit({ retry: "whenNotExecuted" });
   return {
     async charge(key, now): Promise<Charge> {
       const row = digest(key);
       const recent = [now - windowMs, now + clockSpreadMs] as const;
       const charged = await autocommit.one(chargeSliding, row, now, now + windowMs, ...recent, ...recent, max);
       if (charged === undefined) {
-        const oldest = (await read.one(oldestRecent, row, ...recent))?.oldest ?? now;
+        const oldest = (await db.read.one(oldestRecent, row, ...recent))?.oldest ?? now;
         return { outcome: "refused", retryAfterSeconds: secondsUntil(oldest + windowMs, now) };
       }
       return { outcome: "charged", refund: refundOf(() => autocommit.run(refundSliding, now, now, row, now)) };

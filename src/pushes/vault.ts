@@ -41,7 +41,9 @@ export async function openVault(deps: { db: Database; keyring: Keyring; random: 
     if (!keyring.has(id)) throw wrongMasterKey(id, keyring);
   }
   if ((await findSealedIndexKey(db.read)) === undefined) {
-    await db.autocommit.run(makeMeta, indexKeyName, keyring.seal(indexKeyContext, random.bytes(indexKeyBytes)));
+    await db
+      .autocommit({ retry: "whenNotExecuted" })
+      .run(makeMeta, indexKeyName, keyring.seal(indexKeyContext, random.bytes(indexKeyBytes)));
   }
   const sealed = await findSealedIndexKey(db.read);
   const indexKey = sealed === undefined ? undefined : keyring.open(indexKeyContext, sealed);

@@ -89,14 +89,13 @@ function late(beginning: Promise<Database>): Database {
   return {
     engine: "postgres",
     read: reading((db) => db.read),
-    hotRead: { one: async (statement, ...parameters) => (await opening).hotRead.one(statement, ...parameters) },
-    patientRead: { one: async (statement, ...parameters) => (await opening).patientRead.one(statement, ...parameters) },
-    autocommit: writing((db) => db.autocommit),
-    idempotent: writing((db) => db.idempotent),
-    hotUpdate: {
-      one: async (row, statement, ...parameters) => (await opening).hotUpdate.one(row, statement, ...parameters),
+    lookUp: { one: async (...statement) => (await opening).lookUp.one(...statement) },
+    autocommit: (options) => writing((db) => db.autocommit(options)),
+    hot: {
+      read: async (...statement) => (await opening).hot.read(...statement),
+      insert: async (...statement) => (await opening).hot.insert(...statement),
+      update: async (row, ...statement) => (await opening).hot.update(row, ...statement),
     },
-    hotInsert: { run: async (statement, ...parameters) => (await opening).hotInsert.run(statement, ...parameters) },
     write: async (work) => (await opening).write(work),
     writeSerialized: async (turn, work) => (await opening).writeSerialized(turn, work),
     get counts() {
@@ -132,7 +131,7 @@ export function changeRows(
   text: StatementText,
   ...parameters: Value[]
 ): Promise<number> {
-  return db.autocommit.run(sql<Value[]>(text), ...parameters);
+  return db.autocommit({ retry: "whenNotExecuted" }).run(sql<Value[]>(text), ...parameters);
 }
 
 /** The names of all tables, in their order. */

@@ -5,12 +5,9 @@ export function interposed(db: Database, write: Database["write"]): Database {
   return {
     engine: db.engine,
     read: db.read,
-    hotRead: db.hotRead,
-    patientRead: db.patientRead,
-    autocommit: db.autocommit,
-    idempotent: db.idempotent,
-    hotInsert: db.hotInsert,
-    hotUpdate: db.hotUpdate,
+    lookUp: db.lookUp,
+    autocommit: (options) => db.autocommit(options),
+    hot: db.hot,
     write,
     writeSerialized: (turn, work) => db.writeSerialized(turn, work),
     get counts() {

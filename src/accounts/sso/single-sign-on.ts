@@ -90,7 +90,7 @@ export function createSingleSignOn(deps: Deps): SingleSignOn {
       const step = await steps.find(stepToken, clock.now());
       // A wrong state leaves the step as it is: some other site has sent the browser here, not the provider.
       if (stepToken === undefined || step?.is !== "on_the_way" || !isStateOf(step, query)) return invalid;
-      if (!(await steps.take(db.autocommit, stepToken, clock.now()))) return invalid;
+      if (!(await steps.take(db.autocommit({ retry: "whenNotExecuted" }), stepToken, clock.now()))) return invalid;
       const answer = await provider.readAnswer(query, step.secrets);
       if (answer.is !== "claims") return answer;
       const { linkTo, next } = step;

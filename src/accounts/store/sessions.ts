@@ -58,7 +58,9 @@ const removeIdle = sql<[seenAt: number, sessionsMax: number]>({
 });
 
 export function createSessionStore(db: Database): SessionStore {
-  const { read, autocommit, idempotent } = db;
+  const { read } = db;
+  const autocommit = db.autocommit({ retry: "whenNotExecuted" });
+  const idempotent = db.autocommit({ retry: "idempotent" });
   return {
     insertSession: (session) => db.writeSerialized("accounts", (tx) => insert(tx, session)),
     async findSession(digest) {

@@ -63,6 +63,7 @@ export function createSignOnStepStore(db: Database): SignOnStepStore {
       }),
     findStep: async (digest, since) => (await db.read.one(stepByDigest, digest, since))?.sealed,
     takeStep: async (writing, digest, since) => (await writing.run(removeStep, digest, since)) === 1,
-    deleteStepsBefore: (createdAt, stepsMax) => db.autocommit.run(removeOver, createdAt, stepsMax),
+    deleteStepsBefore: (createdAt, stepsMax) =>
+      db.autocommit({ retry: "whenNotExecuted" }).run(removeOver, createdAt, stepsMax),
   };
 }

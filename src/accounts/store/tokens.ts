@@ -178,7 +178,7 @@ export function createTokenStore(db: Database): TokenStore {
       };
     },
     async recordTokenUse(tokenId, now, address) {
-      await db.autocommit.run(recordUse, now, address, tokenId);
+      await db.autocommit({ retry: "whenNotExecuted" }).run(recordUse, now, address, tokenId);
     },
   };
 }

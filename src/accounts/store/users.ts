@@ -159,7 +159,9 @@ const readProfile = sql<[userId: number], { pushDefaults: string | null; unconfi
   "SELECT push_defaults AS pushDefaults, unconfirmed_email AS unconfirmedEmail FROM users WHERE id = ?",
 );
 
-export function createProfileStore({ read, idempotent }: Database): ProfileStore {
+export function createProfileStore(db: Database): ProfileStore {
+  const { read } = db;
+  const idempotent = db.autocommit({ retry: "idempotent" });
   return {
     async setLanguage(userId, language, now) {
       await idempotent.run(setLanguage, language, now, userId);

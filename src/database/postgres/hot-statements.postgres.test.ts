@@ -41,9 +41,9 @@ async function open(wish: Partial<PostgresSettings> = {}): Promise<World> {
   return { db, url, proxy };
 }
 
-const putAll = (db: Database) => Promise.all(ids.map((id) => db.hotInsert.run(put, id, 1_000)));
+const putAll = (db: Database) => Promise.all(ids.map((id) => db.hot.insert(put, id, 1_000)));
 const raiseAll = (db: Database, byOf: (id: number) => number) =>
-  Promise.allSettled(ids.map((id) => db.hotUpdate.one(id, raise, byOf(id), id)));
+  Promise.allSettled(ids.map((id) => db.hot.update(id, raise, byOf(id), id)));
 
 test("what arrives together is read, written and changed together, and each gets its own answer", async () => {
   const { db } = await open();
@@ -52,14 +52,14 @@ test("what arrives together is read, written and changed together, and each gets
   expect(db.counts).toMatchObject({ commits: before.commits + 1, units: before.units + ids.length });
   expect(await raiseAll(db, (id) => id)).toEqual(ids.map((id) => ({ status: "fulfilled", value: { at: 1_000 + id } })));
   expect(db.counts.commits).toBe(before.commits + 2);
-  const found = await Promise.all([...ids, 77].map((id) => db.hotRead.one(find, id)));
+  const found = await Promise.all([...ids, 77].map((id) => db.hot.read(find, id)));
   expect(found).toEqual([...ids.map((id) => ({ at: 1_000 + id })), undefined]);
 });
 
 test("more than go together at once all get through", async () => {
   const { db } = await open();
   const many = Array.from({ length: 100 }, (_, at) => at + 1);
-  await Promise.all(many.map((id) => db.hotInsert.run(put, id, 1)));
+  await Promise.all(many.map((id) => db.hot.insert(put, id, 1)));
   expect(await db.read.one(total)).toEqual({ total: 100 });
 });
 
@@ -70,7 +70,7 @@ test("one that fails fails alone: the others are done, once", async () => {
   expect(raised.map(({ status }) => status)).toEqual(ids.map((id) => (id === 4 ? "rejected" : "fulfilled")));
   expect(await db.read.one(total)).toEqual({ total: 10_000 + ids.length - 1 });
 
-  const putMore = await Promise.allSettled([11, 4, 12].map((id) => db.hotInsert.run(put, id, 0)));
+  const putMore = await Promise.allSettled([11, 4, 12].map((id) => db.hot.insert(put, id, 0)));
   expect(putMore.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   expect(await db.read.one(find, 12)).toEqual({ at: 0 });
 });
@@ -137,7 +137,7 @@ test("new rows whose answer was lost are there once, and their makers learn it",
     "INSERT INTO deleted_users (user_id, deleted_at) VALUES (?, 1) ON CONFLICT (user_id) DO NOTHING",
   );
   proxy.judge((statement) => (statement.startsWith("INSERT") && proxy.lost.answers === 0 ? "lose answer" : "pass"));
-  await Promise.all(ids.map((id) => db.hotInsert.run(putOnce, id)));
+  await Promise.all(ids.map((id) => db.hot.insert(putOnce, id)));
   expect(proxy.lost.answers).toBe(1);
   expect(await db.read.one(total)).toEqual({ total: ids.length });
 });
@@ -148,8 +148,8 @@ test("processes that change the same rows in opposite orders never wait for each
   await putAll(db);
   const rounds = 40;
   for (let round = 0; round < rounds; round += 1) {
-    const forth = ids.map((id) => db.hotUpdate.one(id, raise, 1, id));
-    const back = ids.toReversed().map((id) => other.db.hotUpdate.one(id, raise, 1, id));
+    const forth = ids.map((id) => db.hot.update(id, raise, 1, id));
+    const back = ids.toReversed().map((id) => other.db.hot.update(id, raise, 1, id));
     await Promise.all([...forth, ...back]);
   }
   expect([db.counts.conflicts, other.db.counts.conflicts]).toEqual([0, 0]);
@@ -162,5 +162,5 @@ test("behind a pooler, where no name lasts, each goes alone", async () => {
   await putAll(db);
   expect(db.counts.commits).toBe(before + ids.length);
   await raiseAll(db, () => 1);
-  expect(await db.hotRead.one(find, 3)).toEqual({ at: 1_001 });
+  expect(await db.hot.read(find, 3)).toEqual({ at: 1_001 });
 });

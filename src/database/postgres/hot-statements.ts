@@ -1,9 +1,9 @@
-import { type Database, OutcomeUnknownError } from "../database.ts";
+import { type HotPath, OutcomeUnknownError } from "../database.ts";
 import type { Statement, Value } from "../statement.ts";
 import { isConflict, NotConnectedError } from "./failures.ts";
 import type { NamedRun, RunDone } from "./named-query.ts";
 import type { PostgresStatements } from "./postgres-statements.ts";
-import { again, once, type Patience, type Retries, untilKnown } from "./retries.ts";
+import { type Retries, type RetryPolicy, retryPolicies } from "./retries.ts";
 import { SharedRuns } from "./shared-runs.ts";
 
 export interface HotStatementsDeps {
@@ -13,14 +13,12 @@ export interface HotStatementsDeps {
   readonly onCommit: (units: number) => void;
 }
 
-export type HotStatements = Pick<Database, "hotRead" | "hotInsert" | "hotUpdate">;
-
 /**
  * Statements of the hot path. The first try of each goes together with others (SharedRuns); if that fails for a reason
  * that may be another's, it runs alone. What becomes of a lost answer is as without the others: their transaction is all
  * or nothing, and whoever may not run twice does not.
  */
-export function createHotStatements({ attempt, retries, onCommit }: HotStatementsDeps): HotStatements {
+export function createHotStatements({ attempt, retries, onCommit }: HotStatementsDeps): HotPath {
   const reads = new SharedRuns((runs) => attempt((statements) => statements.together(runs)));
   const inserts = new SharedRuns((runs) => committed(runs, (statements) => statements.together(runs)));
   const updates = new SharedRuns((runs) =>
@@ -37,7 +35,7 @@ export function createHotStatements({ attempt, retries, onCommit }: HotStatement
   }
 
   /** @param order in which those run that go together. */
-  function run(shared: SharedRuns, patience: Patience, runIt: NamedRun, order = 0): Promise<RunDone> {
+  function run(shared: SharedRuns, policy: RetryPolicy, runIt: NamedRun, order = 0): Promise<RunDone> {
     let first: Promise<RunDone> | undefined = shared.run(runIt, order);
     return retries.run(async () => {
       const together = first;
@@ -51,25 +49,20 @@ export function createHotStatements({ attempt, retries, onCommit }: HotStatement
       const done = await attempt((statements) => statements.alone(runIt));
       if (shared !== reads) onCommit(1);
       return done;
-    }, patience);
+    }, policy);
   }
 
   return {
-    hotRead: {
-      one: async <Parameters extends readonly Value[], Row>(
-        statement: Statement<Parameters, Row>,
-        ...values: Parameters
-      ) => (await run(reads, again, { statement, values })).rows[0] as Row | undefined,
-    },
-    hotInsert: {
-      run: async (statement, ...values) => (await run(inserts, untilKnown, { statement, values })).rowCount,
-    },
-    hotUpdate: {
-      one: async <Parameters extends readonly Value[], Row>(
-        row: number,
-        statement: Statement<Parameters, Row>,
-        ...values: Parameters
-      ) => (await run(updates, once, { statement, values }, row)).rows[0] as Row | undefined,
-    },
+    read: async <Parameters extends readonly Value[], Row>(
+      statement: Statement<Parameters, Row>,
+      ...values: Parameters
+    ) => (await run(reads, retryPolicies.read, { statement, values })).rows[0] as Row | undefined,
+    insert: async (statement, ...values) =>
+      (await run(inserts, retryPolicies.idempotent, { statement, values })).rowCount,
+    update: async <Parameters extends readonly Value[], Row>(
+      row: number,
+      statement: Statement<Parameters, Row>,
+      ...values: Parameters
+    ) => (await run(updates, retryPolicies.whenNotExecuted, { statement, values }, row)).rows[0] as Row | undefined,
   };
 }

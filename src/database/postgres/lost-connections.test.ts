@@ -15,7 +15,7 @@ import { sql } from "../statement.ts";
 describe("a connection that is lost", () => {
   test("inside a tx: it is run again, and has happened once", async () => {
     const { db, url } = await openBehindProxy();
-    await db.autocommit.run(put, 1, 10);
+    await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
     const other = await connect(url);
     let runs = 0;
     await db.write(async (tx) => {
@@ -48,7 +48,7 @@ describe("a connection that is lost", () => {
 
   test("to a tx that failed and cannot be undone: its connection is not used again", async () => {
     const { db, proxy } = await openBehindProxy({ poolMax: 1 });
-    await db.autocommit.run(put, 1, 10);
+    await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
     proxy.judge((statement) => (statement === "ROLLBACK" ? "refuse" : "pass"));
     const tx = db.write(async (tx) => {
       await tx.run(raise, 1, 1);
@@ -56,36 +56,38 @@ describe("a connection that is lost", () => {
     });
     await expect(tx).rejects.toMatchObject(refusedForNow);
     expect(await db.read.one(find, 1)).toEqual({ at: 10 });
-    await db.autocommit.run(raise, 1, 1);
+    await db.autocommit({ retry: "whenNotExecuted" }).run(raise, 1, 1);
     expect(await db.read.one(find, 1)).toEqual({ at: 11 });
   });
 
   test("at a statement that stands alone: not again, unless it may run twice", async () => {
     const { db, proxy } = await openBehindProxy();
-    await db.autocommit.run(put, 1, 10);
+    await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
     let losses = 1;
     proxy.judge((statement) => {
       if (!statement.startsWith("UPDATE") || losses === 0) return "pass";
       losses -= 1;
       return "lose answer";
     });
-    await expect(db.autocommit.run(raise, 1, 1)).rejects.toBeInstanceOf(OutcomeUnknownError);
+    await expect(db.autocommit({ retry: "whenNotExecuted" }).run(raise, 1, 1)).rejects.toBeInstanceOf(
+      OutcomeUnknownError,
+    );
     expect(await db.read.one(find, 1)).toEqual({ at: 11 });
     losses = 2;
-    await db.idempotent.run(sql("UPDATE deleted_users SET deleted_at = 20"));
+    await db.autocommit({ retry: "idempotent" }).run(sql("UPDATE deleted_users SET deleted_at = 20"));
     expect(proxy.lost.answers).toBe(3);
     expect(await db.read.one(find, 1)).toEqual({ at: 20 });
   });
 
   test("what nobody can know stays open, also when the server stays away afterwards", async () => {
     const { db, proxy } = await openBehindProxy({ connectTimeoutMs: 100 });
-    await db.autocommit.run(put, 1, 10);
+    await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
     proxy.judge((statement) => {
       if (!statement.startsWith("UPDATE")) return "pass";
       setImmediate(() => proxy.cut());
       return "lose answer";
     });
-    const asked = db.idempotent.run(raise, 0, 1);
+    const asked = db.autocommit({ retry: "idempotent" }).run(raise, 0, 1);
     await expect(asked).rejects.toBeInstanceOf(OutcomeUnknownError);
   });
 });
@@ -93,7 +95,7 @@ describe("a connection that is lost", () => {
 describe("transactions in each other's way", () => {
   test("that wait in a ring are told apart by the server, and both come through", async () => {
     const { db } = await openBehindProxy();
-    for (const id of [1, 2]) await db.autocommit.run(put, id, 0);
+    for (const id of [1, 2]) await db.autocommit({ retry: "whenNotExecuted" }).run(put, id, 0);
     const met = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const inOrder = (first: number, second: number) =>
       db.write(async (tx) => {

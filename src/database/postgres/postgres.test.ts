@@ -23,21 +23,21 @@ describe("time limits", () => {
 
   test("a row that somebody else holds is waited for, and not for long", async () => {
     const { db, url } = await openBehindProxy({ lockTimeoutMs: 100 });
-    await db.autocommit.run(put, 1, 10);
+    await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
     const holder = await connect(url);
     await holder.query("BEGIN");
     await holder.query("SELECT * FROM deleted_users FOR UPDATE");
-    await expect(db.autocommit.run(raise, 1, 1)).rejects.toMatchObject(refusedForNow);
+    await expect(db.autocommit({ retry: "whenNotExecuted" }).run(raise, 1, 1)).rejects.toMatchObject(refusedForNow);
     await expect(db.write((tx) => tx.run(raise, 1, 1))).rejects.toMatchObject(refusedForNow);
     await holder.query("COMMIT");
     expect(await db.read.one(find, 1)).toEqual({ at: 10 });
-    await db.autocommit.run(raise, 1, 1);
+    await db.autocommit({ retry: "whenNotExecuted" }).run(raise, 1, 1);
     expect(await db.read.one(find, 1)).toEqual({ at: 11 });
   });
 
   test("a tx whose process says nothing more is undone, and its rows are free", async () => {
     const { db, url } = await openBehindProxy({ statementTimeoutMs: 200 });
-    await db.autocommit.run(put, 1, 10);
+    await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
     const told = Promise.withResolvers<void>();
     const silent = db.write(async (tx) => {
       await tx.run(raise, 1, 1);
@@ -59,9 +59,13 @@ describe("time limits", () => {
 
   test("a server that swallows everything is given up soon, and used again when it is back", async () => {
     const { db, proxy } = await openBehindProxy({ statementTimeoutMs: 100, connectTimeoutMs: 100 });
-    await db.autocommit.run(put, 1, 10);
+    await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
     proxy.stall();
-    const asked = [db.read.one(find, 1), db.write((tx) => tx.run(raise, 1, 1)), db.autocommit.run(raise, 1, 1)];
+    const asked = [
+      db.read.one(find, 1),
+      db.write((tx) => tx.run(raise, 1, 1)),
+      db.autocommit({ retry: "whenNotExecuted" }).run(raise, 1, 1),
+    ];
     const ends = await Promise.allSettled(asked);
     expect(ends.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
     for (const end of ends) expect(end).toMatchObject({ reason: refusedForNow });
@@ -102,7 +106,9 @@ describe("the pool", () => {
   test("five hundred who share two connections are all served", async () => {
     const { db } = await openBehindProxy({ poolMax: 2 });
     const works = Array.from({ length: 500 }, (_, id) =>
-      id % 2 === 0 ? db.autocommit.run(put, id, id) : db.write((tx) => tx.run(put, id, id)),
+      id % 2 === 0
+        ? db.autocommit({ retry: "whenNotExecuted" }).run(put, id, id)
+        : db.write((tx) => tx.run(put, id, id)),
     );
     expect(await Promise.all(works)).toEqual(Array(500).fill(1));
     expect(await db.read.one(count)).toEqual({ rows: 500 });
@@ -129,7 +135,7 @@ describe("the pool", () => {
     const other = await connect(url);
     const works = [
       () => db.read.one(count),
-      () => db.autocommit.run(put, 1, 1),
+      () => db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 1),
       () => db.write((tx) => tx.run(put, 2, 1)),
       () => db.writeSerialized("mail", (tx) => tx.run(put, 3, 1)),
     ];

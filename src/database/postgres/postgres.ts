@@ -2,8 +2,9 @@ import type { PoolClient } from "pg";
 import { type AppError, unavailable } from "../../base/errors.ts";
 import type { PostgresSettings } from "../../config/config.ts";
 import {
+  type AutocommitOptions,
   type Database,
-  type HotUpdate,
+  type HotPath,
   type LockName,
   OutcomeUnknownError,
   type ReadConnection,
@@ -21,11 +22,11 @@ import {
   sqlState,
   told,
 } from "./failures.ts";
-import { createHotStatements, type HotStatements } from "./hot-statements.ts";
+import { createHotStatements } from "./hot-statements.ts";
 import { migrate } from "./migrate.ts";
 import { type ConnectionPool, openPool } from "./pool.ts";
 import { type Connection, PostgresStatements, rollBack } from "./postgres-statements.ts";
-import { again, once, type Patience, Retries, untilHealed, untilKnown } from "./retries.ts";
+import { Retries, type RetryPolicy, retryPolicies } from "./retries.ts";
 import { TurnLines } from "./serialized-writes.ts";
 import { describeStartFailure } from "./start-failures.ts";
 
@@ -67,12 +68,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 class Postgres implements Database {
   readonly engine = "postgres";
   readonly read: ReadConnection;
-  readonly hotRead: Pick<ReadConnection, "one">;
-  readonly hotInsert: Pick<WriteConnection, "run">;
-  readonly hotUpdate: HotUpdate;
-  readonly patientRead: ReadConnection;
-  readonly autocommit: WriteConnection;
-  readonly idempotent: WriteConnection;
+  readonly lookUp: ReadConnection;
+  readonly hot: HotPath;
+  readonly #autocommit: Readonly<Record<AutocommitOptions["retry"], WriteConnection>>;
   readonly #pool: ConnectionPool;
   readonly #options: PostgresOptions;
   readonly #named: boolean;
@@ -87,14 +85,13 @@ class Postgres implements Database {
     this.#options = options;
     this.#named = options.settings.preparedStatements;
     this.#retries = new Retries({ monotonicMs: options.monotonicMs, isClosed: () => this.#closing !== undefined });
-    this.read = this.#each((work) => this.#alone(work, again));
-    this.patientRead = this.#each((work) => this.#alone(work, untilHealed));
-    this.autocommit = this.#each((work) => this.#counting(this.#alone(work, once)));
-    this.idempotent = this.#each((work) => this.#counting(this.#alone(work, untilKnown)));
-    const hot = this.#hotStatements();
-    this.hotRead = hot.hotRead;
-    this.hotInsert = hot.hotInsert;
-    this.hotUpdate = hot.hotUpdate;
+    this.read = this.#each((work) => this.#alone(work, retryPolicies.read));
+    this.lookUp = this.#each((work) => this.#alone(work, retryPolicies.lookUp));
+    this.#autocommit = {
+      whenNotExecuted: this.#each((work) => this.#counting(this.#alone(work, retryPolicies.whenNotExecuted))),
+      idempotent: this.#each((work) => this.#counting(this.#alone(work, retryPolicies.idempotent))),
+    };
+    this.hot = this.#createHotPath();
   }
 
   get counts() {
@@ -108,6 +105,10 @@ class Postgres implements Database {
 
   poolUse() {
     return this.#pool.use();
+  }
+
+  autocommit({ retry }: AutocommitOptions): WriteConnection {
+    return this.#autocommit[retry];
   }
 
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -151,11 +152,15 @@ class Postgres implements Database {
     };
   }
 
-  #hotStatements(): HotStatements {
+  #createHotPath(): HotPath {
     // A name lasts as long as its connection, which a pooler may give to others between two statements.
     if (!this.#named) {
-      const hotUpdate: HotUpdate = { one: (_row, ...statement) => this.autocommit.one(...statement) };
-      return { hotRead: this.read, hotInsert: this.idempotent, hotUpdate };
+      const { whenNotExecuted, idempotent } = this.#autocommit;
+      return {
+        read: this.read.one,
+        insert: idempotent.run,
+        update: (_row, ...statement) => whenNotExecuted.one(...statement),
+      };
     }
     return createHotStatements({
       attempt: (work) => this.#attempt((connection) => work(this.#on(connection))),
@@ -188,8 +193,8 @@ class Postgres implements Database {
   }
 
   /** One statement, by itself. */
-  #alone<T>(work: Work<T>, patience: Patience): Promise<T> {
-    return this.#retries.run(() => this.#attempt(work), patience);
+  #alone<T>(work: Work<T>, policy: RetryPolicy): Promise<T> {
+    return this.#retries.run(() => this.#attempt(work), policy);
   }
 
   #transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -201,7 +206,7 @@ class Postgres implements Database {
         // What was lost before its commit was sent has not happened.
         throw new NotConnectedError(error);
       });
-    }, once);
+    }, retryPolicies.whenNotExecuted);
   }
 
   async #commit<T>(client: PoolClient, work: (tx: Transaction) => Promise<T>): Promise<T> {

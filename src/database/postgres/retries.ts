@@ -3,34 +3,35 @@ import { unavailable } from "../../base/errors.ts";
 import { OutcomeUnknownError } from "../database.ts";
 import { isConflict, NotConnectedError, retryAfterSeconds } from "./failures.ts";
 
-/** How many milliseconds something is tried again, from its beginning on. */
-export interface Patience {
-  /** When no try can have happened. */
-  readonly notDone: number;
-  /** When one may have: only for what does no more when it runs twice. "never": it is not tried again. */
-  readonly unknown: number | "never";
+/** For how long a try that lost its connection is followed by another, in milliseconds since the first. */
+export interface RetryPolicy {
+  /** While no try can have been executed. */
+  readonly notExecuted: number;
+  /** Once a try may have been executed. "never": it is not retried. */
+  readonly maybeExecuted: number | "never";
 }
 
-/** What may be tried again without counting twice is, while a failover takes its usual time. */
-const healMsMax = 10_000;
-export const once: Patience = { notDone: 0, unknown: "never" };
-export const again: Patience = { notDone: 0, unknown: 0 };
-export const untilHealed: Patience = { notDone: healMsMax, unknown: healMsMax };
-/** To leave open whether it has happened is worse than to wait. */
-export const untilKnown: Patience = { notDone: 0, unknown: healMsMax };
+/** How long a usual failover takes. */
+const failoverMs = 10_000;
+/** A try with 0 ms is still retried while the tries fail quickly: another connection may work at once. */
+export const retryPolicies = {
+  read: { notExecuted: 0, maybeExecuted: 0 },
+  lookUp: { notExecuted: failoverMs, maybeExecuted: failoverMs },
+  whenNotExecuted: { notExecuted: 0, maybeExecuted: "never" },
+  /** Waiting is better than not knowing whether the statement was executed. */
+  idempotent: { notExecuted: 0, maybeExecuted: failoverMs },
+} as const satisfies Record<string, RetryPolicy>;
 
-/** How it has gone so far. */
-interface Course {
+interface RetryState {
   readonly startedAt: number;
   conflicts: number;
-  losses: number;
+  lostConnections: number;
   /** The first lost answer. */
-  unknown: OutcomeUnknownError | undefined;
+  unknownOutcome: OutcomeUnknownError | undefined;
 }
 
-/** Each of them means that another transaction has come through. */
+/** Each conflict means that another transaction was committed. */
 const conflictTriesMax = 40;
-/** However impatient, as long as the tries fail quickly: the server may be back at once, on another connection. */
 const quickTriesMax = 3;
 const quickMs = 1_000;
 const pauseMsMin = 20;
@@ -47,47 +48,54 @@ export class Retries {
     this.#isClosed = deps.isClosed;
   }
 
-  /** Transactions that the server undid because another one was in their way, since the start. */
+  /** Transactions that the server undid because of a conflict with another one, since the start. */
   get conflicts(): number {
     return this.#conflicts;
   }
 
-  /** @throws AppError unavailable when others are in the way again and again; what `attempt` threw otherwise. */
-  async run<T>(attempt: () => Promise<T>, patience: Patience): Promise<T> {
-    const course: Course = { startedAt: this.#monotonicMs(), conflicts: 0, losses: 0, unknown: undefined };
+  /** @throws AppError unavailable when conflicts do not end; otherwise what `attempt` threw. */
+  async run<T>(attempt: () => Promise<T>, policy: RetryPolicy): Promise<T> {
+    const state: RetryState = {
+      startedAt: this.#monotonicMs(),
+      conflicts: 0,
+      lostConnections: 0,
+      unknownOutcome: undefined,
+    };
     for (;;) {
       try {
         return await attempt();
       } catch (error) {
-        await sleep(isConflict(error) ? this.#afterConflict(error, course) : this.#afterLoss(error, course, patience));
+        await sleep(
+          isConflict(error) ? this.#pauseAfterConflict(error, state) : this.#pauseAfterLoss(error, state, policy),
+        );
       }
     }
   }
 
-  /** @returns after how many milliseconds the next try may come. @throws when there is none. */
-  #afterConflict(error: unknown, course: Course): number {
+  /** @returns the milliseconds until the next try. @throws when there is none. */
+  #pauseAfterConflict(error: unknown, state: RetryState): number {
     this.#conflicts += 1;
-    course.conflicts += 1;
-    if (course.conflicts < conflictTriesMax) return pauseMs(course.conflicts, conflictPauseMsMax);
+    state.conflicts += 1;
+    if (state.conflicts < conflictTriesMax) return pauseMs(state.conflicts, conflictPauseMsMax);
     throw unavailable("The database cannot do this now. Try again shortly.", retryAfterSeconds, error);
   }
 
-  /** The same. */
-  #afterLoss(error: unknown, course: Course, patience: Patience): number {
-    if (error instanceof OutcomeUnknownError) course.unknown ??= error;
+  /** @returns the milliseconds until the next try. @throws when there is none. */
+  #pauseAfterLoss(error: unknown, state: RetryState, policy: RetryPolicy): number {
+    if (error instanceof OutcomeUnknownError) state.unknownOutcome ??= error;
     else if (!(error instanceof NotConnectedError)) throw error;
-    course.losses += 1;
-    const patienceMs = course.unknown === undefined ? patience.notDone : patience.unknown;
-    const elapsedMs = this.#monotonicMs() - course.startedAt;
-    const isQuick = course.losses < quickTriesMax && elapsedMs < quickMs;
-    const goesOn = patienceMs !== "never" && (elapsedMs < patienceMs || isQuick);
-    // One lost answer leaves it open, whatever became of the tries after it.
-    if (this.#isClosed() || !goesOn) throw course.unknown ?? error;
-    return pauseMs(course.losses, pauseMsMax);
+    state.lostConnections += 1;
+    const limitMs = state.unknownOutcome === undefined ? policy.notExecuted : policy.maybeExecuted;
+    const elapsedMs = this.#monotonicMs() - state.startedAt;
+    const isQuick = state.lostConnections < quickTriesMax && elapsedMs < quickMs;
+    const canRetry = limitMs !== "never" && (elapsedMs < limitMs || isQuick);
+    // After one lost answer the outcome is unknown, whatever happened to the later tries.
+    if (this.#isClosed() || !canRetry) throw state.unknownOutcome ?? error;
+    return pauseMs(state.lostConnections, pauseMsMax);
   }
 }
 
-/** Longer each time, and never the same for two who met. */
+/** Grows with each try. Random, so that two that conflicted do not conflict again. */
 function pauseMs(tries: number, msMax: number): number {
   return Math.min(msMax, pauseMsMin * 2 ** (tries - 1)) * (0.5 + Math.random());
 }

@@ -113,7 +113,8 @@ const countEmails = sql<[], EmailCounts>(
 );
 
 export function createEmailStore(db: Database): EmailStore {
-  const { read, autocommit } = db;
+  const { read } = db;
+  const autocommit = db.autocommit({ retry: "whenNotExecuted" });
 
   /** @returns false: there is no such email, and nothing was written. */
   const changeFailed = (together: InTransaction, change: (tx: Transaction) => Promise<number>) =>
@@ -138,13 +139,13 @@ export function createEmailStore(db: Database): EmailStore {
     anyDue: async ({ now, farthest }) => (await read.one(firstDue, now, farthest)) !== undefined,
     claimDue: ({ now, farthest }, leaseUntil) => autocommit.one(claimOldestDue, leaseUntil, now, farthest),
     async remove(id) {
-      await db.idempotent.run(removeEmail, id);
+      await db.autocommit({ retry: "idempotent" }).run(removeEmail, id);
     },
     async release({ id, attempts }, now) {
       await autocommit.run(releaseEmail, now, id, attempts);
     },
     async postpone({ id, attempts }, dueAt, error) {
-      await db.idempotent.run(putOff, dueAt, error, id, attempts);
+      await db.autocommit({ retry: "idempotent" }).run(putOff, dueAt, error, id, attempts);
     },
     async giveUp({ id, attempts }, error, keepMax) {
       await db.write(async (tx) => {

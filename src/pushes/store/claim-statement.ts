@@ -106,7 +106,7 @@ const claimedBefore = sql<[pushId: number, claimId: number, claimId: number], Ra
 
 const triesMax = 3;
 
-type Claiming = Pick<Database, "autocommit" | "hotUpdate" | "patientRead">;
+type Claiming = Pick<Database, "autocommit" | "hot" | "lookUp">;
 
 /**
  * @returns the push as it stands after the claim; undefined when the guard refused and nothing was written.
@@ -126,7 +126,7 @@ export async function claimInOneStatement(db: Claiming, claim: ViewClaim): Promi
       if (!(error instanceof OutcomeUnknownError)) throw error;
       unanswered = error;
     }
-    const raw = await db.patientRead.one(claimedBefore, claim.pushId, claim.claimId, claim.claimId);
+    const raw = await db.lookUp.one(claimedBefore, claim.pushId, claim.claimId, claim.claimId);
     if (raw !== undefined) return toPushRow(raw);
     // Refused after an answer was lost: it may have been counted before another claim took the last view, which leaves
     // no trail of an anonymous push.
@@ -135,25 +135,27 @@ export async function claimInOneStatement(db: Claiming, claim: ViewClaim): Promi
 }
 
 /** By the statement that what was read calls for; undefined: there is none, or it let nothing through. */
-async function claimAsSeen({ hotUpdate }: Claiming, claim: ViewClaim): Promise<RawPush | undefined> {
+async function claimAsSeen({ hot }: Claiming, claim: ViewClaim): Promise<RawPush | undefined> {
   const { pushId, claimId, now, counted, seen } = claim;
   const viewed = counted ? 1 : 0;
   if (tellsOwner(claim) && seen.notifyOnView) return undefined;
   if (seen.views + viewed < seen.expireAfterViews) {
     const given = [viewed, claimId, ...guardOf(claim), viewed, ...entryOf(claim)] as const;
-    return await hotUpdate.one(pushId, viewBeforeLast, ...given);
+    return await hot.update(pushId, viewBeforeLast, ...given);
   }
   // Nobody can add files to a push without an owner.
   if (seen.ownerId !== null || seen.hasFiles) return undefined;
-  return await hotUpdate.one(pushId, lastViewOfAnonymous, claimId, now, now, ...guardOf(claim));
+  return await hot.update(pushId, lastViewOfAnonymous, claimId, now, now, ...guardOf(claim));
 }
 
-async function claimAny({ autocommit }: Claiming, claim: ViewClaim): Promise<RawPush | undefined> {
+async function claimAny(db: Claiming, claim: ViewClaim): Promise<RawPush | undefined> {
   const { claimId, now, counted, blobsDueAt } = claim;
   const viewed = counted ? 1 : 0;
   const counting = [viewed, claimId, viewed, now, viewed, viewed, now] as const;
   const entry = [...entryOf(claim), tellsOwner(claim) ? 1 : 0] as const;
-  return await autocommit.one(anyView, ...counting, ...guardOf(claim), blobsDueAt, ...entry);
+  return await db
+    .autocommit({ retry: "whenNotExecuted" })
+    .one(anyView, ...counting, ...guardOf(claim), blobsDueAt, ...entry);
 }
 
 function guardOf({ pushId, now, sealGeneration, claimId }: ViewClaim): Guard {

@@ -58,6 +58,6 @@ export function createDepartures(db: Database, steps: Pick<Steps, "end">): PushD
       }),
     departedOwners: async (afterId, limit) =>
       (await db.read.all(departed, afterId, limit)).map(({ ownerId }) => ownerId),
-    forgetDeparted: (departedBefore) => db.autocommit.run(forget, departedBefore),
+    forgetDeparted: (departedBefore) => db.autocommit({ retry: "whenNotExecuted" }).run(forget, departedBefore),
   };
 }

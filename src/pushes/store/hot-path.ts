@@ -13,10 +13,7 @@ import { type Steps, UploadSweptError } from "./steps.ts";
 export type HotPath = Pick<PushStore, "insert" | "findSealed" | "claimView">;
 
 /** What the hot path needs of a database. */
-export type HotDatabase = Pick<
-  Database,
-  "engine" | "hotRead" | "hotInsert" | "hotUpdate" | "patientRead" | "autocommit" | "write"
->;
+export type HotDatabase = Pick<Database, "engine" | "hot" | "lookUp" | "autocommit" | "write">;
 
 type RawSealed = RawPush & Pick<SealedPush, "dataKeySealed" | "payloadSealed"> & { readonly hasFiles: number };
 
@@ -56,8 +53,8 @@ export function createHotPath(db: HotDatabase, steps: Steps): HotPath {
   };
 }
 
-async function readSealed({ hotRead }: HotDatabase, tokenDigest: Buffer): Promise<SealedPush | undefined> {
-  const raw = await hotRead.one(sealedByDigest, tokenDigest);
+async function readSealed({ hot }: HotDatabase, tokenDigest: Buffer): Promise<SealedPush | undefined> {
+  const raw = await hot.read(sealedByDigest, tokenDigest);
   if (raw === undefined) return undefined;
   const { dataKeySealed, payloadSealed, hasFiles } = raw;
   return { row: toPushRow(raw), dataKeySealed, payloadSealed, hasFiles: hasFiles === 1 };
@@ -86,5 +83,5 @@ async function insertInTransaction(
 }
 
 async function isThere(db: HotDatabase, pushId: number): Promise<boolean> {
-  return (await db.patientRead.one(pushExists, pushId)) !== undefined;
+  return (await db.lookUp.one(pushExists, pushId)) !== undefined;
 }

@@ -23,11 +23,11 @@ const insertPush = sql<Value[]>(
 
 /** A new push without files, its key, its payload and its first audit entry. */
 export async function insertInOneStatement(
-  db: Pick<Database, "hotInsert">,
+  db: Pick<Database, "hot">,
   push: NewPush,
   audit: AuditRecord,
 ): Promise<void> {
-  await db.hotInsert.run(
+  await db.hot.insert(
     insertPush,
     ...pushValues(push, push.row.id),
     push.dataKeySealed,

@@ -100,7 +100,7 @@ export function createLinkDeliveries(db: Database): PushLinkDeliveries {
         if (error instanceof LinkDeliveryRefusedError) return error.reason;
         // Ids are used once: a row of this id is this link delivery.
         const isThere =
-          error instanceof OutcomeUnknownError && (await db.patientRead.one(byId, linkDelivery.id)) !== undefined;
+          error instanceof OutcomeUnknownError && (await db.lookUp.one(byId, linkDelivery.id)) !== undefined;
         if (!isThere) throw error;
         return "put";
       }
@@ -108,10 +108,12 @@ export function createLinkDeliveries(db: Database): PushLinkDeliveries {
     ofPush: async (pushId) => (await db.read.all(ofPush, pushId)).map((row) => ({ ...row, putOff: row.putOff === 1 })),
     async settle(id, place, fate, now) {
       const bit = 1 << place;
-      await db.idempotent.run(settle, fate === "sent" ? bit : 0, fate === "given_up" ? bit : 0, now, id);
+      await db
+        .autocommit({ retry: "idempotent" })
+        .run(settle, fate === "sent" ? bit : 0, fate === "given_up" ? bit : 0, now, id);
     },
     async putOff(id) {
-      await db.idempotent.run(notePutOff, id);
+      await db.autocommit({ retry: "idempotent" }).run(notePutOff, id);
     },
   };
 }

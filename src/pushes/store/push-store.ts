@@ -78,7 +78,7 @@ export function createPushStore(db: Database): PushStore {
     list: async (ownerId, state, now, limit, offset) =>
       (await db.read.all(listsByState[state], ownerId, now, limit, offset)).map(toPushRow),
     async addUpload(blobKey, now) {
-      await db.autocommit.run(insertUpload, blobKey, now);
+      await db.autocommit({ retry: "whenNotExecuted" }).run(insertUpload, blobKey, now);
     },
     renewUploads: (uploads, now) =>
       db.write(async (tx) => {

@@ -99,14 +99,14 @@ export function createUpkeep(db: Database, steps: Pick<Steps, "end">): PushUpkee
         await tx.run(dequeueBlob, blobKey);
       }),
     async postponeBlobDeletion(blobKey, dueAt) {
-      await db.autocommit.run(postpone, dueAt, blobKey);
+      await db.autocommit({ retry: "whenNotExecuted" }).run(postpone, dueAt, blobKey);
     },
     async trimDataKeys(limit) {
       const rows = await db.read.all(leadingKeys, limit + shieldRows);
       const firstLive = rows.findIndex((row) => row.live === 1);
       const overwritten = firstLive < 0 ? rows.length : firstLive;
       const last = rows[overwritten - shieldRows - 1];
-      return last === undefined ? 0 : await db.autocommit.run(deleteKeysTo, last.id);
+      return last === undefined ? 0 : await db.autocommit({ retry: "whenNotExecuted" }).run(deleteKeysTo, last.id);
     },
     anonymousBytes: async () => (await db.read.one(anonymousBytes))?.bytes ?? 0,
   };

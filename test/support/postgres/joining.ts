@@ -8,6 +8,7 @@ const otherWays = ["hashjoin", "mergejoin", "hashagg", "sort", "material", "bitm
 export async function openJoiningRowByRow(): Promise<TestConnections> {
   const { db, url } = await openTestDatabase();
   const name = new URL(url).pathname.slice(1);
-  for (const way of otherWays) await db.autocommit.run(sql(`ALTER DATABASE ${name} SET enable_${way} = off`));
+  for (const way of otherWays)
+    await db.autocommit({ retry: "whenNotExecuted" }).run(sql(`ALTER DATABASE ${name} SET enable_${way} = off`));
   return await openTestDatabase(url);
 }
