@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
-import { v1ApiReference } from "./api/v1/api-reference.ts";
-import { registerApiV1 } from "./api/v1/routes.ts";
+import { registerApiV1, v1ApiReference } from "./api/v1/routes.ts";
 import { apiReference } from "./api/v2/api-reference.ts";
 import { registerApiV2 } from "./api/v2/routes.ts";
 import type { Clock } from "./base/clock.ts";

@@ -1,9 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { sendJson } from "../../http/headers.ts";
 import { pageOf, urlTokenOf } from "../../http/parameters.ts";
-import { type ApiDeps, type ApiHandler, claim, sendWrongPassphrase, userIdOf } from "../v2/handlers.ts";
-import { type Envelope, receiveCreatePush } from "../v2/receive-create-push.ts";
-import * as envelopes from "./envelopes.ts";
+import { type ApiDeps, type ApiHandler, claimView, sendWrongPassphrase, userIdOf } from "../v2/handlers.ts";
+import { type Envelope, receiveCreatePush } from "../v2/receive.ts";
 import {
   presentAudit,
   presentGone,
@@ -15,9 +14,38 @@ import {
 
 export const version: ApiHandler = (_request, reply, deps) => sendJson(reply, 200, presentVersion(deps.version));
 
-export const createPassword: ApiHandler = (...call) => create(envelopes.passwordEnvelope, ...call);
-export const createFilePush: ApiHandler = (...call) => create(envelopes.filePushEnvelope, ...call);
-export const createUrl: ApiHandler = (...call) => create(envelopes.urlEnvelope, ...call);
+type Wrapper = "password" | "file_push" | "url" | "file";
+
+/** A text push, unless the fields name another kind or contain files. */
+const passwordEnvelope: Envelope = {
+  wrappers: wrappersAfter("password"),
+  complete: (fields) => (Reflect.get(fields, "kind") === "url" ? notDeletable(fields) : fields),
+};
+
+const filePushEnvelope: Envelope = {
+  wrappers: wrappersAfter("file_push"),
+  complete: (fields) => ({ ...fields, kind: "file" }),
+};
+
+const urlEnvelope: Envelope = {
+  wrappers: wrappersAfter("url"),
+  complete: (fields) => ({ ...notDeletable(fields), kind: "url" }),
+};
+
+/** Some clients send the wrapper of another endpoint. The endpoint determines the kind. */
+function wrappersAfter(own: Wrapper): readonly [string, ...string[]] {
+  const others = (["password", "file_push", "url", "file"] as const).filter((wrapper) => wrapper !== own);
+  return [own, ...others];
+}
+
+/** In v1, viewers can never delete a url push, regardless of the server's default. */
+function notDeletable(fields: object): object {
+  return { ...fields, deletable_by_viewer: false };
+}
+
+export const createPassword: ApiHandler = (...call) => create(passwordEnvelope, ...call);
+export const createFilePush: ApiHandler = (...call) => create(filePushEnvelope, ...call);
+export const createUrl: ApiHandler = (...call) => create(urlEnvelope, ...call);
 
 async function create(
   envelope: Envelope,
@@ -25,14 +53,14 @@ async function create(
   reply: FastifyReply,
   deps: ApiDeps,
 ): Promise<FastifyReply> {
-  const asked = await receiveCreatePush(request, deps, envelope);
-  const push = await deps.pushes.create(asked, request.actor);
-  return sendJson(reply, 201, presentOwnedPush(push, request.baseUrl, asked.passphrase ?? ""));
+  const wanted = await receiveCreatePush(request, deps, envelope);
+  const push = await deps.pushes.create(wanted, request.actor);
+  return sendJson(reply, 201, presentOwnedPush(push, request.baseUrl, wanted.passphrase ?? ""));
 }
 
-/** As this version's users know it, an owner's or administrator's retrieval is logged and not counted. */
+/** In v1, a retrieval by the owner or an administrator is logged but not counted. */
 export const retrieve: ApiHandler = async (request, reply, deps) => {
-  const claimed = await claim(request, deps.pushes, "strangers");
+  const claimed = await claimView(request, deps.pushes, "strangers");
   if (claimed.outcome === "refused") return sendWrongPassphrase(reply);
   if (claimed.outcome === "gone") return sendJson(reply, 200, presentGone(claimed.push, request.baseUrl));
   return sendJson(reply, 200, presentRevealed(claimed.push, claimed, request.baseUrl));
@@ -65,7 +93,7 @@ async function list(
   );
 }
 
-/** In this version pages may be counted from 0 as well. @throws AppError invalid_request. */
+/** In v1, page 0 is page 1. @throws AppError invalid_request. */
 function v1PageOf(request: FastifyRequest): number {
   return Reflect.get(Object(request.query), "page") === "0" ? 1 : pageOf(request);
 }

@@ -15,17 +15,23 @@ import * as schemas from "./schemas.ts";
 
 /** One endpoint of API v1: what is registered and what `GET /api` shows come from here. */
 export interface V1Operation extends Operation {
-  /** Where the same is served as well. */
+  /** Further paths that serve the same endpoint. */
   readonly alsoAt: readonly string[];
-  /** Of the fields in the body; null: it takes none. */
+  /** The object in the body that holds the fields; null: no body. */
   readonly wrapper: string | null;
 }
 
-const looking = { changesState: false, retrieval: false, takesPush: false, wrapper: null } as const;
+const readOnly = { changesState: false, retrieval: false, takesPush: false, wrapper: null } as const;
 
 const creating = {
-  ...{ method: "POST", access: "api", scope: "create", changesState: true, retrieval: false, takesPush: true },
-  ...{ parameters: [], alsoAt: [] },
+  method: "POST",
+  access: "api",
+  scope: "create",
+  changesState: true,
+  retrieval: false,
+  takesPush: true,
+  parameters: [],
+  alsoAt: [],
   answers: {
     201: { description: "The push. html_url is the link to hand out.", schema: schemas.OwnedPushAnswer },
     400: refused("Not JSON or not a form, or without the object that holds the fields."),
@@ -39,9 +45,12 @@ const creating = {
 } as const satisfies Partial<V1Operation>;
 
 const listing = {
-  ...looking,
-  ...{ method: "GET", access: "api_token", scope: "read", parameters: ["page"] },
-  description: "Of every kind, newest first, 50 a page. Page 0 is page 1.",
+  ...readOnly,
+  method: "GET",
+  access: "api_token",
+  scope: "read",
+  parameters: ["page"],
+  description: "All kinds, newest first, 50 a page. Page 0 is page 1.",
   answers: {
     200: { description: "Pushes.", schema: schemas.PushListAnswer },
     ...badPage,
@@ -51,20 +60,20 @@ const listing = {
   },
 } as const satisfies Partial<V1Operation>;
 
-/** One kind of push once had each of these addresses; a token opens the same push at all of them. */
+/** Each of these prefixes once served one kind of push; now a token is valid at all of them. */
 const atAll = (rest: string) => ({ path: `/p${rest}`, alsoAt: [`/f${rest}`, `/r${rest}`] });
 
 export const operations: readonly V1Operation[] = [
   {
-    ...looking,
+    ...readOnly,
     id: "v1GetVersion",
     method: "GET",
     path: "/api/v1/version.json",
     alsoAt: ["/api/v1/version"],
     access: "public",
     scope: null,
-    summary: "Which server this is",
-    description: "Needs no token, and answers with a bad one too.",
+    summary: "Version of this server",
+    description: "Needs no token, and ignores an invalid one.",
     parameters: [],
     answers: { 200: { description: "Versions.", schema: schemas.VersionAnswer }, ...always },
     handler: handlers.version,
@@ -74,9 +83,9 @@ export const operations: readonly V1Operation[] = [
     id: "v1CreatePassword",
     path: "/p.json",
     wrapper: "password",
-    summary: "Make a push of text",
+    summary: "Create a text push",
     description:
-      "Send JSON, a multipart form or a urlencoded form. With kind, or with files, it becomes a push of that kind. " +
+      "Send JSON, a multipart form or a urlencoded form. With kind or with files, it creates a push of that kind. " +
       "Pages of any origin may send this request.",
     handler: handlers.createPassword,
   },
@@ -85,8 +94,8 @@ export const operations: readonly V1Operation[] = [
     id: "v1CreateFilePush",
     path: "/f.json",
     wrapper: "file_push",
-    summary: "Make a push of files",
-    description: "Send a multipart form. It needs a token, unless the server takes files from everybody.",
+    summary: "Create a file push",
+    description: "Send a multipart form. It needs a token, unless the server allows anonymous file pushes.",
     handler: handlers.createFilePush,
   },
   {
@@ -94,7 +103,7 @@ export const operations: readonly V1Operation[] = [
     id: "v1CreateUrl",
     path: "/r.json",
     wrapper: "url",
-    summary: "Make a push of a web address",
+    summary: "Create a URL push",
     description: "The payload is an absolute http or https URL. Viewers cannot delete such a push.",
     handler: handlers.createUrl,
   },
@@ -113,7 +122,7 @@ export const operations: readonly V1Operation[] = [
     handler: handlers.listExpired,
   },
   {
-    ...looking,
+    ...readOnly,
     ...atAll("/:url_token.json"),
     id: "v1RetrievePush",
     method: "GET",
@@ -121,13 +130,13 @@ export const operations: readonly V1Operation[] = [
     scope: null,
     changesState: true,
     retrieval: true,
-    summary: "Open a push",
+    summary: "Retrieve a push",
     description:
-      "Each successful call is one counted view, but for those of its owner and of administrators. The one that " +
+      "Each successful call is one counted view, except those of the owner and of administrators. The one that " +
       "reaches the limit still gets the payload.",
     parameters: ["url_token", "X-Push-Passphrase", "passphrase"],
     answers: {
-      200: { description: "The push; once it has ended, without its payload.", schema: schemas.RetrievedPushAnswer },
+      200: { description: "The push; after its end, without its payload.", schema: schemas.RetrievedPushAnswer },
       401: { description: "The passphrase is missing or wrong.", schema: WrongPassphraseAnswer },
       ...lacksFactor,
       ...unknownPush,
@@ -136,18 +145,19 @@ export const operations: readonly V1Operation[] = [
     handler: handlers.retrieve,
   },
   {
-    ...looking,
+    ...readOnly,
     ...atAll("/:url_token.json"),
     id: "v1ExpirePush",
     method: "DELETE",
     access: "api",
     scope: "expire",
     changesState: true,
-    summary: "End a push at once",
-    description: "For its owner, and for anybody who has the link when viewers may delete it.",
+    summary: "Delete a push",
+    description:
+      "The push ends at once. Allowed for its owner, and for anybody who has the link if viewers may delete it.",
     parameters: ["url_token"],
     answers: {
-      200: { description: "The push. One that had ended already is unchanged.", schema: schemas.PushAnswer },
+      200: { description: "The push. One that has ended already is unchanged.", schema: schemas.PushAnswer },
       ...badToken,
       403: refused("It is another user's push, the token lacks the scope, or its user a required second factor."),
       ...unknownPush,
@@ -156,14 +166,14 @@ export const operations: readonly V1Operation[] = [
     handler: handlers.expire,
   },
   {
-    ...looking,
+    ...readOnly,
     ...atAll("/:url_token/preview.json"),
     id: "v1PreviewPush",
     method: "GET",
     access: "api",
     scope: null,
-    summary: "The link to hand out",
-    description: "Opens and counts nothing.",
+    summary: "Get the link of a push",
+    description: "Reveals no secret and counts no view.",
     parameters: ["url_token"],
     answers: {
       200: { description: "The link.", schema: PreviewAnswer },
@@ -175,17 +185,17 @@ export const operations: readonly V1Operation[] = [
     handler: preview,
   },
   {
-    ...looking,
+    ...readOnly,
     ...atAll("/:url_token/audit.json"),
     id: "v1AuditPush",
     method: "GET",
     access: "api_token",
     scope: "read",
-    summary: "What happened to your push",
+    summary: "Get the audit log of your push",
     description: "Newest first, 50 a page. Page 0 is page 1.",
     parameters: ["url_token", "page"],
     answers: {
-      200: { description: "Log entries.", schema: schemas.AuditAnswer },
+      200: { description: "Audit entries.", schema: schemas.AuditAnswer },
       ...badPage,
       ...badToken,
       403: refused("It is not your push, the token lacks the scope, or its user a required second factor."),

@@ -2,14 +2,14 @@ import type { AuditEntry, Push } from "../../pushes/pushes.ts";
 import { presentCommon, presentAudit as presentLogs, presentSecret, type Revealed } from "../v2/presenters.ts";
 import type { AuditAnswer, OwnedPushAnswer, PushAnswer, RetrievedPushAnswer, VersionAnswer } from "./schemas.ts";
 
-/** @param baseUrl origin without a trailing slash. @param passphrase on create what was sent, otherwise null. */
+/** @param baseUrl origin without a trailing slash. @param passphrase on create the one that was sent, otherwise null. */
 export function presentPush(push: Push, baseUrl: string, passphrase: string | null = null): PushAnswer {
   const answer = presentCommon(push, baseUrl, passphrase);
-  // This version does not know the option for url pushes.
+  // V1 has no such option for url pushes.
   return push.kind === "url" ? { ...answer, deletable_by_viewer: null } : answer;
 }
 
-/** With the labels, for the owner's eyes. They are never null: clients put them into tables as they are. */
+/** With name and note, for the owner only. They are never null: clients show them unchecked. */
 export function presentOwnedPush(push: Push, baseUrl: string, passphrase: string | null = null): OwnedPushAnswer {
   return { ...presentPush(push, baseUrl, passphrase), name: push.name ?? "", note: push.note ?? "" };
 }

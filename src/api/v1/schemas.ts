@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import * as v2 from "../v2/schemas.ts";
 
-/** The answers of API v1: those of v2 without the keys that its clients do not know. */
+/** The answers of API v1: those of v2 without the keys that v1 clients do not know. */
 
 const push = {
   ...v2.common,

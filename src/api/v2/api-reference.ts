@@ -1,10 +1,10 @@
 import type { TSchema } from "typebox";
 import type { ApiReference, ReferenceEndpoint, ReferenceField } from "../../http/api-reference.ts";
 import { CreatePushFields, NotifyEmailsRequest } from "../../http/push-fields.ts";
-import { describeParameter, openApiDocument, withBraces } from "./openapi.ts";
+import { describedParameters, openApiDocument, withBraces } from "./openapi.ts";
 import { type Operation, operations } from "./operations.ts";
 
-/** What the OpenAPI document says, arranged for a reader. */
+/** Describes API v2 for the help page, from the registered operations and the schemas. */
 export function apiReference(): ApiReference {
   const { title, description } = openApiDocument().info;
   const endpoints = operations.map((operation) => describeEndpoint(operation, operation.takesPush ? "push" : null, []));
@@ -18,16 +18,24 @@ export function describeEndpoint(
 ): ReferenceEndpoint {
   const { id, method, summary, description, access, scope, parameters, answers } = operation;
   return {
-    ...{ id, method, summary, description, scope, wrapper },
+    id,
+    method,
+    summary,
+    description,
+    scope,
+    wrapper,
     path: withBraces(operation.path),
     alsoAt: alsoAt.map(withBraces),
-    token: tokenNeed(access),
-    parameters: parameters.map(describeParameter).map(({ name, in: place, description: meaning }) => ({
-      ...{ name, type: place, description: meaning },
-    })),
+    token: tokenRequirement(access),
+    parameters: parameters.map((name) => {
+      const parameter = describedParameters[name];
+      return { name: parameter.name, type: parameter.in, description: parameter.description };
+    }),
     fields: fieldsTaken(operation, wrapper),
-    answers: Object.entries(answers).map(([status, { description: meaning, schema }]) => ({
-      ...{ status, description: meaning, keys: keysOf(schema as Described) },
+    answers: Object.entries(answers).map(([status, answer]) => ({
+      status,
+      description: answer.description,
+      keys: keysOf(answer.schema as SchemaObject),
     })),
   };
 }
@@ -37,16 +45,16 @@ function fieldsTaken({ takesRecipients = false }: Operation, wrapper: string | n
   return wrapper === null ? [] : fieldsOf(CreatePushFields);
 }
 
-function tokenNeed(access: Operation["access"]): ReferenceEndpoint["token"] {
+function tokenRequirement(access: Operation["access"]): ReferenceEndpoint["token"] {
   if (access === "public") return "not looked at";
   return access === "api" ? "optional" : "required";
 }
 
-type Described = { readonly [key: string]: unknown };
+type SchemaObject = { readonly [key: string]: unknown };
 
 function fieldsOf(schema: { readonly properties: Readonly<Record<string, TSchema>> }): ReferenceField[] {
   return Object.entries(schema.properties).map(([name, property]) => {
-    const { type, enum: choices, description } = property as Described;
+    const { type, enum: choices, description } = property as SchemaObject;
     return {
       name,
       type: Array.isArray(choices) ? choices.join(" | ") : String(type),
@@ -55,9 +63,9 @@ function fieldsOf(schema: { readonly properties: Readonly<Record<string, TSchema
   });
 }
 
-/** The names in an answer, one level deep; a list is shown by its elements' names. */
-function keysOf(schema: Described): string {
-  if (schema.type === "array") return `[{ ${keysOf(schema.items as Described)} }]`;
+/** The keys of an answer, one level deep; for a list, the keys of its elements. */
+function keysOf(schema: SchemaObject): string {
+  if (schema.type === "array") return `[{ ${keysOf(schema.items as SchemaObject)} }]`;
   const { properties } = schema;
   return typeof properties === "object" && properties !== null ? Object.keys(properties).join(", ") : "";
 }

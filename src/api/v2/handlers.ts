@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError, unreachable } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
+import type { BodyBudget } from "../../http/body/body-budget.ts";
 import { sendJson, sendJsonText } from "../../http/headers.ts";
 import { pageOf, passphraseOf, urlTokenOf } from "../../http/parameters.ts";
 import type { ClaimOutcome, Pushes } from "../../pushes/pushes.ts";
@@ -13,14 +14,14 @@ import {
   presentRevealed,
   presentVersion,
 } from "./presenters.ts";
-import { type ReceiveDeps, receiveCreatePush } from "./receive-create-push.ts";
-import { receiveNotifyEmails } from "./receive-notify-emails.ts";
+import { receiveCreatePush, receiveNotifyEmails } from "./receive.ts";
 import type { MessageAnswer, WrongPassphraseAnswer } from "./schemas.ts";
 
-export interface ApiDeps extends ReceiveDeps {
+export interface ApiDeps {
   readonly config: Config;
   readonly pushes: Pushes;
-  /** The package's. */
+  readonly bodyBudget: BodyBudget;
+  /** The application's. */
   readonly version: string;
 }
 
@@ -30,13 +31,13 @@ export const version: ApiHandler = (_request, reply, deps) =>
   sendJson(reply, 200, presentVersion(deps.config, deps.version));
 
 export const create: ApiHandler = async (request, reply, deps) => {
-  const asked = await receiveCreatePush(request, deps);
-  const push = await deps.pushes.create(asked, request.actor);
-  return sendJson(reply, 201, presentOwnedPush(push, request.baseUrl, asked.passphrase ?? ""));
+  const wanted = await receiveCreatePush(request, deps);
+  const push = await deps.pushes.create(wanted, request.actor);
+  return sendJson(reply, 201, presentOwnedPush(push, request.baseUrl, wanted.passphrase ?? ""));
 };
 
 export const retrieve: ApiHandler = async (request, reply, deps) => {
-  const claimed = await claim(request, deps.pushes, "everyone");
+  const claimed = await claimView(request, deps.pushes, "everyone");
   if (claimed.outcome === "gone") return sendJson(reply, 200, presentGone(claimed.push, request.baseUrl));
   if (claimed.outcome === "refused") return sendWrongPassphrase(reply);
   return sendJson(reply, 200, presentRevealed(claimed.push, claimed, request.baseUrl));
@@ -80,7 +81,7 @@ async function list(
   );
 }
 
-/** Of the token's user, on a route that needs one. */
+/** The token's user, on a route that needs a token. @throws AppError not_authenticated. */
 export function userIdOf({ actor }: FastifyRequest): number {
   if (actor.user === null) throw new AppError("not_authenticated", "This needs an API token.");
   return actor.user.id;
@@ -88,15 +89,15 @@ export function userIdOf({ actor }: FastifyRequest): number {
 
 type Claimed = Extract<ClaimOutcome, { outcome: "revealed" | "gone" }> | { readonly outcome: "refused" };
 
-/** A retrieval as every version of the API does it. `refused`: a passphrase is needed, or that one is wrong. */
-export async function claim(
+/** The retrieval of every API version. `refused`: the passphrase is missing or wrong. */
+export async function claimView(
   request: FastifyRequest,
   pushes: Pick<Pushes, "claimView">,
   counting: "everyone" | "strangers",
 ): Promise<Claimed> {
   const passphrase = passphraseOf(request);
-  const asked = passphrase === undefined ? { counting } : { counting, passphrase };
-  const claimed = await pushes.claimView(urlTokenOf(request), asked, request.actor);
+  const claim = passphrase === undefined ? { counting } : { counting, passphrase };
+  const claimed = await pushes.claimView(urlTokenOf(request), claim, request.actor);
   switch (claimed.outcome) {
     case "revealed":
     case "gone":
@@ -122,7 +123,7 @@ const wrongPassphrase: WrongPassphraseAnswer = {
 };
 const wrongPassphraseJson = JSON.stringify(wrongPassphrase);
 
-/** The same for a passphrase that is missing and one that is wrong. */
+/** The same answer for a missing and for a wrong passphrase. */
 export function sendWrongPassphrase(reply: FastifyReply): FastifyReply {
   reply.header("www-authenticate", "Bearer");
   return sendJsonText(reply, 401, wrongPassphraseJson);

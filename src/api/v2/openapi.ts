@@ -4,29 +4,7 @@ import { CreatePushFields, NotifyEmailsRequest } from "../../http/push-fields.ts
 import { type Operation, operations, type ParameterName } from "./operations.ts";
 import * as schemas from "./schemas.ts";
 
-/** The part of OpenAPI 3.1 that we write. Schemas are JSON Schema 2020-12. */
-export interface OpenApiDocument {
-  readonly openapi: "3.1.0";
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly servers: readonly { readonly url: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
-  readonly components: {
-    readonly securitySchemes: Readonly<Record<string, object>>;
-    readonly schemas: Readonly<Record<string, TSchema>>;
-  };
-}
-
-export interface OpenApiOperation {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  readonly parameters: readonly OpenApiParameter[];
-  readonly requestBody?: { readonly required: true; readonly content: Readonly<Record<string, MediaType>> };
-  readonly responses: Readonly<Record<string, OpenApiAnswer>>;
-}
-
-export interface OpenApiParameter {
+interface OpenApiParameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
   readonly required: boolean;
@@ -34,16 +12,7 @@ export interface OpenApiParameter {
   readonly schema: object;
 }
 
-export interface OpenApiAnswer {
-  readonly description: string;
-  readonly content: Readonly<Record<string, MediaType>>;
-}
-
-interface MediaType {
-  readonly schema: object;
-}
-
-const named: readonly (readonly [name: string, schema: TSchema])[] = [
+const namedSchemas: readonly (readonly [name: string, schema: TSchema])[] = [
   ["CreatePushRequest", schemas.CreatePushRequest],
   ["Version", schemas.VersionAnswer],
   ["Push", schemas.PushAnswer],
@@ -58,9 +27,9 @@ const named: readonly (readonly [name: string, schema: TSchema])[] = [
   ["WrongPassphrase", schemas.WrongPassphraseAnswer],
   ["FieldErrors", schemas.FieldErrorsAnswer],
 ];
-const nameOf = new Map(named.map(([name, schema]) => [schema, name]));
+const nameOf = new Map(namedSchemas.map(([name, schema]) => [schema, name]));
 
-const parameters: Readonly<Record<ParameterName, OpenApiParameter>> = {
+export const describedParameters: Readonly<Record<ParameterName, OpenApiParameter>> = {
   url_token: {
     name: "url_token",
     in: "path",
@@ -79,7 +48,7 @@ const parameters: Readonly<Record<ParameterName, OpenApiParameter>> = {
     name: "passphrase",
     in: "query",
     required: false,
-    description: "Where a header cannot be sent. Addresses end up in logs: prefer the header.",
+    description: "For clients that cannot send a header. Addresses end up in logs: prefer the header.",
     schema: { type: "string" },
   },
   "X-Push-Passphrase": {
@@ -92,12 +61,12 @@ const parameters: Readonly<Record<ParameterName, OpenApiParameter>> = {
 };
 
 const scopeMeanings =
-  "Its scopes: create makes pushes, read lists your pushes and their audit, expire ends them. Opening a push and its " +
-  "preview need none.";
+  "Its scopes: create creates pushes, read lists your pushes and their audit logs, expire deletes them. Retrieving a push " +
+  "and its preview need none.";
 
-/** OpenAPI 3.1 of API v2, from the operations that are registered and the schemas that validate. */
-export function openApiDocument(): OpenApiDocument {
-  const paths: Record<string, Record<string, OpenApiOperation>> = {};
+/** The OpenAPI 3.1 document of API v2, from the registered operations and the schemas. Schemas are JSON Schema 2020-12. */
+export function openApiDocument() {
+  const paths: Record<string, Record<string, ReturnType<typeof describeOperation>>> = {};
   for (const operation of operations) {
     const path = withBraces(operation.path);
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describeOperation(operation) };
@@ -108,18 +77,22 @@ export function openApiDocument(): OpenApiDocument {
       title: "Sealpush API",
       version: "2.1",
       description:
-        "Hand over a secret once. Every path also answers with .json appended, and always answers JSON. Every answer " +
-        "has an X-Request-Id.",
+        "Hand over a secret once. Every path is also served with .json appended. Every answer is JSON and has an " +
+        "X-Request-Id.",
     },
     servers: [{ url: "/" }],
     paths,
     components: {
       securitySchemes: {
-        bearer: { type: "http", scheme: "bearer", description: `An API token, made at /users/token. ${scopeMeanings}` },
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          description: `An API token, created at /users/token. ${scopeMeanings}`,
+        },
         userEmail: { type: "apiKey", in: "header", name: "X-User-Email" },
         userToken: { type: "apiKey", in: "header", name: "X-User-Token", description: "Counts with X-User-Email." },
       },
-      schemas: Object.fromEntries(named),
+      schemas: Object.fromEntries(namedSchemas),
     },
   };
 }
@@ -129,17 +102,13 @@ export function withBraces(path: string): string {
   return path.replace(/:([a-z_]+)/g, "{$1}");
 }
 
-export function describeParameter(name: ParameterName): OpenApiParameter {
-  return parameters[name];
-}
-
-function describeOperation(operation: Operation): OpenApiOperation {
+function describeOperation(operation: Operation) {
   return {
     operationId: operation.id,
     summary: operation.summary,
     description: operation.description,
     security: securityOf(operation),
-    parameters: operation.parameters.map(describeParameter),
+    parameters: operation.parameters.map((name) => describedParameters[name]),
     ...(operation.takesPush ? { requestBody: { required: true, content: createContent() } } : {}),
     ...(operation.takesRecipients ? { requestBody: { required: true, content: recipientsContent() } } : {}),
     responses: Object.fromEntries(
@@ -151,15 +120,15 @@ function describeOperation(operation: Operation): OpenApiOperation {
   };
 }
 
-/** The empty requirement says that a token may be left out. What stands behind a scheme are the scopes it needs. */
-function securityOf({ access, scope }: Operation): OpenApiOperation["security"] {
+/** `{}` means that the token is optional; the list of a scheme names the scopes that the token needs. */
+function securityOf({ access, scope }: Operation): readonly Readonly<Record<string, readonly string[]>>[] {
   if (access === "public") return [];
   const scopes = scope === null ? [] : [scope];
   const withToken = [{ bearer: scopes }, { userEmail: [], userToken: scopes }];
   return access === "api" ? [{}, ...withToken] : withToken;
 }
 
-function createContent(): Readonly<Record<string, MediaType>> {
+function createContent() {
   return {
     "application/json": { schema: reference(schemas.CreatePushRequest) },
     "multipart/form-data": { schema: formSchema(true) },
@@ -167,12 +136,12 @@ function createContent(): Readonly<Record<string, MediaType>> {
   };
 }
 
-function recipientsContent(): Readonly<Record<string, MediaType>> {
+function recipientsContent() {
   const content = { schema: reference(NotifyEmailsRequest) };
   return { "application/json": content, "application/x-www-form-urlencoded": content };
 }
 
-/** The same fields under the names that forms give them. */
+/** The same fields under their names in forms. */
 function formSchema(withFiles: boolean): object {
   const fields = Object.entries(CreatePushFields.properties)
     .filter(([name]) => name !== "files")

@@ -5,21 +5,21 @@ import type { RouteAccess } from "../../http/request.ts";
 import * as handlers from "./handlers.ts";
 import * as schemas from "./schemas.ts";
 
-export interface Answer {
+interface Answer {
   readonly description: string;
   readonly schema: TSchema;
 }
 
 export type ParameterName = "url_token" | "page" | "passphrase" | "X-Push-Passphrase";
 
-/** One endpoint: what is registered, what the OpenAPI file says and what /help/api shows all come from here. */
+/** One endpoint: its route, its part of the OpenAPI file and its entry at /help/api all come from this row. */
 export interface Operation {
   readonly id: string;
   readonly method: "GET" | "POST" | "DELETE";
   /** Also served with `.json` appended. */
   readonly path: string;
   readonly access: RouteAccess;
-  /** What a token must allow; null: nothing. */
+  /** The scope that a token needs; null: none. */
   readonly scope: Scope | null;
   readonly changesState: boolean;
   readonly retrieval: boolean;
@@ -27,9 +27,9 @@ export interface Operation {
   readonly description: string;
   readonly parameters: readonly ParameterName[];
   readonly takesPush: boolean;
-  /** The body names to whom a link shall be mailed. */
+  /** The body names the recipients of a link delivery. */
   readonly takesRecipients?: boolean;
-  /** Absent: everywhere. Where it is not served, its address is one at which there is nothing. */
+  /** Absent: always. An endpoint that is not served answers 404. */
   readonly isServed?: (config: Config) => boolean;
   readonly answers: Readonly<Record<number, Answer>>;
   readonly handler: handlers.ApiHandler;
@@ -39,17 +39,22 @@ export const refused = (description: string): Answer => ({ description, schema: 
 
 export const always = {
   429: refused("Too many requests; Retry-After says how many seconds to wait."),
-  503: refused("Not now; Retry-After says how many seconds to wait."),
+  503: refused("Temporarily unavailable; Retry-After says how many seconds to wait."),
 };
 export const badToken = { 401: refused("The token given is not valid, or one is needed.") };
 export const unknownPush = { 404: refused("No such push.") };
-// Where second factors are required, the token of a user without one is refused wherever a token counts.
+// If second factors are required, the token of a user without one is refused on every route that reads tokens.
 export const lacksFactor = { 403: refused("The token's user lacks the second factor that this server requires.") };
 export const lacksScope = { 403: refused("The token lacks the scope, or its user a required second factor.") };
 export const badPage = { 400: refused("Invalid page parameter.") };
 
 const listing = {
-  ...{ method: "GET", access: "api_token", scope: "read", changesState: false, retrieval: false, takesPush: false },
+  method: "GET",
+  access: "api_token",
+  scope: "read",
+  changesState: false,
+  retrieval: false,
+  takesPush: false,
   description: "Newest first, 50 a page.",
   parameters: ["page"],
   answers: {
@@ -70,8 +75,8 @@ export const operations: readonly Operation[] = [
     scope: null,
     changesState: false,
     retrieval: false,
-    summary: "What this server is and can do",
-    description: "Needs no token, and answers with a bad one too.",
+    summary: "Version and features of this server",
+    description: "Needs no token, and ignores an invalid one.",
     parameters: [],
     takesPush: false,
     answers: { 200: { description: "Versions and features.", schema: schemas.VersionAnswer }, ...always },
@@ -85,10 +90,10 @@ export const operations: readonly Operation[] = [
     scope: "create",
     changesState: true,
     retrieval: false,
-    summary: "Make a push",
+    summary: "Create a push",
     description:
       "Send JSON, a multipart form (for files) or a urlencoded form. Integers may be digit strings; true, on, yes, " +
-      "checked and 1 are true. Null is not given. Unknown keys are ignored. Naming files or the kind file needs a token.",
+      "checked and 1 are true. Null counts as not sent. Unknown keys are ignored. The key files and the kind file need a token.",
     parameters: [],
     takesPush: true,
     answers: {
@@ -125,14 +130,14 @@ export const operations: readonly Operation[] = [
     scope: null,
     changesState: true,
     retrieval: true,
-    summary: "Open a push",
+    summary: "Retrieve a push",
     description:
-      "Each successful call is one counted view, its owner's too. The one that reaches the limit still gets the " +
-      "payload. HEAD and declared prefetches are not counted and get nothing.",
+      "Each successful call is one counted view, also the owner's. The one that reaches the limit still gets the " +
+      "payload. HEAD and declared prefetches are not counted and get no payload.",
     parameters: ["url_token", "X-Push-Passphrase", "passphrase"],
     takesPush: false,
     answers: {
-      200: { description: "The push; once it has ended, without its payload.", schema: schemas.RetrievedPushAnswer },
+      200: { description: "The push; after its end, without its payload.", schema: schemas.RetrievedPushAnswer },
       401: { description: "The passphrase is missing or wrong.", schema: schemas.WrongPassphraseAnswer },
       ...lacksFactor,
       ...unknownPush,
@@ -148,14 +153,14 @@ export const operations: readonly Operation[] = [
     scope: "expire",
     changesState: true,
     retrieval: false,
-    summary: "End a push at once",
+    summary: "Delete a push",
     description:
-      "For its owner, and for anybody who has the link when viewers may delete it. A token that is sent needs its " +
-      "scope even then.",
+      "The push ends at once. Allowed for its owner, and for anybody who has the link if viewers may delete it. A token " +
+      "that is sent needs the scope in either case.",
     parameters: ["url_token"],
     takesPush: false,
     answers: {
-      200: { description: "The push. One that had ended already is unchanged.", schema: schemas.PushAnswer },
+      200: { description: "The push. One that has ended already is unchanged.", schema: schemas.PushAnswer },
       ...badToken,
       403: refused("It is another user's push, the token lacks the scope, or its user a required second factor."),
       ...unknownPush,
@@ -171,8 +176,8 @@ export const operations: readonly Operation[] = [
     scope: null,
     changesState: false,
     retrieval: false,
-    summary: "The link to hand out",
-    description: "Opens and counts nothing.",
+    summary: "Get the link of a push",
+    description: "Reveals no secret and counts no view.",
     parameters: ["url_token"],
     takesPush: false,
     answers: {
@@ -192,12 +197,12 @@ export const operations: readonly Operation[] = [
     scope: "read",
     changesState: false,
     retrieval: false,
-    summary: "What happened to your push",
+    summary: "Get the audit log of your push",
     description: "Newest first, 50 a page.",
     parameters: ["url_token", "page"],
     takesPush: false,
     answers: {
-      200: { description: "Log entries.", schema: schemas.AuditAnswer },
+      200: { description: "Audit entries.", schema: schemas.AuditAnswer },
       ...badPage,
       ...badToken,
       403: refused("It is not your push, the token lacks the scope, or its user a required second factor."),
@@ -214,20 +219,20 @@ export const operations: readonly Operation[] = [
     scope: "create",
     changesState: true,
     retrieval: false,
-    summary: "Mail the link of your push",
+    summary: "Email the link of your push",
     description:
-      "To up to 5 addresses over all times of a push; 5 requests a minute. The audit log tells what becomes of the " +
-      "mails. Not served (404) where version says that email_auto_dispatch is false.",
+      "At most 5 addresses for each push in total, and 5 requests a minute. The audit log shows the state of the " +
+      "emails. Not served (404) if version says that email_auto_dispatch is false.",
     parameters: ["url_token"],
     takesPush: false,
     takesRecipients: true,
     isServed: (config) => config.linkDeliveries.enabled,
     answers: {
-      201: { description: "The mails wait to be sent.", schema: schemas.MessageAnswer },
+      201: { description: "The emails wait to be sent.", schema: schemas.MessageAnswer },
       400: refused("Not JSON or not a form."),
       ...badToken,
       403: refused("It is not your push, the token lacks the scope, or its user a required second factor."),
-      404: refused("No such push, or no links are mailed here."),
+      404: refused("No such push, or this server does not email links."),
       413: refused("The body is too large."),
       415: refused("Another media type."),
       422: { description: "What is wrong with each field.", schema: schemas.FieldErrorsAnswer },

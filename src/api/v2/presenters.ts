@@ -19,11 +19,11 @@ export interface Revealed {
 }
 
 /** The link to hand out. @param baseUrl origin without a trailing slash. */
-export function htmlUrl(push: Push, baseUrl: string): string {
+function htmlUrl(push: Push, baseUrl: string): string {
   return `${baseUrl}/p/${push.urlToken}${push.retrievalStep ? "/r" : ""}`;
 }
 
-/** The keys that every version of the API has, in the order its clients know. */
+/** The keys that every API version has, in the established order. */
 export function presentCommon(push: Push, baseUrl: string, passphrase: string | null): CommonAnswer {
   return {
     expire_after_views: push.expireAfterViews,
@@ -52,7 +52,7 @@ export function presentPush(push: Push, baseUrl: string, passphrase: string | nu
   };
 }
 
-/** With the labels, for the owner's eyes. They are never null: clients put them into tables as they are. */
+/** With name and note, for the owner only. They are never null: clients show them unchecked. */
 export function presentOwnedPush(push: Push, baseUrl: string, passphrase: string | null = null): OwnedPushAnswer {
   return { ...presentPush(push, baseUrl, passphrase), name: push.name ?? "", note: push.note ?? "" };
 }
@@ -65,7 +65,7 @@ export function presentGone(push: Push, baseUrl: string): RetrievedPushAnswer {
   return { ...presentPush(push, baseUrl), payload: null, files: [] };
 }
 
-/** What only a retrieval answers. */
+/** The keys that only a retrieval has. */
 export function presentSecret({ payload, files }: Revealed, baseUrl: string): SecretAnswer {
   return {
     payload,

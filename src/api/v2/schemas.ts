@@ -2,8 +2,8 @@ import Type, { type Static, type TSchema } from "typebox";
 import { CreatePushFields, kindNames } from "../../http/push-fields.ts";
 
 /**
- * One schema per request and per answer: what is validated, what is answered and what /api/v2/openapi.json says are the
- * same thing. All names are as they stand on the wire.
+ * One schema for each answer: it types the presenters and describes /api/v2/openapi.json. All names are the wire names.
+ * The schemas of requests are in http/push-fields.ts, since the pages validate with them too.
  */
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
@@ -17,7 +17,7 @@ export const PushFile = Type.Object({
   url: Type.String({ format: "uri", description: "Download address, good for a bounded time, without a token." }),
 });
 
-/** What every version of the API answers of a push. */
+/** The keys of a push in every API version. */
 export const common = {
   expire_after_views: Type.Integer(),
   expired: Type.Boolean(),
@@ -55,12 +55,20 @@ export const PushListAnswer = Type.Array(OwnedPushAnswer, { maxItems: 50 });
 
 export const PreviewAnswer = Type.Object({ url: Type.String({ format: "uri" }) });
 
-export const auditKinds = [
-  ...["creation", "view", "failed_view", "expire", "failed_passphrase"],
-  ...["admin_view", "owner_view", "edit", "creation_email_send", "download"],
+const auditKinds = [
+  "creation",
+  "view",
+  "failed_view",
+  "expire",
+  "failed_passphrase",
+  "admin_view",
+  "owner_view",
+  "edit",
+  "creation_email_send",
+  "download",
 ] as const;
 
-export const linkDeliveryStatuses = ["pending", "processing", "completed", "partially_failed", "failed"] as const;
+const linkDeliveryStatuses = ["pending", "processing", "completed", "partially_failed", "failed"] as const;
 
 const NotifyByEmail = Type.Object({
   recipients: Type.String({ description: "Addresses, separated by commas." }),

@@ -2,30 +2,31 @@ import type { FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import type { BodyBudget } from "../../http/body/body-budget.ts";
 import type { FormFile } from "../../http/body/multipart.ts";
-import { type ReceivedBody, receiveBody } from "../../http/body/receive-body.ts";
-import { CreatePushFields, readCreatePush } from "../../http/push-fields.ts";
-import type { Actor, CreatePush, IncomingFile, Pushes, Upload } from "../../pushes/pushes.ts";
+import { type ReceivedBody, receiveBody, refuseFiles } from "../../http/body/receive-body.ts";
+import { CreatePushFields, NotifyEmailsRequest, readCreatePush, refuseProblems } from "../../http/push-fields.ts";
+import { fieldsReader } from "../../http/read-fields.ts";
+import type { Actor, CreatePush, IncomingFile, LinkDeliveryRequest, Pushes, Upload } from "../../pushes/pushes.ts";
 
-export interface ReceiveDeps {
+interface ReceiveDeps {
   readonly pushes: Pick<Pushes, "assertMayCreate" | "beginUpload">;
   readonly bodyBudget: BodyBudget;
 }
 
-/** How the fields of a push come at an address of the API. */
+/** The shape of a request that creates a push, which differs between the endpoints of the API. */
 export interface Envelope {
-  /** Names that the object with the fields may have; the first that holds one counts. The first of all is the address's own. */
+  /** Accepted names of the object with the fields; the first one with an object counts. The endpoint's own name comes first. */
   readonly wrappers: readonly [string, ...string[]];
-  /** What the address itself says of the push, put over what was sent. */
-  settle(fields: object): object;
+  /** Adds the fields that the endpoint itself determines. */
+  complete(fields: object): object;
 }
 
-const pushEnvelope: Envelope = { wrappers: ["push"], settle: (fields) => fields };
+const pushEnvelope: Envelope = { wrappers: ["push"], complete: (fields) => fields };
 
 /**
- * Reads `{"push": {...}}`, or what another envelope has instead, from JSON or a form. Files of a multipart form are sealed
- * and stored as they arrive; the upload in the result must go to `pushes.create` or be abandoned.
- * @throws AppError as `receiveBody`, `readCreatePush`, `pushes.assertMayCreate` and `pushes.beginUpload` do; nothing is left
- * behind then.
+ * Reads `{"push": {...}}`, or the envelope's equivalent, from JSON or a form. Files of a multipart form are sealed and
+ * stored as they arrive; the upload in the result must be passed to `pushes.create` or be abandoned.
+ * @throws AppError as `receiveBody`, `readCreatePush`, `pushes.assertMayCreate` and `pushes.beginUpload` do; the upload is
+ * then abandoned.
  */
 export async function receiveCreatePush(
   request: FastifyRequest,
@@ -35,8 +36,8 @@ export async function receiveCreatePush(
   const files = new LazyUpload(deps.pushes, request.actor);
   try {
     const body = await receiveBody(request, deps.bodyBudget, (file) => takeFile(file, envelope, files));
-    const fields = envelope.settle(pushFields(body, envelope, files.begun !== undefined));
-    deps.pushes.assertMayCreate(asksForFiles(fields), request.actor);
+    const fields = envelope.complete(pushFields(body, envelope, files.begun !== undefined));
+    deps.pushes.assertMayCreate(wantsFiles(fields), request.actor);
     const read = readCreatePush(fields);
     for (const file of read.files) await files.add({ ...file, content: once(file.bytes) });
     return files.begun === undefined ? read.request : { ...read.request, upload: files.begun, mentionsFiles: true };
@@ -46,7 +47,7 @@ export async function receiveCreatePush(
   }
 }
 
-/** An upload that begins with its first file: only then does the caller need to be somebody. */
+/** An upload that begins with its first file: a push without files must not fail because its sender may not upload. */
 class LazyUpload {
   readonly #pushes: ReceiveDeps["pushes"];
   readonly #actor: Actor;
@@ -67,7 +68,7 @@ class LazyUpload {
   }
 }
 
-/** The field's name in its wrapper; some clients send files without the last brackets, or numbered. */
+/** `wrapper[field]`; some clients send files without the last brackets, or with a number in them. */
 const fieldPattern = /^([a-z_]{1,20})\[([a-z_]{1,64})\](\[\d{0,3}\])?$/;
 
 async function takeFile(file: FormFile, { wrappers }: Envelope, files: LazyUpload): Promise<void> {
@@ -87,17 +88,41 @@ function pushFields({ encoding, value }: ReceivedBody, { wrappers }: Envelope, h
   throw new AppError("invalid_request", `The body must have an object named "${wrappers[0]}".`);
 }
 
-/** By name alone, whatever stands there: a misshapen list of files still asks for a token. */
-function asksForFiles(push: object): boolean {
+/** Decided by the key alone: an invalid list of files needs a token too. */
+function wantsFiles(push: object): boolean {
   const own = (name: string): unknown => (Object.hasOwn(push, name) ? Reflect.get(push, name) : undefined);
   return (own("files") ?? null) !== null || own("kind") === "file";
 }
 
-/** Form builders put an empty text beside a file input, so that the field is named even without a file. */
+/** Form libraries add an empty text field beside a file input, so that the name is sent even without a file. */
 function withoutEmptyFiles(push: object): object {
   const files: unknown = Reflect.get(push, "files");
   const given = Array.isArray(files) ? files : [files];
   return given.every((file) => file === "") ? { ...push, files: [] } : push;
+}
+
+const notifyEmailsReader = fieldsReader(NotifyEmailsRequest);
+
+/**
+ * Reads the recipients of a link delivery from JSON or a form. Some clients wrap the fields in `push`.
+ * @throws AppError as `receiveBody` does, and invalid_fields.
+ */
+export async function receiveNotifyEmails(
+  request: FastifyRequest,
+  { bodyBudget }: Pick<ReceiveDeps, "bodyBudget">,
+): Promise<LinkDeliveryRequest> {
+  const { value } = await receiveBody(request, bodyBudget, refuseFiles);
+  const problems = new Map<string, string>();
+  const given = notifyEmailsReader.read(unwrapped(value), problems);
+  refuseProblems(problems);
+  const { notify_emails_to: notifyEmailsTo = "", notify_emails_to_locale: notifyEmailsToLocale = "" } = given;
+  return { notifyEmailsTo, notifyEmailsToLocale };
+}
+
+function unwrapped(body: unknown): object {
+  if (!isObject(body)) return {};
+  const push: unknown = Object.hasOwn(body, "push") ? Reflect.get(body, "push") : undefined;
+  return isObject(push) ? push : body;
 }
 
 function isObject(value: unknown): value is object {
