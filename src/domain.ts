@@ -147,7 +147,7 @@ export async function openDomain(config: Config, effects: Effects, events: Event
       if (change.outcome === "done") await pushes.removeOwner(userId);
       return change;
     };
-    const branding = await openBranding({ db, clock, random, settledName: config.brandTitle });
+    const branding = await openBranding({ db, clock, random, configuredName: config.brandTitle });
     const canServe = () => db.answers();
     const health = createHealth({ db, config, clock, canServe });
     return {

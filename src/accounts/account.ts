@@ -1,45 +1,52 @@
+/** All times in this room are milliseconds since the epoch. */
 export interface User {
   readonly id: number;
   /** Normalised: trimmed, lower case, Unicode NFC. */
   readonly email: string;
   readonly admin: boolean;
-  /** Milliseconds since the epoch, like every time here. */
   readonly createdAt: number;
-  /** When the e-mail was proven; null: not yet. */
+  /** When the email address was confirmed; null: not yet. */
   readonly confirmedAt: number | null;
   readonly disabledAt: number | null;
-  /** The tag of the language that pages and mails use; null: the browser's. */
+  /** Language tag for pages and emails; null: the browser's language. */
   readonly language: string | null;
-  /** False: an account that signs in elsewhere only. */
+  /** False for an account that only uses single sign-on. */
   readonly hasPassword: boolean;
-  /** An authenticator app or a passkey stands: a password alone does not sign in. */
+  /** The account has an authenticator app or a passkey: its password alone does not sign in. */
   readonly hasSecondFactor: boolean;
 }
 
-/** Where somebody asks from. */
-export interface ClientContext {
-  /** Throttle key: the IPv4 address, or the IPv6 /64 network. */
+/** The client that sent a request. */
+export interface ClientContext extends ClientOrigin {
+  /** The IPv4 address or the IPv6 /64 network: limits count by it. */
   readonly throttleKey: string;
+}
+
+/** The part of a client context that is shown to the account's owner. Empty for commands run in a shell. */
+export interface ClientOrigin {
   readonly address: string;
   readonly userAgent: string;
 }
 
+/** The origin of what an operator does in a shell. */
+export const noOrigin: ClientOrigin = { address: "", userAgent: "" };
+
 export interface Session {
   readonly id: number;
   readonly user: User;
-  /** Half signed in: the password was right, the second factor has not come. It may do nothing else. */
+  /** The password was right and the second factor is still missing. Such a session may do nothing else. */
   readonly waitsForFactor: boolean;
   readonly createdAt: number;
-  /** Derived from the session's token: only a page made for this session can hold it. */
+  /** Derived from the session token: only a page made for this session can contain it. */
   readonly formToken: string;
 }
 
-/** A session as its owner sees it in a list. */
+/** A session in the list that its owner sees. */
 export interface ListedSession {
   readonly id: number;
   readonly createdAt: number;
   readonly seenAt: number;
-  /** Where it began. */
+  /** The address and browser that started the session. */
   readonly address: string;
   readonly userAgent: string;
 }
@@ -51,7 +58,7 @@ export interface Passkey {
   readonly lastUsedAt: number | null;
 }
 
-/** What an API token may do: make pushes; read its user's lists and audit trails; end its user's pushes. */
+/** The permissions of an API token: create pushes; read its user's lists and audit trails; delete its user's pushes. */
 export type Scope = "create" | "read" | "expire";
 export const allScopes: readonly Scope[] = ["create", "read", "expire"];
 
@@ -59,13 +66,13 @@ export interface ApiToken {
   readonly id: number;
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** From then on it is refused; null: it has no end. */
+  /** From this time on it is refused; null: it does not expire. */
   readonly expiresAt: number | null;
-  /** Addresses and CIDR networks it may be used from; empty: anywhere. */
+  /** Addresses and CIDR networks that may use it; empty: any address. */
   readonly networks: readonly string[];
   readonly createdAt: number;
   readonly lastUsedAt: number | null;
-  /** Where from; null: never used, or before this was kept. */
+  /** null: never used. */
   readonly lastUsedAddress: string | null;
   readonly revokedAt: number | null;
 }

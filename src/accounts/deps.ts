@@ -5,35 +5,34 @@ import type { Keyring } from "../crypto/keyring.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { Database } from "../database/database.ts";
 import type { Limits } from "../limits/limits.ts";
-import type { BoundedOutbox, Outbox } from "../mail/outbox.ts";
+import type { Outbox } from "../mail/outbox.ts";
 import type { Provider } from "./sso/provider.ts";
 
-/** What the operations of this room work with. */
 export interface AccountsDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly random: Random;
   readonly argon2: Pick<Argon2Queue, "hashPassword" | "verifyPassword">;
   readonly settings: Config["accounts"];
-  /** Asked for only by what is sealed: most of an account is not, and commands work without the master key. */
+  /** Opened only for sealed values: commands that need none of them work without the master key. */
   readonly keyring: () => Keyring;
   readonly outbox: Outbox;
-  /** See Mail.requestedOutbox. */
-  readonly requestedOutbox: BoundedOutbox;
+  /** See `createMail`. */
+  readonly requestedOutbox: Outbox;
   readonly limits: Limits;
   readonly bootCodeFile: BootCodeFile;
-  /** undefined: nobody signs in elsewhere. */
+  /** undefined: single sign-on is off. */
   readonly provider: Provider | undefined;
-  /** The time of last use could not be stored: the request goes on, the failure is told here. */
+  /** The time of last use could not be stored. The request succeeds all the same. */
   readonly onUseNotRecorded: (of: "api_token" | "session", error: unknown) => void;
 }
 
-/** Where the boot code lies for the operator to read. */
+/** The file that shows the operator the boot code. */
 export interface BootCodeFile {
-  /** undefined: there is none. */
+  /** undefined: there is no file. */
   read(): string | undefined;
-  /** Private to the user the server runs as. One that another process made first stays. */
+  /** Readable only by the user that runs the server. Keeps a file that another process has created. */
   make(code: string): void;
-  /** Nothing happens when there is none. */
+  /** Does nothing without a file. */
   remove(): void;
 }

@@ -9,11 +9,11 @@ import { openBranding } from "./branding.ts";
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
 
 async function makeBranding() {
-  const deps = { db: openEngineDatabase(), clock: new TestClock(), random: systemRandom, settledName: undefined };
+  const deps = { db: openEngineDatabase(), clock: new TestClock(), random: systemRandom, configuredName: undefined };
   return { db: deps.db, branding: await openBranding(deps), other: await openBranding(deps) };
 }
 
-it("is ours until it is told otherwise, and again when it is reset", async () => {
+it("is the product's until it is changed, and again after a reset", async () => {
   const { branding } = await makeBranding();
   expect(branding.theme()).toEqual({ name: undefined, logo: undefined, style: undefined });
   expect(await branding.setName("  Example Handover ", nothingElse)).toBe(true);
@@ -22,7 +22,7 @@ it("is ours until it is told otherwise, and again when it is reset", async () =>
   expect(branding.theme().name).toBeUndefined();
 });
 
-it("takes no name that hides or breaks a line", async () => {
+it("refuses a name with hidden characters or line breaks", async () => {
   const { branding } = await makeBranding();
   for (const name of ["", "   ", "a".repeat(61), "a\nb", "a\u202eb", "a\u0000"]) {
     expect(await branding.setName(name, nothingElse)).toBe(false);
@@ -41,7 +41,7 @@ it("serves a file under a name that changes with its content", async () => {
   expect(await branding.findFile(first?.filename ?? "")).toBeUndefined();
 });
 
-it("takes a picture by its bytes, not by its name: no markup, and not too much", async () => {
+it("accepts images by their bytes: no markup, and not too large", async () => {
   const { branding } = await makeBranding();
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>';
   for (const bytes of [
@@ -55,7 +55,7 @@ it("takes a picture by its bytes, not by its name: no markup, and not too much",
   expect(branding.theme().logo).toBeUndefined();
 });
 
-it("is seen by another process at its next theme, whatever the clock says", async () => {
+it("is visible to another process after its next refresh, whatever the clocks say", async () => {
   const { branding, other } = await makeBranding();
   expect(other.theme().style).toBeUndefined();
   expect(await branding.setStyle("a { color: red }", nothingElse)).toBeUndefined();
@@ -68,14 +68,14 @@ it("is seen by another process at its next theme, whatever the clock says", asyn
   expect(other.theme().style?.content.toString()).toBe("a{color:blue}");
 });
 
-it("is there at its address wherever a page that names it comes from", async () => {
+it("is found by every process, even one that has not refreshed yet", async () => {
   const { branding, other } = await makeBranding();
   await branding.setLogo(png, nothingElse);
   const logo = branding.theme().logo;
   expect(await other.findFile(logo?.filename ?? "")).toEqual(logo);
 });
 
-it("stays as it is when what is to be written with a change fails, and both are there otherwise", async () => {
+it("changes together with what is written in the same transaction, or not at all", async () => {
   const { db, branding } = await makeBranding();
   const failing = () => Promise.reject(new Error("cannot be written"));
   await expect(branding.setName("Other", failing)).rejects.toThrow("cannot be written");

@@ -8,14 +8,14 @@ import { readStyleSheet, type StyleSheetProblem } from "./style-sheet.ts";
 export { type BrandingPart, brandingParts } from "./store/branding.ts";
 export type { StyleSheetProblem } from "./style-sheet.ts";
 
-/** A file of the instance's own theme. Its name changes with its content, so browsers may keep it. */
+/** A file of the instance's theme. Its name changes with its content, so browsers may cache it for ever. */
 export interface BrandingFile {
   readonly filename: string;
-  readonly contentType: LogoType | "text/css; charset=utf-8";
+  readonly contentType: LogoType | typeof styleType;
   readonly content: Buffer;
 }
 
-/** How this instance calls itself and looks; undefined parts are ours. */
+/** The instance's own name, logo and style sheet; undefined: the product's. */
 export interface Theme {
   readonly name: string | undefined;
   readonly logo: BrandingFile | undefined;
@@ -25,121 +25,117 @@ export interface Theme {
 export const productName = "Sealpush";
 export const brandNameCharactersMax = 60;
 
-/** What this instance calls itself, to people and to their programs. */
+/** The name of this instance for people and for their programs. */
 export function nameOf(theme: Pick<Theme, "name">): string {
   return theme.name ?? productName;
 }
 
-/** The instance's own name, logo and style sheet. A change takes along what is to be written together with it. */
-export interface Branding {
-  /** From memory. What another process changed is there after the next `refresh`. */
-  theme(): Theme;
-  /** For the timetable: one small read, and the whole theme only when somebody has changed it. */
-  refresh(): Promise<void>;
-  /** By the name in its address; undefined: no such file now. */
-  findFile(filename: string): Promise<BrandingFile | undefined>;
-  /** 1 to 60 characters, none of them a control or formatting character. @returns false when it is something else. */
-  setName(name: string, together: InTransaction): Promise<boolean>;
-  /** @returns false when the bytes are no picture that we take, or too many. */
-  setLogo(bytes: Buffer, together: InTransaction): Promise<boolean>;
-  /** One without rules is as none. @returns undefined when it was taken. */
-  setStyle(css: string, together: InTransaction): Promise<StyleSheetProblem | undefined>;
-  reset(part: BrandingPart, together: InTransaction): Promise<void>;
-}
-
-const markBytes = 16;
+const revisionBytes = 16;
 const styleType = "text/css; charset=utf-8";
 
+export type Branding = Awaited<ReturnType<typeof openBranding>>;
+
 /**
- * Opened with the look as it is now.
- * @param deps `settledName` holds until somebody gives another one; undefined: ours.
+ * The instance's theme. Changes take `together`, which is written in the same transaction.
+ * @param deps `configuredName`: the name while none is stored; undefined: the product's.
  */
 export async function openBranding(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly random: Random;
-  readonly settledName: string | undefined;
-}): Promise<Branding> {
+  readonly configuredName: string | undefined;
+}) {
   const store = createBrandingStore(deps.db);
-  let known = await readAll();
-  /** Readings as they began: one that began earlier never takes the place of a later one's. */
-  let begun = 0;
-  let shown = 0;
+  let cached = await readAll();
+  /** Refreshes are numbered by their start: the result of an earlier one never replaces that of a later one. */
+  let refreshesStarted = 0;
+  let lastApplied = 0;
 
-  /** The mark first: parts that change in between are read again next time. */
+  /** Reads the revision first: parts that change in between are read again at the next refresh. */
   async function readAll() {
-    const mark = await store.readMark();
-    return { mark, theme: lookOf(await store.readParts(), deps.settledName) };
+    const revision = await store.readRevision();
+    return { revision, theme: themeOf(await store.readParts(), deps.configuredName) };
   }
 
+  /** One small read; the whole theme is only read when it has changed. For the scheduled job. */
   async function refresh(): Promise<void> {
-    begun += 1;
-    const turn = begun;
-    if (isSameMark(known.mark, await store.readMark())) return;
+    refreshesStarted += 1;
+    const number = refreshesStarted;
+    if (isSameRevision(cached.revision, await store.readRevision())) return;
     const read = await readAll();
-    if (turn < shown) return;
-    [known, shown] = [read, turn];
+    if (number < lastApplied) return;
+    [cached, lastApplied] = [read, number];
   }
 
   async function put(name: BrandingPart, content: Buffer, contentType: string, together: InTransaction): Promise<void> {
     const part = { name, content, contentType, updatedAt: deps.clock.now() };
-    await store.put(part, deps.random.bytes(markBytes), together);
+    await store.put(part, deps.random.bytes(revisionBytes), together);
     await refresh();
   }
 
   async function reset(part: BrandingPart, together: InTransaction): Promise<void> {
-    await store.remove(part, deps.random.bytes(markBytes), together);
+    await store.remove(part, deps.random.bytes(revisionBytes), together);
     await refresh();
   }
 
-  const findKnown = (filename: string) =>
-    [known.theme.logo, known.theme.style].find((file) => file?.filename === filename);
+  const findCached = (filename: string) =>
+    [cached.theme.logo, cached.theme.style].find((file) => file?.filename === filename);
 
   return {
-    theme: () => known.theme,
+    /** From memory. Changes by another process are visible after the next `refresh`. */
+    theme: (): Theme => cached.theme,
     refresh,
-    async findFile(filename) {
-      const file = findKnown(filename);
+
+    /** @returns undefined: the theme has no such file. */
+    async findFile(filename: string): Promise<BrandingFile | undefined> {
+      const file = findCached(filename);
       if (file !== undefined) return file;
-      // The page may come from a process that has seen a change which this one has not.
+      // The page may come from a process that knows a newer theme than this one.
       await refresh();
-      return findKnown(filename);
+      return findCached(filename);
     },
-    async setName(name, together) {
+
+    /** @returns false: not 1 to 60 characters, or a control or formatting character among them. */
+    async setName(name: string, together: InTransaction): Promise<boolean> {
       const text = name.trim();
       if (text === "" || [...text].length > brandNameCharactersMax || /[\p{C}\p{Zl}\p{Zp}]/u.test(text)) return false;
       await put("name", Buffer.from(text, "utf8"), "text/plain", together);
       return true;
     },
-    async setLogo(bytes, together) {
+
+    /** @returns false: not an image of an allowed type, or too large. */
+    async setLogo(bytes: Buffer, together: InTransaction): Promise<boolean> {
       const type = bytes.length > logoBytesMax ? undefined : logoTypeOf(bytes);
       if (type === undefined) return false;
       await put("logo", bytes, type, together);
       return true;
     },
-    async setStyle(css, together) {
+
+    /** A style sheet without rules resets the style. @returns undefined: accepted. */
+    async setStyle(css: string, together: InTransaction): Promise<StyleSheetProblem | undefined> {
       const read = await readStyleSheet(css);
       if (!read.ok) return read.problem;
       if (read.css === "") await reset("style", together);
       else await put("style", Buffer.from(read.css, "utf8"), styleType, together);
       return undefined;
     },
+
     reset,
   };
 }
 
-function isSameMark(one: Buffer | undefined, other: Buffer | undefined): boolean {
+function isSameRevision(one: Buffer | undefined, other: Buffer | undefined): boolean {
   return one === undefined || other === undefined ? one === other : one.equals(other);
 }
 
-function lookOf(parts: readonly StoredPart[], settledName: string | undefined): Theme {
+function themeOf(parts: readonly StoredPart[], configuredName: string | undefined): Theme {
   const part = (name: BrandingPart) => parts.find((stored) => stored.name === name)?.content;
   const logo = part("logo");
   const logoType = logo === undefined ? undefined : logoTypeOf(logo);
   const style = part("style");
   return {
-    name: part("name")?.toString("utf8") ?? settledName,
-    logo: logo && logoType && fileOf("logo", endingOf(logoType), logoType, logo),
+    name: part("name")?.toString("utf8") ?? configuredName,
+    logo: logo && logoType && fileOf("logo", endings[logoType], logoType, logo),
     style: style && fileOf("style", "css", styleType, style),
   };
 }
@@ -149,7 +145,7 @@ function fileOf(name: string, ending: string, contentType: BrandingFile["content
   return { filename: `${name}-${mark}.${ending}`, contentType, content };
 }
 
-export type LogoType = "image/png" | "image/jpeg" | "image/webp" | "image/gif";
+type LogoType = "image/png" | "image/jpeg" | "image/webp" | "image/gif";
 
 export const logoBytesMax = 256 * 1024;
 
@@ -160,10 +156,6 @@ const endings: Readonly<Record<LogoType, string>> = {
   "image/gif": "gif",
 };
 
-export function endingOf(type: LogoType): string {
-  return endings[type];
-}
-
 const starts: readonly (readonly [LogoType, readonly (number | undefined)[]])[] = [
   ["image/png", [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]],
   ["image/jpeg", [0xff, 0xd8, 0xff]],
@@ -172,7 +164,7 @@ const starts: readonly (readonly [LogoType, readonly (number | undefined)[]])[] 
   ["image/gif", [0x47, 0x49, 0x46, 0x38]],
 ];
 
-/** By its first bytes, whatever its name says. undefined: no picture that we take; SVG is none, for it can hold scripts. */
-export function logoTypeOf(bytes: Uint8Array): LogoType | undefined {
+/** Decided by the first bytes. @returns undefined: not an allowed image. SVG is not allowed because it can hold scripts. */
+function logoTypeOf(bytes: Uint8Array): LogoType | undefined {
   return starts.find(([, start]) => start.every((byte, at) => byte === undefined || bytes[at] === byte))?.[0];
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { readStyleSheet } from "./style-sheet.ts";
 
-it("takes colours, fonts and layout, and writes them anew", async () => {
+it("accepts colours, fonts and layout, and writes them anew", async () => {
   const css = `:root { --accent: #063; } /* ours */
 @media (prefers-color-scheme: dark) { .card > h1::before { content: "Example"; color: var(--accent); } }`;
   expect(await readStyleSheet(css)).toEqual({
@@ -36,21 +36,21 @@ it.each([
   else expect(read).toMatchObject({ ok: false, problem: { reason } });
 });
 
-it("says where", async () => {
+it("reports the position", async () => {
   expect(await readStyleSheet("a { color: red }\nb { background: url(x) }")).toEqual({
     ok: false,
     problem: { reason: "address", name: "url", line: 2, column: 17 },
   });
 });
 
-it("takes no more than 64 KiB", async () => {
+it("accepts at most 64 KiB", async () => {
   expect(await readStyleSheet("a{}".repeat(30_000))).toEqual({
     ok: false,
     problem: { reason: "too_long", bytesMax: 65_536 },
   });
 });
 
-it("outlives what is nested deeper than any parser likes", async () => {
+it("survives extreme nesting", async () => {
   for (const text of ["a{b:".concat("(".repeat(60_000)), "a{".repeat(30_000), "a:not(".repeat(9_000)]) {
     expect(await readStyleSheet(text)).toMatchObject({ ok: false, problem: { reason: "unreadable" } });
   }

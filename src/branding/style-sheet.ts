@@ -7,46 +7,49 @@ export type StyleSheetProblem =
       readonly reason: "unreadable" | "at_rule" | "function" | "address" | "property";
       readonly line: number;
       readonly column: number;
-      /** The name of what is not allowed; "" when it has none. */
+      /** The name of the rejected rule, function or property; "": it has none. */
       readonly name: string;
     };
-
-export type ReadStyleSheet =
-  | { readonly ok: true; readonly css: string }
-  | { readonly ok: false; readonly problem: StyleSheetProblem };
 
 const bytesMax = 64 * 1024;
 
 const allowedAtRules: ReadonlySet<string> = new Set([
-  ...["media", "supports", "layer", "container", "keyframes", "-webkit-keyframes", "starting-style"],
+  "media",
+  "supports",
+  "layer",
+  "container",
+  "keyframes",
+  "-webkit-keyframes",
+  "starting-style",
 ]);
 
-/** What loads from an address given as a string, or runs code. */
+/** Functions that load from an address given as a string, or that run code. */
 const refusedFunctions: ReadonlySet<string> = new Set([
-  ...[
-    "url",
-    "src",
-    "image",
-    "image-set",
-    "-webkit-image-set",
-    "cross-fade",
-    "-webkit-cross-fade",
-    "element",
-    "-moz-element",
-  ],
-  ...["paint", "expression", "attr"],
+  "url",
+  "src",
+  "image",
+  "image-set",
+  "-webkit-image-set",
+  "cross-fade",
+  "-webkit-cross-fade",
+  "element",
+  "-moz-element",
+  "paint",
+  "expression",
+  "attr",
 ]);
 
 const refusedProperties: ReadonlySet<string> = new Set(["behavior", "-ms-behavior", "-moz-binding"]);
 
 /**
- * An operator's style sheet, as it may be served to everybody: written anew from its syntax tree, so that nothing which
- * was not understood gets through. Nothing in it names an address: a request for one could count a view, or tell
- * another server who looks at what.
+ * Checks an operator's style sheet and writes it anew from its syntax tree, so that nothing passes that was not parsed.
+ * It must not name any address: a request for one could count a view, or tell another server who views a page.
  */
-export async function readStyleSheet(text: string): Promise<ReadStyleSheet> {
+export async function readStyleSheet(
+  text: string,
+): Promise<{ readonly ok: true; readonly css: string } | { readonly ok: false; readonly problem: StyleSheetProblem }> {
   if (Buffer.byteLength(text, "utf8") > bytesMax) return { ok: false, problem: { reason: "too_long", bytesMax } };
-  // Loaded by the first style sheet: most servers never see one.
+  // Loaded on demand: most servers never read a style sheet.
   const { generate, parse, walk } = await import("css-tree");
   let problem: StyleSheetProblem | undefined;
   const refuse = (found: StyleSheetProblem) => {
@@ -55,7 +58,7 @@ export async function readStyleSheet(text: string): Promise<ReadStyleSheet> {
   const tree = parse(text, {
     positions: true,
     parseCustomProperty: true,
-    // At the end of the text the parser has no position to tell.
+    // At the end of the text the parser reports no position.
     onParseError: ({ line, column }) =>
       refuse({ reason: "unreadable", line: line || 1, column: column || 1, name: "" }),
   });

@@ -10,7 +10,7 @@ describe("mail test", () => {
     const run = await makeTestCli().run([...test, "Ada@Example.com"], { environment: sink.environment });
     expect(run).toMatchObject({ exitCode: 0, stderr: "" });
     expect(run.stdout).toMatch(/^The mail server accepted it: 250 .*\n$/);
-    const [mail, ...more] = sink.letters();
+    const [mail, ...more] = sink.messages();
     expect(more).toEqual([]);
     expect(mail).toMatchObject({ recipients: ["ada@example.com"], signedInAs: "push" });
     expect(mail?.subject).toBe("Test mail (push.example.com)");

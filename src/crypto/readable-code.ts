@@ -1,12 +1,12 @@
 import type { Random } from "../base/random.ts";
-import { makeEmails } from "./tokens.ts";
+import { makeReadableCharacters } from "./tokens.ts";
 
 const groups = 5;
 const groupLength = 5;
 
 /** For people to copy from one screen to another: 125 bits as five groups of five letters and digits. */
 export function makeReadableCode(random: Random): string {
-  const letters = makeEmails(random, groups * groupLength);
+  const letters = makeReadableCharacters(random, groups * groupLength);
   return Array.from({ length: groups }, (_, at) => letters.slice(at * groupLength, (at + 1) * groupLength)).join("-");
 }
 

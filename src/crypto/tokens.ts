@@ -7,11 +7,11 @@ const opaqueTokenBytes = 32;
 
 /** 130 bits as 26 lower-case letters and digits. */
 export function makeUrlToken(random: Random): string {
-  return makeEmails(random, urlTokenLength);
+  return makeReadableCharacters(random, urlTokenLength);
 }
 
 /** Five bits a character, for what people copy by hand: no two characters that read alike. */
-export function makeEmails(random: Random, count: number): string {
+export function makeReadableCharacters(random: Random, count: number): string {
   let letters = "";
   for (const byte of random.bytes(count)) letters += alphabet.charAt(byte & 31);
   return letters;

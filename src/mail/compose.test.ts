@@ -46,20 +46,20 @@ describe("links", () => {
     ["confirm_account", `${baseUrl}/users/confirmation?confirmation_token=a%2Bb%26c`],
     ["confirm_new_email", `${baseUrl}/users/confirmation/new_email?token=a%2Bb%26c`],
     ["reset_password", `${baseUrl}/users/password/edit?reset_password_token=a%2Bb%26c`],
-  ] as const)("of %s carry the token, whatever is in it", (kind, url) => {
+  ] as const)("of %s contain the token, correctly encoded", (kind, url) => {
     const { text, html } = compose({ kind, token: "a+b&c" });
     expect(text).toContain(`\n${url}\n`);
     expect(html).toContain(`href="${url.replaceAll("&", "&amp;")}"`);
   });
 
-  it("of a push asks for the reader's language where one was chosen", () => {
+  it("of a push select the recipient's language if one was chosen", () => {
     const linkFor = (language: string | null) => compose(link, language).text.match(/https:\S+/)?.[0];
     expect(linkFor(null)).toBe(`${baseUrl}/p/thetoken/r`);
     expect(linkFor("tlh")).toBe(`${baseUrl}/p/thetoken/r`);
     expect(linkFor("pt-BR")).toBe(`${baseUrl}/p/thetoken/r?locale=pt-BR`);
   });
 
-  it("lead nowhere but to the base URL of the settings, and nothing is fetched", () => {
+  it("only lead to the configured base URL, and nothing is loaded", () => {
     for (const content of contents) {
       const { text, html } = compose(content);
       for (const [link] of `${text} ${html}`.matchAll(/\w+:\/\/[^\s"<]*/g)) expect(link.startsWith(baseUrl)).toBe(true);
@@ -69,9 +69,9 @@ describe("links", () => {
 });
 
 describe.each(languages.map((messages) => [messages.locale.tag, messages] as const))(
-  "letters in %s",
+  "emails in %s",
   (tag, messages) => {
-    it("say all in that language, as text and as HTML", () => {
+    it("are in that language, as text and as HTML", () => {
       for (const content of contents) {
         const { subject, text, html } = compose(content, tag);
         expect(html).toMatch(new RegExp(`^<!doctype html><html lang="${tag}" dir="${messages.locale.dir}">`));
@@ -82,7 +82,7 @@ describe.each(languages.map((messages) => [messages.locale.tag, messages] as con
       }
     });
 
-    it("tell of a change when, from where, by which browser, and what to do", () => {
+    it("state when, from where and by which browser a change was made, and what to do", () => {
       const { text, html } = compose(notice, tag);
       const { mail, formats } = messages;
       for (const part of [mail.notices.tokenMade.text, mail.notYours, "deploy", "192.0.2.7", "Firefox", "Windows"]) {
@@ -95,16 +95,16 @@ describe.each(languages.map((messages) => [messages.locale.tag, messages] as con
   },
 );
 
-it("speak English to a reader whose language is not known", () => {
+it("uses English for a recipient whose language is not known", () => {
   expect(compose(notice, null).text).toBe(compose(notice, "en").text);
   expect(compose(notice, "tlh").text).toBe(compose(notice, "en").text);
 });
 
-it("lead nobody into an account from the address that it has lost", () => {
+it("does not link to the account from its previous address", () => {
   expect(compose({ ...notice, notice: "email_changed" }).text).not.toContain("http");
 });
 
-it("take no line, no markup and no direction from what somebody typed or sent", () => {
+it("does not take line breaks, markup or text direction from user input", () => {
   const evil = `</td><a href="https://evil.example/">x</a>\r\nBcc: eve@example.com\u2028\u202etxt`;
   const { subject, text, html } = compose({ ...notice, subject: evil, address: evil, userAgent: evil });
   expect(subject).toBe("A new API token (push.example.com)");
@@ -124,7 +124,7 @@ it("take no line, no markup and no direction from what somebody typed or sent", 
   expect(text).not.toMatch(/[\u2028\u202e\r]/);
 });
 
-it("tell no story of somebody's making", () => {
+it("cuts long user input", () => {
   const { text } = compose({ ...notice, subject: "long ".repeat(1_000) });
   expect(text.length).toBeLessThan(1_000);
 });

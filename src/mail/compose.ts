@@ -4,11 +4,9 @@ import { hourMs } from "../base/clock.ts";
 import { unreachable } from "../base/errors.ts";
 import { browserOf } from "../base/user-agent.ts";
 import { en, findMessages, type Messages } from "../i18n/i18n.ts";
-import { type Email, type EmailContent, type LinkContent, linkLifeMs, type NoticeName } from "./email.ts";
+import { type ContentOf, type Email, type EmailContent, linkLifeMs, type NoticeName } from "./email.ts";
 
-type Notice = Extract<EmailContent, { kind: "notice" }>;
-
-/** Names and addresses in a notice are somebody's input: long enough to tell what is meant, too short to tell a story. */
+/** Names and addresses in a notice are user input: cut them, so that nobody can put a text of their own into an email. */
 const factCharactersMax = 200;
 
 const noticeMessages = {
@@ -24,19 +22,19 @@ const noticeMessages = {
   single_sign_on_unlinked: "singleSignOnUnlinked",
 } as const satisfies Record<NoticeName, keyof Messages["mail"]["notices"]>;
 
-/** What every mail of an installation has from its settings. */
+/** The settings that every email depends on. */
 export interface EmailHead {
-  /** A link in a mail never comes from a request. */
+  /** Links in emails start with it. They never depend on a request: a requester could choose their host. */
   readonly baseUrl: string;
-  /** Of readers whose language is not known; undefined: English. */
+  /** The language for recipients whose language is not known; undefined: English. */
   readonly defaultLocale?: string | undefined;
 }
 
 export function composeEmail(
-  letter: Email,
+  message: Email,
   { baseUrl, defaultLocale }: EmailHead,
 ): { subject: string; text: string; html: string } {
-  const spoken = findMessages(letter.language ?? undefined);
+  const spoken = findMessages(message.language ?? undefined);
   const messages = spoken ?? findMessages(defaultLocale) ?? en;
   const { host } = new URL(baseUrl);
   const composition = {
@@ -45,7 +43,7 @@ export function composeEmail(
     action: undefined,
     afterAction: [],
     footer: messages.mail.footer({ host }),
-    ...partsOf(letter.content, messages, baseUrl, spoken === undefined ? {} : { locale: spoken.locale.tag }),
+    ...partsOf(message.content, messages, baseUrl, spoken === undefined ? {} : { locale: spoken.locale.tag }),
   };
   return {
     subject: `${composition.heading} (${host})`,
@@ -57,7 +55,7 @@ export function composeEmail(
 type Parts = Pick<Composition, "heading" | "paragraphs"> &
   Partial<Pick<Composition, "facts" | "action" | "afterAction">>;
 
-/** @param pageLocale the query by which a page speaks the reader's language, where that is known. */
+/** @param pageLocale the query that selects the recipient's language on a page; empty when it is not known. */
 function partsOf(
   content: EmailContent,
   messages: Messages,
@@ -112,7 +110,7 @@ function linkParts(
   return { heading: subject, paragraphs: [text], action: { label: action, url, note }, afterAction: [notYou] };
 }
 
-function noticeParts(content: Notice, messages: Messages, baseUrl: string): Parts {
+function noticeParts(content: ContentOf<"notice">, messages: Messages, baseUrl: string): Parts {
   const { mail, formats } = messages;
   const { subject, text } = mail.notices[noticeMessages[content.notice]];
   const facts: [string, string][] = [
@@ -126,7 +124,7 @@ function noticeParts(content: Notice, messages: Messages, baseUrl: string): Part
     paragraphs: [text],
     facts: facts.map(([name, value]) => [name, oneLine(value)] as const),
   };
-  // It goes to the address that the account has just lost: no door of the account is open from there.
+  // This email goes to the account's previous address, so it must not link to the account.
   if (content.notice === "email_changed") return { ...parts, afterAction: [mail.yours, mail.notYoursEmail] };
   return {
     ...parts,
@@ -135,8 +133,8 @@ function noticeParts(content: Notice, messages: Messages, baseUrl: string): Part
   };
 }
 
-/** What is said of the link is what held when it was asked for; that it holds still is seen to when it is sent. */
-function pushLinkParts(content: LinkContent, { mail, created, formats }: Messages, url: string): Parts {
+/** States the limits as they were when the email was queued. Delivery checks that the push has not ended since. */
+function pushLinkParts(content: ContentOf<"push_link">, { mail, created, formats }: Messages, url: string): Parts {
   const { from, viewsRemaining, expiresAt, passphraseRequired } = content;
   const { pushLink } = mail;
   const sender = from === null ? undefined : oneLine(from);
@@ -152,8 +150,8 @@ function pushLinkParts(content: LinkContent, { mail, created, formats }: Message
   };
 }
 
-/** Nothing in it leads to the push: a mail that is passed on must not open it. */
-function pushViewParts(content: Extract<EmailContent, { kind: "push_view" }>, messages: Messages): Parts {
+/** Contains no link to the push: forwarding the email must not give access to it. */
+function pushViewParts(content: ContentOf<"push_view">, messages: Messages): Parts {
   const { mail, formats, kinds } = messages;
   const { pushView, facts } = mail;
   const { name, pushKind, createdAt, at, address, userAgent, views, expireAfterViews } = content;
@@ -179,7 +177,7 @@ function browserFact(userAgent: string): string {
   return [browser, system].filter((name) => name !== "").join(", ");
 }
 
-/** Without line ends, and without the marks that turn the direction of what follows. */
+/** Removes line breaks and control characters, including those that change the text direction. */
 function oneLine(text: string): string {
   const plain = text.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
   const characters = [...plain];
@@ -192,7 +190,7 @@ function linkTo(baseUrl: string, path: string, query: Readonly<Record<string, st
   return url.href;
 }
 
-/** What stands in a mail, in order, before it becomes text or HTML. Nothing in it is markup. */
+/** The parts of an email in their order, before they are rendered as text or HTML. None of them is markup. */
 export interface Composition {
   readonly messages: Messages;
   readonly heading: string;
@@ -204,7 +202,7 @@ export interface Composition {
   readonly footer: string;
 }
 
-/** Programs that show mails know few of the rules that browsers know, and drop style sheets: each element has its own. */
+/** Mail clients drop style sheets and support few CSS rules, so each element has its own style. */
 const style = {
   body: { margin: 0, padding: "24px 12px", backgroundColor: "#f5f6f3", color: "#16201d" },
   card: {
@@ -252,8 +250,8 @@ const style = {
 } as const satisfies Record<string, CSSProperties>;
 
 /**
- * Nothing in it is fetched from anywhere: no image, no style sheet, nothing that tells that the mail was opened. Written
- * without JSX, because the domain and its commands also run from their sources, which Node reads without a build.
+ * Loads nothing: no image, no style sheet, nothing that reveals that the email was opened. Written without JSX, because
+ * Node also runs the domain and its commands from their sources, without a build.
  */
 export function renderHtml({ messages, heading, paragraphs, facts, action, afterAction, footer }: Composition): string {
   const { tag, dir } = messages.locale;
@@ -263,7 +261,7 @@ export function renderHtml({ messages, heading, paragraphs, facts, action, after
     h("meta", { name: "format-detection", content: "telephone=no, date=no, address=no, email=no" }),
     h("title", null, heading),
   ]);
-  // Many programs show the body alone: what the text is written in must stand there too.
+  // Many mail clients show the body alone, so the language and direction are repeated there.
   const card = h("div", { lang: tag, dir, style: style.card }, [
     h("h1", { style: style.heading }, heading),
     ...paragraphs.map(paragraph),
@@ -303,7 +301,7 @@ function actionParagraphs(
   ];
 }
 
-/** The same in plain text, links on lines of their own. */
+/** As plain text, with each link on a line of its own. */
 export function renderText({ heading, paragraphs, facts, action, afterAction, footer }: Composition): string {
   const blocks = [
     heading,

@@ -18,7 +18,7 @@ import type { Sending } from "./smtp.ts";
 
 const attemptsAndDue = sql<[], { attempts: number; dueAt: number }>("SELECT attempts, due_at AS dueAt FROM outbox");
 
-test("a letter leaves once, and its row goes", async () => {
+test("a sent email is removed from the outbox", async () => {
   await using mail = openTestMail({ answer: () => accepted });
   await mail.put("ada@example.com");
   await mail.put("bob@example.com", resetEmail);
@@ -28,7 +28,7 @@ test("a letter leaves once, and its row goes", async () => {
   expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
 });
 
-test("what a server does not take now is tried again after a minute, then ever later, up to six hours", async () => {
+test("a temporary refusal is retried after a minute, then at growing intervals of up to six hours", async () => {
   await using mail = openTestMail({ answer: () => refused(false) });
   await mail.put("ada@example.com");
   const waits: number[] = [];
@@ -55,7 +55,7 @@ test("what a server does not take now is tried again after a minute, then ever l
   expect(await mail.store.failed(10, 0)).toMatchObject([{ lastError: "The mail server refused the recipient." }]);
 });
 
-test("every attempt carries the same Message-ID and date, so that a copy can be told to be one", async () => {
+test("every attempt has the same Message-ID and date, so that duplicates can be recognised", async () => {
   const answers = [refused(false), accepted];
   await using mail = openTestMail({ answer: () => answers.shift() ?? accepted });
   await mail.put("ada@example.com");
@@ -67,7 +67,7 @@ test("every attempt carries the same Message-ID and date, so that a copy can be 
   expect(first?.messageId).toMatch(/^[0-9a-f]{32}@push\.example\.com$/);
 });
 
-test("a permanent refusal ends after three tries, and the row says why", async () => {
+test("a permanent refusal ends delivery after three attempts, and the row says why", async () => {
   await using mail = openTestMail({ answer: () => refused(true) });
   await mail.put("ada@example.com");
   for (let round = 0; round < 10; round += 1) {
@@ -79,7 +79,7 @@ test("a permanent refusal ends after three tries, and the row says why", async (
   expect(mail.logLines.at(-1)).toContain('"event":"mail_given_up"');
 });
 
-test("a link that nobody could use any more is not sent, nor tried for longer than it lives", async () => {
+test("an expired link is not sent, and delivery stops when the link expires", async () => {
   let answer: Sending = refused(false);
   await using mail = openTestMail({ answer: () => answer });
   await mail.put("ada@example.com", resetEmail);
@@ -94,10 +94,10 @@ test("a link that nobody could use any more is not sent, nor tried for longer th
   mail.clock.advance(hourMs);
   await mail.run();
   expect(mail.recipients()).not.toContain("bob@example.com");
-  expect((await mail.store.failed(1, 0))[0]?.lastError).toContain("had run out");
+  expect((await mail.store.failed(1, 0))[0]?.lastError).toContain("had expired");
 });
 
-test("a letter whose key is lost fails with a sentence and blocks nobody", async () => {
+test("an email whose key is lost fails with a reason and does not block others", async () => {
   const folder = makeFolder();
   const other = createKeyring([Buffer.alloc(32, 8)], systemRandom);
   {
@@ -111,7 +111,7 @@ test("a letter whose key is lost fails with a sentence and blocks nobody", async
   expect(await mail.store.failed(10, 0)).toMatchObject([{ lastError: expect.stringContaining("cannot be opened") }]);
 });
 
-test("a letter moved to another row does not open", async () => {
+test("an email moved to another row cannot be opened", async () => {
   await using mail = openTestMail({ answer: () => accepted });
   await mail.put("ada@example.com");
   await mail.db.autocommit({ retry: "whenNotExecuted" }).run(sql("UPDATE outbox SET id = id + 100"));
@@ -120,7 +120,7 @@ test("a letter moved to another row does not open", async () => {
   expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: 1 });
 });
 
-test("while the server is down one letter after the other asks it, and then all leave", async () => {
+test("while the mail server is down, one email at a time tries it; afterwards all are sent", async () => {
   let answer: Sending = unavailable;
   await using mail = openTestMail({ answer: () => answer });
   for (let n = 0; n < 30; n += 1) await mail.put(`${n}@example.com`);
@@ -142,7 +142,7 @@ test("while the server is down one letter after the other asks it, and then all 
   expect(new Set(mail.recipients()).size).toBe(30);
 });
 
-test("a mail server that comes back after hours is found within minutes", async () => {
+test("delivery resumes within minutes when the mail server is back after hours", async () => {
   let answer: Sending = unavailable;
   await using mail = openTestMail({ answer: () => answer });
   await mail.put("ada@example.com");
@@ -158,12 +158,12 @@ test("a mail server that comes back after hours is found within minutes", async 
   expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
 });
 
-test("two processes never send the same letter at once", async () => {
+test("two processes never send the same email at once", async () => {
   const folder = makeFolder();
-  const inHand = new Set<string>();
+  const inFlight = new Set<string>();
   const answer = async ({ to }: { to: string }) => {
-    expect(inHand.has(to)).toBe(false);
-    inHand.add(to);
+    expect(inFlight.has(to)).toBe(false);
+    inFlight.add(to);
     await new Promise(setImmediate);
     return accepted;
   };
@@ -171,13 +171,13 @@ test("two processes never send the same letter at once", async () => {
   await using two = openTestMail({ folder, answer, clock: one.clock });
   for (let n = 0; n < 40; n += 1) await one.put(`${n}@example.com`);
   await Promise.all([one.run(), two.run()]);
-  expect([...one.recipients(), ...two.recipients()].sort()).toEqual([...inHand].sort());
-  expect(inHand.size).toBe(40);
+  expect([...one.recipients(), ...two.recipients()].sort()).toEqual([...inFlight].sort());
+  expect(inFlight.size).toBe(40);
   expect(one.sent.length).toBeGreaterThan(0);
   expect(two.sent.length).toBeGreaterThan(0);
 });
 
-test("a letter in the hands of a process that died is taken over after its lease", async () => {
+test("an email claimed by a dead process is sent by another one after the lease", async () => {
   const folder = makeFolder();
   await using dead = openTestMail({ folder, answer: () => new Promise<Sending>(() => undefined) });
   await dead.put("ada@example.com");
@@ -191,7 +191,7 @@ test("a letter in the hands of a process that died is taken over after its lease
   expect(mail.recipients()).toEqual(["ada@example.com"]);
 });
 
-test("who comes back late does not undo what another process has done since", async () => {
+test("a late result does not overwrite what another process has done since", async () => {
   const folder = makeFolder();
   const late = Promise.withResolvers<Sending>();
   await using slow = openTestMail({ folder, answer: () => late.promise });
@@ -207,7 +207,7 @@ test("who comes back late does not undo what another process has done since", as
   expect(await quick.db.read.all(attemptsAndDue)).toMatchObject([{ attempts: 2 }]);
 });
 
-test("a stop leaves the letter in its place, without counting the try", async () => {
+test("stopping releases the email without counting the attempt", async () => {
   const stop = new AbortController();
   const answer = (_: unknown, stopping: AbortSignal): Sending => {
     stop.abort();
@@ -224,7 +224,7 @@ test("a stop leaves the letter in its place, without counting the try", async ()
   ]);
 });
 
-test("a clock that is set back holds no letter for years", async () => {
+test("moving the clock back does not delay an email for years", async () => {
   const answers = [unavailable, accepted];
   await using mail = openTestMail({ answer: () => answers.shift() ?? accepted });
   mail.clock.advance(4_000 * dayMs);
@@ -236,7 +236,7 @@ test("a clock that is set back holds no letter for years", async () => {
   expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
 });
 
-test("of the failed ones the newest thousand stay", async () => {
+test("the newest thousand failed emails are kept", async () => {
   await using mail = openTestMail({ answer: () => accepted });
   const lost = testKeyring.seal("elsewhere", Buffer.alloc(1));
   await mail.db.write(async (tx) => {
@@ -247,7 +247,7 @@ test("of the failed ones the newest thousand stay", async () => {
   expect((await mail.store.failed(1, 0))[0]?.id).toBe(failedMax + 3);
 });
 
-test("no log line tells who gets a mail or what it says", async () => {
+test("log lines contain neither recipients nor contents", async () => {
   const answers = [refused(false), unavailable, refused(true), accepted];
   await using mail = openTestMail({ answer: () => answers.shift() ?? accepted });
   await mail.put("ada@example.com", resetEmail);

@@ -5,140 +5,150 @@ import { digest } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Events } from "../telemetry/events.ts";
 import { composeEmail, type EmailHead } from "./compose.ts";
-import { type Email, type EmailContent, type LinkContent, linkLifeOf, openEmail } from "./email.ts";
-import type { Mailer, MailFailure, Message } from "./smtp.ts";
+import { type ContentOf, type Email, type EmailContent, linkLifeOf, openEmail } from "./email.ts";
+import type { Mailer, MailFailure, OutgoingMessage } from "./smtp.ts";
 import type { EmailStore, StoredEmail } from "./store/emails.ts";
 
-/** Longer than any sending takes. When a process dies while it sends, another one takes over after this. */
+/** Longer than any delivery attempt takes. If the process dies while sending, another one takes over after this. */
 const leaseMs = 2 * minuteMs;
 const retryMsMin = minuteMs;
 const refusedRetryMsMax = 6 * hourMs;
-/** A server that is back shall not be found hours later; that it is not asked too often is what the rest is for. */
+/** Short, so that emails leave soon after the mail server is back. The pause limits how often a dead server is tried. */
 const unavailableRetryMsMax = 15 * minuteMs;
 const givenUpAfterMs = 3 * dayMs;
 /**
- * Some servers refuse for good what they take at the next try. A link's fate is told to whoever sent it, who waits for
- * it and may have mistyped the address: there the first refusal is the answer (RFC 5321, section 4.2.1).
+ * Some servers refuse permanently what they accept at the next attempt (RFC 5321, section 4.2.1). The sender of a push's
+ * link sees the result and may have mistyped the address, so the first refusal counts there.
  */
 const permanentRefusalsMax = 3;
 const linkPermanentRefusalsMax = 1;
-const restMsMin = 5 * secondMs;
-const restMsMax = minuteMs;
+const pauseMsMin = 5 * secondMs;
+const pauseMsMax = minuteMs;
 const batchMax = 50;
 export const failedMax = 1_000;
+
+/** The part of a link delivery that the rest of the program decides. Each call may be repeated. */
+export interface LinkEmails {
+  /** The push can still be retrieved. Called right before the link is sent. */
+  isRetrievable(content: ContentOf<"push_link">): Promise<boolean>;
+  settle(content: ContentOf<"push_link">, fate: "sent" | "given_up"): Promise<void>;
+  /** An attempt has failed and will be repeated. */
+  putOff(content: ContentOf<"push_link">): Promise<void>;
+}
 
 interface Deps extends EmailHead {
   readonly store: EmailStore;
   readonly keyring: Keyring;
-  readonly mailer: Mailer;
+  readonly mailer: Pick<Mailer, "send">;
   readonly clock: Clock;
   readonly random: Random;
   readonly events: Pick<Events, "mailSent" | "mailPutOff" | "mailGivenUp">;
   readonly linkEmails: LinkEmails;
 }
 
-export interface Delivery {
-  /**
-   * Sends what is due, a bounded number, one after the other. A mail leaves at least once: when the process dies between
-   * the server's yes and its own note of it, the mail is sent again, under the same Message-ID.
-   */
-  deliverDue(stop: AbortSignal): Promise<void>;
-}
-
 const failures = {
-  unreadable: { code: "unreadable", sentence: "The letter cannot be opened: the master key that sealed it is gone." },
+  unreadable: {
+    code: "unreadable",
+    sentence: "The email cannot be opened: its master key is not configured any more.",
+  },
   pushEnded: { code: "push_ended", sentence: "The push had ended before its link could be sent." },
-  linkOver: { code: "link_over", sentence: "The link in it had run out before it could be sent." },
+  linkOver: { code: "link_over", sentence: "The link in the email had expired before it could be sent." },
 } as const satisfies Record<string, MailFailure>;
 
-export function createDelivery(deps: Deps): Delivery {
-  const { store, clock, events } = deps;
-  /** While the server cannot be worked with, one email after the other asks it whether it can again. */
-  let restsUntil = Number.NEGATIVE_INFINITY;
-  let restMs = 0;
+export type Delivery = ReturnType<typeof createDelivery>;
 
-  /** Told before the email's own row is changed: told twice when the process dies in between, never not at all. */
+export function createDelivery(deps: Deps) {
+  const { store, clock, events } = deps;
+  /** While the mail server is unavailable, one email at a time tries whether it is back. */
+  let pausedUntil = Number.NEGATIVE_INFINITY;
+  let pauseMs = 0;
+
+  /** Runs before the email's row changes: if the process dies in between, the result is reported twice, never lost. */
   async function settle(content: EmailContent, fate: "sent" | "given_up"): Promise<void> {
     if (content.kind === "push_link") await deps.linkEmails.settle(content, fate);
   }
 
-  async function giveUp(stored: StoredEmail, letter: Email | undefined, failure: MailFailure): Promise<"done"> {
-    if (letter !== undefined) await settle(letter.content, "given_up");
+  async function giveUp(stored: StoredEmail, message: Email | undefined, failure: MailFailure): Promise<"done"> {
+    if (message !== undefined) await settle(message.content, "given_up");
     await store.giveUp(stored, failure.sentence, failedMax);
-    tellGivenUp(stored, letter?.content.kind ?? "unknown", failure);
+    logGivenUp(stored, message?.content.kind ?? "unknown", failure);
     return "done";
   }
 
-  function tellGivenUp({ id, attempts }: StoredEmail, kind: string, { code }: MailFailure): void {
+  function logGivenUp({ id, attempts }: StoredEmail, kind: string, { code }: MailFailure): void {
     events.mailGivenUp({ id, kind, attempts, code });
   }
 
-  /** The link leads nowhere any more: not sent, and nothing that an administrator should look into. */
+  /** The push has ended: its link is not sent, and no failure is kept for administrators. */
   async function drop(stored: StoredEmail, { content }: Email): Promise<"done"> {
     await settle(content, "given_up");
     await store.remove(stored.id);
-    tellGivenUp(stored, content.kind, failures.pushEnded);
+    logGivenUp(stored, content.kind, failures.pushEnded);
     return "done";
   }
 
-  async function putOff(stored: StoredEmail, letter: Email, failure: MailFailure, maxMs: number): Promise<"done"> {
-    const { kind } = letter.content;
+  async function putOff(stored: StoredEmail, message: Email, failure: MailFailure, maxMs: number): Promise<"done"> {
+    const { content } = message;
     const dueAt = clock.now() + retryAfterMs(stored.attempts, maxMs, deps.random);
-    if (dueAt >= uselessFrom(stored, letter)) return await giveUp(stored, letter, failure);
-    if (letter.content.kind === "push_link") await deps.linkEmails.putOff(letter.content);
+    if (dueAt >= uselessFrom(stored, message)) return await giveUp(stored, message, failure);
+    if (content.kind === "push_link") await deps.linkEmails.putOff(content);
     await store.postpone(stored, dueAt, failure.sentence);
-    events.mailPutOff({ id: stored.id, kind, attempts: stored.attempts, code: failure.code });
+    events.mailPutOff({ id: stored.id, kind: content.kind, attempts: stored.attempts, code: failure.code });
     return "done";
   }
 
-  /** @returns "rest" when the server is not to be asked again at once. */
-  async function deliver(stored: StoredEmail, stop: AbortSignal): Promise<"done" | "rest"> {
-    const letter = openEmail(deps.keyring, stored.id, stored.emailSealed);
-    if (letter === undefined) return await giveUp(stored, undefined, failures.unreadable);
-    const { content } = letter;
+  /** @returns "pause": do not use the mail server again at once. */
+  async function deliver(stored: StoredEmail, stop: AbortSignal): Promise<"done" | "pause"> {
+    const message = openEmail(deps.keyring, stored.id, stored.emailSealed);
+    if (message === undefined) return await giveUp(stored, undefined, failures.unreadable);
+    const { content } = message;
     const { kind } = content;
-    const ends = linkEnd(stored, letter);
-    if (ends !== undefined && clock.now() >= ends) return await giveUp(stored, letter, failures.linkOver);
-    if (content.kind === "push_link" && !(await deps.linkEmails.isOfUse(content))) return await drop(stored, letter);
+    const expiresAt = linkExpiry(stored, message);
+    if (expiresAt !== undefined && clock.now() >= expiresAt) return await giveUp(stored, message, failures.linkOver);
+    if (kind === "push_link" && !(await deps.linkEmails.isRetrievable(content))) return await drop(stored, message);
 
-    const sending = await deps.mailer.send(messageOf(stored, letter, deps), stop);
+    const sending = await deps.mailer.send(outgoing(stored, message, deps), stop);
     switch (sending.outcome) {
       case "accepted":
-        restMs = 0;
+        pauseMs = 0;
         await settle(content, "sent");
         await store.remove(stored.id);
         events.mailSent({ id: stored.id, kind, attempts: stored.attempts });
         return "done";
       case "refused":
-        restMs = 0;
+        pauseMs = 0;
         if (!sending.permanent || stored.attempts < permanentRefusalsMaxOf(kind)) {
-          return await putOff(stored, letter, sending.failure, refusedRetryMsMax);
+          return await putOff(stored, message, sending.failure, refusedRetryMsMax);
         }
-        return await giveUp(stored, letter, sending.failure);
+        return await giveUp(stored, message, sending.failure);
       case "unavailable":
-        await putOff(stored, letter, sending.failure, unavailableRetryMsMax);
-        return "rest";
+        await putOff(stored, message, sending.failure, unavailableRetryMsMax);
+        return "pause";
       case "stopped":
         await store.release(stored, clock.now());
-        return "rest";
+        return "pause";
       default:
         return unreachable(sending);
     }
   }
 
   return {
-    async deliverDue(stop) {
+    /**
+     * Sends due emails one after the other, a bounded number of them. Each is sent at least once: if the process dies
+     * between the server's acceptance and the write that records it, the email is sent again with the same Message-ID.
+     */
+    async deliverDue(stop: AbortSignal): Promise<void> {
       for (let count = 0; count < batchMax && !stop.aborted; count += 1) {
         const now = clock.now();
-        // A rest that begins in the future was begun by a clock that has been set back since.
-        if (now < restsUntil && restsUntil - now <= restMsMax) return;
+        // A pause longer than the maximum was set before the clock was moved back: ignore it.
+        if (now < pausedUntil && pausedUntil - now <= pauseMsMax) return;
         const window = { now, farthest: now + farthestMs };
-        if (!(await store.anyDue(window))) return;
+        if (!(await store.hasDue(window))) return;
         const stored = await store.claimDue(window, now + leaseMs);
         if (stored === undefined) return;
-        if ((await deliver(stored, stop)) === "rest") {
-          restMs = Math.min(restMsMax, Math.max(restMsMin, 2 * restMs));
-          restsUntil = clock.now() + restMs;
+        if ((await deliver(stored, stop)) === "pause") {
+          pauseMs = Math.min(pauseMsMax, Math.max(pauseMsMin, 2 * pauseMs));
+          pausedUntil = clock.now() + pauseMs;
         }
       }
     },
@@ -149,40 +159,31 @@ function permanentRefusalsMaxOf(kind: EmailContent["kind"]): number {
   return kind === "push_link" ? linkPermanentRefusalsMax : permanentRefusalsMax;
 }
 
-/** 1 minute, doubled each time, and up to a quarter more by chance, so that many do not come at once. */
+/** 1 minute, doubled at each attempt, plus up to a quarter at random, so that many emails do not become due together. */
 function retryAfterMs(attempts: number, maxMs: number, random: Random): number {
   const doubled = Math.min(maxMs, retryMsMin * 2 ** Math.min(attempts - 1, 20));
-  const chance = random.bytes(4).readUInt32BE() / 2 ** 32;
-  return Math.round(doubled * (1 + chance / 4));
+  const fraction = random.bytes(4).readUInt32BE() / 2 ** 32;
+  return Math.round(doubled * (1 + fraction / 4));
 }
 
 const farthestMs = refusedRetryMsMax * 1.25 + leaseMs;
 
-function linkEnd({ createdAt }: StoredEmail, letter: Email): number | undefined {
-  const life = linkLifeOf(letter.content.kind);
+function linkExpiry({ createdAt }: StoredEmail, message: Email): number | undefined {
+  const life = linkLifeOf(message.content.kind);
   return life === undefined ? undefined : createdAt + life;
 }
 
-function uselessFrom(stored: StoredEmail, letter: Email): number {
-  return linkEnd(stored, letter) ?? stored.createdAt + givenUpAfterMs;
+function uselessFrom(stored: StoredEmail, message: Email): number {
+  return linkExpiry(stored, message) ?? stored.createdAt + givenUpAfterMs;
 }
 
-/** The envelope is new for each email, so its digest names the email to nobody and never names two. */
-function messageOf(stored: StoredEmail, letter: Email, head: EmailHead): Message {
+/** The Message-ID comes from the sealed bytes, which differ for every email: it is unique and reveals nothing. */
+function outgoing(stored: StoredEmail, message: Email, head: EmailHead): OutgoingMessage {
   const id = digest(stored.emailSealed.toString("base64")).toString("hex").slice(0, 32);
   return {
-    to: letter.to,
-    ...composeEmail(letter, head),
+    to: message.to,
+    ...composeEmail(message, head),
     messageId: `${id}@${new URL(head.baseUrl).hostname}`,
     date: stored.createdAt,
   };
-}
-
-/** What this room does not know of mails with the link of a push. Each may be told twice. */
-export interface LinkEmails {
-  /** The link still opens something; asked right before the mail is sent. */
-  isOfUse(letter: LinkContent): Promise<boolean>;
-  settle(letter: LinkContent, fate: "sent" | "given_up"): Promise<void>;
-  /** It was tried, and will be again. */
-  putOff(letter: LinkContent): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { hourMs } from "../base/clock.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { SealedColumn } from "../database/sealed-column.ts";
 
-/** What changed in an account, for its owner to know. */
+/** Changes of an account that its owner is notified of. */
 const noticeNames = [
   "new_client",
   "password_changed",
@@ -18,79 +18,84 @@ const noticeNames = [
 
 export type NoticeName = (typeof noticeNames)[number];
 
-export function isNoticeName(value: unknown): value is NoticeName {
-  return noticeNames.some((name) => name === value);
-}
-
-/** What a mail says. Its sentences are made when it is sent, in the language of its reader. `token` completes a link. */
-export type EmailContent =
-  | { readonly kind: "confirm_account"; readonly token: string }
-  | { readonly kind: "confirm_new_email"; readonly token: string }
-  | { readonly kind: "reset_password"; readonly token: string }
-  /** Somebody signed up with, or asked to move to, the address of an account that stands. */
-  | { readonly kind: "already_registered" }
-  /** An operator tries whether mails leave. */
-  | { readonly kind: "test" }
-  | {
-      readonly kind: "notice";
-      readonly notice: NoticeName;
-      /** What it is about, e.g. the name of a token; "" when there is nothing to name. */
-      readonly subject: string;
-      readonly at: number;
-      readonly address: string;
-      readonly userAgent: string;
-    }
-  | LinkContent
-  | {
-      /** Somebody has opened a push, and its owner wanted to know. */
-      readonly kind: "push_view";
-      /** "": it has none. */
-      readonly name: string;
-      readonly pushKind: PushKind;
-      readonly createdAt: number;
-      readonly at: number;
-      readonly address: string;
-      readonly userAgent: string;
-      readonly views: number;
-      readonly expireAfterViews: number;
-    };
-
-/** The link of a push, from its owner to somebody. */
-export interface LinkContent {
-  readonly kind: "push_link";
-  readonly pushId: number;
-  readonly linkDeliveryId: number;
-  /** Of the recipient in the link delivery. */
-  readonly recipientIndex: number;
-  /** The link without its origin. */
-  readonly path: string;
-  readonly passphraseRequired: boolean;
-  readonly viewsRemaining: number;
-  readonly expiresAt: number;
-  /** The sender's address; null: it is not known to be theirs. */
-  readonly from: string | null;
-}
-
 const pushKinds = ["text", "file", "url", "qr"] as const;
-export type PushKind = (typeof pushKinds)[number];
 
-export function isPushKind(value: unknown): value is PushKind {
-  return pushKinds.some((kind) => kind === value);
-}
+const isText = (value: unknown) => typeof value === "string";
+const isNumber = (value: unknown) => typeof value === "number";
+const isFlag = (value: unknown) => typeof value === "boolean";
+const isTextOrNull = (value: unknown): value is string | null => value === null || isText(value);
+const isNoticeName = (value: unknown): value is NoticeName => noticeNames.some((name) => name === value);
+const isPushKind = (value: unknown): value is (typeof pushKinds)[number] => pushKinds.some((kind) => kind === value);
 
-export type EmailKind = EmailContent["kind"];
+/**
+ * What each kind of email needs besides its kind. The text is composed when the email is sent, in the recipient's
+ * language. `token` completes a link; `address` and `userAgent` describe the client that caused the email.
+ */
+const contents = {
+  confirm_account: { token: isText },
+  confirm_new_email: { token: isText },
+  reset_password: { token: isText },
+  /** Somebody signed up with, or wanted to change to, an email address that already has an account. */
+  already_registered: {},
+  /** An operator tests whether this server can send email. */
+  test: {},
+  notice: {
+    notice: isNoticeName,
+    /** What the notice is about, e.g. the name of a token; "": nothing with a name. */
+    subject: isText,
+    at: isNumber,
+    address: isText,
+    userAgent: isText,
+  },
+  /** The link of a push, from its owner to a recipient. */
+  push_link: {
+    pushId: isNumber,
+    linkDeliveryId: isNumber,
+    /** Index of the recipient in the link delivery. */
+    recipientIndex: isNumber,
+    /** The link without its origin. */
+    path: isText,
+    passphraseRequired: isFlag,
+    viewsRemaining: isNumber,
+    expiresAt: isNumber,
+    /** The sender's email address; null: it is not confirmed. */
+    from: isTextOrNull,
+  },
+  /** View notification: a push was viewed, and its owner asked to be notified. */
+  push_view: {
+    /** "": the push has no name. */
+    name: isText,
+    pushKind: isPushKind,
+    createdAt: isNumber,
+    at: isNumber,
+    address: isText,
+    userAgent: isText,
+    views: isNumber,
+    expireAfterViews: isNumber,
+  },
+};
+
+export type EmailKind = keyof typeof contents;
+
+type Checked<Fields> = {
+  readonly [Name in keyof Fields]: Fields[Name] extends (value: unknown) => value is infer Value ? Value : never;
+};
+
+export type ContentOf<Kind extends EmailKind> = { readonly kind: Kind } & Checked<(typeof contents)[Kind]>;
+
+export type EmailContent = { [Kind in EmailKind]: ContentOf<Kind> }[EmailKind];
 
 export interface Email {
-  /** One normalised e-mail address. */
+  /** One normalised email address. */
   readonly to: string;
-  /** The reader's language; null: English. */
+  /** The recipient's language tag; null: the server's default language. */
   readonly language: string | null;
   readonly content: EmailContent;
 }
 
 /**
- * How long a link works, counted from the moment its email is put. Whoever makes the links keeps to it: the mail says
- * it, and a email whose link is over is not sent any more.
+ * How long a link works after its email was queued. The code that creates the links enforces the same limits: the email
+ * states them, and an email whose link has expired is not sent.
  */
 export const linkLifeMs = {
   confirm_account: 24 * hourMs,
@@ -98,9 +103,10 @@ export const linkLifeMs = {
   reset_password: hourMs,
 } as const satisfies Partial<Record<EmailKind, number>>;
 
-/** undefined: it has no link that ends. */
+/** undefined: emails of this kind have no link that expires by itself. */
 export function linkLifeOf(kind: EmailKind): number | undefined {
-  return kind in linkLifeMs ? linkLifeMs[kind as keyof typeof linkLifeMs] : undefined;
+  const lives: Readonly<Partial<Record<EmailKind, number>>> = linkLifeMs;
+  return lives[kind];
 }
 
 const emailContext = (id: number) => `outbox:${id}:email`;
@@ -113,67 +119,28 @@ export const sealedEmails: SealedColumn = {
   contextOf: (id) => emailContext(Number(id)),
 };
 
-export function sealEmail(keyring: Keyring, id: number, letter: Email): Buffer {
-  return keyring.seal(emailContext(id), Buffer.from(JSON.stringify(letter), "utf8"));
+export function sealEmail(keyring: Keyring, id: number, message: Email): Buffer {
+  return keyring.seal(emailContext(id), Buffer.from(JSON.stringify(message), "utf8"));
 }
 
-/** undefined: its key is not among the given ones any more, or it holds what this version does not know. */
+/** @returns undefined: its master key is not configured any more, or another version of this program wrote it. */
 export function openEmail(keyring: Keyring, id: number, sealed: Uint8Array): Email | undefined {
   const plain = keyring.open(emailContext(id), sealed);
-  return plain === undefined ? undefined : emailOf(JSON.parse(plain.toString("utf8")));
+  const message: unknown = plain === undefined ? undefined : JSON.parse(plain.toString("utf8"));
+  return isEmail(message) ? message : undefined;
 }
 
-function emailOf(value: unknown): Email | undefined {
-  if (!isObject(value) || typeof value.to !== "string" || !isObject(value.content)) return undefined;
-  const content = contentOf(value.content);
-  const language = typeof value.language === "string" ? value.language : null;
-  return content === undefined ? undefined : { to: value.to, language, content };
+function isEmail(value: unknown): value is Email {
+  return isObject(value) && isText(value.to) && isTextOrNull(value.language) && isContent(value.content);
 }
 
-function contentOf(value: Readonly<Record<string, unknown>>): EmailContent | undefined {
-  switch (value.kind) {
-    case "confirm_account":
-    case "confirm_new_email":
-    case "reset_password":
-      return typeof value.token === "string" ? { kind: value.kind, token: value.token } : undefined;
-    case "already_registered":
-    case "test":
-      return { kind: value.kind };
-    case "notice": {
-      const { notice, subject, at, address, userAgent } = value;
-      if (!isNoticeName(notice) || typeof at !== "number") return undefined;
-      if (typeof subject !== "string" || typeof address !== "string" || typeof userAgent !== "string") return undefined;
-      return { kind: "notice", notice, subject, at, address, userAgent };
-    }
-    case "push_link":
-      return linkContentOf(value);
-    case "push_view":
-      return viewContentOf(value);
-    default:
-      return undefined;
-  }
+function isContent(value: unknown): value is EmailContent {
+  if (!isObject(value) || !isKind(value.kind)) return false;
+  return Object.entries(contents[value.kind]).every(([name, isValid]) => isValid(value[name]));
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function linkContentOf(value: Fields): EmailContent | undefined {
-  const { pushId, linkDeliveryId, recipientIndex, path, passphraseRequired, viewsRemaining, expiresAt, from } = value;
-  if (typeof pushId !== "number" || typeof linkDeliveryId !== "number" || typeof recipientIndex !== "number")
-    return undefined;
-  if (typeof path !== "string" || typeof passphraseRequired !== "boolean") return undefined;
-  if (typeof viewsRemaining !== "number" || typeof expiresAt !== "number") return undefined;
-  const sender = typeof from === "string" ? from : null;
-  const limits = { passphraseRequired, viewsRemaining, expiresAt };
-  return { kind: "push_link", pushId, linkDeliveryId, recipientIndex, path, ...limits, from: sender };
-}
-
-function viewContentOf(value: Fields): EmailContent | undefined {
-  const { name, pushKind, createdAt, at, address, userAgent, views, expireAfterViews } = value;
-  if (typeof name !== "string" || !isPushKind(pushKind)) return undefined;
-  if (typeof createdAt !== "number" || typeof at !== "number") return undefined;
-  if (typeof address !== "string" || typeof userAgent !== "string") return undefined;
-  if (typeof views !== "number" || typeof expireAfterViews !== "number") return undefined;
-  return { kind: "push_view", name, pushKind, createdAt, at, address, userAgent, views, expireAfterViews };
+function isKind(value: unknown): value is EmailKind {
+  return isText(value) && Object.hasOwn(contents, value);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -26,8 +26,8 @@ async function deliverAll({ domain, clock }: TestDomain) {
   }
 }
 
-describe("the failed mails", () => {
-  it("tell administrators to whom, what kind, when and why, but never what they say", async () => {
+describe("failed emails", () => {
+  it("show administrators recipient, kind, time and reason, but never the content", async () => {
     const { sink, world } = await openMailDomain();
     await using _ = world;
     const at = world.clock.now();
@@ -46,7 +46,7 @@ describe("the failed mails", () => {
     expect(await world.domain.mail.failedEmails(2)).toEqual([]);
   });
 
-  it("can be sent again, unless their link is over, or be discarded", async () => {
+  it("can be retried, unless their link has expired, or be discarded", async () => {
     const { sink, world } = await openMailDomain();
     await using _ = world;
     const { mail } = world.domain;
@@ -60,7 +60,7 @@ describe("the failed mails", () => {
     expect(await mail.retry(1, nothingElse)).toBe("queued");
     expect(await mail.retry(1, nothingElse)).toBe("unknown");
     await deliverAll(world);
-    expect(sink.letters()).toMatchObject([{ recipients: ["ada@example.com"] }]);
+    expect(sink.messages()).toMatchObject([{ recipients: ["ada@example.com"] }]);
     expect(await mail.retry(1, nothingElse)).toBe("unknown");
     expect(await mail.discard(1, nothingElse)).toBe(false);
 
@@ -74,7 +74,7 @@ describe("the failed mails", () => {
     expect((await mail.failedEmails(1)).map(({ id }) => id)).toEqual([2]);
   });
 
-  it("cannot be told apart by a number once they are gone: none is given twice", async () => {
+  it("never reuse the id of a removed email", async () => {
     const { world } = await openMailDomain();
     await using _ = world;
     await put(world, "ada@example.com");
@@ -83,7 +83,7 @@ describe("the failed mails", () => {
     expect(await readRows(world.domain.db, "SELECT id FROM outbox")).toEqual([{ id: 2 }]);
   });
 
-  it("that wait are not discarded, nor sent again before their time", async () => {
+  it("do not include waiting emails: those can be neither discarded nor retried", async () => {
     const { world } = await openMailDomain();
     await using _ = world;
     await put(world, "ada@example.com");
@@ -91,7 +91,7 @@ describe("the failed mails", () => {
     expect(await world.domain.mail.retry(1, nothingElse)).toBe("unknown");
   });
 
-  it("stay for 30 days, in pages", async () => {
+  it("are kept for 30 days and listed in pages", async () => {
     const { world } = await openMailDomain();
     await using _ = world;
     const { mail, db } = world.domain;
@@ -114,7 +114,7 @@ describe("the failed mails", () => {
   });
 });
 
-it("leaves what waits where it is when mail is switched off", async () => {
+it("keeps waiting emails when mail is switched off", async () => {
   const { world } = await openMailDomain();
   await put(world, "ada@example.com");
   await world.domain.close();

@@ -9,24 +9,24 @@ import {
 } from "../../test/support/test-mail.ts";
 import { waitingMax } from "./outbox.ts";
 
-test("a letter of a tx that is undone never leaves", async () => {
+test("an email of a transaction that is rolled back is never sent", async () => {
   await using mail = openTestMail({ answer: () => accepted });
-  const undone = mail.db.write(async (tx) => {
+  const rolledBack = mail.db.write(async (tx) => {
     await mail.outbox.put(tx, { to: "ada@example.com", language: null, content: noticeEmail }, mail.clock.now());
-    throw new Error("undone");
+    throw new Error("rolled back");
   });
-  await expect(undone).rejects.toThrow("undone");
+  await expect(rolledBack).rejects.toThrow("rolled back");
   await mail.run();
   expect(mail.sent).toEqual([]);
 });
 
-test("nothing is kept while mails are off", async () => {
+test("nothing is queued while emails are off", async () => {
   await using mail = openTestMail({ answer: () => accepted, open: false });
   await mail.put("ada@example.com");
   expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
 });
 
-test("strangers cannot fill the disk while no mail leaves, and a notice is never dropped", async () => {
+test("strangers cannot fill the disk while the mail server is down, and notices are never dropped", async () => {
   await using mail = openTestMail({ answer: () => unavailable });
   const sealed = testKeyring.seal("filler", Buffer.alloc(1));
   await mail.db.write(async (tx) => {

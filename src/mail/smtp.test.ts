@@ -4,9 +4,9 @@ import { testConfig } from "../../test/support/domain.ts";
 import { type MailSink, startMailSink } from "../../test/support/mail-sink.ts";
 import { going } from "../../test/support/test-mail.ts";
 import type { MailSettings } from "../config/config.ts";
-import { createSmtpMailer, type Mailer, type Message, mustEncrypt } from "./smtp.ts";
+import { createSmtpMailer, type Mailer, mustEncrypt, type OutgoingMessage } from "./smtp.ts";
 
-const message: Message = {
+const message: OutgoingMessage = {
   to: "ada@example.com",
   subject: "Grüße",
   text: "Text\n",
@@ -32,8 +32,8 @@ function trust(sink: MailSink): void {
   onTestFinished(() => setDefaultCACertificates(before));
 }
 
-describe("a mail", () => {
-  it("has the headers of a mail that a machine sends, and one recipient", async () => {
+describe("a message", () => {
+  it("has the headers of an automatic email, and one recipient", async () => {
     const sink = await startMailSink();
     expect(await mailerOf(sink).send(message, going)).toMatchObject({ outcome: "accepted" });
     const mail = await sink.next("ada@example.com");
@@ -52,7 +52,7 @@ describe("a mail", () => {
     expect(mail.html).toContain("<p>Text</p>");
   });
 
-  it("comes from the sender of the settings, name and all", async () => {
+  it("has the configured sender, including its name", async () => {
     const sink = await startMailSink();
     const mailer = mailerOf(sink, { PWP__MAIL__MAILER_SENDER: "Ada, Bob & Öre <push@example.org>" });
     await mailer.send(message, going);
@@ -63,7 +63,7 @@ describe("a mail", () => {
     });
   });
 
-  it("takes no header and no command from a line end in any field", async () => {
+  it("does not allow header or command injection by line breaks in any field", async () => {
     const sink = await startMailSink();
     const evil = "x\r\nBcc: eve@example.com\r\nRCPT TO:<eve@example.com>\r\n\r\n<script>";
     const sending = await mailerOf(sink).send(
@@ -87,13 +87,13 @@ describe("a mail", () => {
     "a@example.com\u0000",
     "a",
     "",
-  ])("does not leave for what is not exactly one address: %j", async (to) => {
+  ])("is not sent to anything but exactly one address: %j", async (to) => {
     const sink = await startMailSink();
     expect(await mailerOf(sink).send({ ...message, to }, going)).toMatchObject({ outcome: "refused", permanent: true });
     expect(sink.attempts()).toBe(0);
   });
 
-  it("never contains a file or an address that its text names", async () => {
+  it("never embeds a file or URL that its content refers to", async () => {
     const sink = await startMailSink();
     const html = `<img src="file:///etc/hostname"><img src="data:text/plain,x">`;
     await mailerOf(sink).send({ ...message, html }, going);
@@ -102,30 +102,30 @@ describe("a mail", () => {
 });
 
 describe("encryption", () => {
-  it("is used when offered, and the certificate must hold", async () => {
+  it("is used when offered, and the certificate must be valid", async () => {
     const sink = await startMailSink({ encryption: "starttls" });
     const mailer = mailerOf(sink);
     expect(await mailer.send(message, going)).toMatchObject({
       outcome: "unavailable",
       failure: { code: "DEPTH_ZERO_SELF_SIGNED_CERT" },
     });
-    expect(sink.letters()).toEqual([]);
+    expect(sink.messages()).toEqual([]);
     trust(sink);
     expect(await mailer.send(message, going)).toMatchObject({ outcome: "accepted" });
-    expect(sink.letters()).toMatchObject([{ encrypted: true }]);
+    expect(sink.messages()).toMatchObject([{ encrypted: true }]);
   });
 
-  it("is not done without when it is required, nor tried when it is off", async () => {
+  it("is mandatory when required, and not tried when off", async () => {
     const plain = await startMailSink();
     const required = { PWP__MAIL__SMTP_STARTTLS: "required" };
     expect(await mailerOf(plain, required).send(message, going)).toMatchObject({ outcome: "unavailable" });
-    expect(plain.letters()).toEqual([]);
+    expect(plain.messages()).toEqual([]);
     const offering = await startMailSink({ encryption: "starttls" });
     await mailerOf(offering, { PWP__MAIL__SMTP_STARTTLS: "off" }).send(message, going);
-    expect(offering.letters()).toMatchObject([{ encrypted: false }]);
+    expect(offering.messages()).toMatchObject([{ encrypted: false }]);
   });
 
-  it("protects a password on every network", () => {
+  it("is mandatory with a password on any network", () => {
     const settings = (more: Readonly<Record<string, string>>) =>
       settingsOf({ PWP__MAIL__SMTP_ADDRESS: "mail.example.com", PWP__OVERRIDE_BASE_URL: "https://a.example", ...more });
     const signIn = { PWP__MAIL__SMTP_USER_NAME: "a", PWP__MAIL__SMTP_PASSWORD: "b" };
@@ -142,18 +142,21 @@ describe("a refusal", () => {
     ["refused", false, { at: "recipient", code: 451, text: "4.7.1 greylisted" }],
     ["refused", true, { at: "message", code: 554, text: "5.7.1 spam" }],
     ["refused", false, { at: "message", code: 452, text: "4.3.1 full" }],
-  ] as const)("is %s, for good: %s, when the server says so of this mail: %j", async (outcome, permanent, refusal) => {
-    const sink = await startMailSink();
-    sink.refuseNext(1, refusal);
-    const sending = await mailerOf(sink).send(message, going);
-    expect(sending).toMatchObject({ outcome, permanent, failure: { code: String(refusal.code) } });
-    expect(await mailerOf(sink).send(message, going)).toMatchObject({ outcome: "accepted" });
-  });
+  ] as const)(
+    "is reported as %s, permanent: %s, when it concerns this message: %j",
+    async (outcome, permanent, refusal) => {
+      const sink = await startMailSink();
+      sink.refuseNext(1, refusal);
+      const sending = await mailerOf(sink).send(message, going);
+      expect(sending).toMatchObject({ outcome, permanent, failure: { code: String(refusal.code) } });
+      expect(await mailerOf(sink).send(message, going)).toMatchObject({ outcome: "accepted" });
+    },
+  );
 
   it.each([
     [{ at: "sender", code: 553, text: "5.7.1 not your address" }],
     [{ at: "recipient", code: 421, text: "4.3.2 shutting down" }],
-  ] as const)("is the server's own trouble when it is not about this mail: %j", async (refusal) => {
+  ] as const)("means that the server is unavailable when it does not concern this message: %j", async (refusal) => {
     const sink = await startMailSink();
     sink.refuseNext(1, refusal);
     expect(await mailerOf(sink).send(message, going)).toMatchObject({
@@ -162,7 +165,7 @@ describe("a refusal", () => {
     });
   });
 
-  it("is told without what the server repeats of it", async () => {
+  it("is described without parts of the message that the server repeats", async () => {
     const sink = await startMailSink();
     const text = "5.7.1 <ada@example.com> https://push.example.com/x?token=abcdef0123456789 Grüße\tabcdef0123456789";
     sink.refuseNext(1, { at: "message", code: 554, text });
@@ -174,7 +177,7 @@ describe("a refusal", () => {
   });
 });
 
-it("leaves a mail server that hangs when the process stops", async () => {
+it("does not wait for a mail server that hangs when the process stops", async () => {
   const sink = await startMailSink();
   const over = Promise.withResolvers<void>();
   onTestFinished(() => over.resolve());

@@ -6,19 +6,53 @@ const stopGraceMs = 3 * secondMs;
 const implicitTlsPort = 465;
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
+/** An email that is ready to be sent. */
+export interface OutgoingMessage {
+  /** One normalised address. */
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** Without angle brackets. The same for every attempt, so that a recipient's software can recognise duplicates. */
+  readonly messageId: string;
+  /** Milliseconds since the epoch. */
+  readonly date: number;
+}
+
+/** Why an email was not sent: bounded, in ASCII, and without any address, link or token. */
+export interface MailFailure {
+  /** For logs: the server's status, such as "550", or the system's error code, such as "ECONNREFUSED". */
+  readonly code: string;
+  /** For administrators. */
+  readonly sentence: string;
+}
+
+export type Sending =
+  /** The mail server is responsible from now on. `reply`: its answer, bounded like a failure. */
+  | { readonly outcome: "accepted"; readonly reply: string }
+  /** The server rejects this message or this recipient, permanently or for now. */
+  | { readonly outcome: "refused"; readonly permanent: boolean; readonly failure: MailFailure }
+  /** The server is down, not trusted or refuses the sign-in. It has not judged this message. */
+  | { readonly outcome: "unavailable"; readonly failure: MailFailure }
+  /** The process stops. The message may or may not have been sent. */
+  | { readonly outcome: "stopped" };
+
+export type Mailer = ReturnType<typeof createSmtpMailer>;
+
 /**
- * Mails by SMTP (RFC 5321), one connection each: they are few, and a connection that is kept is a connection that breaks
- * between two mails. Certificates are always verified.
+ * Sends by SMTP (RFC 5321), with one connection for each message: messages are rare, and an idle connection would often
+ * be closed by the time of the next one. Certificates are always verified.
  */
-export function createSmtpMailer(settings: MailSettings): Mailer {
+export function createSmtpMailer(settings: MailSettings) {
   let made: ReturnType<typeof makeTransport> | undefined;
   const transport = () => {
     made ??= makeTransport(settings);
     return made;
   };
   return {
-    async send(message, stop) {
-      if (!isMailAddress(message.to)) return noAddress;
+    /** Takes at most a minute. @param stop a running delivery gets a few more seconds, then it is aborted. */
+    async send(message: OutgoingMessage, stop: AbortSignal): Promise<Sending> {
+      if (!isMailAddress(message.to)) return invalidAddress;
       const limit = limitSending(stop);
       try {
         const sent = await (await transport()).sendMail({ ...mailOf(message, settings), signal: limit.signal });
@@ -29,18 +63,19 @@ export function createSmtpMailer(settings: MailSettings): Mailer {
         limit.end();
       }
     },
-    async check() {
+    /** Connects, encrypts and signs in without sending anything. @returns undefined: all of it succeeded. */
+    async check(): Promise<MailFailure | undefined> {
       try {
         await (await transport()).verify();
         return undefined;
       } catch (error) {
-        return failureOf(error);
+        return describe(readError(error));
       }
     },
   };
 }
 
-/** The library is loaded for the first mail: a server that sends none goes without its memory. */
+/** The library is loaded for the first message: a server that sends none does not need its memory. */
 async function makeTransport(settings: MailSettings) {
   const { createTransport } = await import("nodemailer");
   return createTransport({
@@ -52,7 +87,7 @@ async function makeTransport(settings: MailSettings) {
     ignoreTLS: settings.startTls === "off",
     ...(settings.signIn !== undefined && {
       auth: { user: settings.signIn.userName, pass: settings.signIn.password },
-      // A server that suddenly offers no sign-in gets no mail, rather than a mail from nobody.
+      // Send nothing without signing in, even when the server suddenly stops offering it.
       forceAuth: true,
     }),
     connectionTimeout: 10 * secondMs,
@@ -67,19 +102,19 @@ async function makeTransport(settings: MailSettings) {
 }
 
 const stopped: Sending = { outcome: "stopped" };
-const noAddress: Sending = {
+const invalidAddress: Sending = {
   outcome: "refused",
   permanent: true,
-  failure: { code: "address", sentence: "The recipient's address cannot stand in a mail." },
+  failure: { code: "address", sentence: "The recipient's address is not valid in an email." },
 };
 
-/** A password goes over no network in the clear, unless encryption was switched off on purpose. */
+/** Never send a password unencrypted over a network, unless the operator has switched encryption off. */
 export function mustEncrypt({ startTls, signIn, host }: MailSettings): boolean {
   return startTls === "required" || (startTls === "auto" && signIn !== undefined && !loopback.test(host));
 }
 
-/** Addresses as objects, which are not parsed as lists are: no second recipient can stand in one. */
-function mailOf({ to, subject, text, html, messageId, date }: Message, { sender }: MailSettings) {
+/** Addresses are objects because nodemailer parses strings as lists: a second recipient could be injected. */
+function mailOf({ to, subject, text, html, messageId, date }: OutgoingMessage, { sender }: MailSettings) {
   return {
     from: mailboxOf(sender),
     to: { name: "", address: to },
@@ -97,7 +132,7 @@ function mailboxOf(sender: string): { name: string; address: string } {
   return name === undefined || address === undefined ? { name: "", address: sender } : { name, address };
 }
 
-/** Ends a sending that takes too long, or that is still under way some seconds after `stop`. */
+/** Aborts a delivery that takes too long, or that is still running a few seconds after `stop`. */
 function limitSending(stop: AbortSignal) {
   const cut = new AbortController();
   let isStopped = false;
@@ -122,79 +157,37 @@ function limitSending(stop: AbortSignal) {
   };
 }
 
-/** One mail, ready to be sent. */
-export interface Message {
-  /** One normalised address. */
-  readonly to: string;
-  readonly subject: string;
-  readonly text: string;
-  readonly html: string;
-  /** Without angle brackets. The same for every attempt, so that a mail that arrives twice can be told to be one. */
-  readonly messageId: string;
-  /** ms since the epoch. */
-  readonly date: number;
-}
-
-/** Why a mail did not leave: bounded, in ASCII, and without any address, link or token. */
-export interface MailFailure {
-  /** For logs: the server's status, such as "550", or the system's code, such as "ECONNREFUSED". */
-  readonly code: string;
-  /** For administrators. */
-  readonly sentence: string;
-}
-
-export type Sending =
-  /** From here on the server answers for it. `reply`: what it said, as bounded as a failure. */
-  | { readonly outcome: "accepted"; readonly reply: string }
-  /** The server does not want this mail or this recipient; permanently, or for now. */
-  | { readonly outcome: "refused"; readonly permanent: boolean; readonly failure: MailFailure }
-  /** The server could not be worked with (down, not to be trusted, no sign-in): it said nothing about this mail. */
-  | { readonly outcome: "unavailable"; readonly failure: MailFailure }
-  /** The process stops. The mail may have left or not. */
-  | { readonly outcome: "stopped" };
-
-export interface Mailer {
-  /** Takes a minute at most. @param stop leaves the sending that runs a few seconds, then cuts it. */
-  send(message: Message, stop: AbortSignal): Promise<Sending>;
-  /** Connects, encrypts and signs in as a sending would. @returns undefined: all that worked. */
-  check(): Promise<MailFailure | undefined>;
-}
-
 const replyReadMax = 600;
 const replyCharactersMax = 160;
 const codeCharactersMax = 40;
 
-/** What nodemailer tells about a sending that failed. */
+/** The fields of nodemailer's errors. */
 interface SmtpError {
-  /** Its own: which part failed. */
+  /** Nodemailer's own code for the part that failed. */
   readonly code: string;
-  /** The system's, where there is one. */
+  /** The operating system's error code. */
   readonly systemCode: string | undefined;
-  /** The command that was answered, e.g. `RCPT TO`, or `CONN`. */
+  /** The SMTP command that failed, e.g. `RCPT TO`, or `CONN`. */
   readonly command: string;
-  /** The server's status; undefined: it did not answer. */
+  /** The server's status code; undefined: it did not answer. */
   readonly status: number | undefined;
   readonly reply: string;
 }
 
-/** @throws `error` itself when it is not about mail: then it is a bug. */
-export function sendingOf(error: unknown): Sending {
+/** @throws `error` itself when nodemailer did not raise it: then it is a bug. */
+function sendingOf(error: unknown): Sending {
   const about = readError(error);
   const failure = describe(about);
   const { code, status, command } = about;
-  // A recipient that this server has no way to write down (RFC 6531) is refused without having been asked about.
+  // Nodemailer refuses a recipient that this server cannot encode (RFC 6531) without asking the server.
   if (code === "EENVELOPE" && status === undefined) return { outcome: "refused", permanent: true, failure };
-  // 421 closes the session (RFC 5321, section 3.8), and who may send at all is no matter of this mail.
-  const aboutThisMail = status !== undefined && status !== 421 && /^(?:RCPT|DATA|BDAT)/.test(command);
-  if (!aboutThisMail) return { outcome: "unavailable", failure };
+  // 421 closes the session (RFC 5321, section 3.8), and a refused sender is not about this message.
+  const aboutThisMessage = status !== undefined && status !== 421 && /^(?:RCPT|DATA|BDAT)/.test(command);
+  if (!aboutThisMessage) return { outcome: "unavailable", failure };
   return { outcome: "refused", permanent: status >= 500, failure };
 }
 
-/** @throws `error` itself when it is not about mail. */
-export function failureOf(error: unknown): MailFailure {
-  return describe(readError(error));
-}
-
+/** @throws `error` itself when nodemailer did not raise it. */
 function readError(error: unknown): SmtpError {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") throw error;
   const { responseCode, response, command, originalCode, cause } = { ...error } as Readonly<Record<string, unknown>>;
@@ -229,10 +222,10 @@ function whatFailed(code: string, command: string, systemCode: string): string {
 }
 
 /**
- * Status and text of a reply in one short line of ASCII. Servers like to repeat what they were told, so whatever looks
- * like an address, a link or a token is left out.
+ * Status and text of a reply in one short line of ASCII. Servers often repeat parts of the message, so everything that
+ * looks like an address, a link or a token is left out.
  */
-export function describeReply(reply: string): string {
+function describeReply(reply: string): string {
   const whole = reply.length <= replyReadMax;
   const line = reply
     .slice(0, replyReadMax)
@@ -244,9 +237,9 @@ export function describeReply(reply: string): string {
 }
 
 /**
- * A last look before an address stands in a header and in an SMTP command, whoever made it: one mailbox, nothing that
- * ends a line or a list, or that only quotes would allow.
+ * The last check before an address is written into a header and an SMTP command: exactly one mailbox, without characters
+ * that end a line, separate a list or need quotes.
  */
-export function isMailAddress(text: string): boolean {
+function isMailAddress(text: string): boolean {
   return /^[^\s\p{C}@"(),:;<>[\]\\]{1,64}@[\p{L}\p{M}\p{N}.-]{1,253}$/u.test(text);
 }

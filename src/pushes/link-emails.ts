@@ -13,7 +13,7 @@ interface LinkEmailPlace {
 export function watchLinkEmails({ store, clock }: { readonly store: PushStore; readonly clock: Clock }) {
   return {
     /** The link in it still opens something. */
-    async isOfUse({ pushId }: LinkEmailPlace): Promise<boolean> {
+    async isRetrievable({ pushId }: LinkEmailPlace): Promise<boolean> {
       const row = await store.findById(pushId);
       return row !== undefined && !hasEnded(row, clock.now());
     },

@@ -21,7 +21,7 @@ test("a mail that was put is sent by the next process when SIGKILL comes before 
   await sink.next(ada);
   await sink.next("bob@example.com");
   expect(await server.stop()).toMatchObject({ exitCode: 0 });
-  expect(sink.letters().length).toBe(2);
+  expect(sink.messages().length).toBe(2);
 });
 
 test("a mail that was under way when SIGKILL came leaves once more, under the same Message-ID", async () => {
@@ -44,5 +44,5 @@ test("a mail that was under way when SIGKILL came leaves once more, under the sa
   const second = await sink.next(ada);
   expect(second.messageId).toBe(first.messageId);
   await expect.poll(() => world.app.domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
-  expect(sink.letters().length).toBe(2);
+  expect(sink.messages().length).toBe(2);
 });

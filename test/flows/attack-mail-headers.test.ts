@@ -60,9 +60,9 @@ async function expectAllPlain({ sink, world, person }: World, count: number): Pr
   await person.post("/users/password/new", { email: ada });
   const sizes = () => world.app.domain.mail.sizes();
   await expect.poll(sizes).toEqual({ waiting: 0, failed: 0 });
-  expect(sink.letters().length).toBeGreaterThan(count);
-  for (const mail of sink.letters()) expectPlain(mail, mail.recipients[0] ?? "");
-  expect(sink.letters().filter(({ recipients }) => recipients.includes(eve))).toEqual([]);
+  expect(sink.messages().length).toBeGreaterThan(count);
+  for (const mail of sink.messages()) expectPlain(mail, mail.recipients[0] ?? "");
+  expect(sink.messages().filter(({ recipients }) => recipients.includes(eve))).toEqual([]);
 }
 
 test("e-mail header injection: by the name of an API token", async () => {

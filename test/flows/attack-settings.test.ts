@@ -106,12 +106,12 @@ test("PWP__ENABLE_USER_ACCOUNT_EMAILS: accounts wait for their mail; off, the sa
   expect((await sink.next("new@example.com")).text).toContain("/users/confirmation");
   expect((await post(on.world, "/users/sign_in", { email: "new@example.com", password })).statusCode).toBe(401);
 
-  const before = sink.letters().length;
+  const before = sink.messages().length;
   const off = await restartWith({ ...sink.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "false" });
   const entered = await post(off.world, "/users/sign_up", { email: "new@example.com", password });
   expect([entered.statusCode, entered.cookies.length]).toEqual([303, 1]);
   expect((await post(off.world, "/users/password/new", { email: "new@example.com" })).statusCode).toBe(403);
-  expect(sink.letters().length).toBe(before);
+  expect(sink.messages().length).toBe(before);
 });
 
 describe("a boolean setting fails closed", () => {

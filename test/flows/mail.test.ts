@@ -44,7 +44,7 @@ test("a server that refuses first gets the mail later", async () => {
     await expect.poll(() => sink.attempts()).toBe(attempt);
   }
   expect(await sink.next(ada)).toMatchObject({ recipients: [ada] });
-  expect(sink.letters().length).toBe(1);
+  expect(sink.messages().length).toBe(1);
 });
 
 test("mails wait while the mail server is down, and across a restart of ours", async () => {
@@ -74,7 +74,7 @@ test("two servers on one folder send each mail once", async () => {
   await expect.poll(() => sizes(two)).toEqual({ waiting: 0, failed: 0 });
   expect(
     sink
-      .letters()
+      .messages()
       .flatMap((mail) => mail.recipients)
       .sort(),
   ).toEqual([...recipients].sort());

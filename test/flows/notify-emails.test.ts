@@ -121,7 +121,7 @@ describe("who may", () => {
     const answers = await Promise.all(asked.map((to) => mailing.notify(urlToken, { notify_emails_to: to })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422]);
     expect((await mailing.mailed(urlToken)).length).toBe(2);
-    await expect.poll(() => mailing.sink.letters().length).toBe(5);
+    await expect.poll(() => mailing.sink.messages().length).toBe(5);
   });
 
   test("the daily limit of an account holds over all its pushes, and ends with the day", async () => {
@@ -168,7 +168,7 @@ describe("what is refused beside its field, and nothing is made of it", () => {
     const unmade = await mailing.create(body);
     expect([unmade.status, Object.keys(unmade.body)]).toEqual([422, ["notify_emails_to"]]);
     expect((await mailing.ask("GET", "/api/v2/pushes/active")).body).toHaveLength(1);
-    expect(mailing.sink.letters()).toEqual([]);
+    expect(mailing.sink.messages()).toEqual([]);
   });
 
   test("a language that is none; one that is, and not spoken here, is English", async () => {
@@ -185,7 +185,7 @@ describe("what is refused beside its field, and nothing is made of it", () => {
     await expect
       .poll(async () => (await mailing.mailed(urlToken))[0])
       .toMatchObject({ locale: "nl", status: "completed" });
-    const mail = mailing.sink.letters().at(-1);
+    const mail = mailing.sink.messages().at(-1);
     expect(mail?.subject).toBe("A secret for you (push.example.com)");
     // A language without anybody to write to is of no consequence.
     expect((await mailing.create({ notify_emails_to_locale: "xx" })).status).toBe(201);
@@ -195,8 +195,8 @@ describe("what is refused beside its field, and nothing is made of it", () => {
 test("an address with letters of the world is mailed to", async () => {
   await using mailing = await startMailing();
   await mailing.push({ notify_emails_to: "bob@bücher.example" });
-  await expect.poll(() => mailing.sink.letters().length).toBe(1);
-  expect(mailing.sink.letters()[0]?.recipients).toEqual(["bob@bücher.example"]);
+  await expect.poll(() => mailing.sink.messages().length).toBe(1);
+  expect(mailing.sink.messages()[0]?.recipients).toEqual(["bob@bücher.example"]);
 });
 
 test("neither log nor database tells to whom a link was sent, nor the link, while it waits, is refused and has left", async () => {
@@ -221,9 +221,9 @@ test("neither log nor database tells to whom a link was sent, nor the link, whil
   await expect.poll(() => world.logLines.join("")).toContain("mail_put_off");
   await expectNothing();
   await world.server.inject(`/api/v2/pushes/${urlToken}`);
-  await expect.poll(() => sink.letters().length).toBe(1);
+  await expect.poll(() => sink.messages().length).toBe(1);
   world.clock.advance(2 * minuteMs);
-  await expect.poll(() => sink.letters().length).toBe(2);
+  await expect.poll(() => sink.messages().length).toBe(2);
   await expectNothing();
 });
 

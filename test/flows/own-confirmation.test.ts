@@ -41,7 +41,7 @@ const tokenFrom = async (sink: MailSink, to = ada) =>
   linkIn(await sink.next(to), confirmation).searchParams.get("confirmation_token") ?? "";
 const press = (person: Pick<Person, "post">, token: string) => person.post(confirmation, { confirmation_token: token });
 const mailsOf = async ({ world, sink }: Unproven) =>
-  sink.letters().length + (await world.app.domain.mail.sizes()).waiting;
+  sink.messages().length + (await world.app.domain.mail.sizes()).waiting;
 
 test("whoever signed up without account mails confirms by a link of their own, and is told of views then", async () => {
   const { world, sink } = await startUnproven();
@@ -96,7 +96,7 @@ test("the link leaves password and sessions as they are, and works once", async 
   for (const browser of [person, other]) expect((await browser.get("/users/edit")).status).toBe(200);
   await personAt(world, ada);
   expect(await person.post(asking)).toMatchObject({ status: 303, location: "/users/edit" });
-  expect(sink.letters()).toHaveLength(2);
+  expect(sink.messages()).toHaveLength(2);
 });
 
 test("the link confirms whom it was made for, whoever's browser it is opened in", async () => {
@@ -199,7 +199,7 @@ test("one account is sent few links, however it moves; a stranger's asking uses 
     "3600",
     true,
   ]);
-  await expect.poll(() => sink.letters().length).toBe(5);
+  await expect.poll(() => sink.messages().length).toBe(5);
   world.clock.advance(hourMs);
   expect((await (await personAt(world, "moved@example.com")).post(asking)).status).toBe(303);
 });

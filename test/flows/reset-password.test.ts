@@ -123,8 +123,8 @@ test("user enumeration: an unknown address gets the answer of a known one for th
   expect(await workOf("off@example.com")).toEqual(known);
   expect(await workOf("no address")).toEqual(known);
   await started.sink.next(ada);
-  expect((await world.app.domain.mail.sizes()).waiting + started.sink.letters().length).toBeLessThanOrEqual(2);
-  expect(started.sink.letters().map(({ recipients }) => recipients)).toEqual([[ada]]);
+  expect((await world.app.domain.mail.sizes()).waiting + started.sink.messages().length).toBeLessThanOrEqual(2);
+  expect(started.sink.messages().map(({ recipients }) => recipients)).toEqual([[ada]]);
 });
 
 test("nobody drowns a mailbox, and who asks for many has to wait", async () => {
@@ -134,7 +134,7 @@ test("nobody drowns a mailbox, and who asks for many has to wait", async () => {
   for (let at = 0; at < 35; at += 1) answers.push(await ask(world));
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(5);
   const { waiting } = await world.app.domain.mail.sizes();
-  expect(started.sink.letters().length + waiting).toBeLessThanOrEqual(6);
+  expect(started.sink.messages().length + waiting).toBeLessThanOrEqual(6);
   expect((await ask(world, ada, { address: "198.51.100.1" })).status).toBe(200);
 });
 

@@ -123,7 +123,7 @@ describe("with account mails", () => {
     const answers = [await ask(ada), await ask("nobody@example.com"), await ask("admin@example.com")];
     expect(answers).toEqual([answers[0], answers[0], answers[0]]);
     expect(linkIn(await started.sink.next(ada), "/users/confirmation").search).not.toBe("");
-    expect(started.sink.letters().map(({ recipients }) => recipients)).toEqual([[ada], [ada]]);
+    expect(started.sink.messages().map(({ recipients }) => recipients)).toEqual([[ada], [ada]]);
   });
 
   test("nobody drowns a mailbox in confirmations", async () => {
@@ -135,7 +135,7 @@ describe("with account mails", () => {
     }
     expect(new Set(answers.map(({ status, body }) => `${status} ${body}`)).size).toBe(1);
     const { waiting, failed } = await world.app.domain.mail.sizes();
-    expect(started.sink.letters().length + waiting + failed).toBeLessThanOrEqual(5);
+    expect(started.sink.messages().length + waiting + failed).toBeLessThanOrEqual(5);
   });
 
   test.each([

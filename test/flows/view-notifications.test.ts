@@ -37,7 +37,7 @@ test("an owner who wants to know gets one mail of each view, with where it came 
   await open(mailing, urlToken);
   await open(mailing, urlToken);
   await toldOfAll(mailing);
-  const mails = mailing.sink.letters();
+  const mails = mailing.sink.messages();
   expect(mails.map(({ recipients }) => recipients)).toEqual([[owner], [owner]]);
   for (const mail of mails) {
     expect(mail.subject).toBe("Your push was opened (push.example.com)");
@@ -67,7 +67,7 @@ test("nothing but another's counted view is told, and nothing of pushes that do 
   });
   await open(mailing, urlToken, { "x-push-passphrase": "phrase" });
   await toldOfAll(mailing);
-  expect(mailing.sink.letters().length).toBe(1);
+  expect(mailing.sink.messages().length).toBe(1);
 });
 
 test("a label that does not open holds up nobody's mails, its own push's included", async () => {
@@ -79,7 +79,7 @@ test("a label that does not open holds up nobody's mails, its own push's include
   await open(mailing, damaged);
   await open(mailing, whole);
   await toldOfAll(mailing);
-  const texts = mailing.sink.letters().map(({ text }) => text);
+  const texts = mailing.sink.messages().map(({ text }) => text);
   expect(texts.map((text) => text?.includes("the printer")).sort()).toEqual([false, true]);
 });
 
@@ -89,7 +89,7 @@ test("views that race are each told of once", async () => {
   const answers = await Promise.all(Array.from({ length: 12 }, () => open(mailing, urlToken)));
   const opened = answers.filter((answer) => answer.json().payload === "the secret").length;
   await toldOfAll(mailing);
-  expect([opened, mailing.sink.letters().length]).toEqual([7, 7]);
+  expect([opened, mailing.sink.messages().length]).toEqual([7, 7]);
 });
 
 test("a view whose mail was not put before a crash is told of after it", async () => {

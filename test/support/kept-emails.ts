@@ -1,14 +1,16 @@
-import type { Email, Outbox } from "../../src/mail/outbox.ts";
+import type { Email } from "../../src/mail/email.ts";
+import type { Outbox } from "../../src/mail/outbox.ts";
 
-/** An outbox whose emails stay in a list. */
-export function keepEmails(): { readonly outbox: Outbox; readonly letters: readonly Email[] } {
-  const letters: Email[] = [];
+/** An outbox that keeps its emails in a list. */
+export function keepEmails(): { readonly outbox: Outbox; readonly emails: readonly Email[] } {
+  const emails: Email[] = [];
   const outbox: Outbox = {
     open: true,
-    async put(_unit, letter) {
-      letters.push(letter);
+    async put(_tx, message) {
+      emails.push(message);
     },
     putNothing: async () => undefined,
+    isFull: async () => false,
   };
-  return { outbox, letters };
+  return { outbox, emails };
 }

@@ -43,7 +43,7 @@ export interface MailSink {
   /** PEM of the certificate, which signs itself; "" without encryption. */
   readonly certificate: string;
   /** Everything accepted so far, in order. */
-  letters(): readonly SunkMail[];
+  messages(): readonly SunkMail[];
   /** The first mail to this address that no earlier call has been given; waits until it comes. */
   next(to: string): Promise<SunkMail>;
   /** How often a message was offered, refused ones included. */
@@ -118,7 +118,7 @@ async function launchMailSink(options: MailSinkOptions, atTheEnd: AtTheEnd): Pro
       PWP__ENABLE_USER_ACCOUNT_EMAILS: "true",
       PWP__OVERRIDE_BASE_URL: baseUrl,
     },
-    letters: () => kept.mails,
+    messages: () => kept.mails,
     next: (to) => kept.next(to),
     attempts: () => kept.attempts,
     refuseNext: (times, refusal) => kept.refuse(times, refusal),

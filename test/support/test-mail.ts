@@ -4,7 +4,7 @@ import type { Database } from "../../src/database/database.ts";
 import { createDelivery, type Delivery, type LinkEmails } from "../../src/mail/delivery.ts";
 import type { EmailContent } from "../../src/mail/email.ts";
 import { createOutbox, type Outbox } from "../../src/mail/outbox.ts";
-import type { Mailer, Message, Sending } from "../../src/mail/smtp.ts";
+import type { Mailer, OutgoingMessage, Sending } from "../../src/mail/smtp.ts";
 import { createEmailStore, type EmailStore } from "../../src/mail/store/emails.ts";
 import { createEvents } from "../../src/telemetry/events.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
@@ -33,7 +33,7 @@ export interface TestMail {
   readonly clock: TestClock;
   readonly logLines: readonly string[];
   /** What the mailer was given, in order. */
-  readonly sent: readonly Message[];
+  readonly sent: readonly OutgoingMessage[];
   /** The recipients of it. */
   recipients(): readonly string[];
   put(to: string, content?: EmailContent): Promise<void>;
@@ -50,7 +50,7 @@ export const testKeyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
 
 /** Every link is of use, and nobody is told what becomes of its email. */
 const anyLink: LinkEmails = {
-  isOfUse: async () => true,
+  isRetrievable: async () => true,
   settle: async () => undefined,
   putOff: async () => undefined,
 };
@@ -58,7 +58,7 @@ const anyLink: LinkEmails = {
 /** An outbox with its delivery on the database of the folder, and a mailer that answers as the test says. */
 export function openTestMail(options: {
   readonly folder?: string;
-  readonly answer: (message: Message, stop: AbortSignal) => Sending | Promise<Sending>;
+  readonly answer: (message: OutgoingMessage, stop: AbortSignal) => Sending | Promise<Sending>;
   readonly clock?: TestClock;
   readonly keyring?: Keyring;
   readonly open?: boolean;
@@ -68,7 +68,7 @@ export function openTestMail(options: {
   const db = openEngineDatabase(options.folder);
   const store = createEmailStore(db);
   const outbox = createOutbox({ db, keyring: () => keyring, open: options.open ?? true });
-  const sent: Message[] = [];
+  const sent: OutgoingMessage[] = [];
   const mailer: Mailer = {
     async send(message, stop) {
       sent.push(message);

@@ -1,7 +1,7 @@
 import type { Random } from "../../base/random.ts";
 import { digest } from "../../crypto/digests.ts";
 import { hmacSha256 } from "../../crypto/hmac.ts";
-import { makeEmails } from "../../crypto/tokens.ts";
+import { makeReadableCharacters } from "../../crypto/tokens.ts";
 import { latinDigits } from "../text.ts";
 
 export const backupCodesMade = 10;
@@ -11,7 +11,7 @@ const groupEmails = 4;
 
 /** @returns ten, as people read them: `7k2m-…`, four groups of four. */
 export function makeBackupCodes(random: Random): readonly string[] {
-  return Array.from({ length: backupCodesMade }, () => grouped(makeEmails(random, letters), "-"));
+  return Array.from({ length: backupCodesMade }, () => grouped(makeReadableCharacters(random, letters), "-"));
 }
 
 /** In groups of four, for eyes that copy by hand. */

@@ -20,11 +20,11 @@ import { sql } from "../../database/statement.ts";
 import type { Outbox } from "../../mail/outbox.ts";
 
 function makeOutbox(): { outbox: Outbox; notices: () => unknown[] } {
-  const { outbox, letters } = keepEmails();
+  const { outbox, emails } = keepEmails();
   return {
     outbox,
     notices: () =>
-      letters.map(({ to, content }) =>
+      emails.map(({ to, content }) =>
         content.kind === "notice" ? [to, content.notice, content.subject] : content.kind,
       ),
   };

@@ -12,13 +12,13 @@ const home: ClientContext = { throttleKey: "192.0.2.1", address: "192.0.2.1", us
 
 /** Accounts whose mails are kept in a list. */
 function makeWorld() {
-  const { outbox, letters } = keepEmails();
+  const { outbox, emails } = keepEmails();
   const world = makeTestAccounts({
     settings: openSettings,
     outbox,
     keyring: () => createKeyring([Buffer.alloc(32, 7)], systemRandom),
   });
-  return { ...world, letters };
+  return { ...world, emails };
 }
 
 async function enter(accounts: Accounts, client: ClientContext): Promise<void> {
@@ -28,13 +28,13 @@ async function enter(accounts: Accounts, client: ClientContext): Promise<void> {
 
 describe("known clients", () => {
   it("are told of when they are new, but for an account's first", async () => {
-    const { accounts, letters } = makeWorld();
+    const { accounts, emails } = makeWorld();
     await makeUser(accounts);
     await enter(accounts, home);
-    expect(letters).toEqual([]);
+    expect(emails).toEqual([]);
     const away = { throttleKey: "198.51.100.9", address: "198.51.100.9", userAgent: firefox(140) };
     await enter(accounts, away);
-    expect(letters).toMatchObject([
+    expect(emails).toMatchObject([
       {
         to: "ada@example.com",
         content: { kind: "notice", notice: "new_client", address: "198.51.100.9", userAgent: firefox(140) },
@@ -42,45 +42,45 @@ describe("known clients", () => {
     ]);
     await enter(accounts, away);
     await enter(accounts, home);
-    expect(letters).toHaveLength(1);
+    expect(emails).toHaveLength(1);
   });
 
   it("are a network and a browser: a newer version is none, another system is", async () => {
-    const { accounts, letters } = makeWorld();
+    const { accounts, emails } = makeWorld();
     await makeUser(accounts);
     await enter(accounts, home);
     await enter(accounts, { ...home, userAgent: firefox(141) });
     // Another address of the same /64 network.
     await enter(accounts, { ...home, address: "192.0.2.1 (another)" });
-    expect(letters).toEqual([]);
+    expect(emails).toEqual([]);
     await enter(accounts, { ...home, userAgent: firefox(141, "Windows NT 10.0; Win64; x64") });
     await enter(accounts, { ...home, userAgent: "" });
-    expect(letters).toHaveLength(2);
+    expect(emails).toHaveLength(2);
   });
 
   it("are not noted for a wrong password, nor before the second factor came", async () => {
-    const { accounts, letters, db } = makeWorld();
+    const { accounts, emails, db } = makeWorld();
     const ada = await makeUser(accounts);
     await enter(accounts, home);
     await giveSomePasskey(db, ada);
     const away = { ...home, throttleKey: "198.51.100.9" };
     await enter(accounts, away);
     expect(await accounts.signIn({ email: "ada@example.com", password: "wrong", client: away })).toBeUndefined();
-    expect(letters).toEqual([]);
+    expect(emails).toEqual([]);
   });
 
   it("are at most 50 for one user: the ones seen longest ago go", async () => {
-    const { accounts, letters, db, advance } = makeWorld();
+    const { accounts, emails, db, advance } = makeWorld();
     await makeUser(accounts);
     for (let at = 0; at < 60; at += 1) {
       await enter(accounts, { ...home, throttleKey: `192.0.2.${at}` });
       advance(1);
     }
     expect(await readRows(db, "SELECT digest FROM known_clients")).toHaveLength(50);
-    const before = letters.length;
+    const before = emails.length;
     await enter(accounts, { ...home, throttleKey: "192.0.2.59" });
-    expect(letters).toHaveLength(before);
+    expect(emails).toHaveLength(before);
     await enter(accounts, { ...home, throttleKey: "192.0.2.0" });
-    expect(letters).toHaveLength(before + 1);
+    expect(emails).toHaveLength(before + 1);
   });
 });

@@ -18,7 +18,7 @@ async function signIn({ accounts }: TestAccounts, as = password) {
   return { token: signedIn.sessionToken, id: session.id };
 }
 
-const letters = async ({ db }: TestAccounts) => (await readRows(db, "SELECT id FROM outbox")).length;
+const emails = async ({ db }: TestAccounts) => (await readRows(db, "SELECT id FROM outbox")).length;
 
 const setHash = ({ db }: TestAccounts, hash: string) => changeRows(db, "UPDATE users SET password_hash = ?", hash);
 
@@ -57,12 +57,12 @@ describe("changePassword", () => {
     const { accounts } = world;
     const ada = await makeUser(accounts);
     const [mine, other] = [await signIn(world), await signIn(world)];
-    const before = await letters(world);
+    const before = await emails(world);
     const change = { userId: ada.id, current: password, password: next, keepSessionId: mine.id, client };
     expect(await accounts.changePassword(change)).toBe("changed");
     expect(await accounts.authenticateSession(mine.token)).toBeDefined();
     expect(await accounts.authenticateSession(other.token)).toBeUndefined();
-    expect(await letters(world)).toBe(before + 1);
+    expect(await emails(world)).toBe(before + 1);
     expect(await accounts.signIn({ email, password, client })).toBeUndefined();
     expect(await accounts.signIn({ email, password: next, client })).toBeDefined();
   });

@@ -7,7 +7,7 @@ import type { Argon2Queue } from "../../crypto/passphrase.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { type Limits, tooManyAttempts } from "../../limits/limits.ts";
 import { linkLifeMs } from "../../mail/email.ts";
-import type { BoundedOutbox, Outbox } from "../../mail/outbox.ts";
+import type { Outbox } from "../../mail/outbox.ts";
 import type { ClientContext, User } from "../account.ts";
 import { createMailThrottle, putConfirmation } from "../account-emails.ts";
 import type { AccountsDeps } from "../deps.ts";
@@ -210,7 +210,7 @@ interface Deps {
   readonly links: MailedLinkStore;
   readonly clock: Clock;
   readonly random: Random;
-  readonly requestedOutbox: BoundedOutbox;
+  readonly requestedOutbox: Outbox;
   readonly limits: Limits;
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Database, Transaction } from "../../database/database.ts";
-import type { NoticeName, Outbox } from "../../mail/outbox.ts";
+import type { NoticeName } from "../../mail/email.ts";
+import type { Outbox } from "../../mail/outbox.ts";
 import type { ClientContext, Session, User } from "../account.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { Guard, SessionStarts } from "../sessions/sessions.ts";

@@ -176,7 +176,7 @@ describe("API tokens", () => {
   });
 
   it("are made and revoked with one mail each to their user, and none for what did not happen", async () => {
-    const { outbox, letters } = keepEmails();
+    const { outbox, emails } = keepEmails();
     const { accounts } = makeTestAccounts({ outbox });
     const ada = await makeUser(accounts);
     const client = { address: "192.0.2.9", userAgent: "Firefox" };
@@ -186,11 +186,11 @@ describe("API tokens", () => {
     await accounts.revokeToken(ada.id, apiToken.id);
     await accounts.revokeToken(ada.id, apiToken.id, client);
     const content = { kind: "notice", subject: "deploy", at: startOfTests };
-    expect(letters).toEqual([
+    expect(emails).toEqual([
       { to: ada.email, language: null, content: { ...content, notice: "token_made", ...client } },
       { to: ada.email, language: null, content: { ...content, notice: "token_revoked", address: "", userAgent: "" } },
     ]);
-    expect(JSON.stringify(letters)).not.toContain(token);
+    expect(JSON.stringify(emails)).not.toContain(token);
   });
 
   it.each(["", "   ", "a".repeat(256), "two\nlines", "\ud800"])("refuse a bad name: case %#", async (name) => {

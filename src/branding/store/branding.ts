@@ -11,15 +11,6 @@ export interface StoredPart {
   readonly updatedAt: number;
 }
 
-/** Each change leaves another mark: whoever has read the parts under this one need not read them again. */
-export interface BrandingStore {
-  /** undefined: nothing was ever changed. */
-  readMark(): Promise<Buffer | undefined>;
-  readParts(): Promise<readonly StoredPart[]>;
-  put(part: StoredPart, mark: Buffer, together: InTransaction): Promise<void>;
-  remove(name: BrandingPart, mark: Buffer, together: InTransaction): Promise<void>;
-}
-
 const allParts = sql<[], StoredPart>(
   "SELECT name, content, content_type AS contentType, updated_at AS updatedAt FROM theme_parts",
 );
@@ -29,24 +20,27 @@ const putPart = sql<[name: string, content: Buffer, contentType: string, updated
      updated_at = excluded.updated_at`,
 );
 const removePart = sql<[name: string]>("DELETE FROM theme_parts WHERE name = ?");
-const currentMark = sql<[], { value: Buffer }>("SELECT value FROM meta WHERE name = 'branding_mark'");
-const putMark = sql<[mark: Buffer]>(
-  `INSERT INTO meta (name, value) VALUES ('branding_mark', ?)
+const currentRevision = sql<[], { value: Buffer }>("SELECT value FROM meta WHERE name = 'branding_revision'");
+const putRevision = sql<[revision: Buffer]>(
+  `INSERT INTO meta (name, value) VALUES ('branding_revision', ?)
    ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
 );
 
-export function createBrandingStore(db: Database): BrandingStore {
-  const change = (mark: Buffer, together: InTransaction, work: (tx: Transaction) => Promise<unknown>) =>
+/** Every change stores a new random revision: a process that has read the parts of this revision need not read them again. */
+export function createBrandingStore(db: Database) {
+  const change = (revision: Buffer, together: InTransaction, work: (tx: Transaction) => Promise<unknown>) =>
     db.write(async (tx) => {
       await work(tx);
-      await tx.run(putMark, mark);
+      await tx.run(putRevision, revision);
       await together(tx);
     });
   return {
-    readMark: async () => (await db.read.one(currentMark))?.value,
+    /** undefined: nothing was ever changed. */
+    readRevision: async () => (await db.read.one(currentRevision))?.value,
     readParts: () => db.read.all(allParts),
-    put: ({ name, content, contentType, updatedAt }, mark, together) =>
-      change(mark, together, (tx) => tx.run(putPart, name, content, contentType, updatedAt)),
-    remove: (name, mark, together) => change(mark, together, (tx) => tx.run(removePart, name)),
+    put: ({ name, content, contentType, updatedAt }: StoredPart, revision: Buffer, together: InTransaction) =>
+      change(revision, together, (tx) => tx.run(putPart, name, content, contentType, updatedAt)),
+    remove: (name: BrandingPart, revision: Buffer, together: InTransaction) =>
+      change(revision, together, (tx) => tx.run(removePart, name)),
   };
 }
