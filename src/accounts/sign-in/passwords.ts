@@ -2,7 +2,7 @@ import { type Clock, minuteMs } from "../../base/clock.ts";
 import type { Argon2Queue } from "../../crypto/passphrase.ts";
 import type { InTransaction } from "../../database/database.ts";
 import type { Outbox } from "../../mail/outbox.ts";
-import type { ClientContext, Session, User } from "../account.ts";
+import { type ClientContext, noOrigin, type Session, type User } from "../account.ts";
 import { operator } from "../admin/users.ts";
 import type { PasswordStore } from "../store/passwords.ts";
 import type { PasswordCheck } from "./password-check.ts";
@@ -87,11 +87,10 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps): 
       const problem = passwordProblem(password, account.user.email);
       if (problem !== undefined) return problem;
       const to = await argon2.hashPassword(password, operator);
-      const nowhere = { address: "", userAgent: "" };
       const changed = await store.changePassword({
         ...{ userId, now, to, from: null, keptSessionId: null, freshSince: null },
         async onChanged(tx, before) {
-          await outbox.put(tx, changedEmail(before, nowhere, now), now);
+          await outbox.put(tx, changedEmail(before, noOrigin, now), now);
           await together?.(tx);
         },
       });
