@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import type { Command } from "commander";
 import { createBootCodeFile } from "../config/boot-code-file.ts";
@@ -8,7 +7,6 @@ import { openReadOnly } from "../database/read-only.ts";
 import type { Destination } from "../import/destination.ts";
 import { createDomainDestination } from "../import/domain-destination.ts";
 import { createDryDestination } from "../import/dry-destination.ts";
-import { openPasswordPusher, type PasswordPusherPlace } from "../import/password-pusher/password-pusher.ts";
 import {
   lineOf,
   openReport,
@@ -21,9 +19,10 @@ import { type ImportSummary, runImport } from "../import/run-import.ts";
 import type { ImportSource } from "../import/source.ts";
 import { type CliIo, type CommandDeps, exitCodes } from "./cli-io.ts";
 import { sentenceOf, WrongSettings } from "./errors.ts";
-import { orWrongSettings, refuseOwnPlaces, refuseWrongKeys } from "./import-checks.ts";
+import { orWrongSettings, refuseOwnPlaces, refuseWrongKeys } from "./import/checks.ts";
+import { openSource, type SourceArguments } from "./import/open-source.ts";
+import { createProblemLines, createProgress, reportPath } from "./import/progress.ts";
 import { importHelp } from "./import-help.ts";
-import { createProblemLines, createProgress, reportPath } from "./import-progress.ts";
 import { findMasterKeys } from "./master-keys.ts";
 import { withDomain } from "./open-store.ts";
 import { readEnvFile } from "./read-env-file.ts";
@@ -67,7 +66,7 @@ async function runCommand(io: CliIo, options: Options): Promise<number> {
   const database = options.database ?? environment.DATABASE_URL;
   if (database === undefined) throw new WrongSettings(["Give --database: the env file has no DATABASE_URL."]);
   const storage = options.storage ?? [];
-  const source = await openSource({ io, config, options }, { database, storage, environment }).catch(orWrongSettings);
+  const source = await openChecked({ io, config, options }, { database, storage, environment }).catch(orWrongSettings);
   try {
     if (options.dryRun !== true) await refuseWrongKeys(source, options.envFile);
     for (const warning of source.warnings) io.stderr(`WARNING: ${warning}\n`);
@@ -82,14 +81,16 @@ async function runCommand(io: CliIo, options: Options): Promise<number> {
   }
 }
 
-async function openSource(
+async function openChecked(
   { io, config, options }: { readonly io: CliIo; readonly config: Config; readonly options: Options },
-  place: PasswordPusherPlace,
+  given: SourceArguments,
 ): Promise<ImportSource> {
-  refuseOwnPlaces(config, place);
-  return await openPasswordPusher(place, {
-    ...{ clock: io.clock, random: io.random, pause: io.pause },
-    readFile: (path) => readFileSync(path, "utf8"),
+  refuseOwnPlaces(config, given);
+  return await openSource(given, {
+    clock: io.clock,
+    random: io.random,
+    pause: io.pause,
+    now: io.clock.now(),
     scratchFolder: options.dryRun === true ? tmpdir() : config.dataDir,
   });
 }

@@ -3,10 +3,10 @@ import { tombstoneMs } from "../pushes/present-push.ts";
 import { countBehind, countWith } from "./count-holdings.ts";
 import type { ImportRun } from "./deps.ts";
 import type { PushOutcome } from "./destination.ts";
-import { type Lack, type PushPart, stillLacking, stillToCome } from "./lacks.ts";
+import { stillLacking, stillToCome } from "./lacks.ts";
 import { inLanes } from "./lanes.ts";
 import { findLostFile, linkProblem, type PushContext, readPush } from "./read-push.ts";
-import { beforeFirstId, type Holdings, type SourcePush, type SourceRow, type SourceTrail } from "./source.ts";
+import type { Holdings, Lack, PushPart, SourcePush, SourceRow, SourceTrail } from "./source.ts";
 import type { ImportedRow } from "./store/imported-rows.ts";
 import type { PushState } from "./tally.ts";
 
@@ -40,7 +40,7 @@ interface WaitingRow {
 /** Those that no earlier run has brought whole. */
 async function* unknownRows(run: ImportRun): AsyncGenerator<WaitingRow> {
   const knownPushes = run.destination.knownPushes();
-  for await (const row of run.source.pushes(beforeFirstId)) {
+  for await (const row of run.source.pushes()) {
     run.onRow("pushes");
     noteOwner(run, row);
     const known = await knownPushes.find(row.id);

@@ -1,8 +1,8 @@
 import type { ImportRun } from "./deps.ts";
 import type { KnownUser } from "./destination.ts";
-import { type Lack, stillLacking, stillToCome, type UserPart } from "./lacks.ts";
+import { stillLacking, stillToCome } from "./lacks.ts";
 import { readUser } from "./read-user.ts";
-import { beforeFirstId, type SourceRow, type SourceUser } from "./source.ts";
+import type { Lack, SourceRow, SourceUser, UserPart } from "./source.ts";
 
 const emailTaken =
   "An account with its e-mail address is here already, and it was not said that the two are one: neither it nor its " +
@@ -18,7 +18,7 @@ type UserRow = SourceRow<SourceUser, UserPart>;
 export async function importUsers(run: ImportRun): Promise<void> {
   const { source, destination, tally, owners } = run;
   const known = await destination.knownUsers();
-  for await (const row of source.users(beforeFirstId)) {
+  for await (const row of source.users()) {
     if (run.signal.aborted) return;
     run.onRow("users");
     const here = known.get(row.id);

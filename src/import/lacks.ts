@@ -1,17 +1,5 @@
-import { type UserPart, userParts } from "../accounts/admin/adopt-user.ts";
-
-/** What of a push can stay behind although it comes along. */
-const pushParts = ["note", "trail", "notifications", "people", "files"] as const;
-
-export type { UserPart } from "../accounts/admin/adopt-user.ts";
-export type PushPart = (typeof pushParts)[number];
+import type { Lack, PushPart, UserPart } from "./source.ts";
 export type Part = UserPart | PushPart;
-
-/** Why a part stayed behind, in one sentence that holds no secret, token or name. */
-export interface Lack<Which extends Part = Part> {
-  readonly part: Which;
-  readonly reason: string;
-}
 
 /** As the store holds it. */
 export function writeParts(parts: readonly Part[]): string {
@@ -19,27 +7,35 @@ export function writeParts(parts: readonly Part[]): string {
 }
 
 export function userPartsOf(parts: readonly Part[]): readonly UserPart[] {
-  return userParts.filter((part) => parts.includes(part));
+  return (Object.keys(userPartNames) as UserPart[]).filter((part) => parts.includes(part));
 }
 
-/** @throws Error when it names what is none: another version's. */
+/** @throws Error for a name that this version does not know. */
 export function readParts(written: string): readonly Part[] {
   return written === "" ? [] : written.split(" ").map(partNamed);
 }
 
 function partNamed(name: string): Part {
-  const part = [...userParts, ...pushParts].find((known) => known === name);
-  if (part === undefined) throw new Error("An imported row lacks something of a name that is not known.");
-  return part;
+  if (!isPart(name)) throw new Error("An imported row lacks a part of an unknown name.");
+  return name;
 }
 
-/** For rows whose source cannot be asked any more. */
-export const partNames: Readonly<Record<Part, string>> = {
+function isPart(name: string): name is Part {
+  return Object.hasOwn(partNames, name);
+}
+
+/** In the order in which they are added later. */
+const userPartNames: Readonly<Record<UserPart, string>> = {
   factor: "its second factor and its password",
   password: "its password",
   backup_codes: "its backup codes",
   api_token: "its API token",
   created_at: "when it was made",
+};
+
+/** For rows that cannot be read from the source any more. */
+export const partNames: Readonly<Record<Part, string>> = {
+  ...userPartNames,
   note: "its note",
   trail: "entries of its audit trail",
   notifications: "what mails in its audit trail say",

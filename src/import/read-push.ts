@@ -4,9 +4,9 @@ import type { EndReason, IncomingFile } from "../pushes/pushes.ts";
 import type { Owners } from "./owners.ts";
 import {
   type ImportSource,
+  isSourceFileError,
   type SourceAuditEntry,
   type SourceFile,
-  SourceFileError,
   type SourcePush,
 } from "./source.ts";
 
@@ -15,7 +15,7 @@ class LostFileError extends Error {
   override readonly name = "LostFileError";
   readonly fileId: number;
 
-  constructor(fileId: number, cause: SourceFileError) {
+  constructor(fileId: number, cause: Error) {
     super(cause.message, { cause });
     this.fileId = fileId;
   }
@@ -101,7 +101,7 @@ async function* contentOf(file: SourceFile, source: Pick<ImportSource, "readFile
   try {
     yield* source.readFile(file);
   } catch (error) {
-    throw error instanceof SourceFileError ? new LostFileError(file.id, error) : error;
+    throw isSourceFileError(error) ? new LostFileError(file.id, error) : error;
   }
 }
 

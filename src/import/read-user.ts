@@ -5,8 +5,7 @@ import { isApiToken } from "../accounts/tokens/api-tokens.ts";
 import { secondMs } from "../base/clock.ts";
 import { normalizeEmail } from "../base/email.ts";
 import { findMessages } from "../i18n/i18n.ts";
-import type { Lack, UserPart } from "./lacks.ts";
-import type { SourceTotp, SourceUser } from "./source.ts";
+import type { Lack, SourceTotp, SourceUser, UserPart } from "./source.ts";
 
 export type ReadUser =
   | { readonly outcome: "read"; readonly user: AdoptedUser; readonly lacks: readonly Lack<UserPart>[] }

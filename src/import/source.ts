@@ -1,8 +1,22 @@
-import type { Lack, PushPart, UserPart } from "./lacks.ts";
+/**
+ * The contract between the server and a package that reads another installation. It imports nothing, and it is the only
+ * file of the server that such a package imports.
+ */
+
+/** Parts of a user that can be missing although the user is imported. */
+export type UserPart = "factor" | "password" | "backup_codes" | "api_token" | "created_at";
+/** The same for a push. */
+export type PushPart = "note" | "trail" | "notifications" | "people" | "files";
+
+/** Why a part is missing, in one sentence that holds no secret, token or name. */
+export interface Lack<Which extends UserPart | PushPart = UserPart | PushPart> {
+  readonly part: Which;
+  readonly reason: string;
+}
 
 /**
- * What an importer is given, whatever installation it comes from: rows that were read, opened and checked there. Times are
- * milliseconds since the epoch. Ids are those of the source.
+ * An installation to import from. Its rows are read, decrypted and checked. Times are milliseconds since the epoch. Ids are
+ * those of the source.
  */
 export interface ImportSource {
   /** Names this installation and no other, the same in every run; it is stored with what was imported. */
@@ -12,8 +26,8 @@ export interface ImportSource {
   /** All rows there are: of users and pushes exactly those that the readings below tell of, whatever their outcome. */
   counts(): Promise<SourceCounts>;
   /** In the order of their ids, in constant memory. */
-  users(afterId: number): AsyncIterable<SourceRow<SourceUser, UserPart>>;
-  pushes(afterId: number): AsyncIterable<SourceRow<SourcePush, PushPart>>;
+  users(afterId?: number): AsyncIterable<SourceRow<SourceUser, UserPart>>;
+  pushes(afterId?: number): AsyncIterable<SourceRow<SourcePush, PushPart>>;
   trail(pushId: number): Promise<SourceTrail>;
   /** Tries the keys on some sealed values, old and new ones of each table. */
   tryKeys(): Promise<KeyTrial>;
@@ -48,9 +62,6 @@ export interface KeyTrial {
   /** Some of those that no key opened, as "pushes 7". */
   readonly examples: readonly string[];
 }
-
-/** Before any id: they begin with 1, and a damaged one may lie below. Each engine compares it with ids of any width. */
-export const beforeFirstId = -(2 ** 31);
 
 /** A row that cannot be read is told by its id, and the rest goes on. */
 export type SourceRow<Row, Which extends UserPart | PushPart> = {
@@ -171,17 +182,38 @@ export interface SourceNotification {
   readonly proceedAt: number | null;
 }
 
-/** The installation as a whole cannot be read; the message is one sentence for the operator, without any secret. */
+/**
+ * The errors carry a code because the reading package is built apart from the server and then has its own copies of these
+ * classes: `instanceof` does not recognise them.
+ */
+type SourceErrorCode = "SOURCE_ERROR" | "SOURCE_ARGUMENT_ERROR" | "SOURCE_FILE_ERROR";
+
+/** The installation as a whole cannot be read. The message is one sentence for the operator, without any secret. */
 export class SourceError extends Error {
   override readonly name: string = "SourceError";
+  readonly code: SourceErrorCode = "SOURCE_ERROR";
 }
 
-/** What the operator gave is of no use as it stands: an address, a key, a place of files. */
+/** The operator gave an argument that cannot be used: an address, a key or a folder. */
 export class SourceArgumentError extends SourceError {
   override readonly name = "SourceArgumentError";
+  override readonly code = "SOURCE_ARGUMENT_ERROR";
 }
 
-/** A file that is missing, of another size or sum, or in a place that cannot be reached. The message names no path. */
+/** A file is missing, damaged, or out of reach. The message names no path. */
 export class SourceFileError extends Error {
   override readonly name = "SourceFileError";
+  readonly code = "SOURCE_FILE_ERROR" satisfies SourceErrorCode;
+}
+
+export function isSourceArgumentError(error: unknown): error is Error {
+  return hasCode(error, "SOURCE_ARGUMENT_ERROR");
+}
+
+export function isSourceFileError(error: unknown): error is Error {
+  return hasCode(error, "SOURCE_FILE_ERROR");
+}
+
+function hasCode(error: unknown, code: SourceErrorCode): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
 }

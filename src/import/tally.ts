@@ -1,5 +1,5 @@
-import { type Lack, type Part, partNames } from "./lacks.ts";
-import type { Holdings, SourceKind } from "./source.ts";
+import { type Part, partNames } from "./lacks.ts";
+import type { Holdings, Lack, SourceKind } from "./source.ts";
 
 /** Something that did not come along as it stood there. It holds no secret, token or name. */
 export interface Problem {

@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { PasswordPusherPlace } from "../../../src/import/password-pusher/password-pusher.ts";
 import { startTestApp, type TestApp } from "../app.ts";
 import { makeTestCli, type TestCli } from "../cli.ts";
 import { TestClock } from "../domain.ts";
 import { expected, referenceTime } from "./expected.ts";
+import type { Installation } from "./installations.ts";
 
-type Place = PasswordPusherPlace & { readonly folder: string };
+type Place = Pick<Installation, "database" | "storage" | "environment" | "folder">;
 
 /** What an operator types, without the program's name. Writes the env file of the installation beside it. */
 export function importOf(installation: Place, ...more: readonly string[]): readonly string[] {

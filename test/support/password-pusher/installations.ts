@@ -4,14 +4,17 @@ import { join } from "node:path";
 import SqliteDriver, { type Database as Connection } from "better-sqlite3";
 import pg from "pg";
 import { onTestFinished } from "vitest";
-import type { PasswordPusherPlace } from "../../../src/import/password-pusher/password-pusher.ts";
 import { makeEmptyPostgresDatabase } from "../postgres/database.ts";
 import { fixtureFolder } from "./expected.ts";
 import type { Mariadb } from "./mariadb.ts";
 import { copyToMysql } from "./mysql-tables.ts";
 
 /** A copy of the fixture that a test may change; it goes with the test. */
-export interface Installation extends PasswordPusherPlace {
+export interface Installation {
+  /** Values of the options --database and --storage, and the variables of the env file. */
+  readonly database: string;
+  readonly storage: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
   readonly folder: string;
   readonly databasePath: string;
   /** Where the attached files lie. */

@@ -1,23 +1,25 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import {
+  type DatabaseAddress,
+  type Installation as DescribedInstallation,
+  openPasswordPusher,
+  type ReadingOptions,
+} from "@sealpush/import-password-pusher";
 import type { Database as Connection } from "better-sqlite3";
 import { onTestFinished } from "vitest";
-import { systemRandom } from "../../../src/base/random.ts";
-import {
-  openPasswordPusher,
-  type PasswordPusherDeps,
-  type PasswordPusherPlace,
-} from "../../../src/import/password-pusher/password-pusher.ts";
 import type { ImportSource } from "../../../src/import/source.ts";
 import { referenceTime } from "./expected.ts";
 import { type Installation, installProduction } from "./installations.ts";
 
-/** Closed with the test. The clock stands at the reference time of the fixture. */
-export async function openSource(
-  installation: Installation,
-  changed: Partial<PasswordPusherPlace> = {},
-): Promise<ImportSource> {
-  const source = await openPasswordPusher({ ...installation, ...changed }, sourceDeps(installation));
+interface Changes {
+  /** An address as in DATABASE_URL. */
+  readonly database?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Closed at the end of the test. The time is the reference time of the fixture. */
+export async function openSource(installation: Installation, changed: Changes = {}): Promise<ImportSource> {
+  const source = await openPasswordPusher(descriptionOf({ ...installation, ...changed }), readingOptions(installation));
   onTestFinished(() => source.close());
   return source;
 }
@@ -27,14 +29,45 @@ export async function readAfter(change: (connection: Connection) => void): Promi
   return await openSource(installProduction(change));
 }
 
-export function sourceDeps({ folder }: Pick<Installation, "folder">): PasswordPusherDeps {
+export function readingOptions({ folder }: Pick<Installation, "folder">): ReadingOptions {
+  return { now: referenceTime, scratchFolder: join(folder, "scratch") };
+}
+
+export const noObjects: DescribedInstallation["objects"] = {
+  has: () => false,
+  read() {
+    throw new Error("The installation has no object store.");
+  },
+};
+
+function descriptionOf({ database, storageFolder, environment }: Installation): DescribedInstallation {
   return {
-    clock: { now: () => referenceTime },
-    random: systemRandom,
-    pause: async () => undefined,
-    readFile: (path) => readFileSync(path, "utf8"),
-    scratchFolder: join(folder, "scratch"),
+    database: addressOf(database),
+    storageFolder,
+    objects: noObjects,
+    secret: (name) => environment[name] || undefined,
   };
+}
+
+/** @param database `sqlite:PATH`, or the URL of a server without TLS. */
+export function addressOf(database: string): DatabaseAddress {
+  if (database.startsWith("sqlite:")) return { engine: "sqlite", path: database.slice("sqlite:".length) };
+  const url = new URL(database);
+  const server = {
+    host: url.hostname,
+    port: Number(url.port),
+    user: url.username,
+    password: decodeURIComponent(url.password),
+    database: url.pathname.slice(1),
+  };
+  return url.protocol.startsWith("postgres")
+    ? { engine: "postgres", ...server, ssl: false }
+    : {
+        engine: "mysql",
+        ...server,
+        socketPath: undefined,
+        tls: { mode: "disabled", rootCertificateFile: undefined },
+      };
 }
 
 export async function collect<T>(rows: AsyncIterable<T>): Promise<readonly T[]> {

@@ -1,0 +1,113 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import SqliteDriver from "better-sqlite3";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { referenceTime } from "../../../test/support/password-pusher/expected.ts";
+import { changeDatabase, installProduction } from "../../../test/support/password-pusher/installations.ts";
+import { collect, openSource, readingOptions } from "../../../test/support/password-pusher/open-source.ts";
+
+const hourMs = 3_600_000;
+/** A push of the fixture. */
+const textPush = 11;
+
+describe("the database that was handed over", () => {
+  it("is read with the rows that are only in its log", async () => {
+    const installation = installProduction();
+    const server = new SqliteDriver(installation.databasePath);
+    onTestFinished(() => void server.close());
+    server.pragma("wal_autocheckpoint = 0");
+    server.prepare("UPDATE pushes SET name = 'only in the log' WHERE id = ?").run(textPush);
+
+    expect(readFileSync(installation.databasePath).includes("only in the log")).toBe(false);
+    const source = await openSource(installation);
+    const [row] = await collect(source.pushes(textPush - 1));
+    expect(row).toMatchObject({ id: textPush, row: { name: "only in the log" } });
+  });
+
+  it("stays as it was, to the byte, with its folder; and no copy of it is left behind", async () => {
+    const installation = installProduction();
+    const folder = dirname(installation.databasePath);
+    const state = () => [
+      readdirSync(folder),
+      readFileSync(installation.databasePath),
+      statSync(installation.databasePath).mtimeMs,
+    ];
+    const before = state();
+    const source = await openSource(installation);
+
+    expect(readdirSync(readingOptions(installation).scratchFolder)).toEqual([]);
+    await collect(source.pushes(0));
+    await source.close();
+    expect(state()).toEqual(before);
+  });
+
+  it("leaves no copy of a process that was killed while it copied for longer than a day", async () => {
+    const installation = installProduction();
+    const { scratchFolder } = readingOptions(installation);
+    const made = {
+      old: join(scratchFolder, ".sealpush-import-old"),
+      young: join(scratchFolder, ".sealpush-import-young"),
+    };
+    for (const path of Object.values(made)) mkdirSync(path, { recursive: true });
+    const [dayBefore, hourBefore] = [24.1, 1].map((hours) => new Date(referenceTime - hours * hourMs));
+    utimesSync(made.old, dayBefore ?? 0, dayBefore ?? 0);
+    utimesSync(made.young, hourBefore ?? 0, hourBefore ?? 0);
+    await openSource(installation);
+
+    expect(readdirSync(scratchFolder)).toEqual([".sealpush-import-young"]);
+  });
+
+  it("may lie where nothing can be written", async () => {
+    const installation = installProduction();
+    chmodSync(installation.databasePath, 0o400);
+    chmodSync(dirname(installation.databasePath), 0o500);
+    onTestFinished(() => chmodSync(dirname(installation.databasePath), 0o700));
+
+    expect(await collect((await openSource(installation)).users(0))).toHaveLength(4);
+  });
+
+  it("is refused in one sentence when it is missing, something else, of another application, or too old", async () => {
+    const installation = installProduction();
+    const { folder } = installation;
+    const other = join(folder, "other.sqlite3");
+    changeDatabase(other, (db) => db.exec("CREATE TABLE pushes (id INTEGER)"));
+    writeFileSync(
+      join(folder, "text.sqlite3"),
+      "This is no database, and long enough to be told from one. ".repeat(20),
+    );
+    const blank = join(folder, "blank.sqlite3");
+    changeDatabase(blank, () => undefined);
+    const oldest = installProduction((db) =>
+      db.exec("ALTER TABLE pushes RENAME TO passwords; DELETE FROM schema_migrations WHERE version > '20250101'"),
+    );
+    const old = installProduction((db) => db.exec("DELETE FROM schema_migrations WHERE version > '20250101'"));
+
+    await expect(openSource(installation, { database: `sqlite:${folder}/missing.sqlite3` })).rejects.toThrow(
+      "missing.sqlite3 is no file: --database must name the SQLite database.",
+    );
+    await expect(openSource(installation, { database: `sqlite:${folder}/text.sqlite3` })).rejects.toThrow(
+      "text.sqlite3 cannot be opened as a SQLite database (SQLITE_NOTADB).",
+    );
+    await expect(openSource(installation, { database: `sqlite:${other}` })).rejects.toThrow(
+      "--database leads to no database of Password Pusher 2.x: there is no table schema_migrations with a version.",
+    );
+    await expect(openSource(installation, { database: `sqlite:${blank}` })).rejects.toThrow(
+      "--database leads to no database of Password Pusher 2.x: there is no table schema_migrations with a version.",
+    );
+    await expect(openSource(oldest)).rejects.toThrow(/too old \(1\.x\): upgrade it to the newest 2\.x/);
+    await expect(openSource(old)).rejects.toThrow(/too old .*upgrade it to the newest 2\.x/);
+  });
+
+  it.each([
+    ["ALTER TABLE pushes DROP COLUMN passphrase_ciphertext", "the table pushes has no column passphrase_ciphertext"],
+    ["ALTER TABLE users DROP COLUMN otp_required_for_login", "the table users has no column otp_required_for_login"],
+    ["DROP TABLE active_storage_attachments", "there is no table active_storage_attachments"],
+    ["DROP TABLE notify_by_emails", "there is no table notify_by_emails"],
+  ])("is refused when a part of it is missing that its version has: %s", async (change, what) => {
+    const installation = installProduction((db) => db.exec(change));
+
+    await expect(openSource(installation)).rejects.toThrow(
+      `--database leads to a copy of Password Pusher's database that is not whole: ${what}.`,
+    );
+  });
+});

@@ -1,0 +1,48 @@
+import type { ConnectionOptions } from "node:tls";
+
+/** A Password Pusher installation, as the operator's arguments and its environment describe it. */
+export interface Installation {
+  readonly database: DatabaseAddress;
+  /** The folder of attached files. undefined: none was given. */
+  readonly storageFolder: string | undefined;
+  readonly objects: ObjectReader;
+  /** A value of the installation's environment, from the variable or the file that it names. undefined: not set. */
+  readonly secret: (name: SecretName) => string | undefined;
+}
+
+export type SecretName = "PWPUSH_MASTER_KEY" | "PWPUSH_MASTER_KEY_PREVIOUS" | "SECRET_KEY_BASE";
+
+export type DatabaseAddress =
+  | { readonly engine: "sqlite"; readonly path: string }
+  | ({ readonly engine: "postgres" } & PostgresAddress)
+  | ({ readonly engine: "mysql" } & MysqlAddress);
+
+export interface PostgresAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+  readonly ssl: ConnectionOptions | false;
+}
+
+export interface MysqlAddress {
+  readonly host: string;
+  readonly port: number;
+  /** Given: this Unix socket instead of host and port. */
+  readonly socketPath: string | undefined;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+  readonly tls: {
+    readonly mode: "disabled" | "required" | "verify_ca" | "verify_identity";
+    readonly rootCertificateFile: string | undefined;
+  };
+}
+
+/** Attached files in object stores. A service is a name in the source's Active Storage configuration. */
+export interface ObjectReader {
+  has(service: string): boolean;
+  /** At most `bytesMax` bytes. @throws SourceFileError when the object cannot be read. */
+  read(service: string, key: string, bytesMax: number): AsyncIterable<Uint8Array>;
+}

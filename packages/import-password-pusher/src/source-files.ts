@@ -1,0 +1,109 @@
+import { createHash } from "node:crypto";
+import { constants, statSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { join } from "node:path";
+import { SourceArgumentError, type SourceFile, SourceFileError } from "../../../src/import/source.ts";
+import type { Installation } from "./installation.ts";
+import { systemErrorCode } from "./system-error.ts";
+
+export interface SourceFiles {
+  /** The bytes as they lie there, checked by size and sum: an error may come after the last of them. */
+  read(file: SourceFile): AsyncIterable<Uint8Array>;
+  /** Whether files of this service can be asked for at all. */
+  reaches(service: string): boolean;
+}
+
+type SizedFile = SourceFile & { readonly sizeBytes: number };
+
+/** The shape that the source makes keys of: nothing in it can lead out of a folder. */
+const keyShape = /^[0-9A-Za-z]{8,64}$/;
+/** Names of the source's services that are a folder. */
+const diskServices: readonly string[] = ["local", "test"];
+const chunkBytes = 256 * 1024;
+
+/** @throws SourceArgumentError when the folder is none. */
+export function openSourceFiles({
+  storageFolder: folder,
+  objects,
+}: Pick<Installation, "storageFolder" | "objects">): SourceFiles {
+  if (folder !== undefined && statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new SourceArgumentError(`--storage names ${folder}, which is no folder.`);
+  }
+  const isInStore = (service: string) => !diskServices.includes(service) && objects.has(service);
+
+  function bytesOf({ service, key, sizeBytes }: SizedFile): AsyncIterable<Uint8Array> {
+    // One byte more than on record, so that a longer object is detected.
+    if (isInStore(service)) return objects.read(service, key, sizeBytes + 1);
+    if (folder !== undefined) return diskBytes(folder, key);
+    throw new SourceFileError(`It lies in the service ${named(service)}, which --storage does not name.`);
+  }
+
+  return {
+    async *read(file) {
+      const { sizeBytes } = file;
+      if (!keyShape.test(file.key)) throw new SourceFileError("Its key in the store has a shape that no key has.");
+      if (sizeBytes === null || sizeBytes < 0) throw new SourceFileError("How large it is (byte_size) cannot be read.");
+      const sized = { ...file, sizeBytes };
+      yield* checked(sized, bytesOf(sized));
+    },
+    reaches: (service) => folder !== undefined || isInStore(service),
+  };
+}
+
+/** What a database says is not shown as it is. */
+export function named(service: string): string {
+  return /^[a-z0-9_]{1,40}$/.test(service) ? service : "of an unknown name";
+}
+
+async function* checked(file: SizedFile, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const md5 = createHash("md5");
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > file.sizeBytes) throw new SourceFileError(`It has more than the ${file.sizeBytes} bytes on record.`);
+    md5.update(chunk);
+    yield chunk;
+  }
+  if (bytes < file.sizeBytes) throw new SourceFileError(`It has ${bytes} bytes of the ${file.sizeBytes} on record.`);
+  if (file.checksum !== null && md5.digest("base64") !== file.checksum.trim()) {
+    throw new SourceFileError("Its bytes are not those on record: the checksum is another.");
+  }
+}
+
+async function* diskBytes(folder: string, key: string): AsyncGenerator<Uint8Array> {
+  // Files that were fetched from a bucket lie flat.
+  const paths = [join(folder, key.slice(0, 2), key.slice(2, 4), key), join(folder, key)];
+  const handle = await openFirst(paths);
+  try {
+    if (!(await handle.stat()).isFile()) throw new SourceFileError("What lies in its place is no file.");
+    for (;;) {
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } catch (error) {
+    throw systemErrorCode(error) === undefined ? error : fileError(error);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function openFirst(paths: readonly string[]): Promise<FileHandle> {
+  let missing: unknown;
+  for (const path of paths) {
+    try {
+      // Not waiting for a writer, should it be a pipe.
+      return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    } catch (error) {
+      const code = systemErrorCode(error);
+      if (code === undefined) throw error;
+      if (code !== "ENOENT" && code !== "ENOTDIR") throw fileError(error);
+      missing = error;
+    }
+  }
+  throw new SourceFileError("It is not there.", { cause: missing });
+}
+
+function fileError(error: unknown): SourceFileError {
+  return new SourceFileError(`It cannot be read (${systemErrorCode(error)}).`, { cause: error });
+}

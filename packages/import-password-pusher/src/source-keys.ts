@@ -1,0 +1,41 @@
+import { SourceArgumentError } from "../../../src/import/source.ts";
+import type { Installation } from "./installation.ts";
+import { publishedDefaultKey } from "./lockbox.ts";
+
+export interface SourceKeys {
+  /** 64 hex digits each, the current one first; empty when the operator never set one. */
+  readonly masterKeys: readonly string[];
+  /** undefined: not given. */
+  readonly secretKeyBase: string | undefined;
+  readonly warnings: readonly string[];
+}
+
+const keyName = "PWPUSH_MASTER_KEY";
+const previousName = "PWPUSH_MASTER_KEY_PREVIOUS";
+
+/** @throws SourceArgumentError with one sentence, which repeats no key. */
+export function sourceKeysOf(secret: Installation["secret"]): SourceKeys {
+  const current = secret(keyName);
+  const previous = (secret(previousName) ?? "")
+    .split(",")
+    .map((key) => key.trim())
+    .filter((key) => key !== "");
+  const masterKeys = [...(current === undefined ? [] : [checked(current, keyName)])];
+  for (const key of previous) masterKeys.push(checked(key, previousName));
+  const unprotected = current === undefined || current.toLowerCase() === publishedDefaultKey;
+  return {
+    masterKeys,
+    secretKeyBase: secret("SECRET_KEY_BASE"),
+    warnings: unprotected ? [unprotectedWarning(current)] : [],
+  };
+}
+
+function unprotectedWarning(current: string | undefined): string {
+  const why = current === undefined ? `No ${keyName} is given` : `${keyName} is the published default key`;
+  return `${why}, so this installation seals under a key that anybody can read: whoever has a copy of its database has every secret in it. Change the secrets that matter.`;
+}
+
+function checked(key: string, name: string): string {
+  if (/^[0-9a-f]{64}$/i.test(key)) return key;
+  throw new SourceArgumentError(`${name} does not hold what Password Pusher takes for a key: 64 hex digits.`);
+}

@@ -1,0 +1,115 @@
+import { readFileSync } from "node:fs";
+import { type Connection, createConnection, type RowDataPacket, type SslOptions } from "mysql2/promise";
+import { SourceError } from "../../../../src/import/source.ts";
+import type { MysqlAddress } from "../installation.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
+import { type Cell, type SourceDialect, SourceReadError, type SourceRecord, type SourceRows } from "./source-rows.ts";
+
+const dialect: SourceDialect = {
+  engine: "MySQL",
+  quoted: (name) => `\`${name}\``,
+  asText: (expression) => expression,
+};
+
+const connectMs = 10_000;
+/** Of the connection, or of a server that goes: nothing more can be read. The rest have an SQLSTATE of their own. */
+const ofTheConnection = /^(PROTOCOL_|ECONN|EPIPE|ETIMEDOUT|ER_SERVER_SHUTDOWN|ER_CONNECTION_KILLED|4031$)/;
+
+/** One connection to MySQL or MariaDB and one read-only transaction, whose snapshot all reads share. @throws SourceError. */
+export async function openMysqlRows(address: MysqlAddress): Promise<SourceRows> {
+  const connection = await connect(address);
+  const next = oneAtATime();
+  /** Why the connection went: the driver says so once, and afterwards only that it is closed. */
+  let loss: unknown;
+  // The next statement tells of it; unheard, the event would end the process.
+  connection.on("error", (error: unknown) => {
+    loss ??= error;
+  });
+  const all: SourceRows["all"] = (statement, parameters = []) =>
+    next(async () => {
+      try {
+        const [rows] = await connection.query<RowDataPacket[]>(statement, [...parameters]);
+        return rows.map(recordOf);
+      } catch (error) {
+        if (isLoss(error)) loss ??= error;
+        throw loss === undefined ? meaningOf(error) : lost(loss);
+      }
+    });
+  return {
+    dialect,
+    all,
+    async columns(table) {
+      const rows = await all(
+        "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ?",
+        [table],
+      );
+      return new Set(rows.map(({ name }) => String(name)));
+    },
+    close: () => connection.end(),
+  };
+}
+
+async function connect(address: MysqlAddress): Promise<Connection> {
+  const { host, port, socketPath, user, password, database } = address;
+  let connection: Connection | undefined;
+  try {
+    const ssl = tlsOptions(address);
+    connection = await createConnection({
+      ...(socketPath === undefined ? { host, port } : { socketPath }),
+      ...{ user, password, database },
+      ...(ssl === undefined ? {} : { ssl }),
+      charset: "utf8mb4",
+      connectTimeout: connectMs,
+      // Every value in the server's own text: no driver's idea of time zones, booleans and large numbers.
+      typeCast: (field) => field.string("utf8"),
+    });
+    await connection.query("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+    await connection.query("SET SESSION wait_timeout = 86400, net_write_timeout = 3600");
+    await connection.query("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY");
+    return connection;
+  } catch (error) {
+    connection?.destroy();
+    if (!(error instanceof Error)) throw error;
+    const said = error.message.replace(/\s+/g, " ").trim().replace(/\.$/, "");
+    const place = socketPath ?? `${host}:${port}`;
+    throw new SourceError(
+      `The MySQL server at ${place} cannot be read (${codeOf(error)}): ${said}. Check --database.`,
+      { cause: error },
+    );
+  }
+}
+
+function tlsOptions({ tls }: MysqlAddress): SslOptions | undefined {
+  if (tls.mode === "disabled") return undefined;
+  return {
+    rejectUnauthorized: tls.mode !== "required",
+    verifyIdentity: tls.mode === "verify_identity",
+    ...(tls.rootCertificateFile === undefined ? {} : { ca: readFileSync(tls.rootCertificateFile, "utf8") }),
+  };
+}
+
+function isLoss(error: unknown): boolean {
+  return ofTheConnection.test(codeOf(error)) || (error instanceof Error && "fatal" in error && error.fatal === true);
+}
+
+function lost(cause: unknown): SourceError {
+  return new SourceError(`The connection to the source database was lost (${codeOf(cause)}): run it again.`, { cause });
+}
+
+function meaningOf(error: unknown): unknown {
+  const code = codeOf(error);
+  const state = error instanceof Error && "sqlState" in error ? String(error.sqlState) : "";
+  return state === "" || /^42/.test(state) ? error : new SourceReadError(code, error);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "no answer";
+}
+
+function recordOf(row: RowDataPacket): SourceRecord {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, cellOf(value)]));
+}
+
+function cellOf(value: unknown): Cell {
+  return typeof value === "string" || typeof value === "number" || value === null ? value : String(value);
+}

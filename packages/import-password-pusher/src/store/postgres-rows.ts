@@ -1,0 +1,115 @@
+import pg from "pg";
+import { SourceError } from "../../../../src/import/source.ts";
+import type { PostgresAddress } from "../installation.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
+import { type SourceDialect, SourceReadError, type SourceRecord, type SourceRows } from "./source-rows.ts";
+
+const dialect: SourceDialect = {
+  engine: "PostgreSQL",
+  quoted: (name) => `"${name}"`,
+  // The driver reads times without a zone as local ones; the text of a value is the same everywhere.
+  asText: (expression) => `(${expression})::text`,
+};
+
+const connectMs = 10_000;
+const notAllowed = "42501";
+/** 08: connection errors; 57P01 to 57P05: the server shuts down or ends the session; 25P03: idle for too long. */
+const connectionStates = /^(08|57P0|25P03$)/;
+/** Undoes the failure of a statement, which otherwise ends the whole snapshot. */
+const resume = "ROLLBACK TO SAVEPOINT reading";
+/** The importer may take long between two statements; a server's limits on that are for applications. */
+const timeLimits = ["statement_timeout", "idle_in_transaction_session_timeout", "transaction_timeout"];
+
+/** One connection and one read-only transaction, whose snapshot all reads share. @throws SourceError. */
+export async function openPostgresRows(address: PostgresAddress): Promise<SourceRows> {
+  const { host, port, user, password, database, ssl } = address;
+  const client = new pg.Client({
+    host,
+    port,
+    user,
+    password,
+    database,
+    ssl,
+    application_name: "sealpush import",
+    connectionTimeoutMillis: connectMs,
+    keepAlive: true,
+  });
+  // The statement that runs tells of a broken connection; unheard, the event would end the process.
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    await client.query("SELECT set_config(name, '0', true) FROM pg_settings WHERE name = ANY($1)", [timeLimits]);
+    await client.query("SET LOCAL datestyle = 'ISO, YMD'");
+    await client.query("SAVEPOINT reading");
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw refusalOf(error, `${host}:${port}`);
+  }
+  return rowsOf(client);
+}
+
+function rowsOf(client: pg.Client): SourceRows {
+  const next = oneAtATime();
+  const all: SourceRows["all"] = (statement, parameters = []) =>
+    next(async () => {
+      const text = statement.split("?").reduce((before, after, number) => `${before}$${number}${after}`);
+      try {
+        return (await client.query<SourceRecord>(text, [...parameters])).rows;
+      } catch (error) {
+        const state = sqlStateOf(error);
+        if (state === "" || connectionStates.test(state)) {
+          throw new SourceError(
+            `The connection to the source database was lost (${codeOf(error) ?? "CONNECTION_LOST"}): run it again.`,
+            { cause: error },
+          );
+        }
+        await client.query(resume);
+        if (state === notAllowed) {
+          throw new SourceError(
+            `The user that --database names may not read all of it (${notAllowed}): ${said(error)}.`,
+            {
+              cause: error,
+            },
+          );
+        }
+        // Class 42: the statement is wrong, which no other row would change.
+        throw /^42/.test(state) ? error : new SourceReadError(state, error);
+      }
+    });
+  return {
+    dialect,
+    all,
+    async columns(table) {
+      // By the search path, as the application finds its tables.
+      const rows = await all(
+        "SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass(?) AND attnum > 0 AND NOT attisdropped",
+        [table],
+      );
+      return new Set(rows.map(({ name }) => String(name)));
+    },
+    close: () => client.end(),
+  };
+}
+
+function refusalOf(error: unknown, place: string): unknown {
+  if (!(error instanceof Error)) return error;
+  const code = codeOf(error) ?? "no answer in time";
+  return new SourceError(
+    `The PostgreSQL server at ${place} cannot be read (${code}): ${said(error)}. Check --database.`,
+    { cause: error },
+  );
+}
+
+/** SQLSTATE of an error that the server sent; "" for any other. Source: PostgreSQL's manual, appendix A. */
+function sqlStateOf(error: unknown): string {
+  return error instanceof pg.DatabaseError ? (error.code ?? "") : "";
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+function said(error: unknown): string {
+  return error instanceof Error ? error.message.replace(/\s+/g, " ").trim().replace(/\.$/, "") : "no reason was given";
+}

@@ -1,0 +1,148 @@
+import { SourceError } from "../../../../src/import/source.ts";
+import type { SourceRecord, SourceRows } from "./source-rows.ts";
+
+/** Columns that are read of each table. What an older installation does not have is read as NULL. */
+const wanted = {
+  users: [
+    ...["id", "email", "encrypted_password", "admin", "authentication_token", "preferred_language", "confirmed_at"],
+    ...["otp_secret_ciphertext", "otp_required_for_login", "last_otp_timestep", "otp_backup_code_digests"],
+    ...["created_at", "updated_at", "current_sign_in_at", "last_sign_in_at"],
+  ],
+  pushes: [
+    ...["id", "kind", "url_token", "user_id", "name", "note_ciphertext", "payload_ciphertext"],
+    ...["passphrase_ciphertext", "expire_after_days", "expire_after_views", "expired", "expired_on"],
+    ...["deletable_by_viewer", "retrieval_step", "created_at", "updated_at"],
+  ],
+  audit_logs: ["id", "push_id", "kind", "ip", "user_agent", "referrer", "user_id", "created_at", "updated_at"],
+  notify_by_emails: [
+    ...["id", "audit_log_id", "status", "proceed_at", "recipients_ciphertext", "locale_ciphertext"],
+    ...["successful_sends_ciphertext", "error_message_ciphertext"],
+  ],
+  active_storage_attachments: ["id", "name", "record_type", "record_id", "blob_id"],
+  active_storage_blobs: ["id", "key", "filename", "content_type", "byte_size", "checksum", "service_name"],
+  site_settings: ["key", "value"],
+  ar_internal_metadata: ["key", "created_at"],
+  schema_migrations: ["version"],
+} as const;
+
+export type SourceTable = keyof typeof wanted;
+
+/**
+ * What there is since which version of the schema: a copy without it is not whole, and nothing of it is taken for empty. A
+ * passphrase, a second factor or a file would be missing, and nobody be told.
+ */
+const needed: readonly { readonly since: number; readonly table: SourceTable; readonly columns: readonly string[] }[] =
+  [
+    { since: 0, table: "pushes", columns: wanted.pushes },
+    { since: 0, table: "users", columns: wanted.users.filter((column) => !/otp_/.test(column)) },
+    { since: 0, table: "audit_logs", columns: wanted.audit_logs },
+    { since: 0, table: "active_storage_attachments", columns: wanted.active_storage_attachments },
+    { since: 0, table: "active_storage_blobs", columns: wanted.active_storage_blobs },
+    { since: 20260321120000, table: "users", columns: wanted.users },
+    { since: 20260427123959, table: "site_settings", columns: wanted.site_settings },
+    { since: 20260427190300, table: "notify_by_emails", columns: wanted.notify_by_emails },
+  ];
+
+/** Since then pushes lie in the one table; in older ones some may not have been moved there. */
+const schemaVersionMin = 20250606094103;
+/** Of 2.11.4, which this was written for. */
+const schemaVersionKnown = 20260509010000;
+
+export interface SourceTables {
+  readonly rows: SourceRows;
+  readonly warnings: readonly string[];
+  has(table: SourceTable): boolean;
+  hasColumn(table: SourceTable, column: string): boolean;
+  /** A table by the name that the engine takes for one. */
+  name(table: SourceTable): string;
+  column(column: string, alias?: string): string;
+  /** `SELECT` all wanted columns of the table. */
+  selection(table: SourceTable): string;
+}
+
+/** Looks at what there is. @throws SourceError when it is no database of the source, or one that is too old. */
+export async function openSourceTables(rows: SourceRows): Promise<SourceTables> {
+  const present = new Map<SourceTable, ReadonlySet<string>>();
+  for (const table of tablesOf(wanted)) present.set(table, await rows.columns(table));
+  const version = await knownVersionOf(rows, present);
+  for (const { since, table, columns } of needed) {
+    if (version < since) continue;
+    const there = present.get(table) ?? new Set();
+    if (there.size === 0) throw notWhole(`there is no table ${table}`);
+    const missing = columns.find((column) => !there.has(column));
+    if (missing !== undefined) throw notWhole(`the table ${table} has no column ${missing}`);
+  }
+  const { quoted, asText } = rows.dialect;
+  const tables = {
+    rows,
+    has: (table: SourceTable) => (present.get(table)?.size ?? 0) > 0,
+    hasColumn: (table: SourceTable, column: string) => present.get(table)?.has(column) === true,
+    name: quoted,
+    column: (column: string, alias?: string) => (alias === undefined ? quoted(column) : `${alias}.${quoted(column)}`),
+    selection(table: SourceTable) {
+      const columns = wanted[table].map((column) => {
+        const value = present.get(table)?.has(column) === true ? asText(quoted(column)) : "NULL";
+        return `${value} AS ${quoted(column)}`;
+      });
+      return `SELECT ${columns.join(", ")} FROM ${quoted(table)}`;
+    },
+  };
+  return { ...tables, warnings: warningsOf(version) };
+}
+
+function tablesOf(tables: typeof wanted): readonly SourceTable[] {
+  return Object.keys(tables).filter((name): name is SourceTable => name in tables);
+}
+
+/** @throws SourceError when it is no database of the source, or one that is too old. */
+async function knownVersionOf(
+  rows: SourceRows,
+  present: ReadonlyMap<SourceTable, ReadonlySet<string>>,
+): Promise<number> {
+  if (present.get("schema_migrations")?.has("version") !== true) {
+    throw notTheSource("there is no table schema_migrations with a version");
+  }
+  if (present.get("pushes")?.has("url_token") !== true) {
+    // Before 2.x, pushes lay in tables of their own; this one was there from the beginning.
+    if ((await rows.columns("passwords")).has("url_token")) throw tooOld("1.x");
+    throw notTheSource("there is no table pushes with url_tokens");
+  }
+  const version = await schemaVersionOf(rows);
+  if (version < schemaVersionMin) throw tooOld(`schema ${version}`);
+  return version;
+}
+
+async function schemaVersionOf(rows: SourceRows): Promise<number> {
+  const versions = await rows.all(`SELECT version FROM ${rows.dialect.quoted("schema_migrations")}`);
+  return versions.map(versionOf).reduce((greatest, version) => Math.max(greatest, version), 0);
+}
+
+function versionOf({ version }: SourceRecord): number {
+  return /^\d{14}$/.test(String(version)) ? Number(version) : 0;
+}
+
+function warningsOf(version: number): readonly string[] {
+  if (version < schemaVersionKnown) {
+    return [`This Password Pusher is older than 2.11.4 (schema ${version}): what its tables lack is taken for empty.`];
+  }
+  if (version > schemaVersionKnown) {
+    return [
+      `This Password Pusher is newer than 2.11.4 (schema ${version}): what later versions added does not come along.`,
+    ];
+  }
+  return [];
+}
+
+function tooOld(what: string): SourceError {
+  return new SourceError(
+    `This Password Pusher is too old (${what}): upgrade it to the newest 2.x, start it once, and come back.`,
+  );
+}
+
+function notWhole(what: string): SourceError {
+  return new SourceError(`--database leads to a copy of Password Pusher's database that is not whole: ${what}.`);
+}
+
+function notTheSource(what: string): SourceError {
+  return new SourceError(`--database leads to no database of Password Pusher 2.x: ${what}.`);
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from "node:fs";
+import type { DatabaseAddress, Installation, ReadingOptions } from "@sealpush/import-password-pusher";
+import type { BucketDeps } from "../../blobs/s3/bucket.ts";
+import { type ReadFile, readSecretFile } from "../../config/secret-files.ts";
+import { type ImportSource, SourceArgumentError } from "../../import/source.ts";
+import { CommandRefused } from "../errors.ts";
+import { parseSourceAddress, type SourceAddress } from "./database-address.ts";
+import { objectReaderOf, type SourceEnvironment, storageLocationsOf } from "./storage-locations.ts";
+
+/** What the operator gives: the values of --database and --storage, and the variables of --env-file. */
+export interface SourceArguments {
+  readonly database: string;
+  readonly storage: readonly string[];
+  readonly environment: SourceEnvironment;
+}
+
+/** @throws SourceError, or CommandRefused when the package that reads Password Pusher is not installed. */
+export async function openSource(
+  { database, storage, environment }: SourceArguments,
+  deps: BucketDeps & ReadingOptions,
+): Promise<ImportSource> {
+  const { folder, buckets } = storageLocationsOf(storage, environment);
+  const installation: Installation = {
+    database: await withTlsFiles(parseSourceAddress(database)),
+    storageFolder: folder,
+    objects: objectReaderOf(buckets, deps),
+    secret: (name) => readSecret(environment, name, (path) => readFileSync(path, "utf8")),
+  };
+  const { openPasswordPusher } = await loadPackage();
+  return await openPasswordPusher(installation, { now: deps.now, scratchFolder: deps.scratchFolder });
+}
+
+async function loadPackage() {
+  try {
+    return await import("@sealpush/import-password-pusher");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND")) throw error;
+    throw new CommandRefused(
+      "This installation lacks the package @sealpush/import-password-pusher, which reads Password Pusher. Install it with npm ci, then run npm run build.",
+      { cause: error },
+    );
+  }
+}
+
+async function withTlsFiles(address: SourceAddress): Promise<DatabaseAddress> {
+  if (address.engine !== "postgres") return address;
+  // Loaded on demand: it loads the PostgreSQL driver.
+  const { tlsOptions } = await import("../../database/postgres/pool.ts");
+  const { tls: _, ...server } = address;
+  return { ...server, ssl: tlsOptions(address) };
+}
+
+/**
+ * The variable `name`, or else the text of the file that `name`_FILE names, as the source resolves them. undefined: neither
+ * is set, or the variable is empty. @throws SourceArgumentError for a file that cannot be read.
+ */
+export function readSecret(environment: SourceEnvironment, name: string, readFile: ReadFile): string | undefined {
+  const inline = environment[name]?.trim() ?? "";
+  if (inline !== "") return inline;
+  const path = environment[`${name}_FILE`]?.trim() ?? "";
+  if (path === "") return undefined;
+  const reading = readSecretFile(`${name}_FILE`, path, readFile);
+  if (reading.ok) return reading.text;
+  throw new SourceArgumentError(
+    `${reading.mistake} Give the key itself as ${name}, or put the file where it can be read.`,
+  );
+}
