@@ -6,6 +6,7 @@ WORKDIR /app
 
 # Scripts of packages stay off: the native parts come ready made for this platform, and nothing may run here unseen.
 COPY package.json package-lock.json .npmrc ./
+COPY packages/import-password-pusher/package.json ./packages/import-password-pusher/
 RUN npm ci --omit=dev --ignore-scripts
 
 # --build-arg OPENTELEMETRY=true adds what tracing needs. Nobody else pays for it.
@@ -19,11 +20,12 @@ RUN if [ "$OPENTELEMETRY" = true ]; then \
 
 COPY tsconfig.json ./
 COPY src ./src
+COPY packages ./packages
 COPY scripts/build.ts scripts/bundles.ts ./scripts/
 RUN node scripts/build.ts
 
 # The image has its own Node, builds nothing more, and runs on one platform.
-RUN rm -rf node_modules/node-linux-* node_modules/.bin node_modules/esbuild node_modules/@esbuild \
+RUN rm -rf packages/*/src node_modules/node-linux-* node_modules/.bin node_modules/esbuild node_modules/@esbuild \
       node_modules/better-sqlite3/deps node_modules/better-sqlite3/src \
  && find node_modules/better-sqlite3/prebuilds -type f ! -name "linux-$(node -p process.arch).node" -delete
 
@@ -44,6 +46,7 @@ WORKDIR /app
 COPY deploy/container/sealpush /usr/local/bin/sealpush
 COPY package.json LICENSE ./
 COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/packages ./packages
 COPY --from=build /app/dist ./dist
 
 ENV NODE_ENV=production \

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
 
 /** Where Debian's package has put it; not given: what needs it is no part of the run. */
@@ -29,7 +30,7 @@ const aboutNoEngine = [
 /** Runs of one test file: one for each engine that it is about. */
 const engines = {
   sqlite: {
-    include: ["src/**/*.test.{ts,tsx}", "test/**/*.test.ts", "scripts/**/*.test.ts"],
+    include: ["src/**/*.test.{ts,tsx}", "packages/*/src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts"],
     exclude: ["test/support/postgres/**", "src/**/postgres/**", "**/*.postgres.test.ts"],
   },
   postgres: {
@@ -46,6 +47,15 @@ const engines = {
 };
 
 export default defineConfig({
+  resolve: {
+    // The source of the package, so that tests in this process need no build.
+    alias: {
+      "@sealpush/import-password-pusher": resolve(
+        import.meta.dirname,
+        "packages/import-password-pusher/src/password-pusher.ts",
+      ),
+    },
+  },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   test: {
     // They end what hangs and judge no speed: a machine that is shared may stop for seconds.

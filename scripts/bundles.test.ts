@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { serverBundle } from "./bundles.ts";
 
 /** What only some settings need: a server without them must not load it, for its memory's sake. */
-const onDemand = /^(?:prom-client|@opentelemetry\/|openid-client|nodemailer|pg|s3mini)/;
+const onDemand = /^(?:prom-client|@opentelemetry\/|openid-client|nodemailer|pg|@sealpush\/)/;
 
 test("what only some settings need is loaded where they are set, and nowhere else", async () => {
   const { metafile } = await build({ ...serverBundle, write: false, metafile: true, sourcemap: false });

@@ -4,6 +4,7 @@ import { type BuildOptions, build } from "esbuild";
 
 export const root = dirname(import.meta.dirname);
 export const serverFile = join(root, "dist/main.js");
+const importerFile = join(root, "packages/import-password-pusher/dist/password-pusher.js");
 
 const assetsDir = join(root, "dist/assets");
 const manifestFile = join(assetsDir, "manifest.json");
@@ -27,6 +28,14 @@ export const serverBundle = {
   jsxImportSource: "preact",
   sourcemap: true,
   logLevel: "warning",
+} as const satisfies BuildOptions;
+
+/** The package that `sealpush import password-pusher` loads; its package.json names the start file. */
+export const importerBundle = {
+  ...serverBundle,
+  absWorkingDir: dirname(dirname(importerFile)),
+  entryPoints: ["src/password-pusher.ts"],
+  outdir: dirname(importerFile),
 } as const satisfies BuildOptions;
 
 /** Each script directly under src/browser, the stylesheet, and the icon; a changed content changes the name. */
@@ -72,14 +81,23 @@ export async function buildAssets({ removeOthers }: { removeOthers: boolean }): 
   if (removeOthers) await removeOld(assetsDir, [...Object.values(manifest), basename(manifestFile)]);
 }
 
-/** The start file is written last: whoever reads it finds what it names. */
+/** The server and the packages that it loads. The server's start file is written last: it is the newest of a build. */
 export async function buildServer({ removeOthers }: { removeOthers: boolean }): Promise<void> {
-  const { outputFiles } = await build({ ...serverBundle, write: false });
-  const folder = dirname(serverFile);
+  await buildModules(importerBundle, { startFile: importerFile, removeOthers, keep: [] });
+  await buildModules(serverBundle, { startFile: serverFile, removeOthers, keep: [basename(assetsDir)] });
+}
+
+/** The start file is written last: whoever reads it finds the files that it names. */
+async function buildModules(
+  bundle: BuildOptions,
+  { startFile, removeOthers, keep }: { startFile: string; removeOthers: boolean; keep: readonly string[] },
+): Promise<void> {
+  const { outputFiles } = await build({ ...bundle, write: false });
+  const folder = dirname(startFile);
   await mkdir(folder, { recursive: true });
-  const startFileLast = outputFiles.toSorted((a, b) => Number(a.path === serverFile) - Number(b.path === serverFile));
+  const startFileLast = outputFiles.toSorted((a, b) => Number(a.path === startFile) - Number(b.path === startFile));
   for (const file of startFileLast) await writeWhole(file.path, file.contents);
-  if (removeOthers) await removeOld(folder, [basename(assetsDir), ...outputFiles.map((file) => basename(file.path))]);
+  if (removeOthers) await removeOld(folder, [...keep, ...outputFiles.map((file) => basename(file.path))]);
 }
 
 async function removeOld(folder: string, kept: readonly string[]): Promise<void> {

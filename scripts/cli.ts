@@ -9,7 +9,9 @@ async function modifiedMs(file: string): Promise<number> {
 
 /** The newest time among the sources, so that a command always runs what the working copy says. */
 async function sourcesModifiedMs(): Promise<number> {
-  const entries = await readdir(join(root, "src"), { recursive: true, withFileTypes: true });
+  const folders = ["src", "packages/import-password-pusher/src"];
+  const lists = folders.map((folder) => readdir(join(root, folder), { recursive: true, withFileTypes: true }));
+  const entries = (await Promise.all(lists)).flat();
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   const times = await Promise.all([...files, join(root, "package.json")].map(modifiedMs));
   return Math.max(...times);

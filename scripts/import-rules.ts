@@ -62,14 +62,40 @@ function importsOf(text: string): string[] {
   );
 }
 
+/** The one file of the server that packages may import. */
+const packageContract = join(source, "import/source.ts");
+const packages = resolve(import.meta.dirname, "../packages");
+
+/** A package imports itself, the packages that it depends on, and the contract; nobody reaches into it past its name. */
+function problemsOfPackage(name: string): string[] {
+  const folder = join(packages, name);
+  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const isAllowed = (file: string, imported: string) => {
+    if (!imported.startsWith(".")) {
+      return (
+        imported.startsWith("node:") || Object.keys(dependencies).some((own) => `${imported}/`.startsWith(`${own}/`))
+      );
+    }
+    const target = resolve(dirname(file), imported);
+    return target.startsWith(`${folder}/`) || target === packageContract;
+  };
+  return filesBelow(join(folder, "src")).flatMap((file) =>
+    importsOf(readFileSync(file, "utf8"))
+      .filter((imported) => !isAllowed(file, imported))
+      .map((imported) => `packages/${relative(packages, file)}: a package may not import ${imported}`),
+  );
+}
+
 function problemsOf(file: string): string[] {
   const text = readFileSync(file, "utf8");
   const from = relative(source, file);
   const room = roomOf(file);
   const problems: string[] = [];
   for (const imported of importsOf(text)) {
+    if (imported.startsWith("@sealpush/") && room !== "cli") problems.push(`${from}: only cli may import ${imported}`);
     if (!imported.startsWith(".")) continue;
     const target = resolve(dirname(file), imported);
+    if (target.startsWith(`${packages}/`)) problems.push(`${from}: imports a package past its name (${imported})`);
     if (!target.startsWith(`${source}/`)) continue;
     const targetRoom = roomOf(target);
     if (targetRoom === room) continue;
@@ -96,7 +122,7 @@ function mayHoldSql(path: string): boolean {
   return path.startsWith("database/") || /(^|\/)(sqlite|postgres|store)\//.test(path) || path === "pushes/vault.ts";
 }
 
-const problems = filesBelow(source).flatMap(problemsOf);
+const problems = [...filesBelow(source).flatMap(problemsOf), ...readdirSync(packages).flatMap(problemsOfPackage)];
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exitCode = 1;
 else console.log("Imports go one way.");

@@ -1,8 +1,7 @@
 import type { AdoptedUser } from "../accounts/admin/adopt-user.ts";
 import type { AdoptedPush } from "../pushes/adopt.ts";
 import type { Part } from "./lacks.ts";
-import type { PushPart, UserPart } from "./source.ts";
-import type { Holdings } from "./source.ts";
+import type { Holdings, PushPart, UserPart } from "./source.ts";
 import type { ImportedRow, NotedCounts, Standing } from "./store/imported-rows.ts";
 
 /** A user as it comes, and what of it stays behind. */

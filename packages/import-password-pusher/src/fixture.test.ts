@@ -1,5 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ImportSource, SourceAuditEntry, SourcePush, SourceUser } from "../../../src/import/source.ts";
 import {
   type ExpectedAuditEntry,
   type ExpectedInstallation,
@@ -17,7 +18,6 @@ import {
 } from "../../../test/support/password-pusher/installations.ts";
 import { type Mariadb, mariadbProgram, startMariadb } from "../../../test/support/password-pusher/mariadb.ts";
 import { collect, openSource } from "../../../test/support/password-pusher/open-source.ts";
-import type { ImportSource, SourceAuditEntry, SourcePush, SourceUser } from "../../../src/import/source.ts";
 
 interface Engine {
   readonly name: string;
@@ -223,7 +223,9 @@ function wantedUser(user: ExpectedUser, unitMs: number): ReturnType<typeof shown
     codes: otp && {
       ...{ key, messagePrefix },
       digests: otp.backup_codes.map((code) =>
-        createHmac("sha256", key).update(messagePrefix + code).digest("hex"),
+        createHmac("sha256", key)
+          .update(messagePrefix + code)
+          .digest("hex"),
       ),
     },
   };

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import type { PushPart } from "../../../src/import/source.ts";
-import type { SourceRow } from "../../../src/import/source.ts";
+import type { PushPart, SourceRow } from "../../../src/import/source.ts";
 import { readInGroups } from "./in-groups.ts";
 import { SourceReadError } from "./store/source-rows.ts";
 

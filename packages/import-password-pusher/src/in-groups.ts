@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { PushPart, UserPart } from "../../../src/import/source.ts";
-import type { SourceRow } from "../../../src/import/source.ts";
+import type { PushPart, SourceRow, UserPart } from "../../../src/import/source.ts";
 import { wholeNumberOf } from "./cells.ts";
 import { SourceReadError, type SourceRecord } from "./store/source-rows.ts";
 

@@ -1,5 +1,12 @@
-import type { Lack, PushPart } from "../../../src/import/source.ts";
-import type { Holdings, SourceFile, SourceKind, SourcePush, SourceRow } from "../../../src/import/source.ts";
+import type {
+  Holdings,
+  Lack,
+  PushPart,
+  SourceFile,
+  SourceKind,
+  SourcePush,
+  SourceRow,
+} from "../../../src/import/source.ts";
 import { textOf, timeOf, truthOf, wholeNumberOf } from "./cells.ts";
 import type { Findings } from "./findings.ts";
 import type { Lockbox } from "./lockbox.ts";

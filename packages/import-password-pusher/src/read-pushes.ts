@@ -1,5 +1,4 @@
-import type { PushPart } from "../../../src/import/source.ts";
-import type { SourceFile, SourcePush, SourceRow } from "../../../src/import/source.ts";
+import type { PushPart, SourceFile, SourcePush, SourceRow } from "../../../src/import/source.ts";
 import { textOf, wholeNumberOf } from "./cells.ts";
 import { readInGroups } from "./in-groups.ts";
 import { type PushReading, pushOf, type TrailSummary } from "./push-row.ts";

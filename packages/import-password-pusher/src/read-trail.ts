@@ -1,5 +1,4 @@
-import type { Lack, PushPart } from "../../../src/import/source.ts";
-import type { SourceAuditEntry, SourceNotification, SourceTrail } from "../../../src/import/source.ts";
+import type { Lack, PushPart, SourceAuditEntry, SourceNotification, SourceTrail } from "../../../src/import/source.ts";
 import { textOf, timeOf, wholeNumberOf } from "./cells.ts";
 import type { Findings } from "./findings.ts";
 import type { Lockbox } from "./lockbox.ts";

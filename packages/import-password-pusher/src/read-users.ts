@@ -1,5 +1,4 @@
-import type { Lack, UserPart } from "../../../src/import/source.ts";
-import type { SourceRow, SourceTotp, SourceUser } from "../../../src/import/source.ts";
+import type { Lack, SourceRow, SourceTotp, SourceUser, UserPart } from "../../../src/import/source.ts";
 import { textOf, timeOf, truthOf, wholeNumberOf } from "./cells.ts";
 import type { Findings } from "./findings.ts";
 import { readInGroups } from "./in-groups.ts";

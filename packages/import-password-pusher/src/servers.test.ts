@@ -1,6 +1,7 @@
 import { createConnection, type RowDataPacket } from "mysql2/promise";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { SourceError } from "../../../src/import/source.ts";
 import {
   type Installation,
   installProductionOnMysql,
@@ -8,7 +9,6 @@ import {
 } from "../../../test/support/password-pusher/installations.ts";
 import { type Mariadb, mariadbProgram, startMariadb } from "../../../test/support/password-pusher/mariadb.ts";
 import { addressOf, collect, openSource } from "../../../test/support/password-pusher/open-source.ts";
-import { SourceError } from "../../../src/import/source.ts";
 
 /** A server that the source's database lies on, and a way to change it from outside. */
 interface Server {

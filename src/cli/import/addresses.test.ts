@@ -56,7 +56,10 @@ describe("the places of a source's files", () => {
   const keys = { PWP__FILES__S3__ACCESS_KEY_ID: "AKIA", PWP__FILES__S3__SECRET_ACCESS_KEY: secret };
 
   it("takes the bucket of the env file beside the folder, with the source's own defaults", () => {
-    const { folder, buckets } = storageLocationsOf(["/srv/storage"], { ...keys, PWP__FILES__S3__REGION: "eu-central-1" });
+    const { folder, buckets } = storageLocationsOf(["/srv/storage"], {
+      ...keys,
+      PWP__FILES__S3__REGION: "eu-central-1",
+    });
 
     expect(folder).toBe("/srv/storage");
     expect([...buckets]).toEqual([

@@ -8,7 +8,13 @@ import {
   keysOfFixture,
 } from "../../../test/support/password-pusher/installations.ts";
 import { collect } from "../../../test/support/password-pusher/open-source.ts";
-import { bucket, credentials, type ObjectStore, region, startObjectStore } from "../../../test/support/s3/object-store.ts";
+import {
+  bucket,
+  credentials,
+  type ObjectStore,
+  region,
+  startObjectStore,
+} from "../../../test/support/s3/object-store.ts";
 import { systemRandom } from "../../base/random.ts";
 import { type ImportSource, isSourceFileError, type SourceFile, SourceFileError } from "../../import/source.ts";
 import { openSource } from "./open-source.ts";

@@ -1,8 +1,5 @@
 import { createCipheriv, randomBytes } from "node:crypto";
-import {
-  deriveColumnKey,
-  type SealedPlace,
-} from "../../../packages/import-password-pusher/src/lockbox.ts";
+import { deriveColumnKey, type SealedPlace } from "../../../packages/import-password-pusher/src/lockbox.ts";
 
 /** A value as Lockbox stores it. */
 export function sealedByLockbox(masterKey: string, place: SealedPlace, text: string): string {
