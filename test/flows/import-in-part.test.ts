@@ -88,7 +88,7 @@ test("keys that open nothing stop a run before the first write; a dry run goes o
   const stopped = await move.run(wrong);
   expect(stopped).toMatchObject({ exitCode: 2, stdout: "" });
   expect(stopped.stderr).toMatch(
-    /^None of the \d+ sealed values .* \((pushes|users) \d+, .*\), so nothing was written\. Theme at PWPUSH_MASTER_KEY and /,
+    /^None of the \d+ sealed values .* \((pushes|users) \d+, .*\), so nothing was written\. Check PWPUSH_MASTER_KEY and /,
   );
   expect(stopped.stderr.trim().split("\n")).toHaveLength(1);
   expect(readdirSync(move.cli.dataDir)).toEqual([]);

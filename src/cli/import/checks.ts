@@ -80,7 +80,7 @@ export async function refuseWrongKeys(source: ImportSource, envFile: string): Pr
       ? "The one sealed value that was tried opens with no key"
       : `None of the ${tried} sealed values that were tried opens with any key`;
   throw new WrongSettings([
-    `${looked} that ${envFile} gives (${examples.join(", ")}), so nothing was written. Look at ` +
+    `${looked} that ${envFile} gives (${examples.join(", ")}), so nothing was written. Check ` +
       "PWPUSH_MASTER_KEY and PWPUSH_MASTER_KEY_PREVIOUS there (or their _FILE): they must be those of this very " +
       "installation. --dry-run lists all that does not open.",
   ]);
