@@ -56,7 +56,7 @@ const insertEntry = sql<
   "INSERT INTO admin_audit_entries (created_at, admin_id, admin_email, action, subject, address) VALUES (?, ?, ?, ?, ?, ?)",
 );
 const trimEntries = sql<[keptMax: number]>(
-  "DELETE FROM admin_audit_entries WHERE id <= (SELECT max(id) FROM admin_entries) - ?",
+  "DELETE FROM admin_audit_entries WHERE id <= (SELECT max(id) FROM admin_audit_entries) - ?",
 );
 const entriesFrom = sql<[limit: number, offset: number], AdminEntry>(
   `SELECT created_at AS createdAt, admin_id AS adminId, admin_email AS adminEmail, action, subject, address
