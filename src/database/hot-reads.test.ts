@@ -42,7 +42,7 @@ test("a reading that fails fails alone", async () => {
   await items.insert(1);
   const find = (id: number) => db.hot.read(itemById, id);
   const broken = (parameter: number) =>
-    db.hot.read(sql<[number], unknown>("SELECT json_extract('{', '$.' || ?)"), parameter);
+    db.hot.read(sql<[number], { value: number }>("SELECT json_extract('{', '$.' || ?)"), parameter);
   const [found, failed, again] = await Promise.allSettled([find(1), broken(1), find(1)]);
   expect(found).toEqual({ status: "fulfilled", value: { id: 1 } });
   expect(failed.status).toBe("rejected");

@@ -15,11 +15,14 @@ export interface Statement<Parameters extends readonly Value[], Row> {
   readonly row?: Row;
 }
 
+/** What the drivers return: no booleans, which both engines store as 0 and 1. */
+export type DriverRow<Row = Readonly<Record<string, Value>>> = { readonly [Column in keyof Row]: Value };
+
 /** One text for both engines, or one for each where they have no common words. */
 export type StatementText = string | { readonly sqlite: string; readonly postgres: string };
 
 /** `Row` is what the columns are read as; `never` for statements that return none. */
-export function sql<Parameters extends readonly Value[] = [], Row = never>(
+export function sql<Parameters extends readonly Value[] = [], Row extends DriverRow<Row> = never>(
   text: StatementText,
 ): Statement<Parameters, Row> {
   const { sqlite, postgres } = typeof text === "string" ? { sqlite: text, postgres: text } : text;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type AdoptedEvent, adoptedTrail } from "./adopt-trail.ts";
-import { auditKinds } from "./audit-trail.ts";
+import { auditKinds } from "./audit-entry.ts";
 
 const event = (at: number, more: Partial<AdoptedEvent> = {}): AdoptedEvent => ({
   ...{ kind: "view", userId: null, address: "192.0.2.1", userAgent: "test", referrer: "", linkDelivery: null },
@@ -20,7 +20,7 @@ test("beyond a thousand, what anybody can repeat is counted together, and nothin
   expect(trail).toHaveLength(1_000 + 2 + 1);
   expect(trail.reduce((sum, { times }) => sum + times, 0)).toBe(1_502);
   expect(trail.at(-1)).toMatchObject({
-    ...{ kind: "failed_passphrase", sequence: -(auditKinds.indexOf("failed_passphrase") + 1) },
+    ...{ kind: "failed_passphrase", sequence: -(auditKinds.failed_passphrase + 1) },
     ...{ times: 500, at: 1_000, updatedAt: 1_499 },
   });
   expect(trail.filter(({ kind }) => kind !== "failed_passphrase").map(({ sequence }) => sequence)).toEqual([

@@ -1,14 +1,17 @@
-export type AuditKind =
-  | "creation"
-  | "view"
-  | "failed_view"
-  | "expire"
-  | "failed_passphrase"
-  | "admin_view"
-  | "owner_view"
-  | "edit"
-  | "creation_email_send"
-  | "download";
+/** The kinds of audit entries with the numbers that store them; the numbers never change. */
+export const auditKinds = {
+  creation: 0,
+  view: 1,
+  failed_view: 2,
+  expire: 3,
+  failed_passphrase: 4,
+  admin_view: 5,
+  owner_view: 6,
+  edit: 7,
+  creation_email_send: 8,
+  download: 9,
+} as const;
+export type AuditKind = keyof typeof auditKinds;
 
 export type LinkDeliveryStatus = "pending" | "processing" | "completed" | "partially_failed" | "failed";
 

@@ -1,18 +1,5 @@
-import type { Actor, AuditKind } from "./push.ts";
-
-/** Kept as numbers in the store; the order is that of the field's servers, `download` is ours. */
-export const auditKinds: readonly AuditKind[] = [
-  "creation",
-  "view",
-  "failed_view",
-  "expire",
-  "failed_passphrase",
-  "admin_view",
-  "owner_view",
-  "edit",
-  "creation_email_send",
-  "download",
-];
+import { type AuditKind, auditKinds } from "./audit-entry.ts";
+import type { Actor } from "./push.ts";
 
 /** Entries of one push kept one by one; beyond it, kinds that anybody can repeat at will are folded into counted ones. */
 export const auditEntriesMax = 1_000;
@@ -59,7 +46,7 @@ export function folds(kind: AuditKind, count: number): boolean {
 
 /** Where the folded entry of a kind stands: before all others, whose sequence counts from 1. */
 export function foldedSequence(kind: AuditKind): number {
-  return -(auditKinds.indexOf(kind) + 1);
+  return -(auditKinds[kind] + 1);
 }
 
 /** To what one entry keeps of a text. */

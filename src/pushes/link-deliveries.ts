@@ -1,26 +1,14 @@
 import type { Keyring } from "../crypto/keyring.ts";
 import type { SealedColumn } from "../database/sealed-column.ts";
+import type { RowOf } from "../database/table.ts";
 import type { LinkDeliveryReport, LinkDeliveryStatus } from "./push.ts";
+import type { linkDeliveries } from "./store/tables.ts";
 
 /**
  * A link delivery: the link of an owned push, mailed to some addresses. It lies beside its entry of the audit trail, which is
  * of the kind `creation_email_send`.
  */
-export interface LinkDeliveryRow {
-  readonly id: number;
-  readonly pushId: number;
-  /** Of the audit entry; positive, for that kind is never folded. */
-  readonly sequence: number;
-  readonly recipientCount: number;
-  readonly detailsSealed: Buffer;
-  /** Sets of places in the list of recipients: 2^n stands for the nth, from 0. A mail that was given up may still leave. */
-  readonly sent: number;
-  readonly givenUp: number;
-  /** A mail of it was tried, and will be again. */
-  readonly putOff: boolean;
-  /** When the last of those that are settled was; null: none is. */
-  readonly settledAt: number | null;
-}
+export type LinkDeliveryRow = RowOf<typeof linkDeliveries>;
 
 /** What only the push's owner may read. */
 export interface LinkDeliveryDetails {

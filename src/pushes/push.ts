@@ -19,7 +19,9 @@ export interface Actor {
   readonly ownOrigin: string;
 }
 
-export type EndReason = "views" | "time" | "viewer" | "owner" | "administrator";
+/** Why a push ended, with the number that stores it; the numbers never change. */
+export const endReasons = { views: 0, time: 1, viewer: 2, owner: 3, administrator: 4 } as const;
+export type EndReason = keyof typeof endReasons;
 
 /** A push as its owner, its viewer and the presenters see it: no secret in it but the labels and the token. */
 export interface Push {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ReadConnection } from "../../src/database/database.ts";
 import { openReadOnly } from "../../src/database/read-only.ts";
-import { sql } from "../../src/database/statement.ts";
+import { type DriverRow, sql } from "../../src/database/statement.ts";
 import { testConfig } from "../support/domain.ts";
 import { settingsOfEngine } from "../support/engine.ts";
 import { importOf } from "../support/password-pusher/import-run.ts";
@@ -15,7 +15,7 @@ const manyPushes = 1_500;
 const kills = [1, 200, 201, 900];
 
 const counted = sql<[], { count: number }>("SELECT count(*) AS count FROM imported_rows");
-const brought = sql<[], Readonly<Record<string, unknown>>>(
+const brought = sql<[], DriverRow>(
   `SELECT imported_rows.source_id AS sourceId, users.email AS owner, pushes.kind AS kind, pushes.created_at AS createdAt,
      expires_at AS expiresAt, ended_at AS endedAt, end_reason AS reason, views, refusals, audit_count AS events,
      stored_bytes AS bytes, (SELECT count(*) FROM files WHERE push_id = pushes.id) AS files,
@@ -23,11 +23,11 @@ const brought = sql<[], Readonly<Record<string, unknown>>>(
    FROM imported_rows JOIN pushes ON pushes.id = imported_rows.id LEFT JOIN users ON users.id = pushes.owner_id
    WHERE imported_rows.kind = 'push' ORDER BY imported_rows.source_id`,
 );
-const accounts = sql<[], Readonly<Record<string, unknown>>>(
+const accounts = sql<[], DriverRow>(
   `SELECT email, password_hash AS hash, admin, (SELECT count(*) FROM api_tokens WHERE user_id = users.id) AS tokens,
      (SELECT count(*) FROM backup_codes WHERE user_id = users.id) AS codes FROM users ORDER BY email`,
 );
-const totals = sql<[], Readonly<Record<string, unknown>>>(
+const totals = sql<[], DriverRow>(
   `SELECT (SELECT count(*) FROM pushes) AS pushes, (SELECT count(*) FROM payloads) AS payloads,
      (SELECT count(*) FROM audit_entries) AS entries, (SELECT count(*) FROM files) AS files,
      (SELECT count(*) FROM link_deliveries) AS link_deliveries`,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Database, ReadConnection, WriteConnection } from "../../src/database/database.ts";
 import { openSqlite } from "../../src/database/sqlite.ts";
-import { type StatementText, sql, type Value } from "../../src/database/statement.ts";
+import { type DriverRow, type StatementText, sql, type Value } from "../../src/database/statement.ts";
 import { engine, settingsOfEngine } from "./engine.ts";
 
 /**
@@ -112,7 +112,7 @@ function late(beginning: Promise<Database>): Database {
 }
 
 /** What stands in the database, past the product. */
-export function readRows<Row = Readonly<Record<string, unknown>>>(
+export function readRows<Row extends DriverRow<Row> = DriverRow>(
   db: Pick<Database, "read">,
   text: StatementText,
   ...parameters: Value[]

@@ -1,22 +1,31 @@
 import { type Database, OutcomeUnknownError } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { auditEntriesMax, auditKinds, isFoldable } from "../audit-trail.ts";
+import { auditKinds } from "../audit-entry.ts";
+import { auditEntriesMax, foldedSequence, isFoldable } from "../audit-trail.ts";
+import { endReasons } from "../push.ts";
 import type { PushRow } from "../push-row.ts";
 import type { ViewClaim } from "../store.ts";
-import { endReasons, pushColumns, type RawPush, toPushRow } from "./rows.ts";
-
-const endViews = endReasons.indexOf("views");
+import { claimedEntries, readPushes, type StoredPush } from "./tables.ts";
 
 // Whatever was read, the guard decides. `last_claim_id`: a claim that has happened does not happen again.
 const guard = `id = ? AND ended_at IS NULL AND expires_at > ? AND views < expire_after_views AND seal_generation = ?
        AND last_claim_id IS DISTINCT FROM ?`;
 type Guard = [pushId: number, now: number, sealGeneration: number, claimId: number];
 
-const insertEntry = `INSERT INTO audit_entries (push_id, sequence, kind, user_id, address, user_agent, referrer, times,
-       created_at, updated_at, claim_id)
-     SELECT id, CASE WHEN audit_count > ${auditEntriesMax} THEN coalesce(CAST(? AS BIGINT), audit_count) ELSE audit_count END,
-       CAST(? AS BIGINT), CAST(? AS BIGINT), ?, ?, ?, 1, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT)
-     FROM claimed`;
+const bigint = "CAST(? AS BIGINT)";
+const insertEntry = claimedEntries.insertFrom("claimed", {
+  pushId: "id",
+  sequence: `CASE WHEN audit_count > ${auditEntriesMax} THEN coalesce(${bigint}, audit_count) ELSE audit_count END`,
+  kind: bigint,
+  userId: bigint,
+  address: "?",
+  userAgent: "?",
+  referrer: "?",
+  times: "1",
+  createdAt: bigint,
+  updatedAt: bigint,
+  claimId: bigint,
+});
 const ontoFolded = `ON CONFLICT (push_id, sequence) DO UPDATE SET times = audit_entries.times + 1,
        user_id = excluded.user_id, address = excluded.address, user_agent = excluded.user_agent,
        referrer = excluded.referrer, updated_at = excluded.updated_at, claim_id = excluded.claim_id`;
@@ -43,12 +52,12 @@ const anyView = sql<
     ...[viewed: number, claimId: number, viewed: number, endedAt: number, viewed: number, viewed: number],
     ...[updatedAt: number, ...Guard, blobsDueAt: number, ...Entry, tellsOwner: number],
   ],
-  RawPush
+  StoredPush
 >(
   `WITH claimed AS (
      UPDATE pushes SET views = views + ?, audit_count = audit_count + 1, last_claim_id = ?,
        ended_at = CASE WHEN ${isLast} THEN CAST(? AS BIGINT) END,
-       end_reason = CASE WHEN ${isLast} THEN ${endViews} END,
+       end_reason = CASE WHEN ${isLast} THEN ${endReasons.views} END,
        updated_at = CASE WHEN ${isLast} THEN ? ELSE updated_at END
      WHERE ${guard} RETURNING *
    ), ended AS (
@@ -69,24 +78,24 @@ const anyView = sql<
      INSERT INTO view_notifications (push_id, sequence)
      SELECT id, audit_count FROM claimed WHERE notify_on_view = 1 AND CAST(? AS BIGINT) = 1
    )
-   SELECT ${pushColumns} FROM claimed`,
+   SELECT ${readPushes.selectList} FROM claimed`,
 );
 
 // Each part costs the server something even where it finds nothing to do. These two do the same as the one above for
 // most views, with the parts that those need, and let nothing through that needs the others.
-const viewBeforeLast = sql<[viewed: number, claimId: number, ...Guard, viewed: number, ...Entry], RawPush>(
+const viewBeforeLast = sql<[viewed: number, claimId: number, ...Guard, viewed: number, ...Entry], StoredPush>(
   `WITH claimed AS (
      UPDATE pushes SET views = views + ?, audit_count = audit_count + 1, last_claim_id = ?
      WHERE ${guard} AND views + ? < expire_after_views RETURNING *
    ), entry AS (
      ${insertEntry} ${ontoFolded}
    )
-   SELECT ${pushColumns} FROM claimed`,
+   SELECT ${readPushes.selectList} FROM claimed`,
 );
-const lastViewOfAnonymous = sql<[claimId: number, endedAt: number, updatedAt: number, ...Guard], RawPush>(
+const lastViewOfAnonymous = sql<[claimId: number, endedAt: number, updatedAt: number, ...Guard], StoredPush>(
   `WITH claimed AS (
      UPDATE pushes SET views = views + 1, audit_count = audit_count + 1, last_claim_id = ?, ended_at = ?,
-       end_reason = ${endViews}, updated_at = ?
+       end_reason = ${endReasons.views}, updated_at = ?
      WHERE ${guard} AND views + 1 >= expire_after_views AND owner_id IS NULL RETURNING *
    ), key AS (
      DELETE FROM data_keys USING claimed WHERE data_keys.id = claimed.data_key_id
@@ -95,12 +104,12 @@ const lastViewOfAnonymous = sql<[claimId: number, endedAt: number, updatedAt: nu
    ), trail AS (
      DELETE FROM audit_entries USING claimed WHERE audit_entries.push_id = claimed.id
    )
-   SELECT ${pushColumns} FROM claimed`,
+   SELECT ${readPushes.selectList} FROM claimed`,
 );
 
 /** Whether a claim whose answer was lost has happened: the row names the last one, the trail all of a living push. */
-const claimedBefore = sql<[pushId: number, claimId: number, claimId: number], RawPush>(
-  `SELECT ${pushColumns} FROM pushes WHERE id = ? AND (last_claim_id = ?
+const claimedBefore = sql<[pushId: number, claimId: number, claimId: number], StoredPush>(
+  `SELECT ${readPushes.selectList} FROM pushes WHERE id = ? AND (last_claim_id = ?
      OR EXISTS (SELECT 1 FROM audit_entries WHERE push_id = pushes.id AND claim_id = ?))`,
 );
 
@@ -119,7 +128,7 @@ export async function claimInOneStatement(db: Claiming, claim: ViewClaim): Promi
     let isRefused = false;
     try {
       const raw = (await claimAsSeen(db, claim)) ?? (await claimAny(db, claim));
-      if (raw !== undefined) return toPushRow(raw);
+      if (raw !== undefined) return readPushes.decode(raw);
       if (unanswered === undefined) return undefined;
       isRefused = true;
     } catch (error) {
@@ -127,7 +136,7 @@ export async function claimInOneStatement(db: Claiming, claim: ViewClaim): Promi
       unanswered = error;
     }
     const raw = await db.lookUp.one(claimedBefore, claim.pushId, claim.claimId, claim.claimId);
-    if (raw !== undefined) return toPushRow(raw);
+    if (raw !== undefined) return readPushes.decode(raw);
     // Refused after an answer was lost: it may have been counted before another claim took the last view, which leaves
     // no trail of an anonymous push.
     if (isRefused || tries >= triesMax) throw unanswered;
@@ -135,7 +144,7 @@ export async function claimInOneStatement(db: Claiming, claim: ViewClaim): Promi
 }
 
 /** By the statement that what was read calls for; undefined: there is none, or it let nothing through. */
-async function claimAsSeen({ hot }: Claiming, claim: ViewClaim): Promise<RawPush | undefined> {
+async function claimAsSeen({ hot }: Claiming, claim: ViewClaim): Promise<StoredPush | undefined> {
   const { pushId, claimId, now, counted, seen } = claim;
   const viewed = counted ? 1 : 0;
   if (tellsOwner(claim) && seen.notifyOnView) return undefined;
@@ -148,7 +157,7 @@ async function claimAsSeen({ hot }: Claiming, claim: ViewClaim): Promise<RawPush
   return await hot.update(pushId, lastViewOfAnonymous, claimId, now, now, ...guardOf(claim));
 }
 
-async function claimAny(db: Claiming, claim: ViewClaim): Promise<RawPush | undefined> {
+async function claimAny(db: Claiming, claim: ViewClaim): Promise<StoredPush | undefined> {
   const { claimId, now, counted, blobsDueAt } = claim;
   const viewed = counted ? 1 : 0;
   const counting = [viewed, claimId, viewed, now, viewed, viewed, now] as const;
@@ -163,10 +172,10 @@ function guardOf({ pushId, now, sealGeneration, claimId }: ViewClaim): Guard {
 }
 
 function entryOf({ claimId, audit }: ViewClaim): Entry {
-  const kind = auditKinds.indexOf(audit.kind);
-  const foldedSequence = isFoldable(audit.kind) ? -(kind + 1) : null;
+  const kind = auditKinds[audit.kind];
+  const sequence = isFoldable(audit.kind) ? foldedSequence(audit.kind) : null;
   const { userId, address, userAgent, referrer, at } = audit;
-  return [foldedSequence, kind, userId, address, userAgent, referrer, at, at, claimId];
+  return [sequence, kind, userId, address, userAgent, referrer, at, at, claimId];
 }
 
 /** A counted view of somebody else's; whether the owner wants to know stands in the row. */

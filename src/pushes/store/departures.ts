@@ -1,19 +1,17 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
+import { endReasons } from "../push.ts";
 import type { PushDepartures } from "../store.ts";
 import { deleteLinkDeliveries, deleteLinkDeliveryDay } from "./link-deliveries.ts";
-import { endReasons } from "./rows.ts";
 import { deleteAuditEntries, sqlOfFreeRows } from "./statements.ts";
 import type { Steps } from "./steps.ts";
 import { deleteViewNotifications } from "./view-notifications.ts";
-
-const ownerEnd = endReasons.indexOf("owner");
 
 const owned = sqlOfFreeRows<[ownerId: number, limit: number], { id: number }>(
   "SELECT id FROM pushes WHERE owner_id = ? ORDER BY created_at, id LIMIT ?",
 );
 const disown = sql<[pushId: number]>(
-  `UPDATE pushes SET owner_id = NULL, token_sealed = NULL, name_sealed = NULL, note_sealed = NULL, end_reason = ${ownerEnd}
+  `UPDATE pushes SET owner_id = NULL, token_sealed = NULL, name_sealed = NULL, note_sealed = NULL, end_reason = ${endReasons.owner}
    WHERE id = ?`,
 );
 const hasten = sql<[pushId: number]>(

@@ -3,9 +3,9 @@ import { sql } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit-trail.ts";
 import type { PushRow } from "../push-row.ts";
 import type { ContentChange, PushChange } from "../store.ts";
-import { pushColumns, type RawPush, toPushRow } from "./rows.ts";
 import { deletePayload, insertPayload, takeUpload } from "./statements.ts";
 import { type Steps, UploadSweptError } from "./steps.ts";
+import { files, payloads, readPushes } from "./tables.ts";
 
 // The guard: of an edit and whatever races with it, one finds the row as it read it. Views used stay below the limit.
 const changeRow = sql<(number | Buffer | null)[], { dataKeyId: number }>(
@@ -20,7 +20,7 @@ const changeRow = sql<(number | Buffer | null)[], { dataKeyId: number }>(
      AND coalesce(?, expires_at) > ? AND views < coalesce(?, expire_after_views)
    RETURNING data_key_id AS dataKeyId`,
 );
-const rowById = sql<[pushId: number], RawPush>(`SELECT ${pushColumns} FROM pushes WHERE id = ?`);
+const rowById = readPushes.select<[pushId: number]>("WHERE id = ?");
 const changeSeals = sql<[linkSalt: Buffer, passphraseSalt: Buffer | null, storedBytes: number, pushId: number]>(
   "UPDATE pushes SET link_salt = ?, passphrase_salt = ?, stored_bytes = ? WHERE id = ?",
 );
@@ -36,9 +36,7 @@ const queueBlobOfFile = sql<[fileId: number, pushId: number]>(
    ON CONFLICT (blob_key) DO UPDATE SET due_at = 0`,
 );
 const deleteFile = sql<[fileId: number, pushId: number]>("DELETE FROM files WHERE id = ? AND push_id = ?");
-const insertFile = sql<
-  [fileId: number, pushId: number, blobKey: string, sizeBytes: number, details: Buffer, keySealed: Buffer | null]
->("INSERT INTO files (id, push_id, blob_key, size_bytes, details_sealed, key_sealed) VALUES (?, ?, ?, ?, ?, ?)");
+const insertFile = files.insert();
 
 /** Inside a transaction. @returns undefined when the guard let nothing through. @throws UploadSweptError. */
 export async function changePush(
@@ -78,7 +76,7 @@ export async function changePush(
   }
   await record(tx, pushId, audit);
   const raw = await tx.one(rowById, pushId);
-  return raw === undefined ? undefined : toPushRow(raw);
+  return raw === undefined ? undefined : readPushes.decode(raw);
 }
 
 function flag(value: boolean | undefined): number | null {
@@ -89,7 +87,7 @@ async function writeContent(tx: Transaction, pushId: number, dataKeyId: number, 
   once(await tx.run(writeKey, content.dataKeySealed, dataKeyId, content.dataKeySealed.length), "The data key");
   await tx.run(changeSeals, content.linkSalt, content.passphraseSalt, content.storedBytes, pushId);
   once(await tx.run(deletePayload, pushId), "The payload");
-  await tx.run(insertPayload, pushId, content.payloadSealed);
+  await tx.run(insertPayload, ...payloads.values({ pushId, sealed: content.payloadSealed }));
   for (const fileId of content.removedFileIds) {
     await tx.run(queueBlobOfFile, fileId, pushId);
     once(await tx.run(deleteFile, fileId, pushId), "A removed file");
@@ -99,7 +97,7 @@ async function writeContent(tx: Transaction, pushId: number, dataKeyId: number, 
   }
   for (const file of content.addedFiles) {
     if ((await tx.run(takeUpload, file.blobKey)) !== 1) throw new UploadSweptError();
-    await tx.run(insertFile, file.id, pushId, file.blobKey, file.sizeBytes, file.detailsSealed, file.keySealed);
+    await tx.run(insertFile, ...files.values({ ...file, pushId }));
   }
 }
 

@@ -7,20 +7,21 @@ import type { InsertOutcome, NewPush, PushStore } from "../store.ts";
 import { claimInOneStatement } from "./claim-statement.ts";
 import { insertInOneStatement } from "./insert-statement.ts";
 import { LinkDeliveryRefusedError, putLinkDelivery } from "./link-deliveries.ts";
-import { pushColumns, type RawPush, toPushRow } from "./rows.ts";
 import { type Steps, UploadSweptError } from "./steps.ts";
+import { readPushes, type StoredPush } from "./tables.ts";
 
 export type HotPath = Pick<PushStore, "insert" | "findSealed" | "claimView">;
 
 /** What the hot path needs of a database. */
 export type HotDatabase = Pick<Database, "engine" | "hot" | "lookUp" | "autocommit" | "write">;
 
-type RawSealed = RawPush & Pick<SealedPush, "dataKeySealed" | "payloadSealed"> & { readonly hasFiles: number };
+type StoredSealedPush = StoredPush &
+  Pick<SealedPush, "dataKeySealed" | "payloadSealed"> & { readonly hasFiles: number };
 
 // Looked up apart, not joined: with a joined table SQLite plans the whole statement anew at every execution, since the
 // bound digest might make a partial index fit. That cost seven times as much as the reading.
-const sealedByDigest = sql<[tokenDigest: Buffer], RawSealed>(
-  `SELECT ${pushColumns},
+const sealedByDigest = sql<[tokenDigest: Buffer], StoredSealedPush>(
+  `SELECT ${readPushes.selectList},
      (SELECT sealed FROM data_keys WHERE id = pushes.data_key_id AND pushes.ended_at IS NULL) AS dataKeySealed,
      (SELECT sealed FROM payloads WHERE push_id = pushes.id) AS payloadSealed,
      CASE WHEN EXISTS (SELECT 1 FROM files WHERE push_id = pushes.id) THEN 1 ELSE 0 END AS hasFiles
@@ -54,10 +55,10 @@ export function createHotPath(db: HotDatabase, steps: Steps): HotPath {
 }
 
 async function readSealed({ hot }: HotDatabase, tokenDigest: Buffer): Promise<SealedPush | undefined> {
-  const raw = await hot.read(sealedByDigest, tokenDigest);
-  if (raw === undefined) return undefined;
-  const { dataKeySealed, payloadSealed, hasFiles } = raw;
-  return { row: toPushRow(raw), dataKeySealed, payloadSealed, hasFiles: hasFiles === 1 };
+  const stored = await hot.read(sealedByDigest, tokenDigest);
+  if (stored === undefined) return undefined;
+  const { dataKeySealed, payloadSealed, hasFiles } = stored;
+  return { row: readPushes.decode(stored), dataKeySealed, payloadSealed, hasFiles: hasFiles === 1 };
 }
 
 async function insertInTransaction(

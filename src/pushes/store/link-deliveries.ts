@@ -1,8 +1,10 @@
 import { type Database, OutcomeUnknownError, type Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { type LinkDeliveryRow, recipientsMax } from "../link-deliveries.ts";
+import type { NewRowOf } from "../../database/table.ts";
+import { recipientsMax } from "../link-deliveries.ts";
 import type { LinkDeliveryRefusal, NewLinkDelivery, PushLinkDeliveries } from "../notification-store.ts";
 import { writeEntry } from "./entries.ts";
+import { linkDeliveries } from "./tables.ts";
 
 /** Undoes the transaction: nothing is logged, counted or mailed. */
 export class LinkDeliveryRefusedError extends Error {
@@ -23,22 +25,7 @@ const countEntry = sql<[pushId: number, ownerId: number, now: number], { sequenc
 const countRecipients = sql<[pushId: number], { recipients: number }>(
   "SELECT coalesce(sum(recipient_count), 0) AS recipients FROM link_deliveries WHERE push_id = ?",
 );
-const insertRow = sql<
-  [
-    id: number,
-    pushId: number,
-    sequence: number,
-    recipientCount: number,
-    detailsSealed: Buffer,
-    sent: number,
-    givenUp: number,
-    putOff: number,
-    settledAt: number | null,
-  ]
->(
-  `INSERT INTO link_deliveries (id, push_id, sequence, recipient_count, details_sealed, sent, given_up, put_off, settled_at)
-   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-);
+const insertRow = linkDeliveries.insert();
 /** No row comes back when they would be more than somebody may have mailed to on one day. */
 const countDay = sql<[ownerId: number, day: number, recipients: number, dailyMax: number], { recipients: number }>(
   `INSERT INTO link_delivery_days AS known (owner_id, day, recipient_count) VALUES (?, ?, ?)
@@ -47,11 +34,7 @@ const countDay = sql<[ownerId: number, day: number, recipients: number, dailyMax
    WHERE known.day <> excluded.day OR known.recipient_count + excluded.recipient_count <= ?
    RETURNING recipient_count AS recipients`,
 );
-const columns = `id, push_id AS pushId, sequence, recipient_count AS recipientCount, details_sealed AS detailsSealed,
-  sent, given_up AS givenUp, put_off AS putOff, settled_at AS settledAt`;
-const ofPush = sql<[pushId: number], Omit<LinkDeliveryRow, "putOff"> & { readonly putOff: number }>(
-  `SELECT ${columns} FROM link_deliveries WHERE push_id = ? ORDER BY sequence`,
-);
+const ofPush = linkDeliveries.select<[pushId: number]>("WHERE push_id = ? ORDER BY sequence");
 const byId = sql<[id: number], { id: number }>("SELECT id FROM link_deliveries WHERE id = ?");
 const settle = sql<[sent: number, givenUp: number, settledAt: number, id: number]>(
   "UPDATE link_deliveries SET sent = sent | ?, given_up = given_up | ?, settled_at = ? WHERE id = ?",
@@ -62,10 +45,8 @@ export const deleteLinkDeliveries = sql<[pushId: number]>("DELETE FROM link_deli
 export const deleteLinkDeliveryDay = sql<[ownerId: number]>("DELETE FROM link_delivery_days WHERE owner_id = ?");
 
 /** Inside a transaction; its audit entry is the caller's. */
-export async function insertLinkDelivery(tx: Transaction, row: LinkDeliveryRow): Promise<void> {
-  const { id, pushId, sequence, recipientCount, detailsSealed, sent, givenUp, putOff, settledAt } = row;
-  const counts = [sent, givenUp, putOff ? 1 : 0] as const;
-  await tx.run(insertRow, id, pushId, sequence, recipientCount, detailsSealed, ...counts, settledAt);
+export async function insertLinkDelivery(tx: Transaction, row: NewRowOf<typeof linkDeliveries>): Promise<void> {
+  await tx.run(insertRow, ...linkDeliveries.values(row));
 }
 
 /**
@@ -84,8 +65,11 @@ export async function putLinkDelivery(tx: Transaction, pushId: number, linkDeliv
   if (!isWithinDay) throw new LinkDeliveryRefusedError("day_used_up");
   await writeEntry(tx, pushId, counted.sequence, audit);
   await insertLinkDelivery(tx, {
-    ...{ id: linkDelivery.id, pushId, sequence: counted.sequence, recipientCount },
-    ...{ detailsSealed: linkDelivery.detailsSealed, sent: 0, givenUp: 0, putOff: false, settledAt: null },
+    id: linkDelivery.id,
+    pushId,
+    sequence: counted.sequence,
+    recipientCount,
+    detailsSealed: linkDelivery.detailsSealed,
   });
   await linkDelivery.putEmails(tx);
 }
@@ -105,7 +89,7 @@ export function createLinkDeliveries(db: Database): PushLinkDeliveries {
         return "put";
       }
     },
-    ofPush: async (pushId) => (await db.read.all(ofPush, pushId)).map((row) => ({ ...row, putOff: row.putOff === 1 })),
+    ofPush: async (pushId) => (await db.read.all(ofPush, pushId)).map((row) => linkDeliveries.decode(row)),
     async settle(id, place, fate, now) {
       const bit = 1 << place;
       await db

@@ -1,30 +1,21 @@
-import type { KindName } from "../../config/config.ts";
+import type { KindName } from "../../base/push-kinds.ts";
 import type { ReadConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { auditKinds } from "../audit-trail.ts";
-import type { PushGlance, SealedLabels } from "../push-row.ts";
+import type { StoredRowOf } from "../../database/table.ts";
+import { auditKinds } from "../audit-entry.ts";
 import type { PushLists } from "../store.ts";
-import {
-  kindNames,
-  kindOf,
-  pushColumns,
-  type RawPush,
-  type RawTrailRow,
-  toPushRow,
-  toTrailRow,
-  trailColumns,
-} from "./rows.ts";
+import { pushes, readAuditEntries, readPushes, type StoredPush } from "./tables.ts";
 
-interface RawGlance extends Omit<PushGlance, "kind"> {
-  readonly kind: number;
-}
+const summaries = readPushes.pick("id", "kind", "createdAt", "expiresAt", "endedAt");
+const sealedLabels = readPushes.pick("id", "nameSealed", "noteSealed");
+const kindNumbers = pushes.column("kind");
 
 const newestFirst = "ORDER BY created_at DESC, id DESC";
 
 /** `anyKind` 1: of every kind. */
 const filtered = (state: string) =>
-  sql<[ownerId: number, now: number, anyKind: number, kind: number, limit: number, offset: number], RawPush>(
-    `SELECT ${pushColumns} FROM pushes
+  sql<[ownerId: number, now: number, anyKind: number, kind: number, limit: number, offset: number], StoredPush>(
+    `SELECT ${readPushes.selectList} FROM pushes
      WHERE owner_id = ? AND (${state}) AND (CAST(? AS BIGINT) = 1 OR kind = ?) ${newestFirst} LIMIT ? OFFSET ?`,
   );
 const lists = {
@@ -34,9 +25,11 @@ const lists = {
 };
 // The lengths stand in the row's header: reading them does not fetch the labels.
 const glanced = (state: string) =>
-  sql<[ownerId: number, createdAt: number, pushId: number, limit: number], RawGlance>(
-    `SELECT id, kind, created_at AS createdAt, expires_at AS expiresAt, ended_at AS endedAt,
-       coalesce(length(name_sealed), 0) + coalesce(length(note_sealed), 0) AS labelBytes
+  sql<
+    [ownerId: number, createdAt: number, pushId: number, limit: number],
+    StoredRowOf<typeof summaries> & { labelBytes: number }
+  >(
+    `SELECT ${summaries.selectList}, coalesce(length(name_sealed), 0) + coalesce(length(note_sealed), 0) AS labelBytes
      FROM pushes WHERE owner_id = ? AND ${state} AND (created_at, id) < (?, ?) ${newestFirst} LIMIT ?`,
   );
 const glances = { active: glanced("ended_at IS NULL"), all: glanced("owner_id IS NOT NULL") };
@@ -45,35 +38,35 @@ const among = (columns: string) => ({
   sqlite: `SELECT ${columns} FROM pushes WHERE id IN (SELECT value FROM json_each(?))`,
   postgres: `SELECT ${columns} FROM pushes WHERE id = ANY(CAST(translate(?, '[]', '{}') AS BIGINT[]))`,
 });
-const labelsOfPushes = sql<[pushIds: string], SealedLabels & { readonly id: number }>(
-  among("id, name_sealed AS nameSealed, note_sealed AS noteSealed"),
-);
-const pushesByIds = sql<[pushIds: string], RawPush>(among(pushColumns));
-const trailOfPush = sql<[pushId: number, limit: number, offset: number], RawTrailRow>(
-  `SELECT ${trailColumns} FROM audit_entries WHERE push_id = ?
-   ORDER BY updated_at DESC, sequence DESC LIMIT ? OFFSET ?`,
+const labelsOfPushes = sql<[pushIds: string], StoredRowOf<typeof sealedLabels>>(among(sealedLabels.selectList));
+const pushesByIds = sql<[pushIds: string], StoredPush>(among(readPushes.selectList));
+const trailOfPush = readAuditEntries.select<[pushId: number, limit: number, offset: number]>(
+  "WHERE push_id = ? ORDER BY updated_at DESC, sequence DESC LIMIT ? OFFSET ?",
 );
 const trailAfter = sql<[pushId: number, endedAt: number, endedAt: number], { entries: number }>(
   `SELECT count(*) AS entries FROM audit_entries
-   WHERE push_id = ? AND (updated_at > ? OR (updated_at = ? AND kind = ${auditKinds.indexOf("failed_view")}))`,
+   WHERE push_id = ? AND (updated_at > ? OR (updated_at = ? AND kind = ${auditKinds.failed_view}))`,
 );
-const trailFrom = sql<[pushId: number, sequence: number, limit: number], RawTrailRow>(
-  `SELECT ${trailColumns} FROM audit_entries WHERE push_id = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
+const trailFrom = readAuditEntries.select<[pushId: number, sequence: number, limit: number]>(
+  "WHERE push_id = ? AND sequence > ? ORDER BY sequence LIMIT ?",
 );
-const foldedTrail = sql<[pushId: number], RawTrailRow>(
-  `SELECT ${trailColumns} FROM audit_entries WHERE push_id = ? AND sequence < 0 ORDER BY updated_at, sequence`,
+const foldedTrail = readAuditEntries.select<[pushId: number]>(
+  "WHERE push_id = ? AND sequence < 0 ORDER BY updated_at, sequence",
 );
+
+const toRow = (stored: StoredPush) => readPushes.decode(stored);
+const toEntry = (stored: StoredRowOf<typeof readAuditEntries>) => readAuditEntries.decode(stored);
 
 export function createLists(read: ReadConnection): PushLists {
   return {
     async filtered(ownerId, { state, kind }, now, limit, offset) {
       const anyKind = kind === null ? 1 : 0;
-      return (await read.all(lists[state], ownerId, now, anyKind, numberOf(kind), limit, offset)).map(toPushRow);
+      return (await read.all(lists[state], ownerId, now, anyKind, numberOf(kind), limit, offset)).map(toRow);
     },
     async glances(ownerId, state, last, limit) {
       const { createdAt, id } = last ?? { createdAt: Number.MAX_SAFE_INTEGER, id: 0 };
       const found = await read.all(glances[state], ownerId, createdAt, id, limit);
-      return found.map((raw) => ({ ...raw, kind: kindOf(raw.kind) }));
+      return found.map((stored) => summaries.decode(stored));
     },
     async labels(pushIds) {
       const rows = await read.all(labelsOfPushes, JSON.stringify(pushIds));
@@ -84,16 +77,16 @@ export function createLists(read: ReadConnection): PushLists {
       const raws = new Map((await read.all(pushesByIds, JSON.stringify(pushIds))).map((raw) => [raw.id, raw]));
       return pushIds.flatMap((id) => {
         const raw = raws.get(id);
-        return raw === undefined ? [] : [toPushRow(raw)];
+        return raw === undefined ? [] : [toRow(raw)];
       });
     },
-    trail: async (pushId, limit, offset) => (await read.all(trailOfPush, pushId, limit, offset)).map(toTrailRow),
+    trail: async (pushId, limit, offset) => (await read.all(trailOfPush, pushId, limit, offset)).map(toEntry),
     countAfterEnd: async (pushId, endedAt) => (await read.one(trailAfter, pushId, endedAt, endedAt))?.entries ?? 0,
-    trailFrom: async (pushId, sequence, limit) => (await read.all(trailFrom, pushId, sequence, limit)).map(toTrailRow),
-    foldedTrail: async (pushId) => (await read.all(foldedTrail, pushId)).map(toTrailRow),
+    trailFrom: async (pushId, sequence, limit) => (await read.all(trailFrom, pushId, sequence, limit)).map(toEntry),
+    foldedTrail: async (pushId) => (await read.all(foldedTrail, pushId)).map(toEntry),
   };
 }
 
 function numberOf(kind: KindName | null): number {
-  return kind === null ? -1 : kindNames.indexOf(kind);
+  return kind === null ? 0 : kindNumbers.encode(kind);
 }

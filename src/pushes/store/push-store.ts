@@ -1,29 +1,24 @@
 import type { Database } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { auditKinds } from "../audit-trail.ts";
-import type { FileRow } from "../push-row.ts";
+import { auditKinds } from "../audit-entry.ts";
 import type { PushStore } from "../store.ts";
 import { changePush } from "./editing.ts";
 import { createHotPath } from "./hot-path.ts";
 import { createLinkDeliveries } from "./link-deliveries.ts";
 import { createLists } from "./lists.ts";
-import { pushColumns, type RawPush, toPushRow } from "./rows.ts";
 import { queueBlob, takeUpload } from "./statements.ts";
 import { createSteps, UploadSweptError } from "./steps.ts";
 import { createSurveys } from "./survey.ts";
+import { readFiles, readPushes, uploads } from "./tables.ts";
 import { createUpkeep } from "./upkeep.ts";
 import { createViewNotifications } from "./view-notifications.ts";
 
-const pushByDigest = sql<[tokenDigest: Buffer], RawPush>(`SELECT ${pushColumns} FROM pushes WHERE token_digest = ?`);
-const pushById = sql<[pushId: number], RawPush>(`SELECT ${pushColumns} FROM pushes WHERE id = ?`);
-const filesOfPush = sql<[pushId: number], FileRow>(
-  `SELECT id, blob_key AS blobKey, size_bytes AS sizeBytes, details_sealed AS detailsSealed, key_sealed AS keySealed
-   FROM files WHERE push_id = ? ORDER BY id`,
-);
+const pushByDigest = readPushes.select<[tokenDigest: Buffer]>("WHERE token_digest = ?");
+const pushById = readPushes.select<[pushId: number]>("WHERE id = ?");
+const filesOfPush = readFiles.select<[pushId: number]>("WHERE push_id = ? ORDER BY id");
 const listed = (condition: string) =>
-  sql<[ownerId: number, now: number, limit: number, offset: number], RawPush>(
-    `SELECT ${pushColumns} FROM pushes WHERE owner_id = ? AND (${condition})
-     ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`,
+  readPushes.select<[ownerId: number, now: number, limit: number, offset: number]>(
+    `WHERE owner_id = ? AND (${condition}) ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`,
   );
 const listsByState = {
   active: listed("ended_at IS NULL AND expires_at > ?"),
@@ -32,9 +27,7 @@ const listsByState = {
 const downloadBy = sql<[pushId: number, kind: number, address: string, since: number], { sequence: number }>(
   "SELECT sequence FROM audit_entries WHERE push_id = ? AND kind = ? AND address = ? AND updated_at >= ? LIMIT 1",
 );
-const insertUpload = sql<[blobKey: string, now: number]>(
-  "INSERT INTO uploads (blob_key, anonymous_bytes, renewed_at) VALUES (?, 0, ?)",
-);
+const insertUpload = uploads.insert();
 const renewUpload = sql<[anonymousBytes: number, now: number, blobKey: string]>(
   "UPDATE uploads SET anonymous_bytes = ?, renewed_at = ? WHERE blob_key = ?",
 );
@@ -47,13 +40,13 @@ export function createPushStore(db: Database): PushStore {
     ...createHotPath(db, steps),
     async find(tokenDigest) {
       const raw = await db.read.one(pushByDigest, tokenDigest);
-      return raw === undefined ? undefined : toPushRow(raw);
+      return raw === undefined ? undefined : readPushes.decode(raw);
     },
     async findById(pushId) {
       const raw = await db.read.one(pushById, pushId);
-      return raw === undefined ? undefined : toPushRow(raw);
+      return raw === undefined ? undefined : readPushes.decode(raw);
     },
-    files: (pushId) => db.read.all(filesOfPush, pushId),
+    files: async (pushId) => (await db.read.all(filesOfPush, pushId)).map((row) => readFiles.decode(row)),
     async change(request, audit) {
       try {
         const row = await db.write((tx) =>
@@ -74,19 +67,21 @@ export function createPushStore(db: Database): PushStore {
     recordRefusal: (pushId, audit) => db.write((tx) => steps.recordRefusal(tx, pushId, audit)),
     record: (pushId, audit) => db.write((tx) => steps.record(tx, pushId, audit)),
     hasDownload: async (pushId, address, since) =>
-      (await db.read.one(downloadBy, pushId, auditKinds.indexOf("download"), address, since)) !== undefined,
+      (await db.read.one(downloadBy, pushId, auditKinds.download, address, since)) !== undefined,
     list: async (ownerId, state, now, limit, offset) =>
-      (await db.read.all(listsByState[state], ownerId, now, limit, offset)).map(toPushRow),
+      (await db.read.all(listsByState[state], ownerId, now, limit, offset)).map((row) => readPushes.decode(row)),
     async addUpload(blobKey, now) {
-      await db.autocommit({ retry: "whenNotExecuted" }).run(insertUpload, blobKey, now);
+      await db
+        .autocommit({ retry: "whenNotExecuted" })
+        .run(insertUpload, ...uploads.values({ blobKey, renewedAt: now }));
     },
-    renewUploads: (uploads, now) =>
+    renewUploads: (renewals, now) =>
       db.write(async (tx) => {
         let renewed = 0;
-        for (const { anonymousBytes, blobKey } of uploads) {
+        for (const { anonymousBytes, blobKey } of renewals) {
           renewed += await tx.run(renewUpload, anonymousBytes, now, blobKey);
         }
-        return renewed === uploads.length;
+        return renewed === renewals.length;
       }),
     abandonUploads: (blobKeys) =>
       db.write(async (tx) => {

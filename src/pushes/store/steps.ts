@@ -1,18 +1,19 @@
 import type { Database, Transaction } from "../../database/database.ts";
-import { sql } from "../../database/statement.ts";
+import { sql, type Value } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit-trail.ts";
+import { endReasons } from "../push.ts";
 import type { FileRow, PushRow } from "../push-row.ts";
 import type { EndRequest, NewPush, ViewClaim } from "../store.ts";
 import { writeEntry } from "./entries.ts";
-import { endReasons, kindNames, pushColumns, type RawPush, toPushRow } from "./rows.ts";
 import {
   deleteAuditEntries,
   deletePayload,
   destroyDataKey,
-  insertDataKey,
   insertPayload,
   takeUpload,
+  writeDataKey,
 } from "./statements.ts";
+import { files, payloads, pushes, readPushes, type StoredPush } from "./tables.ts";
 import { noteView } from "./view-notifications.ts";
 
 /** Steps that run inside a transaction of `db.write`; none of them is a transaction of its own. */
@@ -29,46 +30,32 @@ export class UploadSweptError extends Error {
   override readonly name = "UploadSweptError";
 }
 
-type Ended = Pick<RawPush, "dataKeyId" | "ownerId" | "storedBytes">;
+type Ended = Pick<StoredPush, "dataKeyId" | "ownerId" | "storedBytes">;
 
-const endViews = endReasons.indexOf("views");
-const endTime = endReasons.indexOf("time");
-
-const pushWithKey = (dataKeyId: string) =>
-  `INSERT INTO pushes (id, token_digest, kind, owner_id, created_at, updated_at, expires_at, expire_after_days,
-     expire_after_views, views, refusals, audit_count, deletable_by_viewer, retrieval_step, notify_on_view, seal_generation,
-     data_key_id, stored_bytes, link_salt, passphrase_salt, token_sealed, name_sealed, note_sealed)
-   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 1, ?, ?, ?, ?, ${dataKeyId}, ?, ?, ?, ?, ?, ?)`;
-/** On SQLite, the key that was written just before is its own. */
-const insertPush = sql<(number | Buffer | null)[]>({
-  sqlite: pushWithKey("coalesce(?, last_insert_rowid())"),
-  postgres: pushWithKey("?"),
-});
-const insertFile = sql<[id: number, pushId: number, blobKey: string, sizeBytes: number, detailsSealed: Buffer]>(
-  "INSERT INTO files (id, push_id, blob_key, size_bytes, details_sealed) VALUES (?, ?, ?, ?, ?)",
-);
+const insertPush = pushes.insert();
+const insertFile = files.insert();
 // The guard. An ended push matches nothing, so of any number of racers exactly `expire_after_views` get through.
 const guard = "id = ? AND ended_at IS NULL AND expires_at > ? AND views < expire_after_views AND seal_generation = ?";
 const countView = sql<
   [endedAt: number, updatedAt: number, pushId: number, now: number, sealGeneration: number],
-  RawPush
+  StoredPush
 >(
   `UPDATE pushes SET views = views + 1, audit_count = audit_count + 1,
      ended_at = CASE WHEN views + 1 >= expire_after_views THEN CAST(? AS BIGINT) END,
-     end_reason = CASE WHEN views + 1 >= expire_after_views THEN ${endViews} END,
+     end_reason = CASE WHEN views + 1 >= expire_after_views THEN ${endReasons.views} END,
      updated_at = CASE WHEN views + 1 >= expire_after_views THEN ? ELSE updated_at END
-   WHERE ${guard} RETURNING ${pushColumns}`,
+   WHERE ${guard} RETURNING ${readPushes.selectList}`,
 );
-const logView = sql<[pushId: number, now: number, sealGeneration: number], RawPush>(
-  `UPDATE pushes SET audit_count = audit_count + 1 WHERE ${guard} RETURNING ${pushColumns}`,
+const logView = sql<[pushId: number, now: number, sealGeneration: number], StoredPush>(
+  `UPDATE pushes SET audit_count = audit_count + 1 WHERE ${guard} RETURNING ${readPushes.selectList}`,
 );
-const endedColumns = "data_key_id AS dataKeyId, owner_id AS ownerId, stored_bytes AS storedBytes";
+const endedColumns = pushes.pick("dataKeyId", "ownerId", "storedBytes").selectList;
 const endPush = sql<[endedAt: number, reason: number, updatedAt: number, pushId: number], Ended>(
   `UPDATE pushes SET ended_at = ?, end_reason = ?, updated_at = ? WHERE id = ? AND ended_at IS NULL RETURNING ${endedColumns}`,
 );
 // A push whose time was extended since it was found due is not.
 const endOverdue = sql<[pushId: number, now: number], Ended>(
-  `UPDATE pushes SET ended_at = expires_at, end_reason = ${endTime}, updated_at = expires_at
+  `UPDATE pushes SET ended_at = expires_at, end_reason = ${endReasons.time}, updated_at = expires_at
    WHERE id = ? AND ended_at IS NULL AND expires_at <= ? RETURNING ${endedColumns}`,
 );
 const queueBlobs = sql<[dueAt: number, pushId: number]>(
@@ -78,12 +65,12 @@ const queueBlobs = sql<[dueAt: number, pushId: number]>(
      CASE WHEN blob_deletions.due_at < excluded.due_at THEN blob_deletions.due_at ELSE excluded.due_at END`,
 );
 export const addToTotal = sql<[bytes: number]>("UPDATE totals SET bytes = bytes + ? WHERE name = 'live_anonymous'");
-const countRefusal = sql<[pushId: number], RawPush>(
+const countRefusal = sql<[pushId: number], StoredPush>(
   `UPDATE pushes SET audit_count = audit_count + 1,
      refusals = CASE WHEN refusals < expire_after_views THEN refusals + 1 ELSE expire_after_views END
-   WHERE id = ? RETURNING ${pushColumns}`,
+   WHERE id = ? RETURNING ${readPushes.selectList}`,
 );
-const countEvent = sql<[pushId: number], Pick<RawPush, "auditCount" | "ownerId" | "endedAt">>(
+const countEvent = sql<[pushId: number], Pick<StoredPush, "auditCount" | "ownerId" | "endedAt">>(
   `UPDATE pushes SET audit_count = audit_count + 1 WHERE id = ?
    RETURNING audit_count AS auditCount, owner_id AS ownerId, ended_at AS endedAt`,
 );
@@ -117,32 +104,32 @@ export function createSteps(db: Pick<Database, "engine" | "keyDestroyed">): Step
     record,
     async insert(tx, push, audit) {
       const { row } = push;
-      const dataKeyId = engine === "sqlite" ? null : row.id;
-      await tx.run(insertDataKey, dataKeyId, push.dataKeySealed);
+      const dataKeyId = await writeDataKey(tx, engine, row.id, push.dataKeySealed);
       await tx.run(insertPush, ...pushValues(push, dataKeyId));
       if (row.ownerId === null) await addToAnonymous(tx, push.storedBytes);
-      await tx.run(insertPayload, row.id, push.payloadSealed);
+      await tx.run(insertPayload, ...payloads.values({ pushId: row.id, sealed: push.payloadSealed }));
       await insertFiles(tx, row.id, push.files);
       await writeEntry(tx, row.id, 1, audit);
     },
     async claimView(tx, claim) {
       const { pushId, now, sealGeneration } = claim;
-      const raw = claim.counted
+      const stored = claim.counted
         ? await tx.one(countView, now, now, pushId, now, sealGeneration)
         : await tx.one(logView, pushId, now, sealGeneration);
-      if (raw === undefined) return undefined;
-      if (raw.endedAt !== null) await destroySecret(tx, pushId, raw, claim.blobsDueAt);
-      if (auditedAfterEnd(raw)) await writeEntry(tx, pushId, raw.auditCount, claim.audit);
+      if (stored === undefined) return undefined;
+      const row = readPushes.decode(stored);
+      if (row.endedAt !== null) await destroySecret(tx, pushId, row, claim.blobsDueAt);
+      if (auditedAfterEnd(row)) await writeEntry(tx, pushId, row.auditCount, claim.audit);
       // A view's entry is never folded: its sequence is the count.
-      if (claim.counted && claim.byAnother && raw.notifyOnView === 1) await tx.run(noteView, pushId, raw.auditCount);
-      return toPushRow(raw);
+      if (claim.counted && claim.byAnother && row.notifyOnView) await tx.run(noteView, pushId, row.auditCount);
+      return row;
     },
     async end(tx, request) {
       const { pushId, reason, endedAt } = request;
       const ended =
         reason === "time"
           ? await tx.one(endOverdue, pushId, endedAt)
-          : await tx.one(endPush, endedAt, endReasons.indexOf(reason), endedAt, pushId);
+          : await tx.one(endPush, endedAt, endReasons[reason], endedAt, pushId);
       if (ended === undefined) return false;
       await destroySecret(tx, pushId, ended, request.blobsDueAt);
       if (request.audit !== null && ended.ownerId !== null) await record(tx, pushId, request.audit);
@@ -152,48 +139,23 @@ export function createSteps(db: Pick<Database, "engine" | "keyDestroyed">): Step
       const raw = await tx.one(countRefusal, pushId);
       if (raw === undefined) return undefined;
       if (auditedAfterEnd(raw)) await writeEntry(tx, pushId, raw.auditCount, audit);
-      return toPushRow(raw);
+      return readPushes.decode(raw);
     },
   };
 }
 
 /** Those of a new push, which takes their uploads over. @throws UploadSweptError. */
-export async function insertFiles(tx: Transaction, pushId: number, files: readonly FileRow[]): Promise<void> {
-  for (const file of files) {
+export async function insertFiles(tx: Transaction, pushId: number, added: readonly FileRow[]): Promise<void> {
+  for (const file of added) {
     if ((await tx.run(takeUpload, file.blobKey)) !== 1) throw new UploadSweptError();
-    await tx.run(insertFile, file.id, pushId, file.blobKey, file.sizeBytes, file.detailsSealed);
+    await tx.run(insertFile, ...files.values({ ...file, pushId }));
   }
 }
 
-function auditedAfterEnd(push: Pick<RawPush, "ownerId" | "endedAt">): boolean {
+function auditedAfterEnd(push: Pick<StoredPush, "ownerId" | "endedAt">): boolean {
   return push.ownerId !== null || push.endedAt === null;
 }
 
-/** In the order of the columns that a new push's row is written in. */
-export function pushValues(
-  { row, tokenDigest, storedBytes }: NewPush,
-  dataKeyId: number | null,
-): (number | Buffer | null)[] {
-  return [
-    row.id,
-    tokenDigest,
-    kindNames.indexOf(row.kind),
-    row.ownerId,
-    row.createdAt,
-    row.updatedAt,
-    row.expiresAt,
-    row.expireAfterDays,
-    row.expireAfterViews,
-    row.deletableByViewer ? 1 : 0,
-    row.retrievalStep ? 1 : 0,
-    row.notifyOnView ? 1 : 0,
-    row.sealGeneration,
-    dataKeyId,
-    storedBytes,
-    row.linkSalt,
-    row.passphraseSalt,
-    row.tokenSealed,
-    row.nameSealed,
-    row.noteSealed,
-  ];
+export function pushValues({ row, tokenDigest, storedBytes }: NewPush, dataKeyId: number): Value[] {
+  return pushes.values({ ...row, tokenDigest, storedBytes, dataKeyId });
 }

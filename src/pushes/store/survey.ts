@@ -1,19 +1,27 @@
 import type { ReadConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
+import type { StoredRowOf } from "../../database/table.ts";
 import type { PushSurveys } from "../store.ts";
-import type { PushTotals, SurveyedPush } from "../surveyed-push.ts";
-import { endReasonOf, kindOf } from "./rows.ts";
+import type { PushTotals } from "../surveyed-push.ts";
+import { pushes } from "./tables.ts";
 
-interface RawSurveyed extends Omit<SurveyedPush, "kind" | "endReason" | "passphraseRequired"> {
-  readonly kind: number;
-  readonly endReason: number | null;
-  readonly passphraseRequired: number;
-}
-
-const surveyedBefore = sql<[pushId: number, limit: number], RawSurveyed>(
-  `SELECT id, kind, owner_id AS ownerId, created_at AS createdAt, expires_at AS expiresAt, ended_at AS endedAt,
-     end_reason AS endReason, views, expire_after_views AS expireAfterViews, stored_bytes AS storedBytes,
-     CASE WHEN passphrase_salt IS NOT NULL THEN 1 ELSE 0 END AS passphraseRequired
+const surveyed = pushes.pick(
+  "id",
+  "kind",
+  "ownerId",
+  "createdAt",
+  "expiresAt",
+  "endedAt",
+  "endReason",
+  "views",
+  "expireAfterViews",
+  "storedBytes",
+);
+const surveyedBefore = sql<
+  [pushId: number, limit: number],
+  StoredRowOf<typeof surveyed> & { passphraseRequired: number }
+>(
+  `SELECT ${surveyed.selectList}, CASE WHEN passphrase_salt IS NOT NULL THEN 1 ELSE 0 END AS passphraseRequired
    FROM pushes WHERE id < ? ORDER BY id DESC LIMIT ?`,
 );
 const totals = sql<[], PushTotals>(
@@ -29,11 +37,9 @@ const totals = sql<[], PushTotals>(
 export function createSurveys(read: ReadConnection): PushSurveys {
   return {
     before: async (pushId, limit) =>
-      (await read.all(surveyedBefore, pushId, limit)).map((raw) => ({
-        ...raw,
-        kind: kindOf(raw.kind),
-        endReason: raw.endReason === null ? null : endReasonOf(raw.endReason),
-        passphraseRequired: raw.passphraseRequired === 1,
+      (await read.all(surveyedBefore, pushId, limit)).map((stored) => ({
+        ...surveyed.decode(stored),
+        passphraseRequired: stored.passphraseRequired === 1,
       })),
     totals: async () => {
       const row = await read.one(totals);

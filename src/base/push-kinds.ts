@@ -1,0 +1,13 @@
+/**
+ * Every kind of push with the number that stores it; the numbers never change. This is the only list of kinds: others
+ * derive from it, or are a `Record<KindName, ...>`, which does not compile when a kind is missing.
+ */
+export const pushKinds = { text: 0, file: 1, url: 2, qr: 3 } as const;
+
+export type KindName = keyof typeof pushKinds;
+
+export const kindNames: readonly KindName[] = Object.keys(pushKinds).filter(isKindName);
+
+export function isKindName(value: unknown): value is KindName {
+  return typeof value === "string" && Object.hasOwn(pushKinds, value);
+}

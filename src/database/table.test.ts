@@ -1,0 +1,170 @@
+import { expect, expectTypeOf, test } from "vitest";
+import { openEngineDatabase } from "../../test/support/engine-database.ts";
+import type { DriverRow } from "./statement.ts";
+import {
+  type BooleanKeyOf,
+  boolean,
+  bytes,
+  converted,
+  integer,
+  type NewRowOf,
+  nullable,
+  oneOf,
+  type RowOf,
+  type StoredRowOf,
+  Table,
+  text,
+  withDefault,
+} from "./table.ts";
+
+const colours = { red: 0, green: 5 } as const;
+const words = converted<readonly string[], string>({
+  decode: (stored) => stored.split(" "),
+  encode: (value) => value.join(" "),
+});
+// A table that every database has, with columns of each engine's own types.
+const things = new Table("blob_deletions", { blobKey: text, dueAt: integer, attempts: withDefault(integer, 3) });
+const described = new Table("described", {
+  id: integer,
+  colour: oneOf(colours),
+  lastColour: withDefault(nullable(oneOf(colours)), null),
+  isSealed: boolean,
+  wasSealed: nullable(boolean),
+  digest: nullable(bytes),
+  scopes: words,
+});
+type Described = RowOf<typeof described>;
+const row: Described = {
+  id: 7,
+  colour: "green",
+  lastColour: null,
+  isSealed: true,
+  wasSealed: false,
+  digest: null,
+  scopes: ["a", "b"],
+};
+const stored: StoredRowOf<typeof described> = {
+  id: 7,
+  colour: 5,
+  lastColour: null,
+  isSealed: 1,
+  wasSealed: 0,
+  digest: null,
+  scopes: "a b",
+};
+
+test("columns are selected under the domain's names", () => {
+  expect(described.selectList).toBe(
+    "id, colour, last_colour AS lastColour, is_sealed AS isSealed, was_sealed AS wasSealed, digest, scopes",
+  );
+  expect(described.pick("isSealed", "id").selectList).toBe("is_sealed AS isSealed, id");
+  expect(described.omit("lastColour", "scopes").columnNames).toEqual([
+    "id",
+    "colour",
+    "is_sealed",
+    "was_sealed",
+    "digest",
+  ]);
+});
+
+test("a row is decoded into the domain's values, and encoded back in the order of the columns", () => {
+  expect(described.decode(stored)).toEqual(row);
+  expect(described.values(row)).toEqual([7, 5, null, 1, 0, null, "a b"]);
+  expect(described.insertText(2)).toBe(
+    "INSERT INTO described (id, colour, last_colour, is_sealed, was_sealed, digest, scopes) " +
+      "VALUES (?, ?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?, ?)",
+  );
+});
+
+test("other columns of the statement stay as the driver returned them", () => {
+  const decoded = described.pick("isSealed").decode({ isSealed: 0, found: 4 });
+  expect(decoded).toEqual({ isSealed: false, found: 4 });
+  expectTypeOf(decoded.isSealed).toEqualTypeOf<boolean>();
+  expectTypeOf(decoded.found).toEqualTypeOf<number>();
+});
+
+test("a new row may leave out what has a default", () => {
+  const { lastColour: _, ...given } = row;
+  expect(described.values(given)).toEqual([7, 5, null, 1, 0, null, "a b"]);
+  expect(described.values({ ...given, lastColour: "red" })[2]).toBe(0);
+});
+
+test("the rows of another part of a statement are inserted in the order of the columns", () => {
+  const text = things.insertFrom("ended", { attempts: "0", dueAt: "?", blobKey: "blob_key" });
+  expect(text).toBe("INSERT INTO blob_deletions (blob_key, due_at, attempts) SELECT blob_key, ?, 0 FROM ended");
+});
+
+test("nothing unknown is written: an unknown name never becomes a number", () => {
+  const blue: string = "blue";
+  expect(() => described.values({ ...row, colour: blue as "red" })).toThrow('There is no number for "blue".');
+  expect(() => described.column("colour").encode("toString" as "red")).toThrow("There is no number");
+});
+
+test("nothing unknown is read", () => {
+  expect(() => described.decode({ ...stored, colour: 1 })).toThrow("unknown number 1");
+  expect(() => described.decode({ ...stored, colour: -1 })).toThrow("unknown number -1");
+  expect(() => described.decode({ ...stored, isSealed: 2 })).toThrow("A boolean column holds 2.");
+});
+
+test("a column that was not selected, or is missing in a new row, is an error", () => {
+  const { isSealed: _, ...incomplete } = stored;
+  expect(() => described.decode(incomplete as typeof stored)).toThrow("A boolean column holds undefined.");
+  const { digest: __, ...unsaid } = row;
+  expect(() => described.values(unsaid as typeof row)).toThrow("The new row of described lacks digest.");
+});
+
+test("two names with one number are refused", () => {
+  expect(() => oneOf({ a: 1, b: 1 })).toThrow("Two names have the same number.");
+});
+
+test("a row comes back from the database as it was written", async () => {
+  const db = openEngineDatabase();
+  await db
+    .autocommit({ retry: "whenNotExecuted" })
+    .run(things.insert("", 2), ...things.values({ blobKey: "a", dueAt: 1 }), "b", 2, 9);
+  const found = await db.read.all(things.select<[dueAt: number]>("WHERE due_at >= ? ORDER BY blob_key"), 1);
+  expect(found.map((thing) => things.decode(thing))).toEqual([
+    { blobKey: "a", dueAt: 1, attempts: 3 },
+    { blobKey: "b", dueAt: 2, attempts: 9 },
+  ]);
+});
+
+test("types: what the driver returns is no row of the domain", () => {
+  expectTypeOf<Described>().toEqualTypeOf<{
+    readonly id: number;
+    readonly colour: "red" | "green";
+    readonly lastColour: "red" | "green" | null;
+    readonly isSealed: boolean;
+    readonly wasSealed: boolean | null;
+    readonly digest: Buffer | null;
+    readonly scopes: readonly string[];
+  }>();
+  expectTypeOf<StoredRowOf<typeof described>>().toEqualTypeOf<{
+    readonly id: number;
+    readonly colour: number;
+    readonly lastColour: number | null;
+    readonly isSealed: number;
+    readonly wasSealed: number | null;
+    readonly digest: Buffer | null;
+    readonly scopes: string;
+  }>();
+  expectTypeOf<StoredRowOf<typeof described>>().not.toExtend<Described>();
+  expectTypeOf<BooleanKeyOf<typeof described>>().toEqualTypeOf<"isSealed">();
+  // `sql` takes rows that extend their DriverRow: a boolean among them does not compile.
+  type WithBoolean = { readonly isSealed: boolean };
+  expectTypeOf<WithBoolean>().not.toExtend<DriverRow<WithBoolean>>();
+  expectTypeOf<StoredRowOf<typeof described>>().toExtend<DriverRow<StoredRowOf<typeof described>>>();
+});
+
+test("types: a column cannot be forgotten", () => {
+  type New = NewRowOf<typeof described>;
+  expectTypeOf<Omit<Described, "lastColour">>().toExtend<New>();
+  expectTypeOf<Omit<Described, "isSealed">>().not.toExtend<New>();
+  expectTypeOf<Omit<Described, "digest">>().not.toExtend<New>();
+  type Selected = Parameters<typeof described.decode>[0];
+  expectTypeOf<Omit<StoredRowOf<typeof described>, "isSealed">>().not.toExtend<Selected>();
+  type Expressions = Parameters<typeof things.insertFrom>[1];
+  expectTypeOf<{ blobKey: string; dueAt: string }>().not.toExtend<Expressions>();
+  type Numbers = Parameters<typeof oneOf<"red" | "green">>[0];
+  expectTypeOf<{ red: number }>().not.toExtend<Numbers>();
+});

@@ -1,0 +1,190 @@
+import { type Statement, sql, type Value } from "./statement.ts";
+
+/** How a column is stored. Both engines store booleans as 0 and 1. `HasDefault`: a new row may leave the column out. */
+export interface Column<Domain, Stored extends Value, HasDefault extends boolean = boolean> {
+  decode(stored: Stored): Domain;
+  encode(value: Domain): Stored;
+  readonly hasDefault: HasDefault;
+  readonly defaultValue: Domain | undefined;
+  /** The stored value is the domain's value, so decoding is skipped. */
+  readonly isPlain: boolean;
+}
+
+function plain<Domain extends Value>(): Column<Domain, Domain, false> {
+  const same = (value: Domain) => value;
+  return { decode: same, encode: same, hasDefault: false, defaultValue: undefined, isPlain: true };
+}
+
+export const integer = plain<number>();
+export const text = plain<string>();
+export const bytes = plain<Buffer>();
+
+/** A column with conversions of its own, for example a list in a text. */
+export function converted<Domain, Stored extends Value>(conversions: {
+  decode(stored: Stored): Domain;
+  encode(value: Domain): Stored;
+}): Column<Domain, Stored, false> {
+  const { decode, encode } = conversions;
+  return { decode, encode, hasDefault: false, defaultValue: undefined, isPlain: false };
+}
+
+export const boolean = converted<boolean, number>({
+  decode(stored) {
+    if (stored !== 0 && stored !== 1) throw new Error(`A boolean column holds ${stored}.`);
+    return stored === 1;
+  },
+  encode: (value) => (value ? 1 : 0),
+});
+
+/** A union of strings, stored as numbers. @throws Error (encode and decode) on what `numbers` does not list. */
+export function oneOf<Name extends string>(numbers: Readonly<Record<Name, number>>): Column<Name, number, false> {
+  const entries = Object.entries(numbers) as [Name, number][];
+  const encoded = new Map(entries);
+  const decoded = new Map(entries.map(([name, stored]) => [stored, name]));
+  if (decoded.size !== entries.length) throw new Error("Two names have the same number.");
+  return converted<Name, number>({
+    decode(stored) {
+      const name = decoded.get(stored);
+      if (name === undefined) throw new Error(`The database holds the unknown number ${stored}.`);
+      return name;
+    },
+    encode(name) {
+      const stored = encoded.get(name);
+      if (stored === undefined) throw new Error(`There is no number for ${JSON.stringify(name)}.`);
+      return stored;
+    },
+  });
+}
+
+export function nullable<Domain, Stored extends Value>(
+  column: Column<Domain, Stored>,
+): Column<Domain | null, Stored | null, false> {
+  return {
+    decode: (stored) => (stored === null ? null : column.decode(stored)),
+    encode: (value) => (value === null ? null : column.encode(value)),
+    hasDefault: false,
+    defaultValue: undefined,
+    isPlain: column.isPlain,
+  };
+}
+
+/** @param value of a new row that does not give one. */
+export function withDefault<Domain, Stored extends Value>(
+  column: Column<Domain, Stored>,
+  value: NoInfer<Domain>,
+): Column<Domain, Stored, true> {
+  return { ...column, hasDefault: true, defaultValue: value };
+}
+
+type Columns = Readonly<Record<string, Column<unknown, Value>>>;
+type DomainOf<C> = C extends Column<infer Domain, Value> ? Domain : never;
+type StoredOf<C> = C extends { encode(value: never): infer Stored } ? Stored : never;
+type DefaultedKey<C> = { [Key in keyof C]: C[Key] extends { readonly hasDefault: true } ? Key : never }[keyof C];
+
+type DomainRow<C> = { readonly [Key in keyof C]: DomainOf<C[Key]> };
+type EncodedRow<C> = { readonly [Key in keyof C]: StoredOf<C[Key]> };
+type InsertedRow<C> = Omit<DomainRow<C>, DefaultedKey<C>> & Partial<Pick<DomainRow<C>, DefaultedKey<C> & keyof C>>;
+
+/** A row in the domain's words: camelCase, real booleans, unions of strings. */
+export type RowOf<T> = T extends Table<infer C> ? DomainRow<C> : never;
+/** A row as `selectList` makes the driver return it. Only `decode` makes a row of the domain from it. */
+export type StoredRowOf<T> = T extends Table<infer C> ? EncodedRow<C> : never;
+/** What a new row has to say: columns with a default may be left out. */
+export type NewRowOf<T> = T extends Table<infer C> ? InsertedRow<C> : never;
+/** The columns whose values are booleans. */
+export type BooleanKeyOf<T> = { [Key in keyof RowOf<T>]: RowOf<T>[Key] extends boolean ? Key : never }[keyof RowOf<T>];
+
+/**
+ * A table described once, by the names that the domain uses for its columns: `expiresAt` is the column `expires_at`.
+ * Lists and statements are made once, when the description is; `decode` and `values` are for the hot path.
+ */
+export class Table<C extends Columns> {
+  readonly name: string;
+  readonly keys: readonly (keyof C & string)[];
+  /** As the database names them, in the order of `values`. */
+  readonly columnNames: readonly string[];
+  /** `expires_at AS expiresAt, ...` for SELECT and RETURNING. */
+  readonly selectList: string;
+  readonly #columns: C;
+  readonly #entries: readonly (readonly [key: string, column: Column<unknown, Value>])[];
+  readonly #converted: readonly (readonly [key: string, column: Column<unknown, Value>])[];
+
+  constructor(name: string, columns: C) {
+    this.name = name;
+    this.keys = Object.keys(columns);
+    this.columnNames = this.keys.map(columnName);
+    this.selectList = this.keys.map(selected).join(", ");
+    this.#columns = columns;
+    this.#entries = Object.entries(columns);
+    this.#converted = this.#entries.filter(([, column]) => !column.isPlain);
+  }
+
+  /** The same table with some of its columns. */
+  pick<Key extends keyof C & string>(...keys: readonly Key[]): Table<Pick<C, Key>> {
+    const kept = keys.map((key) => [key, this.#columns[key]] as const);
+    return new Table(this.name, Object.fromEntries(kept) as Pick<C, Key>);
+  }
+
+  omit<Key extends keyof C & string>(...keys: readonly Key[]): Table<Omit<C, Key>> {
+    const left = this.#entries.filter(([key]) => !keys.some((omitted) => omitted === key));
+    return new Table(this.name, Object.fromEntries(left) as Omit<C, Key>);
+  }
+
+  /** A column's conversions, for parameters of conditions. */
+  column<Key extends keyof C>(key: Key): C[Key] {
+    return this.#columns[key];
+  }
+
+  /** @param rest what follows `FROM table`. */
+  select<Parameters extends readonly Value[]>(rest: string): Statement<Parameters, EncodedRow<C>> {
+    return sql<Parameters, EncodedRow<C>>(`SELECT ${this.selectList} FROM ${this.name} ${rest}`);
+  }
+
+  /** Its parameters are the `values` of that many rows, one row after the other. */
+  insert(rest = "", rows = 1): Statement<Value[], never> {
+    return sql<Value[]>(`${this.insertText(rows)} ${rest}`);
+  }
+
+  insertText(rows = 1): string {
+    const placeholders = `(${this.columnNames.map(() => "?").join(", ")})`;
+    return `${this.#insertInto()} VALUES ${Array(rows).fill(placeholders).join(", ")}`;
+  }
+
+  /**
+   * The text of an INSERT of the rows of another part of the statement. Parameters come in the order of the columns.
+   * @param expressions of the values; an untyped parameter is a text, others need a CAST on PostgreSQL.
+   */
+  insertFrom(source: string, expressions: Readonly<Record<keyof C, string>>): string {
+    return `${this.#insertInto()} SELECT ${this.keys.map((key) => expressions[key]).join(", ")} FROM ${source}`;
+  }
+
+  /** Other properties that the statement has selected stay. @throws Error when a column holds what it cannot. */
+  decode<Stored extends EncodedRow<C>>(stored: Stored): DomainRow<C> & Omit<Stored, keyof C> {
+    const row: Record<string, unknown> = { ...stored };
+    for (const [key, column] of this.#converted) row[key] = column.decode(row[key] as Value);
+    return row as DomainRow<C> & Omit<Stored, keyof C>;
+  }
+
+  /** In the order of the columns. */
+  values(row: InsertedRow<C>): Value[] {
+    const given: Readonly<Record<string, unknown>> = row;
+    return this.#entries.map(([key, column]) => {
+      const value = given[key] === undefined ? column.defaultValue : given[key];
+      if (value === undefined) throw new Error(`The new row of ${this.name} lacks ${key}.`);
+      return column.encode(value);
+    });
+  }
+
+  #insertInto(): string {
+    return `INSERT INTO ${this.name} (${this.columnNames.join(", ")})`;
+  }
+}
+
+function columnName(key: string): string {
+  return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function selected(key: string): string {
+  const name = columnName(key);
+  return name === key ? name : `${name} AS ${key}`;
+}

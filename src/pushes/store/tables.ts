@@ -1,0 +1,116 @@
+import { pushKinds } from "../../base/push-kinds.ts";
+import {
+  boolean,
+  bytes,
+  integer,
+  nullable,
+  oneOf,
+  type StoredRowOf,
+  Table,
+  text,
+  withDefault,
+} from "../../database/table.ts";
+import { auditKinds } from "../audit-entry.ts";
+import { endReasons } from "../push.ts";
+
+/** What is not readable here is sealed. Times in ms since the epoch. */
+export const pushes = new Table("pushes", {
+  id: integer,
+  tokenDigest: bytes,
+  kind: oneOf(pushKinds),
+  ownerId: nullable(integer),
+  createdAt: integer,
+  updatedAt: integer,
+  expiresAt: integer,
+  endedAt: withDefault(nullable(integer), null),
+  endReason: withDefault(nullable(oneOf(endReasons)), null),
+  expireAfterDays: integer,
+  expireAfterViews: integer,
+  views: withDefault(integer, 0),
+  /** Retrievals refused after the end, counted while they still change what `views_remaining` says. */
+  refusals: withDefault(integer, 0),
+  /** Events of the audit trail; the first is the creation. */
+  auditCount: withDefault(integer, 1),
+  deletableByViewer: boolean,
+  retrievalStep: boolean,
+  /** The owner gets an email for each counted view. */
+  notifyOnView: boolean,
+  sealGeneration: integer,
+  dataKeyId: integer,
+  storedBytes: integer,
+  linkSalt: bytes,
+  passphraseSalt: nullable(bytes),
+  tokenSealed: nullable(bytes),
+  nameSealed: nullable(bytes),
+  noteSealed: nullable(bytes),
+});
+
+/** The columns of a push that is read: the digest has found it, and is of no further use. */
+export const readPushes = pushes.omit("tokenDigest");
+export type StoredPush = StoredRowOf<typeof readPushes>;
+
+export const files = new Table("files", {
+  id: integer,
+  pushId: integer,
+  blobKey: text,
+  sizeBytes: integer,
+  detailsSealed: bytes,
+  /** null: the file's key is derived from the push's data key; after an edit it is here, sealed under that. */
+  keySealed: withDefault(nullable(bytes), null),
+});
+export const readFiles = files.omit("pushId");
+
+const auditEntryColumns = {
+  pushId: integer,
+  /** From 1, in the order of events; below 0: the one entry that counts all further events of its kind. */
+  sequence: integer,
+  kind: oneOf(auditKinds),
+  userId: nullable(integer),
+  address: text,
+  userAgent: text,
+  referrer: text,
+  times: withDefault(integer, 1),
+  createdAt: integer,
+  updatedAt: integer,
+};
+export const auditEntries = new Table("audit_entries", auditEntryColumns);
+/** Only PostgreSQL has the claim's id: over a network the answer to a claim can be lost. */
+export const claimedEntries = new Table("audit_entries", { ...auditEntryColumns, claimId: nullable(integer) });
+export const readAuditEntries = auditEntries.omit("pushId");
+
+export const linkDeliveries = new Table("link_deliveries", {
+  id: integer,
+  pushId: integer,
+  /** Of the audit entry; positive, for that kind is never folded. */
+  sequence: integer,
+  recipientCount: integer,
+  detailsSealed: bytes,
+  /** Sets of recipients: 2^n stands for the nth in the list, from 0. An email that was given up may still leave. */
+  sent: withDefault(integer, 0),
+  givenUp: withDefault(integer, 0),
+  /** An email of it was tried, and will be tried again. */
+  putOff: withDefault(boolean, false),
+  /** When the last recipient was settled; null: none is. */
+  settledAt: withDefault(nullable(integer), null),
+});
+
+export const dataKeys = new Table("data_keys", { id: integer, sealed: bytes });
+export const payloads = new Table("payloads", { pushId: integer, sealed: bytes });
+export const uploads = new Table("uploads", {
+  blobKey: text,
+  /** 0 when somebody signed in sends it. */
+  anonymousBytes: withDefault(integer, 0),
+  renewedAt: integer,
+});
+export const blobDeletions = new Table("blob_deletions", {
+  blobKey: text,
+  /** 0: at once, whatever the clock says. */
+  dueAt: withDefault(integer, 0),
+  attempts: withDefault(integer, 0),
+});
+export const viewNotifications = new Table("view_notifications", { pushId: integer, sequence: integer });
+export const linkDeliveryDays = new Table("link_delivery_days", {
+  ownerId: integer,
+  day: integer,
+  recipientCount: integer,
+});
