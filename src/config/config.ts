@@ -1,3 +1,4 @@
+import type { KindName } from "../base/push-kinds.ts";
 import type { SettingOrigin } from "./describe-settings.ts";
 import type { ReadFile } from "./secret-files.ts";
 import type { ParsedTable, SettingReport } from "./setting.ts";
@@ -50,7 +51,6 @@ export type Config = Readonly<ReturnType<typeof toConfig>> & {
 
 export type DatabaseSettings = Config["database"];
 export type PostgresSettings = Omit<Extract<DatabaseSettings, { readonly engine: "postgres" }>, "engine">;
-export type KindName = keyof Config["kinds"];
 export type KindSettings = Config["kinds"][KindName];
 export type Range = KindSettings["days"];
 export type MailSettings = NonNullable<Config["mail"]>;

@@ -1,10 +1,9 @@
 import Type from "typebox";
 import { minuteMs } from "../base/clock.ts";
 import { AppError, invalidFields } from "../base/errors.ts";
+import { kindNames } from "../base/push-kinds.ts";
 import type { CreatePush } from "../pushes/pushes.ts";
 import { fieldsReader } from "./read-fields.ts";
-
-export const kindNames = ["text", "file", "url", "qr"] as const;
 
 export const payloadBytesMax = 4 * 1024 * 1024;
 export const jsonFilesBytesMax = 8 * 1024 * 1024;

@@ -1,4 +1,5 @@
 import { hourMs } from "../base/clock.ts";
+import { isKindName } from "../base/push-kinds.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { SealedColumn } from "../database/sealed-column.ts";
 
@@ -18,14 +19,11 @@ const noticeNames = [
 
 export type NoticeName = (typeof noticeNames)[number];
 
-const pushKinds = ["text", "file", "url", "qr"] as const;
-
 const isText = (value: unknown) => typeof value === "string";
 const isNumber = (value: unknown) => typeof value === "number";
 const isFlag = (value: unknown) => typeof value === "boolean";
 const isTextOrNull = (value: unknown): value is string | null => value === null || isText(value);
 const isNoticeName = (value: unknown): value is NoticeName => noticeNames.some((name) => name === value);
-const isPushKind = (value: unknown): value is (typeof pushKinds)[number] => pushKinds.some((kind) => kind === value);
 
 /**
  * What each kind of email needs besides its kind. The text is composed when the email is sent, in the recipient's
@@ -65,7 +63,7 @@ const contents = {
   push_view: {
     /** "": the push has no name. */
     name: isText,
-    pushKind: isPushKind,
+    pushKind: isKindName,
     createdAt: isNumber,
     at: isNumber,
     address: isText,

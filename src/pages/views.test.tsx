@@ -4,7 +4,7 @@ import { entryPages } from "../../test/support/entry-pages.ts";
 import { messagesIn } from "../../test/support/messages.ts";
 import { ownerPages } from "../../test/support/owner-pages.ts";
 import type { ApiToken } from "../accounts/accounts.ts";
-import type { KindName } from "../config/config.ts";
+import { type KindName, kindNames } from "../base/push-kinds.ts";
 import { en, languages, type Messages } from "../i18n/i18n.ts";
 import { type CreatedModel, createdView } from "./created/view.tsx";
 import { deletedView } from "./deleted.tsx";
@@ -24,7 +24,6 @@ const ar = messagesIn("ar");
 
 const hostile = `"><script>alert('1')</script><b style="x" onclick="y">&amp;`;
 const expiresAt = Date.UTC(2027, 2, 3, 14, 5);
-const kinds: readonly KindName[] = ["text", "file", "url", "qr"];
 
 function contextOf(messages: Messages, more: Partial<PageContext> = {}): PageContext {
   const assetUrl = (name: string) => `/assets/${name}`;
@@ -61,7 +60,7 @@ function newPush(kind: KindName, more: Partial<NewPushModel> = {}): NewPushModel
   };
   return {
     kind,
-    kinds,
+    kinds: kindNames,
     settings,
     limits,
     values: initialValues(settings, "en"),
@@ -142,13 +141,15 @@ function allPages(page: PageContext): readonly Page[] {
   const tokenForm = { name: hostile, scopes: [], expiresInDays: hostile, networks: hostile };
   const tokenProblems = { name: hostile, scopes: hostile, expiresInDays: hostile, networks: hostile, tokens: hostile };
   return [
-    ...kinds.map((kind) => newPushView(newPush(kind, { values: hostileValues, problems: { payload: hostile } }), page)),
+    ...kindNames.map((kind) =>
+      newPushView(newPush(kind, { values: hostileValues, problems: { payload: hostile } }), page),
+    ),
     newPushView(newPush("file", { mayAttachFiles: false }), page),
     newPushView(newPush("text", { unavailable: true }), page),
     createdView(created, page),
     stepView(step, page),
     stepView({ ...step, refusal: { reason: "too_many", retryAfterSeconds: 2 }, counted: false }, page),
-    ...kinds.map((kind) => secretView(secret(kind), page)),
+    ...kindNames.map((kind) => secretView(secret(kind), page)),
     secretView(secret("url", { payload: `https://example.com/${hostile}`, viewsRemaining: 0 }), page),
     deletedView(page),
     ...ownerPages(hostile, page),

@@ -1,5 +1,5 @@
 import { dayMs } from "../base/clock.ts";
-import type { KindName } from "../config/config.ts";
+import type { KindName } from "../base/push-kinds.ts";
 import type { Database, Transaction } from "../database/database.ts";
 import { writeUntilKnown } from "../database/write-until-known.ts";
 import { type AdoptedEntry, type AdoptedEvent, adoptedTrail } from "./adopt-trail.ts";

@@ -12,6 +12,7 @@ export const auditKinds = {
   download: 9,
 } as const;
 export type AuditKind = keyof typeof auditKinds;
+export const auditKindNames = Object.keys(auditKinds) as readonly AuditKind[];
 
 export type LinkDeliveryStatus = "pending" | "processing" | "completed" | "partially_failed" | "failed";
 

@@ -1,5 +1,5 @@
 import { AppError, invalidFields } from "../base/errors.ts";
-import type { KindName } from "../config/config.ts";
+import type { KindName } from "../base/push-kinds.ts";
 import { makeUrlToken } from "../crypto/tokens.ts";
 import { auditRecord } from "./audit-trail.ts";
 import type { PushDeps } from "./deps.ts";

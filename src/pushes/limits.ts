@@ -1,6 +1,7 @@
 import { dayMs } from "../base/clock.ts";
 import type { FieldProblems } from "../base/errors.ts";
-import type { Config, KindName, Range } from "../config/config.ts";
+import type { KindName } from "../base/push-kinds.ts";
+import type { Config, Range } from "../config/config.ts";
 import { recipientsMax } from "./link-deliveries.ts";
 import type { CreatePush } from "./push.ts";
 

@@ -1,7 +1,7 @@
-import type { KindName } from "../config/config.ts";
+import type { KindName } from "../base/push-kinds.ts";
 import type { AuditEntry } from "./audit-entry.ts";
 
-export type { KindName } from "../config/config.ts";
+export type { KindName } from "../base/push-kinds.ts";
 export type * from "./audit-entry.ts";
 
 /** Who is at the door. Every operation on a push is told; nothing is taken from globals. */

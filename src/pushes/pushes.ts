@@ -34,6 +34,7 @@ import { openTicket } from "./tickets.ts";
 import { readTrail, readWholeTrail } from "./trail.ts";
 import { PendingUpload } from "./upload.ts";
 
+export { auditKindNames } from "./audit-entry.ts";
 export { asksForLinkDelivery } from "./email-rules.ts";
 export { pushLimits } from "./limits.ts";
 export type * from "./push.ts";

@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import { type Clock, secondMs } from "../base/clock.ts";
+import { type KindName, kindNames } from "../base/push-kinds.ts";
 
 export const claimOutcomes = [
   "revealed",
@@ -11,13 +12,10 @@ export const claimOutcomes = [
 ] as const;
 export type CountedClaim = (typeof claimOutcomes)[number];
 
-const pushKinds = ["text", "file", "url", "qr"] as const;
-export type CountedKind = (typeof pushKinds)[number];
-
 /** What happens in the domain, beside requests. Every label is a word of ours. */
 export interface Happenings {
   claimed(outcome: CountedClaim): void;
-  created(kind: CountedKind): void;
+  created(kind: KindName): void;
   jobDone(job: string, counts: Readonly<Record<string, number>>): void;
   jobFailed(job: string): void;
   mail(outcome: "sent" | "put_off" | "given_up"): void;
@@ -41,7 +39,7 @@ export function countHappenings(registry: Registry, clock: Clock): Happenings {
     labelNames: ["kind"],
     registers,
   });
-  for (const kind of pushKinds) fromZero(pushes, kind);
+  for (const kind of kindNames) fromZero(pushes, kind);
   const sweepDone = countSweeps(registry, clock);
   const failures = new Counter({
     name: "sealpush_job_failures_total",

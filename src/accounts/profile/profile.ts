@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import type { KindName } from "../../config/config.ts";
+import { isKindName, type KindName, kindNames } from "../../base/push-kinds.ts";
 import type { ClientContext, Session } from "../account.ts";
 import { isFreshSession, type Passwords } from "../sign-in/passwords.ts";
 import type { ProfileStore } from "../store/users.ts";
@@ -60,8 +60,6 @@ export interface PushDefaults {
 
 export const noDefaults: PushDefaults = { kind: null, kinds: {} };
 
-const kindNames: readonly KindName[] = ["text", "file", "url", "qr"];
-
 export function writePushDefaults({ kind, kinds }: PushDefaults): string {
   return JSON.stringify({ kind, kinds });
 }
@@ -73,7 +71,7 @@ export function readPushDefaults(text: string | null): PushDefaults {
   const kind = fieldOf(stored, "kind");
   const kinds = fieldOf(stored, "kinds");
   return {
-    kind: kindNames.find((name) => name === kind) ?? null,
+    kind: isKindName(kind) ? kind : null,
     kinds: Object.fromEntries(
       kindNames.flatMap((name) => {
         const given = fieldOf(kinds, name);

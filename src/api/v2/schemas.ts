@@ -1,5 +1,7 @@
 import Type, { type Static, type TSchema } from "typebox";
-import { CreatePushFields, kindNames } from "../../http/push-fields.ts";
+import { kindNames } from "../../base/push-kinds.ts";
+import { CreatePushFields } from "../../http/push-fields.ts";
+import { auditKindNames } from "../../pushes/pushes.ts";
 
 /**
  * One schema for each answer: it types the presenters and describes /api/v2/openapi.json. All names are the wire names.
@@ -55,19 +57,6 @@ export const PushListAnswer = Type.Array(OwnedPushAnswer, { maxItems: 50 });
 
 export const PreviewAnswer = Type.Object({ url: Type.String({ format: "uri" }) });
 
-const auditKinds = [
-  "creation",
-  "view",
-  "failed_view",
-  "expire",
-  "failed_passphrase",
-  "admin_view",
-  "owner_view",
-  "edit",
-  "creation_email_send",
-  "download",
-] as const;
-
 const linkDeliveryStatuses = ["pending", "processing", "completed", "partially_failed", "failed"] as const;
 
 const NotifyByEmail = Type.Object({
@@ -85,7 +74,7 @@ export const AuditLogAnswer = Type.Object({
   ip: Type.String(),
   user_agent: Type.String(),
   referrer: Type.String(),
-  kind: Type.Enum([...auditKinds], { type: "string" }),
+  kind: Type.Enum([...auditKindNames], { type: "string" }),
   notify_by_email: Type.Optional(NotifyByEmail),
   created_at: timestamp("ISO 8601, UTC, milliseconds."),
   updated_at: timestamp("ISO 8601, UTC, milliseconds."),

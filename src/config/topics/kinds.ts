@@ -1,3 +1,4 @@
+import type { KindName } from "../../base/push-kinds.ts";
 import { type ParsedGroup, type ParsedSetting, type ParsedTable, type SettingReport, setting } from "../setting.ts";
 import { boolean, wholeNumber } from "../value-types.ts";
 import type { accessSettings } from "./access.ts";
@@ -81,7 +82,7 @@ export function kindsConfig(
   access: ParsedGroup<typeof accessSettings>,
   report: SettingReport,
 ) {
-  const kinds: Record<keyof typeof kindSettings, ReturnType<typeof kindConfig>> = {
+  const kinds: Record<KindName, ReturnType<typeof kindConfig>> = {
     text: kindConfig(parsed.text, true, report),
     file: kindConfig(parsed.file, access.filePushes.value, report),
     url: kindConfig(parsed.url, access.urlPushes.value, report),

@@ -1,6 +1,5 @@
-import type { KindName } from "../../config/config.ts";
+import { type KindName, kindNames } from "../../base/push-kinds.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import { kindOrder } from "../new-push/starting-settings.ts";
 import type { AccountField } from "./model.ts";
 
 const kindFields = ["days", "views", "retrieval_step", "deletable_by_viewer"] as const;
@@ -9,7 +8,7 @@ const fieldsOf = (kind: KindName) => kindFields.map((name) => `${kind}_${name}` 
 /** In the order of the page. */
 export const accountFields: readonly AccountField[] = [
   ...(["email_confirmation", "email", "email_password", "current_password", "new_password", "first_kind"] as const),
-  ...kindOrder.flatMap(fieldsOf),
+  ...kindNames.flatMap(fieldsOf),
   ...(["language", "delete_password"] as const),
 ];
 
@@ -38,7 +37,7 @@ export function labelOf(field: AccountField, { profile, newPush, kinds, problems
     retrieval_step: newPush.retrievalStep,
     deletable_by_viewer: newPush.deletable,
   };
-  const kind = kindOrder.find((name) => field.startsWith(`${name}_`)) ?? "text";
+  const kind = kindNames.find((name) => field.startsWith(`${name}_`)) ?? "text";
   const name = kindFields.find((found) => field === `${kind}_${found}`) ?? "days";
   return problems.of({ field: kinds[kind], problem: labels[name] });
 }

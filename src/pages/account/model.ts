@@ -1,5 +1,6 @@
 import type { User } from "../../accounts/accounts.ts";
-import type { Config, KindName, KindSettings } from "../../config/config.ts";
+import type { KindName } from "../../base/push-kinds.ts";
+import type { Config, KindSettings } from "../../config/config.ts";
 
 export const accountPath = "/users/edit";
 

@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
+import { isKindName } from "../../base/push-kinds.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { sendPage } from "../../http/headers.ts";
 import type { SurveyedPush } from "../../pushes/pushes.ts";
 import { goTo } from "../answers.ts";
-import { pushKinds, states } from "../dashboard/filter.ts";
+import { states } from "../dashboard/filter.ts";
 import { renderPage } from "../page.ts";
 import { idOf, type PageDeps, pageContext, queryOf } from "../page-scope.ts";
 import { administratorOf, changing, reading } from "./administrator.ts";
@@ -31,8 +32,9 @@ export function registerAdminPushesPage(server: FastifyInstance, deps: PageDeps)
 /** Unknown messages are none; a number that is none begins with the newest. */
 function filterOf(value: (name: string) => string | undefined): PushesFilter {
   const before = value("before") ?? "";
+  const kind = value("kind");
   return {
-    kind: pushKinds.find((kind) => kind === value("kind")) ?? null,
+    kind: isKindName(kind) ? kind : null,
     state: states.find((state) => state === value("state")) ?? "all",
     owner: (value("owner") ?? "").trim().slice(0, emailMax),
     beforeId: /^\d{1,15}$/.test(before) ? Number(before) : null,

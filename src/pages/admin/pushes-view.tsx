@@ -1,6 +1,7 @@
+import { kindNames } from "../../base/push-kinds.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import type { EndReason, PushSurvey, SurveyedPush } from "../../pushes/pushes.ts";
-import { pushKinds, states } from "../dashboard/filter.ts";
+import { states } from "../dashboard/filter.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { BothTimes } from "../parts/both-times.tsx";
 import { Confirm } from "../parts/confirm.tsx";
@@ -78,7 +79,7 @@ function FilterForm({ filter, page }: { readonly filter: PushesFilter; readonly 
         value={filter.kind ?? ""}
         options={[
           { value: "", label: admin.anyKind },
-          ...pushKinds.map((kind) => ({ value: kind, label: kinds[kind] })),
+          ...kindNames.map((kind) => ({ value: kind, label: kinds[kind] })),
         ]}
       />
       <SearchChoice

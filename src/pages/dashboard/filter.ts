@@ -1,5 +1,5 @@
 import { AppError } from "../../base/errors.ts";
-import type { KindName } from "../../config/config.ts";
+import { isKindName } from "../../base/push-kinds.ts";
 import { pageOf } from "../../http/parameters.ts";
 import type { PushSearch } from "../../pushes/pushes.ts";
 import type { PageRequest } from "../request.ts";
@@ -7,7 +7,6 @@ import type { PageRequest } from "../request.ts";
 export const dashboardPath = "/p";
 /** In UTF-16 code units; the longest name has as many characters. */
 export const searchTextMax = 255;
-export const pushKinds: readonly KindName[] = ["text", "file", "url", "qr"];
 export const states: readonly PushSearch["state"][] = ["all", "active", "expired"];
 
 /**
@@ -17,10 +16,11 @@ export const states: readonly PushSearch["state"][] = ["all", "active", "expired
 export function searchOf(page: PageRequest): PushSearch {
   const text = (page.query("q") ?? "").trim();
   if (text.length > searchTextMax) throw new AppError("invalid_request", "The text to search for is too long.");
+  const kind = page.query("kind");
   return {
     text,
     state: states.find((state) => state === page.query("state")) ?? "all",
-    kind: pushKinds.find((kind) => kind === page.query("kind")) ?? null,
+    kind: isKindName(kind) ? kind : null,
     page: pageOf(page.request),
   };
 }

@@ -1,3 +1,4 @@
+import { kindNames } from "../../base/push-kinds.ts";
 import { pageMax } from "../../http/parameters.ts";
 import type { PushSearch } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
@@ -7,7 +8,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
-import { dashboardPath, pushKinds, searchPath, searchTextMax, states } from "./filter.ts";
+import { dashboardPath, searchPath, searchTextMax, states } from "./filter.ts";
 import { type ListedPush, noteShown, PushActions, PushMarks, PushName, StateBadge, ViewsUsed } from "./push-parts.tsx";
 
 interface DashboardModel {
@@ -110,7 +111,7 @@ function FilterForm({ search, page }: { readonly search: PushSearch; readonly pa
           value={search.kind ?? ""}
           options={[
             { value: "", label: dashboard.anyKind },
-            ...pushKinds.map((kind) => ({ value: kind, label: kinds[kind] })),
+            ...kindNames.map((kind) => ({ value: kind, label: kinds[kind] })),
           ]}
         />
       </SearchForm>

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError, type FieldProblems } from "../../base/errors.ts";
-import type { KindName } from "../../config/config.ts";
+import type { KindName } from "../../base/push-kinds.ts";
 import { signInPath } from "../../http/authentication.ts";
 import type { FormFields } from "../../http/body/form-fields.ts";
 import { receiveBody } from "../../http/body/receive-body.ts";

@@ -1,4 +1,5 @@
-import type { Config, KindName } from "../../config/config.ts";
+import type { KindName } from "../../base/push-kinds.ts";
+import type { Config } from "../../config/config.ts";
 import { pushLimits } from "../../pushes/pushes.ts";
 import type { NewPushLimits } from "./model.ts";
 

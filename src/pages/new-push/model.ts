@@ -1,5 +1,6 @@
 import type { FieldProblems } from "../../base/errors.ts";
-import type { KindName, KindSettings } from "../../config/config.ts";
+import type { KindName } from "../../base/push-kinds.ts";
+import type { KindSettings } from "../../config/config.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 
 /** What a person typed, as it was typed: a form sent back shows all of it again. */

@@ -1,10 +1,9 @@
 import type { FastifyRequest } from "fastify";
 import { type KindDefaults, noDefaults } from "../../accounts/accounts.ts";
-import type { Config, KindName, KindSettings, Range } from "../../config/config.ts";
+import { type KindName, kindNames } from "../../base/push-kinds.ts";
+import type { Config, KindSettings, Range } from "../../config/config.ts";
 import type { CreatePush } from "../../pushes/pushes.ts";
 import type { PageDeps } from "../page-scope.ts";
-
-export const kindOrder: readonly KindName[] = ["text", "file", "url", "qr"];
 
 /** What the forms begin with for one person. Creating by the API keeps to the instance's settings. */
 export interface StartingSettings {
@@ -15,7 +14,7 @@ export interface StartingSettings {
 }
 
 export function enabledKinds(config: Pick<Config, "kinds">): readonly KindName[] {
-  return kindOrder.filter((kind) => config.kinds[kind].enabled);
+  return kindNames.filter((kind) => config.kinds[kind].enabled);
 }
 
 export async function startingSettings(

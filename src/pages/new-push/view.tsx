@@ -1,4 +1,4 @@
-import type { KindName } from "../../config/config.ts";
+import type { KindName } from "../../base/push-kinds.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { KindName } from "../../config/config.ts";
+import type { KindName } from "../../base/push-kinds.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
