@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { FastifyInstance } from "fastify";
 import { registerApiV1, v1ApiReference } from "./api/v1/routes.ts";
 import { apiReference } from "./api/v2/api-reference.ts";
 import { registerApiV2 } from "./api/v2/routes.ts";
@@ -15,7 +14,6 @@ import { registerDownloads } from "./http/downloads.ts";
 import { type DrainTimes, drainAtOnce } from "./http/drain.ts";
 import { createMetricsGate, registerMetrics } from "./http/metrics.ts";
 import { createReadiness, registerProbes } from "./http/readiness.ts";
-import type { RouteEntry } from "./http/route-access.ts";
 import { createServer, type Server } from "./http/server.ts";
 import { startTimetable } from "./jobs/timetable.ts";
 import { assetUrls } from "./pages/assets.ts";
@@ -31,34 +29,30 @@ import type { WorkerLink } from "./workers/worker-link.ts";
 export interface AppOptions {
   readonly effects: Effects;
   readonly logDestination: DestinationStream;
-  /** The folder that the build wrote for browsers, with its manifest. */
+  /** The folder with the built files for browsers, and their manifest. */
   readonly assetsDir: string;
   readonly version: string;
-  /** Given: this process is one of several, and its primary tells when it may go. */
+  /** Present in a worker process: its connection to the primary. */
   readonly worker?: WorkerLink;
-  /** Aborted: a start that waits for its database waits no longer, and throws the reason. */
+  /** When aborted, a start that waits for the database stops waiting and throws the reason. */
   readonly abandoned?: AbortSignal;
 }
 
-export interface App {
-  readonly server: FastifyInstance;
-  readonly domain: Domain;
-  readonly events: Events;
-  readonly routes: readonly RouteEntry[];
-  /** Answers what is under way, refuses what is new, waits for jobs and writes, closes the database. */
-  close(times?: DrainTimes): Promise<void>;
-}
+export type App = Awaited<ReturnType<typeof buildApp>>;
 
-/** What holds for all workers is said by the first. */
+/** Of several workers, only the first logs what applies to all. */
 export function speaksForAll(worker: WorkerLink | undefined): boolean {
   return worker === undefined || worker.number === 1;
 }
 
-/** The composition root: the whole product from its settings. Listening is the caller's. */
-export async function buildApp(config: Config, options: AppOptions): Promise<App> {
+/** The composition root: builds the whole product from its settings. The caller listens. */
+export async function buildApp(config: Config, options: AppOptions) {
   const { effects, logDestination, version } = options;
   const telemetry = await openTelemetry(config, {
-    ...{ clock: effects.clock, destination: logDestination, version, worker: options.worker?.number },
+    clock: effects.clock,
+    destination: logDestination,
+    version,
+    worker: options.worker?.number,
   });
   const { events } = telemetry;
   await awaitDatabase(config.database, {
@@ -81,7 +75,8 @@ export async function buildApp(config: Config, options: AppOptions): Promise<App
       domain,
       events,
       routes: server.routes,
-      async close(times = drainAtOnce) {
+      /** Stops accepting requests, waits for running requests, jobs and writes, and closes the database. */
+      async close(times: DrainTimes = drainAtOnce): Promise<void> {
         await server.drain.run({ ...times, handedOver: async () => options.worker?.handedOver() });
         await server.fastify.close();
         await timetable.stop();
@@ -96,6 +91,7 @@ export async function buildApp(config: Config, options: AppOptions): Promise<App
   }
 }
 
+/** The HTTP server with all routes: probes, metrics, both APIs, downloads and pages. */
 async function composeServer(
   config: Config,
   options: AppOptions,
@@ -106,15 +102,19 @@ async function composeServer(
   const { accounts, branding, mail, health, deleteAccount } = domain;
   const pushes = metrics === undefined ? domain.pushes : watchPushes(domain.pushes, metrics);
   const metricsGate = config.metrics && createMetricsGate(config.metrics);
-  const manifest: unknown = JSON.parse(readFileSync(join(options.assetsDir, "manifest.json"), "utf8"));
-  if (typeof manifest !== "object" || manifest === null) throw new Error("The assets' manifest is not an object.");
-  const assetUrl = assetUrls({ ...manifest }, "/assets");
+  const assetUrl = assetUrls(readManifest(options.assetsDir), "/assets");
   const server = createServer({
-    ...{ config, clock, random, events, accounts },
+    config,
+    clock,
+    random,
+    events,
+    accounts,
     requestCounts: domain.limits.requests,
     renderError: (refusal, request) => renderFailure(refusal, request, { assetUrl, config, branding }),
-    onUntrustedForwarder: noteForwarders(domain, options.effects, events),
-    ...{ watch, monotonicMs, metricsGate },
+    onUntrustedForwarder: forwarderRecorder(domain, options.effects, events),
+    watch,
+    monotonicMs,
+    metricsGate,
   });
   const { fastify, sessionCookies, bodyBudget } = server;
   const readiness = createReadiness({
@@ -137,7 +137,11 @@ async function composeServer(
     clock,
     pushes,
     accounts,
-    ...{ branding, mail, health, deleteAccount, version: options.version },
+    branding,
+    mail,
+    health,
+    deleteAccount,
+    version: options.version,
     sessionCookies,
     bodyBudget,
     assetUrl,
@@ -146,6 +150,13 @@ async function composeServer(
     assetsDir: options.assetsDir,
   });
   return server;
+}
+
+function readManifest(assetsDir: string): Readonly<Record<string, unknown>> {
+  const manifest: unknown = JSON.parse(readFileSync(join(assetsDir, "manifest.json"), "utf8"));
+  if (typeof manifest !== "object" || manifest === null)
+    throw new Error("The manifest of the assets is not an object.");
+  return { ...manifest };
 }
 
 function gaugesOf({ db, mail, argon2 }: Domain, clock: Clock): DomainGauges {
@@ -158,8 +169,8 @@ function gaugesOf({ db, mail, argon2 }: Domain, clock: Clock): DomainGauges {
   };
 }
 
-/** Warned of, and noted for the operator's `doctor`; both are bounded, however many strangers send such headers. */
-function noteForwarders(domain: Domain, { clock }: Effects, events: Events): (address: string) => void {
+/** Logs and records proxies that are not trusted, for `doctor`. Both are bounded, since anybody can send such headers. */
+function forwarderRecorder(domain: Domain, { clock }: Effects, events: Events): (address: string) => void {
   const note = createForwarderNote(domain.db);
   return (address) => {
     events.untrustedForwarder(address);

@@ -10,13 +10,13 @@ import type { Random } from "./base/random.ts";
 import type { BlobStore } from "./blobs/blob-store.ts";
 import { diskSpaceOf } from "./blobs/disk.ts";
 import { openBlobStore } from "./blobs/open-blob-store.ts";
-import { type Branding, openBranding } from "./branding/branding.ts";
+import { openBranding } from "./branding/branding.ts";
 import { createBootCodeFile } from "./config/boot-code-file.ts";
 import type { Config, SingleSignOnSettings } from "./config/config.ts";
 import { makeDataFolder, refuseUnfinishedRestore } from "./config/data-folder.ts";
 import { readOrMakeMasterKeyFile } from "./config/master-key-file.ts";
 import { createKeyring, type Keyring } from "./crypto/keyring.ts";
-import { type Argon2Queue, createArgon2Queue } from "./crypto/passphrase.ts";
+import { createArgon2Queue } from "./crypto/passphrase.ts";
 import { sealedLength } from "./crypto/stream-seal.ts";
 import type { Database } from "./database/database.ts";
 import { refuseForeignFile } from "./database/foreign-database.ts";
@@ -24,8 +24,8 @@ import { createIds } from "./database/ids.ts";
 import { refuseMovedDatabase } from "./database/move-marks.ts";
 import { openDatabase } from "./database/open-database.ts";
 import type { SealedColumn } from "./database/sealed-column.ts";
-import { createHealth, type Health } from "./health.ts";
-import { createLimits, type Limits } from "./limits/limits.ts";
+import { createHealth } from "./health.ts";
+import { createLimits } from "./limits/limits.ts";
 import { sealedEmails } from "./mail/email.ts";
 import { createMail, type Mail } from "./mail/mail.ts";
 import { createAttempts } from "./pushes/attempts.ts";
@@ -34,14 +34,25 @@ import type { PushEmails } from "./pushes/emails.ts";
 import { sealedLinkDeliveries } from "./pushes/link-deliveries.ts";
 import { createLinkDeliveryCounter } from "./pushes/link-delivery.ts";
 import { watchLinkEmails } from "./pushes/link-emails.ts";
-import { createPushes, type Pushes } from "./pushes/pushes.ts";
+import { createPushes } from "./pushes/pushes.ts";
 import { createPushStore } from "./pushes/store/push-store.ts";
-import type { PushStore } from "./pushes/store.ts";
-import { findSealedIndexKey, openVault, type Vault, WrongMasterKeyError } from "./pushes/vault.ts";
+import { findSealedIndexKey, openVault, WrongMasterKeyError } from "./pushes/vault.ts";
 import { tellOfViews } from "./pushes/view-notifications.ts";
 import type { Events } from "./telemetry/events.ts";
 
-/** Everything that a master key seals outside of pushes: a rotation of keys must leave none of it behind. */
+/** What the program takes from the outside world; tests replace it. */
+export interface Effects {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** A monotonic clock; only differences are meaningful. */
+  readonly monotonicMs: () => number;
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+/** The product without HTTP and without jobs: what the server, the jobs and the operator's commands work with. */
+export type Domain = Awaited<ReturnType<typeof openDomain>>;
+
+/** All columns outside of pushes that a master key seals: a rotation of keys must reseal every one of them. */
 export const sealedElsewhere: readonly SealedColumn[] = [
   sealedTotpSecrets,
   sealedImportedCodeKeys,
@@ -50,139 +61,126 @@ export const sealedElsewhere: readonly SealedColumn[] = [
   sealedLinkDeliveries,
 ];
 
-/** What reaches in from outside the program, and what tests put in its place. */
-export interface Effects {
-  readonly clock: Clock;
-  readonly random: Random;
-  /** Milliseconds that never jump; only differences mean something. */
-  readonly monotonicMs: () => number;
-  readonly pause: (ms: number) => Promise<void>;
-}
-
-/** The domain, opened on its data: what the server, the timetable and the operator's commands stand on. */
-export interface Domain {
-  readonly config: Config;
-  readonly db: Database;
-  readonly keyring: Keyring;
-  readonly vault: Vault;
-  readonly store: PushStore;
-  readonly blobs: BlobStore;
-  readonly pushes: Pushes;
-  readonly accounts: Accounts;
-  readonly mail: Mail;
-  readonly branding: Branding;
-  readonly limits: Limits;
-  /** How many passwords and passphrases are in work, and how many wait. */
-  readonly argon2: Pick<Argon2Queue, "waiting" | "running">;
-  /**
-   * The one way to delete somebody: the account with all that is in it, then its pushes. Resolves when they have ended;
-   * the sweeper finishes what a crash left. @param by null: the user himself, which is no act of administration.
-   */
-  deleteAccount(userId: number, by: Administrator | null): Promise<Change>;
-  /** Puts the mails of counted views that owners wait for. */
-  tellOfViews(stop: AbortSignal): Promise<void>;
-  health(): Promise<Health>;
-  /** Whether the database answers. */
-  canServe(): Promise<boolean>;
-  close(): Promise<void>;
-}
-
-/** One takes some 10 ms, so whoever waits waits two seconds at most; many people can stand behind one address. */
-const argon2Limits = { runningMax: 2, waitingMax: 256, waitingPerClientMax: 64 };
-
 /**
- * Opens the data folder, making what a first start needs (folder, database, master key).
+ * Opens the domain on the data folder and the database. A first start creates the folder, the database and the master key.
  * @throws WrongMasterKeyError, NewerSchemaError, or an Error with a sentence for the operator.
  */
-export async function openDomain(config: Config, effects: Effects, events: Events): Promise<Domain> {
-  // First of all: what belongs to another program has no key of ours, and gets none.
+export async function openDomain(config: Config, effects: Effects, events: Events) {
+  // Check this first: another program's database must not get a master key.
   refuseForeignFile(config.database);
   makeDataFolder(config.dataDir);
   refuseUnfinishedRestore(config.dataDir);
-  // SQLite's key is there before its file: a file without its key has lost it.
-  const early = config.database.engine === "sqlite" ? openKeyring(config, effects, events) : undefined;
+  // With SQLite the key is created before the database file, so a file without a key has lost it.
+  const sqliteKeyring = config.database.engine === "sqlite" ? openKeyring(config, effects, events) : undefined;
   const db = await openDatabase(config.database, {
     monotonicMs: effects.monotonicMs,
     onStorageFailure: events.storageFailed,
     onTruncationFailed: (error) => events.jobFailed("log truncation", error),
   });
-  const close = () => db.close();
   try {
     await refuseMovedDatabase(db);
-    const keyring = early ?? (await openKeyringOf(db, config, effects, events));
-    const vault = await openVault({ db, keyring, random: effects.random, now: effects.clock.now() });
-    const store = createPushStore(db);
-    const blobs = await openBlobs(config, effects);
-    const argon2 = createArgon2Queue(argon2Limits);
-    const { clock, random } = effects;
-    const limits = createLimits(db, events.limitsUnanswered);
-    const capacity = createCapacity({
-      config,
-      monotonicMs: effects.monotonicMs,
-      diskSpace: diskSpaceOf(config.dataDir),
-      anonymousBytes: () => store.upkeep.anonymousBytes(),
-    });
-    const linkEmails = watchLinkEmails({ store, clock });
-    const mail = createMail({ config, db, keyring, clock, random, events, linkEmails });
-    const accounts = createAccounts({
-      ...{ db, clock, random, argon2, limits, outbox: mail.outbox, requestedOutbox: mail.requestedOutbox },
-      settings: config.accounts,
-      bootCodeFile: createBootCodeFile(config.dataDir, random),
-      keyring: () => keyring,
-      provider: config.singleSignOn && (await openProvider(config.singleSignOn, clock)),
-      onUseNotRecorded: events.usageNotRecorded,
-    });
-    const letters = pushEmails(config, mail, accounts);
-    const pushes = createPushes({
-      ...{ config, clock, random, vault, store, blobs, argon2, capacity },
-      ids: createIds(db, "pushes"),
-      attempts: createAttempts(limits),
-      letters,
-      linkDeliveryIds: createIds(db, "link_deliveries"),
-      linkDeliveryCounter: createLinkDeliveryCounter(limits),
-    });
-    const deleteAccount: Domain["deleteAccount"] = async (userId, by) => {
-      // In this order: the guard of the last administrator stands in the account, and nobody makes pushes after it.
-      const change = await accounts.deleteUser(userId, by);
-      if (change.outcome === "done") await pushes.removeOwner(userId);
-      return change;
-    };
-    const branding = await openBranding({ db, clock, random, configuredName: config.brandTitle });
-    const canServe = () => db.answers();
-    const health = createHealth({ db, config, clock, canServe });
-    return {
-      config,
-      db,
-      keyring,
-      vault,
-      store,
-      blobs,
-      pushes,
-      accounts,
-      mail,
-      branding,
-      limits,
-      argon2,
-      deleteAccount,
-      tellOfViews: (stop) => tellOfViews({ store, letters, vault, clock }, stop),
-      health,
-      canServe,
-      close,
-    };
+    const keyring = sqliteKeyring ?? (await openKeyringOf(db, config, effects, events));
+    const parts = await openParts({ db, keyring, config, effects, events });
+    return { config, db, keyring, ...parts, close: () => db.close() };
   } catch (error) {
-    await close();
+    await db.close();
     throw error;
   }
 }
 
-/** The store of sealed files that the settings name. It is not asked anything yet. */
-export function openBlobs(config: Config, effects: Pick<Effects, "clock" | "random" | "pause">): Promise<BlobStore> {
-  const { s3, pushBytesMax } = config.files;
-  const place = { directory: join(config.dataDir, "blobs"), s3, blobBytesMax: sealedLength(pushBytesMax) };
-  return openBlobStore(place, effects);
+/** A password or passphrase takes about 10 ms, so the last in the queue waits two seconds. Many users can share an address. */
+const argon2Limits = { runningMax: 2, waitingMax: 256, waitingPerClientMax: 64 };
+
+interface Opened {
+  readonly db: Database;
+  readonly keyring: Keyring;
+  readonly config: Config;
+  readonly effects: Effects;
+  readonly events: Events;
 }
 
-/** The master keys given, or the one of the data folder, which is made there at a first start. */
+async function openParts({ db, keyring, config, effects, events }: Opened) {
+  const { clock, random, monotonicMs } = effects;
+  const vault = await openVault({ db, keyring, random, now: clock.now() });
+  const store = createPushStore(db);
+  const blobs = await openBlobs(config, effects);
+  const argon2 = createArgon2Queue(argon2Limits);
+  const limits = createLimits(db, events.limitsUnanswered);
+  const linkEmails = watchLinkEmails({ store, clock });
+  const mail = createMail({ config, db, keyring, clock, random, events, linkEmails });
+  const accounts = createAccounts({
+    db,
+    clock,
+    random,
+    argon2,
+    limits,
+    outbox: mail.outbox,
+    requestedOutbox: mail.requestedOutbox,
+    settings: config.accounts,
+    bootCodeFile: createBootCodeFile(config.dataDir, random),
+    keyring: () => keyring,
+    provider: config.singleSignOn && (await openProvider(config.singleSignOn, clock)),
+    onUseNotRecorded: events.usageNotRecorded,
+  });
+  const letters = pushEmails(config, mail, accounts);
+  const pushes = createPushes({
+    config,
+    clock,
+    random,
+    vault,
+    store,
+    blobs,
+    argon2,
+    letters,
+    capacity: createCapacity({
+      config,
+      monotonicMs,
+      diskSpace: diskSpaceOf(config.dataDir),
+      anonymousBytes: () => store.upkeep.anonymousBytes(),
+    }),
+    ids: createIds(db, "pushes"),
+    attempts: createAttempts(limits),
+    linkDeliveryIds: createIds(db, "link_deliveries"),
+    linkDeliveryCounter: createLinkDeliveryCounter(limits),
+  });
+  const canServe = () => db.answers();
+  return {
+    vault,
+    store,
+    blobs,
+    pushes,
+    accounts,
+    mail,
+    branding: await openBranding({ db, clock, random, configuredName: config.brandTitle }),
+    limits,
+    /** How many passwords and passphrases are being hashed, and how many wait. */
+    argon2,
+    health: createHealth({ db, config, clock, canServe }),
+    /** Whether the database answers. */
+    canServe,
+    /** Queues the emails of counted views that owners have asked for. */
+    tellOfViews: (stop: AbortSignal) => tellOfViews({ store, letters, vault, clock }, stop),
+    /**
+     * Deletes an account with everything in it, then its pushes: the only way to delete a user. Resolves when the pushes have
+     * ended; the sweeper finishes after a crash. @param by null: the user himself, so no administrative action is recorded.
+     */
+    async deleteAccount(userId: number, by: Administrator | null): Promise<Change> {
+      // In this order: accounts refuse to delete the last administrator, and a deleted user creates no more pushes.
+      const change = await accounts.deleteUser(userId, by);
+      if (change.outcome === "done") await pushes.removeOwner(userId);
+      return change;
+    },
+  };
+}
+
+/** The configured store of sealed files. Opening it sends no request yet. */
+export function openBlobs(config: Config, effects: Pick<Effects, "clock" | "random" | "pause">): Promise<BlobStore> {
+  const { s3, pushBytesMax } = config.files;
+  const location = { directory: join(config.dataDir, "blobs"), s3, blobBytesMax: sealedLength(pushBytesMax) };
+  return openBlobStore(location, effects);
+}
+
+/** The configured master keys, or the one in the data folder, which a first start creates. */
 export function openKeyring(
   config: Config,
   effects: Pick<Effects, "random">,
@@ -205,33 +203,35 @@ function masterKeys(
   return [file.key];
 }
 
-/** On a server's database a key is looked for once it is known whether there is anything that it has to open. */
+/** With PostgreSQL, a key is created only if the database has no data sealed by another one. */
 async function openKeyringOf(db: Database, config: Config, effects: Effects, events: Events): Promise<Keyring> {
   if (config.masterKeys.length === 0 && (await findSealedIndexKey(db.read)) !== undefined)
     refuseToMakeMasterKey(config, "The database");
   return openKeyring(config, effects, events);
 }
 
-/** @throws WrongMasterKeyError when the key of data that are there is not. */
+/** @throws WrongMasterKeyError when there is data, but no master key. */
 function refuseToMakeMasterKey(config: Config, what: string): void {
   if (existsSync(join(config.dataDir, "master.key"))) return;
   throw new WrongMasterKeyError(
-    `${what} is there, but the master.key that belongs to it is not: restore it to the data folder, ` +
-      "or give the key in PWPUSH_MASTER_KEY.",
+    `${what} exists, but its master.key is missing: restore it to the data folder, ` +
+      "or set the key in PWPUSH_MASTER_KEY.",
   );
 }
 
-/** Mails about pushes: of people the accounts know, by the outbox. */
+/** Connects pushes with accounts, which know the owners' addresses, and with the outbox. */
 function pushEmails(config: Config, { requestedOutbox }: Mail, accounts: Pick<Accounts, "findUser">): PushEmails {
   const { enabled, dailyMax } = config.linkDeliveries;
   return {
-    ...{ mailsLinks: enabled, tellsOfViews: requestedOutbox.open, dailyMax },
+    mailsLinks: enabled,
+    tellsOfViews: requestedOutbox.open,
+    dailyMax,
     async findOwner(ownerId) {
       const user = await accounts.findUser(ownerId);
       return user && { email: user.email, isConfirmed: user.confirmedAt !== null, language: user.language };
     },
     async assertRoom() {
-      if (await requestedOutbox.isFull()) throw unavailable("Too many mails wait to be sent. Try again later.", 60);
+      if (await requestedOutbox.isFull()) throw unavailable("Too many emails wait to be sent. Try again later.", 60);
     },
     async putLink(tx, { to, locale, urlToken, retrievalStep, ...letter }, now) {
       const path = `/p/${urlToken}${retrievalStep ? "/r" : ""}`;
@@ -244,7 +244,7 @@ function pushEmails(config: Config, { requestedOutbox }: Mail, accounts: Pick<Ac
   };
 }
 
-/** Loaded where it is set: a server without single sign-on goes without the library's memory. */
+/** Imported on demand: a server without single sign-on saves the memory of the library. */
 async function openProvider(settings: SingleSignOnSettings, clock: Clock): Promise<Provider> {
   const { createProvider } = await import("./accounts/sso/provider.ts");
   return createProvider(settings, { clock, fetch });

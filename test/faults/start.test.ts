@@ -45,7 +45,7 @@ describe("a start", () => {
     const { dataDir, push } = await makeData();
     const kept = join(dataDir, "..", "kept");
     renameSync(join(dataDir, "master.key"), kept);
-    expect(await refusedUntouched({ dataDir })).toContain("the master.key that belongs to it is not: restore it");
+    expect(await refusedUntouched({ dataDir })).toContain("its master.key is missing: restore it");
     renameSync(kept, join(dataDir, "master.key"));
     await expectIntact(dataDir, push);
   });
