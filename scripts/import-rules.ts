@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from "node:path";
 const foundations = ["base", "config", "crypto", "database", "limits", "blobs", "telemetry"];
 const allowed: Readonly<Record<string, readonly string[]>> = {
   base: [],
-  config: ["base", "crypto"],
+  config: ["base", "crypto", "i18n"],
   crypto: ["base"],
   database: ["base", "config"],
   limits: ["base", "crypto", "database"],

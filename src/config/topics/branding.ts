@@ -1,3 +1,4 @@
+import { findMessages, languages } from "../../i18n/i18n.ts";
 import { optionalSetting, type ParsedGroup, type SettingReport } from "../setting.ts";
 import { accepted, rejected, type ValueType } from "../value-types.ts";
 
@@ -9,9 +10,6 @@ const shortTitle: ValueType<string> = {
   parse: (text) =>
     [...text].length > titleCharactersMax || /[\p{C}\p{Zl}\p{Zp}]/u.test(text) ? rejected : accepted(text),
 };
-
-/** The languages of the pages, by the first part of their tags. */
-const supportedLanguages = ["ar", "de", "en", "es", "fr", "ja", "pt"];
 
 /** Password Pusher supports languages that this server does not: their tags are valid, and only cause a warning. */
 const languageTag: ValueType<string> = {
@@ -32,7 +30,7 @@ export const brandingSettings = {
     }),
     defaultLocale: optionalSetting({
       env: "PWP__DEFAULT_LOCALE",
-      doc: "The language of pages and emails for people whose address, account and browser do not select one of the supported languages: ar, de, en, es, fr, ja, pt-BR.",
+      doc: `The language of pages and emails for people whose address, account and browser do not select one of the supported languages: ${languages.map(({ locale }) => locale.tag).join(", ")}.`,
       type: languageTag,
       unset: "en",
     }),
@@ -40,7 +38,7 @@ export const brandingSettings = {
 };
 
 export function brandingConfig({ title, defaultLocale }: ParsedGroup<typeof brandingSettings>, report: SettingReport) {
-  if (defaultLocale.value !== undefined && !isSupported(defaultLocale.value)) {
+  if (defaultLocale.value !== undefined && findMessages(defaultLocale.value) === undefined) {
     report.warn(`${defaultLocale.env} names a language that is not supported: English is used instead.`);
   }
   return {
@@ -49,8 +47,4 @@ export function brandingConfig({ title, defaultLocale }: ParsedGroup<typeof bran
     /** A language tag, possibly of a language that is not supported; undefined: English. */
     defaultLocale: defaultLocale.value,
   };
-}
-
-function isSupported(tag: string): boolean {
-  return supportedLanguages.includes(tag.toLowerCase().split(/[-_]/)[0] ?? "");
 }
