@@ -77,10 +77,10 @@ export async function buildApp(config: Config, options: AppOptions) {
       routes: server.routes,
       /** Stops accepting requests, waits for running requests, jobs and writes, and closes the database. */
       async close(times: DrainTimes = drainAtOnce): Promise<void> {
-        await server.drain.run({ ...times, handedOver: async () => options.worker?.handedOver() });
+        await server.drain.run({ ...times, handedOver: async () => options.worker?.drainConnections() });
         await server.fastify.close();
         await timetable.stop();
-        await options.worker?.leavePart();
+        await options.worker?.reportMetrics();
         await domain.close();
         await telemetry.close();
       },
@@ -125,7 +125,7 @@ async function composeServer(
   registerProbes(fastify, readiness);
   if (metrics !== undefined && metricsGate !== undefined) {
     metrics.watchDomain(gaugesOf(domain, clock));
-    if (options.worker !== undefined) metrics.join(options.worker);
+    if (options.worker !== undefined) metrics.joinWorkers(options.worker);
     registerMetrics(fastify, { gate: metricsGate, read: metrics.read });
   }
   const api = { config, pushes, bodyBudget, version: options.version };

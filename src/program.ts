@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isatty } from "node:tty";
-import closeWithGrace from "close-with-grace";
 import packageJson from "../package.json" with { type: "json" };
 import { systemClock } from "./base/clock.ts";
 import { systemRandom } from "./base/random.ts";
@@ -16,12 +15,13 @@ import { ClusterWorkers } from "./workers/cluster-workers.ts";
 import { Supervisor } from "./workers/supervisor.ts";
 import { joinPrimary } from "./workers/worker-link.ts";
 
-/** From the moment at which nobody is let in any more. */
+/** How long a stop may take after the grace period. */
 const drainMsMax = 30_000;
-const oneWishMs = 1_000;
-/** At least, where nobody waits for the end: most clients have used their connection again by then, or dropped it. */
-const retiringIdleMsMin = 5_000;
-/** A worker that hangs is killed by its primary, which leaves it the time to end by itself. */
+/** Signals that arrive within this time count as one. */
+const sameSignalMs = 1_000;
+/** The minimum for a retired worker, which nobody waits for: most clients reuse or drop their connection within it. */
+const retiredIdleMsMin = 5_000;
+/** The primary kills a worker that hangs, but only after the worker's own limit. */
 const killAfterMs = 2_000;
 
 const effects: Effects = {
@@ -31,30 +31,38 @@ const effects: Effects = {
   pause: (ms) => sleep(ms),
 };
 
+interface StopOptions {
+  readonly graceMs?: number;
+  readonly idleMs?: number;
+  readonly exitCode?: number;
+  /** The uncaught error that is the reason to stop. */
+  readonly error?: unknown;
+}
+
 /**
- * Runs until SIGTERM, SIGINT or SIGHUP; then running requests finish, new connections are refused and the database
- * closes. A signal that comes while the server still starts lets it start, and then stops it, unless it only waits for its
- * database. As a worker it obeys its
- * primary as well.
+ * Runs until SIGTERM, SIGINT or SIGHUP; then running requests finish, new connections are refused and the database is
+ * closed. A signal during the start takes effect once the server has started, unless it still waits for its database.
+ * A worker also stops when its primary says so.
+ * @returns the exit code.
  */
 async function serve(config: Config, warnings: readonly string[]): Promise<number> {
   const { startServer } = await import("./serve.ts");
-  const ended = Promise.withResolvers<number>();
+  const stopped = Promise.withResolvers<{ readonly cause: string } & Required<StopOptions>>();
   const abandoned = new AbortController();
-  let askedBy: string | undefined;
-  const idleMs = config.shutdownIdleMs;
-  let times = { graceMs: config.shutdownGraceMs, idleMs };
-  const stop = (signal: string, otherTimes = times) => {
-    if (askedBy !== undefined) return;
-    askedBy = signal;
-    times = otherTimes;
+  /** @returns false if the server is stopping already. */
+  const stop = (cause: string, options: StopOptions = {}): boolean => {
+    if (abandoned.signal.aborted) return false;
+    const { graceMs = config.shutdownGraceMs, idleMs = config.shutdownIdleMs, exitCode = 0, error } = options;
+    // If closing hangs, the process ends nevertheless.
+    setTimeout(() => process.exit(1), config.shutdownGraceMs + drainMsMax).unref();
+    stopped.resolve({ cause, graceMs, idleMs, exitCode, error });
     abandoned.abort();
-    ending.close();
+    return true;
   };
   const link = joinPrimary({
     onStop: stop,
-    onRetire: () => stop("retire", { graceMs: 0, idleMs: Math.max(idleMs, retiringIdleMsMin) }),
-    onAlone: () => stop("alone", { graceMs: 0, idleMs }),
+    onRetire: () => stop("retire", { graceMs: 0, idleMs: Math.max(config.shutdownIdleMs, retiredIdleMsMin) }),
+    onPrimaryLost: () => stop("alone", { graceMs: 0 }),
   });
   const starting = startServer(config, warnings, {
     effects,
@@ -64,53 +72,45 @@ async function serve(config: Config, warnings: readonly string[]): Promise<numbe
     abandoned: abandoned.signal,
     ...(link !== undefined && { worker: link }),
   });
-  let logIsLost = false;
   onLogLost((code) => {
-    if (link !== undefined) return link.logLost(code);
-    if (askedBy !== undefined) return;
-    logIsLost = true;
-    sayLogIsLost(code);
-    stop("log lost");
+    if (link !== undefined) link.logLost(code);
+    else if (stop("log lost", { exitCode: 1 })) reportLostLog(code);
   });
-  const ending = closeWithGrace(
-    { delay: config.shutdownGraceMs + drainMsMax, logger: false, skip: [...stopSignals] },
-    async ({ signal, err }) => {
-      const app = await starting.catch(() => undefined);
-      // Why there is none is told below.
-      if (app === undefined) return;
-      if (err !== undefined) app.events.jobFailed("process", err);
-      if (link === undefined) app.events.serverStopping(askedBy ?? signal ?? "error");
-      await app.close(err === undefined ? times : { graceMs: 0, idleMs });
-      const { commits, units } = app.domain.db.counts;
-      if (link === undefined) app.events.serverStopped({ commits, units });
-      else app.events.workerStopped({ commits, units });
-      // What is closed on request ends with 0 otherwise, whatever this returns.
-      if (logIsLost) process.exit(1);
-      ended.resolve(err === undefined ? 0 : 1);
-    },
-  );
+  const removeErrorListeners = onUncaughtError((error) => {
+    if (!stop("error", { graceMs: 0, exitCode: 1, error })) process.exit(1);
+  });
   if (link === undefined) onStopSignal(stopSignals, stop, () => process.exit(1));
-  else onWorkersSignal(stop);
+  else onWorkerSignal(stop);
   try {
-    await starting;
+    const app = await starting;
+    const { cause, graceMs, idleMs, exitCode, error } = await stopped.promise;
+    if (error !== undefined) app.events.jobFailed("process", error);
+    if (link === undefined) app.events.serverStopping(cause);
+    await app.close({ graceMs, idleMs });
+    const { commits, units } = app.domain.db.counts;
+    if (link === undefined) app.events.serverStopped({ commits, units });
+    else app.events.workerStopped({ commits, units });
+    // Whatever is still open must not keep the process running.
+    process.exit(exitCode);
   } catch (error) {
-    ending.uninstall();
-    if (error === abandoned.signal.reason) return 0;
-    throw error;
+    removeErrorListeners();
+    if (error !== abandoned.signal.reason) throw error;
+    const { exitCode, error: uncaught } = await stopped.promise;
+    if (uncaught !== undefined) throw uncaught;
+    return exitCode;
   }
-  return await ended.promise;
 }
 
 const stopSignals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 /**
- * A second signal ends the process at once, for whoever does not want to wait. But npm passes on to the server what a
- * terminal or a supervisor has sent to the whole group already: close together, two signals are one wish.
+ * A second signal ends the process at once. But npm forwards signals that a terminal or a supervisor has already sent to
+ * the whole process group: two signals in quick succession count as one.
  */
 function onStopSignal(
   names: readonly (typeof stopSignals)[number][],
   stop: (signal: string) => void,
-  endAtOnce: () => void,
+  exitAtOnce: () => void,
 ): void {
   let firstAt: number | undefined;
   for (const name of names) {
@@ -119,78 +119,86 @@ function onStopSignal(
       if (firstAt === undefined) {
         firstAt = now;
         stop(name);
-      } else if (now - firstAt > oneWishMs) {
-        endAtOnce();
+      } else if (now - firstAt > sameSignalMs) {
+        exitAtOnce();
       }
     });
   }
 }
 
-/**
- * When the log's reader goes away, the next line of the log is an error of the output, and one that nobody listened to
- * would cut the requests that run. @param lost gets the system's code, once.
- */
-function onLogLost(lost: (code: string) => void): void {
-  let told = false;
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (told) return;
-    told = true;
-    lost(error.code ?? error.name);
-  });
-  // Both outputs may be one pipe. Then there is nobody left to tell.
-  process.stderr.on("error", () => undefined);
-}
-
-function sayLogIsLost(code: string): void {
-  process.stderr.write(`The log cannot be written any more (${code}), so the server finishes what runs and ends.\n`);
-}
-
-/** What a terminal sends reaches the whole group; what a hangup means is the primary's to say, and so is "at once". */
-function onWorkersSignal(stop: (signal: string) => void): void {
+/** Signals from a terminal reach the whole group. The primary alone decides about a hangup and about a second signal. */
+function onWorkerSignal(stop: (signal: string) => void): void {
   for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => stop(name));
   process.on("SIGHUP", () => undefined);
 }
 
-/** Keeps workers, which are processes of this same program, and opens nothing itself. */
-async function supervise({
-  host,
-  port: wantedPort,
-  workers: count,
-  shutdownGraceMs,
-  logLevel,
-}: Config): Promise<number> {
+/** @returns what removes the listeners: Node then handles such errors itself. */
+function onUncaughtError(handle: (error: unknown) => void): () => void {
+  process.on("uncaughtException", handle);
+  process.on("unhandledRejection", handle);
+  return () => {
+    process.off("uncaughtException", handle);
+    process.off("unhandledRejection", handle);
+  };
+}
+
+/**
+ * If the reader of the log goes away, the next line written is an error event of the output. Without a listener it would
+ * end the process and cut running requests. @param lost gets the system's error code, once.
+ */
+function onLogLost(lost: (code: string) => void): void {
+  let isLost = false;
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (isLost) return;
+    isLost = true;
+    lost(error.code ?? error.name);
+  });
+  // Both outputs may be the same pipe. Then the error cannot be reported anywhere.
+  process.stderr.on("error", () => undefined);
+}
+
+function reportLostLog(code: string): void {
+  process.stderr.write(
+    `The log cannot be written any more (${code}). The server finishes running requests and stops.\n`,
+  );
+}
+
+/** Runs workers, which are processes of this same program, and opens no data itself. @returns the exit code. */
+async function supervise(config: Config): Promise<number> {
+  const { host, shutdownGraceMs } = config;
   const workers = new ClusterWorkers();
-  const port = await workers.listen({ host, port: wantedPort });
+  const port = await workers.listen({ host, port: config.port });
   const supervisor = new Supervisor({
-    count,
+    count: config.workers,
     startWorker: () => workers.start(),
     stopListening: () => workers.stopListening(),
     graceMs: shutdownGraceMs,
     drainMsMax: shutdownGraceMs + drainMsMax + killAfterMs,
-    where: { host, port, version: packageJson.version },
-    events: createEvents({ logger: createLogger(logLevel, process.stdout), clock: effects.clock }),
+    address: { host, port, version: packageJson.version },
+    events: createEvents({ logger: createLogger(config.logLevel, process.stdout), clock: effects.clock }),
     monotonicMs: effects.monotonicMs,
     pause: effects.pause,
   });
-  const endWithLog = (code: string) => {
-    if (supervisor.stop("log lost", 1)) sayLogIsLost(code);
+  const stopWithoutLog = (code: string) => {
+    if (supervisor.stop("log lost", 1)) reportLostLog(code);
   };
-  onLogLost(endWithLog);
-  void workers.logLost.then(endWithLog);
-  const endAtOnce = () => {
+  onLogLost(stopWithoutLog);
+  void workers.logLost.then(stopWithoutLog);
+  const exitAtOnce = () => {
     supervisor.kill();
     process.exit(1);
   };
-  // Started from a terminal, a hangup means that the terminal has gone.
-  if (isatty(0)) onStopSignal(stopSignals, (signal) => void supervisor.stop(signal), endAtOnce);
+  const stop = (signal: string) => void supervisor.stop(signal);
+  // If the process was started from a terminal, a hangup means that the terminal is gone.
+  if (isatty(0)) onStopSignal(stopSignals, stop, exitAtOnce);
   else {
-    onStopSignal(["SIGTERM", "SIGINT"], (signal) => void supervisor.stop(signal), endAtOnce);
+    onStopSignal(["SIGTERM", "SIGINT"], stop, exitAtOnce);
     process.on("SIGHUP", () => void supervisor.roll());
   }
   return await supervisor.run();
 }
 
-async function superviseOrSay(config: Config): Promise<number> {
+async function superviseOrReport(config: Config): Promise<number> {
   try {
     return await supervise(config);
   } catch (error) {
@@ -199,14 +207,17 @@ async function superviseOrSay(config: Config): Promise<number> {
   }
 }
 
-/** undefined: one process does it all, a worker included; or the settings are wrong, which the command says. */
+/**
+ * @returns undefined unless this process has to start workers. Wrong settings are undefined as well: the command reports
+ * them.
+ */
 function configForWorkers(argv: readonly string[]): Config | undefined {
   if (cluster.isWorker || !(argv.length === 0 || (argv.length === 1 && argv[0] === "serve"))) return undefined;
   const loaded = loadConfig(process.env, (path) => readFileSync(path, "utf8"));
   return loaded.ok && loaded.config.workers > 1 ? loaded.config : undefined;
 }
 
-/** The error of a reader that has gone comes as an event too, a moment later, which nobody else listens to. */
+/** If the reader is gone, an error event follows the failed write; without a listener it would end the process. */
 function pipe(bytes: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.once("error", reject);
@@ -218,7 +229,7 @@ function pipe(bytes: Uint8Array): Promise<void> {
   });
 }
 
-/** The first signal lets the command clean up, the second one of its kind ends the process as it always does. */
+/** The first signal lets the command clean up; a second one of the same name has its default effect. */
 function interruption(): AbortSignal {
   const controller = new AbortController();
   for (const name of stopSignals) {
@@ -229,8 +240,8 @@ function interruption(): AbortSignal {
 
 let isOutputWatched = false;
 
-/** Whoever reads what a command says may have read enough, as `head` does: then the rest is for nobody, and no failure. */
-function say(text: string): void {
+/** A reader that stops early, such as `head`, is not a failure of the command. */
+function print(text: string): void {
   if (!isOutputWatched) {
     isOutputWatched = true;
     process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -243,7 +254,7 @@ function say(text: string): void {
 async function runCommand(argv: readonly string[]): Promise<number> {
   const { runCli } = await import("./cli/cli.ts");
   return await runCli(argv, {
-    stdout: say,
+    stdout: print,
     stderr: (text) => process.stderr.write(text),
     stdoutIsTerminal: isatty(1),
     pipe,
@@ -256,10 +267,10 @@ async function runCommand(argv: readonly string[]): Promise<number> {
   });
 }
 
-// Files that this process makes are its user's alone.
+// Files that this process creates are accessible to its user only.
 process.umask(0o077);
 const argv = process.argv.slice(2);
 const config = configForWorkers(argv);
-process.exitCode = config === undefined ? await runCommand(argv) : await superviseOrSay(config);
-// The line between primary and worker, and what they wait for at most, would hold the process.
+process.exitCode = config === undefined ? await runCommand(argv) : await superviseOrReport(config);
+// The IPC channel between primary and worker, and pending timers, would keep the process running.
 if (config !== undefined || cluster.isWorker) process.exit();

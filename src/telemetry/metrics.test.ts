@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { seriesIn } from "../../test/support/metrics.ts";
 import type { AnsweredRequest } from "./answered-request.ts";
-import { addDepartedCounts, type MetricPart } from "./departed-counts.ts";
+import { addCounts, type MetricSnapshot } from "./ended-counts.ts";
 import type { Backlog, DomainGauges } from "./gauge-domain.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 
@@ -39,7 +39,7 @@ const answered: AnsweredRequest = {
 };
 
 describe("the gauges", () => {
-  it("tell how the pool is used, and all that waits", async () => {
+  it("show the use of the pool and the lengths of all queues", async () => {
     const series = await seriesOf(metricsOf(domain()));
     const values = [
       'sealpush_database_connections{state="in_use"}',
@@ -60,12 +60,12 @@ describe("the gauges", () => {
     expect(values).toEqual([3, 4, 10, 6, 4, 2, 1, 5, 9, 2, 30, 3, 2, 1]);
   });
 
-  it("tell of no pool where there is none", async () => {
+  it("omit the pool if there is none", async () => {
     const series = await seriesOf(metricsOf(domain({ pool: () => undefined })));
     expect([...series.keys()].filter((name) => name.startsWith("sealpush_database_connections"))).toEqual([]);
   });
 
-  it("do not repeat what they knew before the database fell silent", async () => {
+  it("omit values of the database if it does not answer", async () => {
     let silent = false;
     const read = async () => {
       if (silent) throw new Error("silent");
@@ -85,7 +85,7 @@ describe("the gauges", () => {
     }
   });
 
-  it("do not wait long for a database that hangs", async () => {
+  it("wait at most a second for a database that hangs", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const reading = seriesOf(metricsOf(domain({ backlog: () => new Promise(() => undefined) })));
@@ -93,7 +93,7 @@ describe("the gauges", () => {
     expect((await reading).get("sealpush_database_up")).toBe(0);
   });
 
-  it("ask the domain once for all who read at the same time", async () => {
+  it("query the domain once for concurrent reads", async () => {
     let asked = 0;
     const read = async () => {
       asked += 1;
@@ -106,22 +106,22 @@ describe("the gauges", () => {
 });
 
 describe("several processes", () => {
-  /** Parts go through JSON, as between processes. */
-  function companyOf(count: number) {
-    const parts: (() => Promise<unknown>)[] = [];
-    const departed: unknown[] = [];
-    const gather = async () =>
-      JSON.parse(JSON.stringify([...(await Promise.all(parts.map((part) => part()))), ...departed])) as unknown[];
+  /** Metrics pass through JSON, as between processes. */
+  function workersOf(count: number) {
+    const readers: (() => Promise<unknown>)[] = [];
+    const endedCounts: unknown[] = [];
+    const collectMetrics = async () =>
+      JSON.parse(JSON.stringify([...(await Promise.all(readers.map((read) => read()))), ...endedCounts])) as unknown[];
     const members = Array.from({ length: count }, () => {
       const metrics = metricsOf(domain());
-      metrics.join({ gather, givePart: (part) => parts.push(part) });
+      metrics.joinWorkers({ collectMetrics, provideMetrics: (read) => readers.push(read) });
       return metrics;
     });
-    return { members, parts, departed };
+    return { members, readers, endedCounts };
   }
 
-  it("are read together from any of them: counts in all, the database once", async () => {
-    const { members } = companyOf(3);
+  it("each show the sum of their counts, and the database once", async () => {
+    const { members } = workersOf(3);
     for (const [at, metrics] of members.entries()) {
       for (let n = 0; n <= at; n += 1) metrics.requestAnswered(answered);
       metrics.claimed("revealed");
@@ -139,32 +139,30 @@ describe("several processes", () => {
     }
   });
 
-  it("lose no count when one of them ends", async () => {
-    const { members, parts, departed } = companyOf(2);
+  it("keep the counts of one that has ended", async () => {
+    const { members, readers, endedCounts } = workersOf(2);
     for (const metrics of members) metrics.requestAnswered(answered);
-    const left = await parts.shift()?.();
-    departed.push(addDepartedCounts([], JSON.parse(JSON.stringify(left))));
+    const left = await readers.shift()?.();
+    endedCounts.push(addCounts([], JSON.parse(JSON.stringify(left))));
     const series = await seriesOf(members[1] ?? metricsOf());
     expect(series.get('sealpush_http_requests_total{method="GET",route="/up",status="200"}')).toBe(2);
     expect(series.get('sealpush_http_request_duration_seconds_count{method="GET",route="/up"}')).toBe(2);
     expect(series.get('sealpush_argon2_operations{state="waiting"}')).toBe(4);
   });
 
-  it("that are left alone tell of themselves", async () => {
+  it("show their own metrics without a primary", async () => {
     const metrics = metricsOf(domain());
-    metrics.join({ gather: async () => [], givePart: () => undefined });
+    metrics.joinWorkers({ collectMetrics: async () => [], provideMetrics: () => undefined });
     metrics.requestAnswered(answered);
     const series = await seriesOf(metrics);
     expect(series.get('sealpush_http_requests_total{method="GET",route="/up",status="200"}')).toBe(1);
   });
 
-  it("that give nothing of sense are passed over", async () => {
-    expect(addDepartedCounts([], null)).toEqual([]);
-    const counter: MetricPart = { name: "a", help: "", type: "counter", aggregator: "sum", values: [] };
-    expect(addDepartedCounts([counter], [{ name: 1 }])).toEqual([counter]);
+  it("ignore metrics of an unknown form", async () => {
+    expect(addCounts([], null)).toEqual([]);
+    const counter: MetricSnapshot = { name: "a", help: "", type: "counter", aggregator: "sum", values: [] };
+    expect(addCounts([counter], [{ name: 1 }])).toEqual([counter]);
     const once = [{ ...counter, values: [{ value: 2, labels: { x: "1" } }] }];
-    expect(addDepartedCounts(addDepartedCounts([], once), once)).toEqual([
-      { ...counter, values: [{ value: 4, labels: { x: "1" } }] },
-    ]);
+    expect(addCounts(addCounts([], once), once)).toEqual([{ ...counter, values: [{ value: 4, labels: { x: "1" } }] }]);
   });
 });

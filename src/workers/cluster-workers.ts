@@ -2,121 +2,121 @@ import cluster, { type Worker } from "node:cluster";
 import { createServer, type Server, type Socket } from "node:net";
 import { stopListening } from "../base/stop-listening.ts";
 import { Distribution } from "./distribution.ts";
-import { Gathering } from "./gathering.ts";
 import { isToPrimary, type ToWorker } from "./messages.ts";
-import type { WorkerEnd, WorkerProcess } from "./worker-process.ts";
+import { MetricsCollection } from "./metrics-collection.ts";
+import type { WorkerEnd, WorkerProcess } from "./supervisor.ts";
 
-/** What is started as a worker: by default this process' own program, as it was started. */
+/** The program of a worker; by default the program of this process with its arguments. */
 export interface WorkerProgram {
   readonly exec: string;
   readonly args: readonly string[];
 }
 
 /**
- * Workers by node:cluster. The connections are handed out by ourselves and not by its listening: there, a connection that
- * was on its way to a worker when that died stays open for ever, and when the last worker ends, nobody listens.
+ * Workers of node:cluster. The primary itself listens and sends connections to them (decision 0027): with the listening of
+ * node:cluster, a connection on its way to a worker that dies is never closed, and the port closes with the last worker.
  */
 export class ClusterWorkers {
-  readonly #gathering = new Gathering();
+  readonly #metrics = new MetricsCollection();
   readonly #distribution = new Distribution<Socket>({
     drop: (socket) => socket.destroy(),
-    // The worker has its own handle of it: this one only closes.
+    // The worker has a handle of its own, so this closes only the handle.
     release: (socket) => socket.destroy(),
   });
   readonly #server: Server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) =>
     this.#distribution.offer(socket),
   );
   readonly #logLost = Promise.withResolvers<string>();
-  #nobodyNew: Promise<void> | undefined;
+  #stoppedListening: Promise<void> | undefined;
 
   constructor(program?: WorkerProgram) {
     if (program !== undefined) cluster.setupPrimary({ exec: program.exec, args: [...program.args] });
   }
 
-  /** Settles when a worker could not write the log, with the system's code. */
+  /** Resolves when a worker cannot write the log, with the system's error code. */
   get logLost(): Promise<string> {
     return this.#logLost.promise;
   }
 
-  /** Connections wait until a worker serves. @returns the port. @throws the system's error. */
-  listen(place: { readonly host: string; readonly port: number }): Promise<number> {
+  /** Connections wait until a worker listens. @returns the port. @throws the system's error. */
+  listen(address: { readonly host: string; readonly port: number }): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once("error", reject);
-      this.#server.listen(place, () => {
-        const address = this.#server.address();
-        resolve(typeof address === "object" && address !== null ? address.port : place.port);
+      this.#server.listen(address, () => {
+        const bound = this.#server.address();
+        resolve(typeof bound === "object" && bound !== null ? bound.port : address.port);
       });
     });
   }
 
-  /** Workers that leave from now on leave when all that came before has been handed out. */
+  /** Workers that drain from now on finish once all accepted connections have been sent. */
   stopListening(): void {
-    this.#nobodyNew ??= stopListening(this.#server).then(() => this.#distribution.allGiven());
+    this.#stoppedListening ??= stopListening(this.#server).then(() => this.#distribution.allSent());
   }
 
   start(): WorkerProcess {
     const worker = cluster.fork();
     const { pid } = worker.process;
-    const serving = Promise.withResolvers<boolean>();
-    const hears = Promise.withResolvers<void>();
-    const send = (message: ToWorker, socket?: Socket): void => tell(worker, message, socket);
+    const listening = Promise.withResolvers<boolean>();
+    const ready = Promise.withResolvers<void>();
+    const send = (message: ToWorker, socket?: Socket): void => sendTo(worker, message, socket);
     worker.on("message", (message: unknown) => {
       if (!isToPrimary(message)) return;
       switch (message.sealpush) {
-        case "hears":
-          return hears.resolve();
-        case "serves":
-          this.#distribution.join(worker.id, (socket) => send({ sealpush: "connection" }, socket));
-          this.#gathering.join(worker.id, send);
-          return serving.resolve(true);
-        case "taken":
-          return this.#distribution.taken(worker.id);
-        case "leaves":
-          return void this.#letGo(worker.id).then(() => send({ sealpush: "handed_over" }));
-        case "log_lost":
+        case "ready":
+          return ready.resolve();
+        case "listening":
+          this.#distribution.add(worker.id, (socket) => send({ sealpush: "connection" }, socket));
+          this.#metrics.add(worker.id, send);
+          return listening.resolve(true);
+        case "ack":
+          return this.#distribution.acknowledge(worker.id);
+        case "draining":
+          return void this.#drain(worker.id).then(() => send({ sealpush: "all-connections-sent" }));
+        case "log-lost":
           return this.#logLost.resolve(message.code);
-        case "gather":
-          return this.#gathering.begin(worker.id, message.round);
-        case "part":
-          return this.#gathering.take(worker.id, message.round, message.part);
+        case "collect-metrics":
+          return this.#metrics.begin(worker.id, message.round);
+        case "metrics":
+          return this.#metrics.receive(worker.id, message.round, message.metrics);
       }
     });
     const ended = endOf(worker, pid !== undefined).finally(() => {
-      this.#distribution.lose(worker.id);
-      this.#gathering.leave(worker.id);
-      serving.resolve(false);
+      this.#distribution.remove(worker.id);
+      this.#metrics.remove(worker.id);
+      listening.resolve(false);
     });
-    // What is said before it hears would be lost.
-    const sendWhenHeard = (message: ToWorker): void => void hears.promise.then(() => send(message));
+    // Messages sent earlier would be lost.
+    const sendWhenReady = (message: ToWorker): void => void ready.promise.then(() => send(message));
     return {
       number: worker.id,
       pid,
-      serving: serving.promise,
+      listening: listening.promise,
       ended,
-      stop: (signal) => sendWhenHeard({ sealpush: "stop", signal }),
-      retire: () => sendWhenHeard({ sealpush: "retire" }),
+      stop: (signal) => sendWhenReady({ sealpush: "stop", signal }),
+      retire: () => sendWhenReady({ sealpush: "retire" }),
       kill: () => void worker.process.kill("SIGKILL"),
     };
   }
 
-  async #letGo(worker: number): Promise<void> {
-    await this.#nobodyNew;
-    this.#distribution.leave(worker);
+  async #drain(worker: number): Promise<void> {
+    await this.#stoppedListening;
+    this.#distribution.drain(worker);
   }
 }
 
 function endOf(worker: Worker, started: boolean): Promise<WorkerEnd> {
   return new Promise((resolve) => {
     worker.on("exit", (exitCode: number | null, signal: string | null) => resolve({ exitCode, signal }));
-    // Without a process there is no exit. Other errors are of the line between us, and its end has an event.
+    // Without a process there is no exit event. Other errors concern the channel, whose end has an event of its own.
     worker.on("error", () => {
       if (!started) resolve({ exitCode: 1, signal: null });
     });
   });
 }
 
-/** A worker that has just ended hears nothing; its end is an event of its own. */
-function tell(worker: Worker, message: ToWorker, socket?: Socket): void {
+/** Does nothing for a worker that has just ended; its end is an event of its own. */
+function sendTo(worker: Worker, message: ToWorker, socket?: Socket): void {
   if (!worker.isConnected()) return;
   const onSent = (error: Error | null) => void error;
   if (socket === undefined) worker.send(message, onSent);

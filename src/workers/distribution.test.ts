@@ -1,97 +1,97 @@
 import { describe, expect, it } from "vitest";
 import { Distribution, waitingMax } from "./distribution.ts";
 
-/** A distribution of connections that are strings, with a book of who got which. */
+/** A distribution of strings as connections, with a record of what each worker got. */
 function distribute() {
-  const given: string[] = [];
+  const sent: string[] = [];
   const dropped: string[] = [];
   const released: string[] = [];
   const distribution = new Distribution<string>({
     drop: (connection) => dropped.push(connection),
     release: (connection) => released.push(connection),
   });
-  const join = (worker: number) => distribution.join(worker, (connection) => given.push(`${worker}:${connection}`));
+  const add = (worker: number) => distribution.add(worker, (connection) => sent.push(`${worker}:${connection}`));
   const offer = (...connections: string[]) => {
     for (const connection of connections) distribution.offer(connection);
   };
-  return { distribution, given, dropped, released, join, offer };
+  return { distribution, sent, dropped, released, add, offer };
 }
 
 describe("connections", () => {
-  it("wait until a worker serves, and keep their order", () => {
-    const { distribution, given, join, offer } = distribute();
+  it("wait until there is a worker, and keep their order", () => {
+    const { distribution, sent, add, offer } = distribute();
     offer("a", "b");
-    expect(given).toEqual([]);
-    join(1);
-    distribution.taken(1);
-    expect(given).toEqual(["1:a", "1:b"]);
+    expect(sent).toEqual([]);
+    add(1);
+    distribution.acknowledge(1);
+    expect(sent).toEqual(["1:a", "1:b"]);
   });
 
   it("go to workers in turn, past one that is busy", () => {
-    const { distribution, given, join, offer } = distribute();
-    for (const worker of [1, 2, 3]) join(worker);
+    const { distribution, sent, add, offer } = distribute();
+    for (const worker of [1, 2, 3]) add(worker);
     offer("a", "b", "c", "d");
-    expect(given).toEqual(["1:a", "2:b", "3:c"]);
-    distribution.taken(3);
-    distribution.taken(1);
+    expect(sent).toEqual(["1:a", "2:b", "3:c"]);
+    distribution.acknowledge(3);
+    distribution.acknowledge(1);
     offer("e");
-    expect(given.slice(3)).toEqual(["3:d", "1:e"]);
+    expect(sent.slice(3)).toEqual(["3:d", "1:e"]);
   });
 
-  it("are closed here only when a worker has them", () => {
-    const { distribution, released, join, offer } = distribute();
-    join(1);
+  it("are released only after a worker acknowledged them", () => {
+    const { distribution, released, add, offer } = distribute();
+    add(1);
     offer("a");
     expect(released).toEqual([]);
-    distribution.taken(1);
-    distribution.taken(1);
+    distribution.acknowledge(1);
+    distribution.acknowledge(1);
     expect(released).toEqual(["a"]);
   });
 
-  it("that a worker had not taken when it died go to another, before later ones", () => {
-    const { distribution, given, join, offer } = distribute();
-    join(1);
+  it("that a lost worker did not acknowledge go to another worker, before later ones", () => {
+    const { distribution, sent, add, offer } = distribute();
+    add(1);
     offer("a", "b");
-    distribution.lose(1);
-    expect(given).toEqual(["1:a"]);
-    join(2);
-    distribution.taken(2);
-    expect(given.slice(1)).toEqual(["2:a", "2:b"]);
+    distribution.remove(1);
+    expect(sent).toEqual(["1:a"]);
+    add(2);
+    distribution.acknowledge(2);
+    expect(sent.slice(1)).toEqual(["2:a", "2:b"]);
   });
 
-  it("are not given to one that leaves, which keeps what it has", () => {
-    const { distribution, given, released, join, offer } = distribute();
-    join(1);
+  it("are not sent to a draining worker, which keeps those it has", () => {
+    const { distribution, sent, released, add, offer } = distribute();
+    add(1);
     offer("a");
-    distribution.leave(1);
-    distribution.taken(1);
+    distribution.drain(1);
+    distribution.acknowledge(1);
     offer("b");
-    expect(given).toEqual(["1:a"]);
+    expect(sent).toEqual(["1:a"]);
     expect(released).toEqual(["a"]);
-    join(2);
-    expect(given.slice(1)).toEqual(["2:b"]);
+    add(2);
+    expect(sent.slice(1)).toEqual(["2:b"]);
   });
 
-  it("are waited for before the last worker goes", async () => {
-    const { distribution, join, offer } = distribute();
-    await distribution.allGiven();
-    join(1);
+  it("are waited for by allSent", async () => {
+    const { distribution, add, offer } = distribute();
+    await distribution.allSent();
+    add(1);
     offer("a", "b");
     let all = false;
-    const allGiven = distribution.allGiven().then(() => {
+    const allSent = distribution.allSent().then(() => {
       all = true;
     });
     await Promise.resolve();
     expect(all).toBe(false);
-    distribution.taken(1);
-    await allGiven;
+    distribution.acknowledge(1);
+    await allSent;
   });
 
-  it("that nobody can take are dropped, and no more wait than may", () => {
-    const { given, dropped, join, offer } = distribute();
+  it("beyond the maximum that may wait are dropped", () => {
+    const { sent, dropped, add, offer } = distribute();
     offer(...Array.from({ length: waitingMax }, (_, index) => String(index)), "late");
     expect(dropped).toEqual(["late"]);
-    join(1);
-    expect(given).toEqual(["1:0"]);
+    add(1);
+    expect(sent).toEqual(["1:0"]);
   });
 });

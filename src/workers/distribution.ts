@@ -1,31 +1,32 @@
 interface Member<T> {
-  readonly give: (connection: T) => void;
-  /** Given, but not taken yet. */
-  held?: T;
-  leaving: boolean;
+  readonly send: (connection: T) => void;
+  /** Sent, but not acknowledged yet. */
+  unacknowledged?: T;
+  draining: boolean;
 }
 
 export interface DistributionDeps<T> {
-  /** Ends a connection that nobody will take. */
+  /** Closes a connection that no worker will get. */
   readonly drop: (connection: T) => void;
-  /** A worker has it. */
+  /** Closes the primary's handle of a connection that a worker has. */
   readonly release: (connection: T) => void;
 }
 
-/** So many wait only when nobody answers any more. */
+/** This many connections wait only if no worker answers any more. */
 export const waitingMax = 4_096;
 
 /**
- * Hands connections to workers, one at a time: to the one that has been free for longest. A worker is free when it has
- * taken what it was given before, so one that is busy is passed over; and what one did not take before it was lost goes
- * to another.
+ * Sends connections to workers one at a time, each to the worker that has been free for longest. A worker is free once it
+ * has acknowledged its last connection, so a busy one is skipped. A connection that a lost worker did not acknowledge goes
+ * to another one.
  */
 export class Distribution<T> {
   readonly #deps: DistributionDeps<T>;
   readonly #members = new Map<number, Member<T>>();
+  /** In the order in which they became free. */
   readonly #free = new Set<number>();
   readonly #waiting: T[] = [];
-  #allGiven: PromiseWithResolvers<void> | undefined;
+  #allSent: PromiseWithResolvers<void> | undefined;
 
   constructor(deps: DistributionDeps<T>) {
     this.#deps = deps;
@@ -34,60 +35,60 @@ export class Distribution<T> {
   offer(connection: T): void {
     if (this.#waiting.length < waitingMax) {
       this.#waiting.push(connection);
-      this.#handOut();
+      this.#sendWaiting();
     } else this.#deps.drop(connection);
   }
 
-  join(worker: number, give: (connection: T) => void): void {
-    this.#members.set(worker, { give, leaving: false });
+  add(worker: number, send: (connection: T) => void): void {
+    this.#members.set(worker, { send, draining: false });
     this.#free.add(worker);
-    this.#handOut();
+    this.#sendWaiting();
   }
 
-  taken(worker: number): void {
+  acknowledge(worker: number): void {
     const member = this.#members.get(worker);
-    if (member?.held === undefined) return;
-    this.#deps.release(member.held);
-    delete member.held;
-    if (!member.leaving) this.#free.add(worker);
-    this.#handOut();
+    if (member?.unacknowledged === undefined) return;
+    this.#deps.release(member.unacknowledged);
+    delete member.unacknowledged;
+    if (!member.draining) this.#free.add(worker);
+    this.#sendWaiting();
   }
 
-  /** It gets no more. */
-  leave(worker: number): void {
+  /** Sends it no more connections. */
+  drain(worker: number): void {
     this.#free.delete(worker);
     const member = this.#members.get(worker);
-    if (member !== undefined) member.leaving = true;
+    if (member !== undefined) member.draining = true;
   }
 
-  /** It is no more: what it had not taken comes before all that wait. */
-  lose(worker: number): void {
+  /** For a worker that has ended. A connection it did not acknowledge precedes all that wait. */
+  remove(worker: number): void {
     this.#free.delete(worker);
-    const held = this.#members.get(worker)?.held;
+    const unacknowledged = this.#members.get(worker)?.unacknowledged;
     this.#members.delete(worker);
-    if (held !== undefined) this.#waiting.unshift(held);
-    this.#handOut();
+    if (unacknowledged !== undefined) this.#waiting.unshift(unacknowledged);
+    this.#sendWaiting();
   }
 
-  /** Resolves when every connection that was offered has been given to somebody. */
-  async allGiven(): Promise<void> {
+  /** Resolves when no connection waits any more. */
+  async allSent(): Promise<void> {
     if (this.#waiting.length === 0) return;
-    this.#allGiven ??= Promise.withResolvers();
-    await this.#allGiven.promise;
+    this.#allSent ??= Promise.withResolvers();
+    await this.#allSent.promise;
   }
 
-  #handOut(): void {
+  #sendWaiting(): void {
     for (const worker of this.#free) {
       const connection = this.#waiting.shift();
       if (connection === undefined) break;
       this.#free.delete(worker);
       const member = this.#members.get(worker);
-      if (member === undefined) throw new Error("A free worker is no member.");
-      member.held = connection;
-      member.give(connection);
+      if (member === undefined) throw new Error("A free worker is not a member.");
+      member.unacknowledged = connection;
+      member.send(connection);
     }
     if (this.#waiting.length > 0) return;
-    this.#allGiven?.resolve();
-    this.#allGiven = undefined;
+    this.#allSent?.resolve();
+    this.#allSent = undefined;
   }
 }

@@ -1,59 +1,64 @@
 /**
- * What a primary and its workers say to each other. After an upgrade on the disk, workers are newer than the primary that
- * starts them: what one does not know of the other, it passes over.
+ * The messages between a primary and its workers. After an upgrade on disk, workers can be newer than the primary that
+ * starts them: each side ignores messages it does not know.
  */
 
 export type ToWorker =
   | { readonly sealpush: "stop"; readonly signal: string }
-  /** Another worker stands in its place. */
+  /** Another worker has replaced this one. */
   | { readonly sealpush: "retire" }
-  /** With a connection. The next one comes when this one is taken. */
+  /** Carries a connection. The next one follows the worker's `ack`. */
   | { readonly sealpush: "connection" }
-  /** Answers `leaves`: every connection that was handed to it has arrived. */
-  | { readonly sealpush: "handed_over" }
-  | { readonly sealpush: "give_part"; readonly round: number }
-  | { readonly sealpush: "parts"; readonly round: number; readonly parts: readonly unknown[] };
+  /** Answers `draining`: every connection that was sent to the worker has arrived. */
+  | { readonly sealpush: "all-connections-sent" }
+  /** Asks for the worker's own metrics. */
+  | { readonly sealpush: "report-metrics"; readonly round: number }
+  /** Answers `collect-metrics`: one entry per worker. */
+  | { readonly sealpush: "collected-metrics"; readonly round: number; readonly metrics: readonly unknown[] };
 
 export type ToPrimary =
-  /** It hears what it is told. */
-  | { readonly sealpush: "hears" }
-  /** It answers requests. */
-  | { readonly sealpush: "serves" }
-  | { readonly sealpush: "taken" }
-  /** It wants no more connections. */
-  | { readonly sealpush: "leaves" }
-  /** Nobody reads what it says. They all have one log, so the primary ends them together. `code`: the system's. */
-  | { readonly sealpush: "log_lost"; readonly code: string }
-  | { readonly sealpush: "gather"; readonly round: number }
-  | { readonly sealpush: "part"; readonly round: number; readonly part: unknown };
+  /** The worker receives messages. */
+  | { readonly sealpush: "ready" }
+  /** The worker answers requests. */
+  | { readonly sealpush: "listening" }
+  /** The worker has received a connection. */
+  | { readonly sealpush: "ack" }
+  /** The worker accepts no more connections. */
+  | { readonly sealpush: "draining" }
+  /** The log cannot be written. All workers share it, so the primary stops them together. `code`: the system's. */
+  | { readonly sealpush: "log-lost"; readonly code: string }
+  /** Asks for the metrics of all workers. */
+  | { readonly sealpush: "collect-metrics"; readonly round: number }
+  /** The worker's own metrics. */
+  | { readonly sealpush: "metrics"; readonly round: number; readonly metrics: unknown };
 
-const kindsToWorker: ReadonlySet<unknown> = new Set<ToWorker["sealpush"]>([
-  "stop",
-  "retire",
-  "connection",
-  "handed_over",
-  "give_part",
-  "parts",
-]);
-const kindsToPrimary: ReadonlySet<unknown> = new Set<ToPrimary["sealpush"]>([
-  "hears",
-  "serves",
-  "taken",
-  "leaves",
-  "log_lost",
-  "gather",
-  "part",
-]);
+const kindsToWorker: Readonly<Record<ToWorker["sealpush"], true>> = {
+  stop: true,
+  retire: true,
+  connection: true,
+  "all-connections-sent": true,
+  "report-metrics": true,
+  "collected-metrics": true,
+};
+const kindsToPrimary: Readonly<Record<ToPrimary["sealpush"], true>> = {
+  ready: true,
+  listening: true,
+  ack: true,
+  draining: true,
+  "log-lost": true,
+  "collect-metrics": true,
+  metrics: true,
+};
 
-/** Only processes of ours hold the other end: a known kind has its fields. */
+/** Only this program is at the other end of the channel: a message of a known kind has that kind's fields. */
 export function isToWorker(message: unknown): message is ToWorker {
-  return kindsToWorker.has(kindOf(message));
+  return Object.hasOwn(kindsToWorker, kindOf(message));
 }
 
 export function isToPrimary(message: unknown): message is ToPrimary {
-  return kindsToPrimary.has(kindOf(message));
+  return Object.hasOwn(kindsToPrimary, kindOf(message));
 }
 
-function kindOf(message: unknown): unknown {
-  return typeof message === "object" && message !== null && "sealpush" in message ? message.sealpush : undefined;
+function kindOf(message: unknown): string {
+  return typeof message === "object" && message !== null && "sealpush" in message ? String(message.sealpush) : "";
 }

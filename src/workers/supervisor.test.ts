@@ -1,43 +1,42 @@
 import { setImmediate as settled } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { WorkerEvents } from "../telemetry/events.ts";
-import { Supervisor } from "./supervisor.ts";
-import type { WorkerEnd, WorkerProcess } from "./worker-process.ts";
+import { Supervisor, type WorkerEnd, type WorkerProcess } from "./supervisor.ts";
 
-/** A worker whose life the test decides. */
+/** A worker that listens and ends when the test says so. */
 class FakeWorker implements WorkerProcess {
   readonly number: number;
   readonly pid: number;
-  readonly #serving = Promise.withResolvers<boolean>();
+  readonly #listening = Promise.withResolvers<boolean>();
   readonly #ended = Promise.withResolvers<WorkerEnd>();
-  readonly serving = this.#serving.promise;
+  readonly listening = this.#listening.promise;
   readonly ended = this.#ended.promise;
-  readonly told: string[] = [];
+  readonly orders: string[] = [];
 
   constructor(number: number) {
     this.number = number;
     this.pid = 1_000 + number;
   }
 
-  serve(): void {
-    this.#serving.resolve(true);
+  listen(): void {
+    this.#listening.resolve(true);
   }
 
   end(exitCode: number | null, signal: string | null = null): void {
-    this.#serving.resolve(false);
+    this.#listening.resolve(false);
     this.#ended.resolve({ exitCode, signal });
   }
 
   stop(signal: string): void {
-    this.told.push(signal);
+    this.orders.push(signal);
   }
 
   retire(): void {
-    this.told.push("retire");
+    this.orders.push("retire");
   }
 
   kill(): void {
-    this.told.push("kill");
+    this.orders.push("kill");
     this.end(null, "SIGKILL");
   }
 }
@@ -72,9 +71,11 @@ function supervise(count: number) {
       workers.push(worker);
       return worker;
     },
-    stopListening: () => log.push("deaf"),
-    ...{ graceMs, drainMsMax, events },
-    where: { host: "127.0.0.1", port: 5100, version: "1.2.3" },
+    stopListening: () => log.push("listening stopped"),
+    graceMs,
+    drainMsMax,
+    events,
+    address: { host: "127.0.0.1", port: 5100, version: "1.2.3" },
     monotonicMs: () => now,
     pause: (ms) => {
       if (ms === 0) return Promise.resolve();
@@ -87,19 +88,23 @@ function supervise(count: number) {
     return found;
   };
   return {
-    ...{ supervisor, workers, worker, log, pauses },
+    supervisor,
+    workers,
+    worker,
+    log,
+    pauses,
     pass: (ms: number) => {
       now += ms;
     },
-    /** Lets the oldest pause of this length be over. */
+    /** Ends the oldest pause of this length. */
     async wake(ms: number) {
       const index = pauses.findIndex((pause) => pause.ms === ms);
       pauses.splice(index, 1)[0]?.over();
       await settled();
     },
-    async serve(...numbers: number[]) {
+    async listen(...numbers: number[]) {
       for (const number of numbers) {
-        worker(number).serve();
+        worker(number).listen();
         await settled();
       }
     },
@@ -109,23 +114,23 @@ function supervise(count: number) {
 async function running(count: number) {
   const world = supervise(count);
   const exitCode = world.supervisor.run();
-  await world.serve(...Array.from({ length: count }, (_, index) => index + 1));
+  await world.listen(...Array.from({ length: count }, (_, index) => index + 1));
   return { ...world, exitCode };
 }
 
 describe("workers", () => {
-  it("start after the first of them serves, so that what a first start makes is made once", async () => {
-    const { supervisor, workers, serve, log } = supervise(3);
+  it("start after the first one listens, so that the first start alone creates shared data", async () => {
+    const { supervisor, workers, listen, log } = supervise(3);
     void supervisor.run();
     await settled();
     expect(workers).toHaveLength(1);
-    await serve(1);
+    await listen(1);
     expect(workers).toHaveLength(3);
-    await serve(3, 2);
+    await listen(3, 2);
     expect(log.at(-1)).toBe('started {"host":"127.0.0.1","port":5100,"version":"1.2.3","workers":3}');
   });
 
-  it("of which the first cannot start end the whole with its exit code", async () => {
+  it("are not started if the first one fails, whose exit code is returned", async () => {
     const { supervisor, workers, worker, log } = supervise(3);
     const exitCode = supervisor.run();
     worker(1).end(2);
@@ -134,25 +139,25 @@ describe("workers", () => {
     expect(log).toEqual([]);
   });
 
-  it("that end unasked are replaced: at once after a long life, ever later while they die young", async () => {
-    const { worker, workers, serve, pass, wake, pauses, log } = await running(2);
+  it("that end unexpectedly are replaced: at once after a long life, with growing delays after short ones", async () => {
+    const { worker, workers, listen, pass, wake, pauses, log } = await running(2);
     pass(60_000);
     worker(1).end(null, "SIGKILL");
     await settled();
     expect(workers).toHaveLength(3);
-    await serve(3);
+    await listen(3);
     for (const [number, ms] of [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000].entries()) {
       worker(3 + number).end(1);
       await settled();
       expect(pauses.map((pause) => pause.ms)).toEqual([ms]);
       await wake(ms);
-      await serve(4 + number);
+      await listen(4 + number);
     }
     expect(log).toContain("lost 1");
-    expect(worker(2).told).toEqual([]);
+    expect(worker(2).orders).toEqual([]);
   });
 
-  it("that cannot start any more, when none is left, end the whole so that somebody notices", async () => {
+  it("end the process after repeated failed starts when none is left", async () => {
     const { worker, workers, wake, pauses, exitCode, log } = await running(1);
     worker(1).end(1);
     await settled();
@@ -166,125 +171,125 @@ describe("workers", () => {
     expect(log.at(-1)).toBe('stopped {"workers":1}');
   });
 
-  it("are told to stop once, and nobody new is let in after the grace", async () => {
+  it("are stopped once, and the primary stops listening after the grace period", async () => {
     const { supervisor, worker, wake, exitCode, log } = await running(2);
     supervisor.stop("SIGTERM");
     supervisor.stop("SIGINT");
-    expect([worker(1).told, worker(2).told]).toEqual([["SIGTERM"], ["SIGTERM"]]);
-    expect(log).not.toContain("deaf");
+    expect([worker(1).orders, worker(2).orders]).toEqual([["SIGTERM"], ["SIGTERM"]]);
+    expect(log).not.toContain("listening stopped");
     await wake(graceMs);
-    expect(log).toContain("deaf");
+    expect(log).toContain("listening stopped");
     worker(1).end(0);
     worker(2).end(null, "SIGTERM");
     expect(await exitCode).toBe(0);
     expect(log.filter((line) => line.startsWith("lost"))).toEqual([]);
   });
 
-  it("that hang are killed, and the exit code says so", async () => {
+  it("that hang are killed, and the exit code is 1", async () => {
     const { supervisor, worker, wake, exitCode } = await running(2);
     supervisor.stop("SIGTERM");
     worker(1).end(0);
     await wake(drainMsMax);
     await wake(drainMsMax);
-    expect(worker(2).told).toEqual(["SIGTERM", "kill"]);
+    expect(worker(2).orders).toEqual(["SIGTERM", "kill"]);
     expect(await exitCode).toBe(1);
   });
 
-  it("that still start when the stop comes are told too, and none follows", async () => {
+  it("that are still starting are stopped too, and no other is started", async () => {
     const { supervisor, worker, workers } = supervise(3);
     const exitCode = supervisor.run();
     supervisor.stop("SIGTERM");
-    expect(worker(1).told).toEqual(["SIGTERM"]);
-    worker(1).serve();
+    expect(worker(1).orders).toEqual(["SIGTERM"]);
+    worker(1).listen();
     await settled();
     worker(1).end(0);
     expect(await exitCode).toBe(0);
     expect(workers).toHaveLength(1);
   });
 
-  it("are killed at once by whoever does not want to wait", async () => {
+  it("can all be killed at once", async () => {
     const { supervisor, worker } = await running(2);
     supervisor.kill();
-    expect([worker(1).told, worker(2).told]).toEqual([["kill"], ["kill"]]);
+    expect([worker(1).orders, worker(2).orders]).toEqual([["kill"], ["kill"]]);
   });
 });
 
-describe("a roll", () => {
-  it("retires a worker when its successor serves, one after the other", async () => {
-    const { supervisor, worker, workers, serve, log } = await running(2);
+describe("a rolling restart", () => {
+  it("retires each worker after its successor listens, one after the other", async () => {
+    const { supervisor, worker, workers, listen, log } = await running(2);
     const roll = supervisor.roll();
     expect(workers).toHaveLength(3);
-    expect(worker(1).told).toEqual([]);
-    await serve(3);
-    expect(worker(1).told).toEqual(["retire"]);
+    expect(worker(1).orders).toEqual([]);
+    await listen(3);
+    expect(worker(1).orders).toEqual(["retire"]);
     expect(workers).toHaveLength(3);
     worker(1).end(0);
     await settled();
-    await serve(4);
-    expect(worker(2).told).toEqual(["retire"]);
+    await listen(4);
+    expect(worker(2).orders).toEqual(["retire"]);
     worker(2).end(0);
     await roll;
     expect(log.at(-1)).toBe("roll done");
     expect(log.filter((line) => line.startsWith("lost"))).toEqual([]);
   });
 
-  it("leaves the old ones when a new one cannot start", async () => {
+  it("keeps the old workers if a new one cannot start", async () => {
     const { supervisor, worker, workers, log } = await running(2);
     const roll = supervisor.roll();
     worker(3).end(1);
     await roll;
     expect(log.at(-1)).toBe("roll failed 3");
-    expect([worker(1).told, worker(2).told]).toEqual([[], []]);
+    expect([worker(1).orders, worker(2).orders]).toEqual([[], []]);
     expect(workers).toHaveLength(3);
   });
 
-  it("leaves the old ones when a new one hangs", async () => {
+  it("keeps the old workers if a new one hangs", async () => {
     const { supervisor, worker, wake, log } = await running(1);
     const roll = supervisor.roll();
     await wake(120_000);
     await roll;
-    expect(worker(2).told).toEqual(["kill"]);
-    expect(worker(1).told).toEqual([]);
+    expect(worker(2).orders).toEqual(["kill"]);
+    expect(worker(1).orders).toEqual([]);
     expect(log.at(-1)).toBe("roll failed 2");
   });
 
-  it("that is asked for during one follows it, however often it was", async () => {
-    const { supervisor, worker, serve, log } = await running(1);
+  it("that is requested during another one follows it once", async () => {
+    const { supervisor, worker, listen, log } = await running(1);
     const roll = supervisor.roll();
     await supervisor.roll();
     await supervisor.roll();
-    await serve(2);
+    await listen(2);
     worker(1).end(0);
     await settled();
-    await serve(3);
+    await listen(3);
     worker(2).end(0);
     await roll;
     expect(log.filter((line) => line === "roll done")).toHaveLength(2);
   });
 
-  it("does not replace twice what was lost meanwhile", async () => {
-    const { supervisor, worker, workers, serve, pass } = await running(2);
+  it("does not replace a worker twice that is lost meanwhile", async () => {
+    const { supervisor, worker, workers, listen, pass } = await running(2);
     pass(60_000);
     const roll = supervisor.roll();
     worker(1).end(null, "SIGKILL");
     worker(2).end(null, "SIGKILL");
     await settled();
-    // 3 is the successor of 1; 4 and 5 stand in for those that were lost, so 3 is one too many.
-    await serve(4, 5, 3);
-    expect(worker(3).told).toEqual(["retire"]);
+    // 3 is the successor of 1; 4 and 5 replace those that were lost, so 3 is one too many.
+    await listen(4, 5, 3);
+    expect(worker(3).orders).toEqual(["retire"]);
     worker(3).end(0);
     await roll;
     expect(workers).toHaveLength(5);
-    expect([worker(4).told, worker(5).told]).toEqual([[], []]);
+    expect([worker(4).orders, worker(5).orders]).toEqual([[], []]);
   });
 
-  it("ends with the stop", async () => {
-    const { supervisor, worker, workers, serve, exitCode } = await running(2);
+  it("ends when the server stops", async () => {
+    const { supervisor, worker, workers, listen, exitCode } = await running(2);
     const roll = supervisor.roll();
     supervisor.stop("SIGTERM");
-    await serve(3);
+    await listen(3);
     await roll;
-    expect(worker(3).told).toEqual(["SIGTERM"]);
+    expect(worker(3).orders).toEqual(["SIGTERM"]);
     for (const number of [1, 2, 3]) worker(number).end(0);
     expect(await exitCode).toBe(0);
     expect(workers).toHaveLength(3);

@@ -1,38 +1,57 @@
 import { minuteMs, secondMs } from "../base/clock.ts";
 import type { WorkerEvents } from "../telemetry/events.ts";
-import type { WorkerEnd, WorkerProcess } from "./worker-process.ts";
+
+export interface WorkerEnd {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+}
+
+/** A worker as the primary sees it. */
+export interface WorkerProcess {
+  readonly number: number;
+  readonly pid: number | undefined;
+  /** Resolves to true once the worker answers requests, to false if it ends before that. */
+  readonly listening: Promise<boolean>;
+  readonly ended: Promise<WorkerEnd>;
+  /** It drains and ends; a worker that is still starting does so once it has started. */
+  stop(signal: string): void;
+  /** The same for a worker that has been replaced. */
+  retire(): void;
+  /** Ends it at once. */
+  kill(): void;
+}
 
 export interface SupervisorDeps {
-  /** Workers that are to serve. */
+  /** The number of workers to keep. */
   readonly count: number;
   readonly startWorker: () => WorkerProcess;
-  /** Takes no more connections. */
+  /** Accepts no more connections. */
   readonly stopListening: () => void;
-  /** How long the workers and this process still take connections after they were told to stop. */
+  /** How long the workers and this process still accept connections after the signal to stop. */
   readonly graceMs: number;
-  /** How long a worker may take to end once it was told to, the grace included; then it is killed. */
+  /** How long a worker may take to end, the grace period included; then it is killed. */
   readonly drainMsMax: number;
-  /** For the log: where they answer. */
-  readonly where: { readonly host: string; readonly port: number; readonly version: string };
+  /** For the log. */
+  readonly address: { readonly host: string; readonly port: number; readonly version: string };
   readonly events: WorkerEvents;
   readonly monotonicMs: () => number;
   readonly pause: (ms: number) => Promise<void>;
 }
 
-/** One that ends sooner has hardly served: the next may fare no better, so it waits. */
+/** The replacement of a worker that ends sooner is delayed: it may fail in the same way. */
 const steadyMs = 10 * secondMs;
 const restartMsMin = 100;
 const restartMsMax = 5 * secondMs;
-/** When so many starts in a row have failed and nobody serves, whoever watches this process must know. */
+/** After this many failed starts in a row without any worker, the process ends, so that its supervisor notices. */
 const failedStartsMax = 5;
 const successorStartMsMax = 2 * minuteMs;
 
-/** Keeps a number of workers serving, and exchanges or ends them without cutting a request. */
+/** Keeps a number of workers running, and replaces or stops them without cutting a request. */
 export class Supervisor {
   readonly #deps: SupervisorDeps;
-  /** All that have not ended, since when. */
+  /** Every worker that has not ended -> the time of its start. */
   readonly #alive = new Map<WorkerProcess, number>();
-  /** Those that are meant to serve: the end of any other is no loss. */
+  /** Workers that answer requests and are not being replaced: only their end is a loss. */
   readonly #serving = new Set<WorkerProcess>();
   readonly #ended = Promise.withResolvers<number>();
   #exitCode = 0;
@@ -46,24 +65,24 @@ export class Supervisor {
   }
 
   /**
-   * Starts one worker and, once it serves, the others: what a first start makes and says is made and said once. If that
-   * one cannot start, nothing goes on.
+   * Starts one worker and, once it listens, the others: the first start creates what all of them need. If it fails, no
+   * other worker is started.
    * @returns the exit code, when all workers have ended.
    */
   async run(): Promise<number> {
     const first = this.#start();
-    if (!(await first.serving)) return codeOf(await first.ended);
+    if (!(await first.listening)) return codeOf(await first.ended);
     this.#adopt(first);
     await Promise.all(Array.from({ length: this.#deps.count - 1 }, () => this.#fill()));
     if (!this.#stopping) {
-      this.#deps.events.serverStarted({ ...this.#deps.where, workers: this.#serving.size });
+      this.#deps.events.serverStarted({ ...this.#deps.address, workers: this.#serving.size });
     }
     return await this.#ended.promise;
   }
 
   /**
-   * All workers finish what runs, and end.
-   * @param exitCode unless a worker has another one than 0. @returns false when they are stopping already.
+   * All workers finish running requests, and end.
+   * @param exitCode used unless a worker ends with another code than 0. @returns false if they are stopping already.
    */
   stop(signal: string, exitCode = 0): boolean {
     if (this.#stopping) return false;
@@ -75,11 +94,11 @@ export class Supervisor {
       worker.stop(signal);
       void this.#endInTime(worker);
     }
-    this.#endIfAlone();
+    this.#endIfLast();
     return true;
   }
 
-  /** One worker after the other is replaced by a new one that serves already. */
+  /** Replaces one worker after the other; each new one listens before the old one drains. */
   async roll(): Promise<void> {
     this.#rollAgain = true;
     if (this.#rolling) return;
@@ -91,7 +110,7 @@ export class Supervisor {
     this.#rolling = false;
   }
 
-  /** Ends all at once. */
+  /** Kills all workers. */
   kill(): void {
     for (const worker of this.#alive.keys()) worker.kill();
   }
@@ -114,7 +133,7 @@ export class Supervisor {
     const lost = this.#serving.delete(worker);
     if (this.#stopping) {
       this.#exitCode ||= codeOf(end);
-      this.#endIfAlone();
+      this.#endIfLast();
     } else if (lost) {
       this.#quickEnds = livedMs < steadyMs ? this.#quickEnds + 1 : 0;
       this.#deps.events.workerLost({ worker: worker.number, ...end });
@@ -122,19 +141,19 @@ export class Supervisor {
     }
   }
 
-  #endIfAlone(): void {
+  #endIfLast(): void {
     if (this.#alive.size > 0) return;
     this.#deps.events.serverStopped({ workers: this.#deps.count });
     this.#ended.resolve(this.#exitCode);
   }
 
-  /** Starts workers until one serves. */
+  /** Starts workers until one listens. */
   async #fill(): Promise<void> {
     for (let failedStarts = 0; ; ) {
       await this.#deps.pause(this.#restartMs());
       if (this.#stopping) return;
       const worker = this.#start();
-      if (await worker.serving) return this.#adopt(worker);
+      if (await worker.listening) return this.#adopt(worker);
       if (this.#stopping) return;
       const end = await worker.ended;
       failedStarts += 1;
@@ -147,7 +166,7 @@ export class Supervisor {
     }
   }
 
-  /** Nothing after the end of one that had long been well; then twice as long each time. */
+  /** No delay after the end of a worker that had been steady; then twice as long each time. */
   #restartMs(): number {
     return this.#quickEnds === 0 ? 0 : Math.min(restartMsMin * 2 ** (this.#quickEnds - 1), restartMsMax);
   }
@@ -157,12 +176,12 @@ export class Supervisor {
     const old = [...this.#serving];
     events.rollStarted({ workers: old.length });
     for (const worker of old) {
-      // One that is lost meanwhile is replaced by a new one anyhow.
+      // If it was lost meanwhile, it is replaced anyway.
       if (!this.#serving.has(worker)) continue;
       const successor = this.#start();
-      const serves = await Promise.race([successor.serving, this.#deps.pause(successorStartMsMax)]);
+      const isListening = await Promise.race([successor.listening, this.#deps.pause(successorStartMsMax)]);
       if (this.#stopping) return;
-      if (serves !== true) {
+      if (isListening !== true) {
         successor.kill();
         events.rollFailed({ worker: successor.number });
         return;
@@ -177,7 +196,7 @@ export class Supervisor {
     events.rollDone({ workers: old.length });
   }
 
-  /** A worker ends by itself; one that hangs does not. */
+  /** Waits for its end, and kills it if it hangs. */
   async #endInTime(worker: WorkerProcess): Promise<void> {
     const ended = worker.ended.then(() => true);
     const late = this.#deps.pause(this.#deps.drainMsMax).then(() => false);
@@ -186,7 +205,7 @@ export class Supervisor {
   }
 }
 
-/** A signal to stop that reaches the whole group ends a worker that could not take it yet: as it was asked to. */
+/** A signal to the whole group may end a worker before it handles signals: that counts as a regular end. */
 function codeOf({ exitCode, signal }: WorkerEnd): number {
   return exitCode ?? (signal === "SIGTERM" || signal === "SIGINT" ? 0 : 1);
 }

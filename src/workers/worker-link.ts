@@ -1,61 +1,46 @@
 import cluster from "node:cluster";
 import type { Server as HttpServer } from "node:http";
 import { Socket } from "node:net";
-import { serveGiven } from "./given-connections.ts";
 import { isToWorker, type ToPrimary } from "./messages.ts";
 
-/** What a worker is told. */
+/** The primary's orders to this worker. */
 export interface WorkerOrders {
   readonly onStop: (signal: string) => void;
-  /** Another one stands in its place: it drains, and nobody is in a hurry. */
+  /** Another worker has replaced this one, so its drain may take longer. */
   readonly onRetire: () => void;
-  /** The primary is gone; nobody hands over connections any more. */
-  readonly onAlone: () => void;
+  /** The primary has ended; no more connections arrive. */
+  readonly onPrimaryLost: () => void;
 }
 
-/** A worker's end of the line to the primary that started it. */
-export interface WorkerLink {
-  /** From 1, in the order of starting; a worker that replaces another has a number of its own. */
-  readonly number: number;
-  /** From now on the server gets the connections that the primary hands over. It must be ready, and not listen. */
-  serve(server: HttpServer): void;
-  /** Resolves when the primary hands over no more, and all it has handed over have arrived. */
-  handedOver(): Promise<void>;
-  /** The log cannot be written any more. The primary then tells all of them to stop. @param code the system's. */
-  logLost(code: string): void;
-  /** What this worker gives when one of them gathers. @param part makes something that JSON carries. */
-  givePart(part: () => Promise<unknown>): void;
-  /** Gives it now, unasked: before this worker ends, so that what it counted stays. */
-  leavePart(): Promise<void>;
-  /**
-   * What all workers that serve give, this one included, and what those left that have ended. Of those that do not
-   * answer within two seconds it is what they gave before. Empty when the primary is gone.
-   */
-  gather(): Promise<readonly unknown[]>;
-}
+export type WorkerLink = NonNullable<ReturnType<typeof joinPrimary>>;
 
 /** Rounds are numbered from 1. */
-const outsideRounds = 0;
+const noRound = 0;
 
-/** undefined: this process is no worker. Orders are taken from now on. */
-export function joinPrimary(orders: WorkerOrders): WorkerLink | undefined {
+/**
+ * Connects this worker to its primary: orders are received from now on.
+ * @returns undefined if this process is not a worker.
+ */
+export function joinPrimary(orders: WorkerOrders) {
   const { worker } = cluster;
   if (worker === undefined) return undefined;
-  const rounds = new Map<number, (parts: readonly unknown[]) => void>();
-  const handedOver = Promise.withResolvers<void>();
+  const rounds = new Map<number, (metrics: readonly unknown[]) => void>();
+  const allConnectionsSent = Promise.withResolvers<void>();
   let lastRound = 0;
-  let ownPart = async (): Promise<unknown> => null;
+  let ownMetrics = async (): Promise<unknown> => null;
   let serveOn: ((socket: Socket) => void) | undefined;
 
-  const tell = (message: ToPrimary): void => {
-    // The end of the line is an event of its own, so a message that missed it needs no other answer.
+  const send = (message: ToPrimary): void => {
+    // The end of the channel is an event of its own, so a failed message needs no handling.
     if (worker.isConnected()) worker.send(message, (error) => void error);
   };
-  const give = async (round: number): Promise<void> => tell({ sealpush: "part", round, part: await ownPart() });
-  const take = (socket: unknown): void => {
-    // Before a byte of it is read: from here on it cannot be given to another.
-    tell({ sealpush: "taken" });
-    // There is none when it was cut on its way.
+  const report = async (round: number): Promise<void> => {
+    send({ sealpush: "metrics", round, metrics: await ownMetrics() });
+  };
+  const onConnection = (socket: unknown): void => {
+    // Acknowledged before a byte of it is read: from here on it cannot be sent to another worker.
+    send({ sealpush: "ack" });
+    // Undefined if the client closed it on the way.
     if (socket instanceof Socket) serveOn?.(socket);
   };
   worker.on("message", (message: unknown, socket: unknown) => {
@@ -66,49 +51,73 @@ export function joinPrimary(orders: WorkerOrders): WorkerLink | undefined {
       case "retire":
         return orders.onRetire();
       case "connection":
-        return take(socket);
-      case "handed_over":
-        return handedOver.resolve();
-      case "give_part":
-        return void give(message.round);
-      case "parts":
-        rounds.get(message.round)?.(message.parts);
+        return onConnection(socket);
+      case "all-connections-sent":
+        return allConnectionsSent.resolve();
+      case "report-metrics":
+        return void report(message.round);
+      case "collected-metrics":
+        rounds.get(message.round)?.(message.metrics);
         rounds.delete(message.round);
     }
   });
   worker.on("disconnect", () => {
-    // Else Node would end this process at once, with the requests that run.
+    // Otherwise Node would end this process at once, and cut running requests.
     worker.exitedAfterDisconnect = true;
-    handedOver.resolve();
-    for (const gathered of rounds.values()) gathered([]);
+    allConnectionsSent.resolve();
+    for (const resolve of rounds.values()) resolve([]);
     rounds.clear();
-    orders.onAlone();
+    orders.onPrimaryLost();
   });
-  tell({ sealpush: "hears" });
+  send({ sealpush: "ready" });
 
   return {
+    /** From 1, in the order of starting; a worker that replaces another has a number of its own. */
     number: worker.id,
-    serve(server) {
-      serveOn = serveGiven(server);
-      tell({ sealpush: "serves" });
+    /** From now on the server gets the connections that the primary sends. It must be ready, and not listen. */
+    serve(server: HttpServer): void {
+      serveOn = acceptConnections(server);
+      send({ sealpush: "listening" });
     },
-    async handedOver() {
+    /** Resolves when the primary sends no more connections and all it has sent have arrived. */
+    async drainConnections(): Promise<void> {
       if (!worker.isConnected()) return;
-      tell({ sealpush: "leaves" });
-      await handedOver.promise;
+      send({ sealpush: "draining" });
+      await allConnectionsSent.promise;
     },
-    logLost: (code) => tell({ sealpush: "log_lost", code }),
-    givePart(part) {
-      ownPart = part;
+    /** The log cannot be written any more. The primary then stops all workers. @param code the system's error code. */
+    logLost: (code: string): void => send({ sealpush: "log-lost", code }),
+    /** @param read returns this worker's metrics, as something that JSON can carry. */
+    provideMetrics(read: () => Promise<unknown>): void {
+      ownMetrics = read;
     },
-    leavePart: () => give(outsideRounds),
-    async gather() {
+    /** Sends this worker's metrics unasked: before it ends, so that its counts are kept. */
+    reportMetrics: (): Promise<void> => report(noRound),
+    /**
+     * The metrics of all workers, this one included, and the counts of those that have ended. For a worker that does not
+     * answer within two seconds, its previous metrics. Empty if the primary has ended.
+     */
+    async collectMetrics(): Promise<readonly unknown[]> {
       if (!worker.isConnected()) return [];
       lastRound += 1;
-      const gathered = Promise.withResolvers<readonly unknown[]>();
-      rounds.set(lastRound, gathered.resolve);
-      tell({ sealpush: "gather", round: lastRound });
-      return await gathered.promise;
+      const collected = Promise.withResolvers<readonly unknown[]>();
+      rounds.set(lastRound, collected.resolve);
+      send({ sealpush: "collect-metrics", round: lastRound });
+      return await collected.promise;
     },
+  };
+}
+
+/**
+ * Lets a server that does not listen answer on connections that another process accepted.
+ * @returns the function that takes such a connection.
+ */
+export function acceptConnections(server: HttpServer): (socket: Socket) => void {
+  // Node starts the timeouts of requests at this event.
+  server.emit("listening");
+  return (socket) => {
+    // Node sets it for connections that an HTTP server accepts.
+    socket.allowHalfOpen = true;
+    server.emit("connection", socket);
   };
 }

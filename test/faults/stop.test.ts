@@ -114,7 +114,7 @@ describe("a server that is told to stop", () => {
     const push = await finishCreation(creation);
     expect(await server.ended).toEqual({ exitCode: 1, signal: null });
     expect(server.logLines.filter((line) => !line.startsWith("{"))).toEqual([
-      "The log cannot be written any more (EPIPE), so the server finishes what runs and ends.",
+      "The log cannot be written any more (EPIPE). The server finishes running requests and stops.",
     ]);
     await expectClosed(dataDir);
     await expectOpensOnce(dataDir, push);

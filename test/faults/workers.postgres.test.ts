@@ -29,6 +29,6 @@ it("workers whose log nobody reads any more finish what runs, and one sentence s
   await load.stop();
   expect(load.failures).toEqual([]);
   expect(server.logLines.filter((line) => !line.startsWith("{"))).toEqual([
-    "The log cannot be written any more (EPIPE), so the server finishes what runs and ends.",
+    "The log cannot be written any more (EPIPE). The server finishes running requests and stops.",
   ]);
 });

@@ -20,7 +20,7 @@ const supervisor = new Supervisor({
   stopListening: () => workers.stopListening(),
   graceMs: 0,
   drainMsMax: 40_000,
-  where: { host, port, version: "0.0.0-test" },
+  address: { host, port, version: "0.0.0-test" },
   events: createEvents({ logger: createLogger("info", process.stdout), clock: Date }),
   monotonicMs: () => performance.now(),
   pause: (ms) => sleep(ms),

@@ -2,21 +2,21 @@ import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { serveGiven } from "./given-connections.ts";
+import { acceptConnections } from "./worker-link.ts";
 
-/** A server that gets its connections from another one, and a connection to it. */
+/** An HTTP server whose connections another server accepts, and a connection to it. */
 async function connectThrough(options: { headersTimeout?: number; connectionsCheckingInterval?: number } = {}) {
   const http = createHttpServer(options, (request, response) => {
     request.resume().on("end", () => response.end("answered"));
   });
-  const take = serveGiven(http);
-  const door = createServer(take).listen(0, "127.0.0.1");
+  const accept = acceptConnections(http);
+  const listener = createServer(accept).listen(0, "127.0.0.1");
   onTestFinished(() => {
-    door.close();
+    listener.close();
     http.close();
   });
-  await once(door, "listening");
-  const client = connect({ port: (door.address() as AddressInfo).port, host: "127.0.0.1" });
+  await once(listener, "listening");
+  const client = connect({ port: (listener.address() as AddressInfo).port, host: "127.0.0.1" });
   await once(client, "connect");
   return client;
 }
