@@ -4,57 +4,73 @@ import { digest } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
 import type { Transaction } from "../database/database.ts";
 import { type Limits, tooManyAttempts } from "../limits/limits.ts";
+import type { Email, NoticeName } from "../mail/email.ts";
 import type { Outbox } from "../mail/outbox.ts";
-import type { User } from "./account.ts";
+import type { ClientOrigin, User } from "./account.ts";
 import type { MailedLinkStore } from "./store/mailed-links.ts";
+
+/** The email that notifies an account's owner of a change. @param subject the name of what was changed; "": none. */
+export function noticeFor(
+  user: Pick<User, "email" | "language">,
+  notice: NoticeName,
+  { address, userAgent }: ClientOrigin,
+  at: number,
+  subject = "",
+): Email {
+  return {
+    to: user.email,
+    language: user.language,
+    content: { kind: "notice", notice, subject, at, address, userAgent },
+  };
+}
 
 const rememberedMax = 20_000;
 
-export interface MailThrottle {
-  /**
-   * Charges the client that asks for a mail. @throws AppError too_many_requests.
-   * @returns whether a mail may go to this address now. Its owner must not be drowned in them; whoever asks is not told,
-   * and what the mails before said still holds.
-   */
-  charge(client: string, email: string, now: number): Promise<boolean>;
-}
-
-/** @param sizes.name of what the mails are for: each kind has its own counts. */
+/** Limits emails that strangers can cause. @param sizes.name the kind of email: each kind is counted separately. */
 export function createMailThrottle(
   sizes: { readonly name: string; readonly perClientMax: number; readonly perAddressMax: number },
   limits: Limits,
-): MailThrottle {
+) {
   const make = (of: string, max: number) =>
     limits.inWindows({ name: `${sizes.name} ${of}`, windowMs: hourMs, max, rememberedMax });
   const clients = make("client", sizes.perClientMax);
   const addresses = make("address", sizes.perAddressMax);
   return {
-    async charge(client, email, now) {
-      const charge = await clients.charge(client, now);
+    /**
+     * Charges the client that causes an email.
+     * @returns whether an email may be sent to this address now. The client must not learn the result; links in earlier
+     * emails keep working.
+     * @throws AppError too_many_requests.
+     */
+    async charge(throttleKey: string, email: string, now: number): Promise<boolean> {
+      const charge = await clients.charge(throttleKey, now);
       if (charge.outcome === "refused") throw tooManyAttempts(charge);
       return (await addresses.charge(email, now)).outcome === "charged";
     },
   };
 }
 
-interface Sending {
-  /** Of a reader who has chosen none. */
-  readonly language: string;
-  /** Of the sign-up that the mail answers, which becomes the account's; null: the password stays. */
-  readonly passwordHash: string | null;
-  readonly now: number;
-}
-
-/** A link by which the account's e-mail is confirmed, and the mail with it. In one of the accounts' turn. */
+/** Creates a link that confirms the account's email address, and queues the email with it. Requires the accounts lock. */
 export async function putConfirmation(
   deps: { readonly links: MailedLinkStore; readonly random: Random; readonly outbox: Outbox },
   tx: Transaction,
   user: User,
-  { language, passwordHash, now }: Sending,
+  confirmation: {
+    /** For a user without a chosen language. */
+    readonly language: string;
+    /** Of the sign-up that causes the email; becomes the account's on confirmation. null: the password is unchanged. */
+    readonly passwordHash: string | null;
+    readonly now: number;
+  },
 ): Promise<void> {
+  const { language, passwordHash, now } = confirmation;
   const token = makeOpaqueToken(deps.random);
   await deps.links.insert(tx, {
-    ...{ digest: digest(token), userId: user.id, purpose: "confirm_account", passwordHash, now },
+    digest: digest(token),
+    userId: user.id,
+    purpose: "confirm_account",
+    passwordHash,
+    now,
   });
   const content = { kind: "confirm_account", token } as const;
   await deps.outbox.put(tx, { to: user.email, language: user.language ?? language, content }, now);

@@ -1,25 +1,20 @@
-import { type Administration, createAdministration } from "./admin/administration.ts";
-import { createFirstAdministratorDoor, type FirstAdministrator } from "./admin/first-administrator.ts";
-import { createUsers, type Users } from "./admin/users.ts";
+import { createAdministration } from "./admin/administration.ts";
+import { createFirstAdministrator } from "./admin/first-administrator.ts";
+import { createUsers } from "./admin/users.ts";
 import type { AccountsDeps } from "./deps.ts";
-import { createSecondFactors, type SecondFactors } from "./factors/factors.ts";
-import { createEmailChange, type EmailChange } from "./profile/email-change.ts";
-import { createProfile, type Profile } from "./profile/profile.ts";
+import { createSecondFactors } from "./factors/factors.ts";
+import { createEmailChange } from "./profile/email-change.ts";
+import { createProfile } from "./profile/profile.ts";
 import { createKnownClients } from "./sessions/known-clients.ts";
-import { createSessions, type Sessions } from "./sessions/sessions.ts";
+import { createSessionStarts, createSessions } from "./sessions/sessions.ts";
 import { createPasswordCheck } from "./sign-in/password-check.ts";
-import { createPasswords, type Passwords } from "./sign-in/passwords.ts";
-import { createRecovery, type Recovery } from "./sign-in/recovery.ts";
-import { createSignIn, type SignIn } from "./sign-in/sign-in.ts";
-import {
-  createOwnConfirmation,
-  createRegistration,
-  type OwnConfirmation,
-  type Registration,
-} from "./sign-in/sign-up.ts";
-import { createIdentities, type Identities } from "./sso/identities.ts";
+import { createPasswords } from "./sign-in/passwords.ts";
+import { createRecovery } from "./sign-in/recovery.ts";
+import { createSignIn } from "./sign-in/sign-in.ts";
+import { createOwnConfirmation, createRegistration } from "./sign-in/sign-up.ts";
+import { createIdentities } from "./sso/identities.ts";
 import { createSignOnSteps } from "./sso/sign-on-steps.ts";
-import { createSingleSignOn, type SingleSignOn } from "./sso/single-sign-on.ts";
+import { createSingleSignOn } from "./sso/single-sign-on.ts";
 import { createAdministrationStore } from "./store/administration.ts";
 import { createEmailChangeStore } from "./store/email-change.ts";
 import { createIdentityStore } from "./store/identities.ts";
@@ -30,16 +25,16 @@ import { createSessionStore } from "./store/sessions.ts";
 import { createSignOnStepStore } from "./store/sign-on-steps.ts";
 import { createTokenStore } from "./store/tokens.ts";
 import { createProfileStore, createUserStore } from "./store/users.ts";
-import { type ApiTokens, createApiTokens } from "./tokens/api-tokens.ts";
+import { createApiTokens } from "./tokens/api-tokens.ts";
 
 export type { ApiToken, ClientContext, ListedSession, Passkey, Scope, Session, User } from "./account.ts";
 export { allScopes } from "./account.ts";
 export type { AdminEntry, Administrator, Change, UserSummary } from "./admin/administration.ts";
 export type { FirstRunProblems } from "./admin/first-administrator.ts";
-export type { FactorReset } from "./factors/factor-changes.ts";
 export {
   type ChangeRefusal,
   type FactorChange,
+  type FactorReset,
   type Factors,
   passkeyNameCharactersMax,
 } from "./factors/factor-changes.ts";
@@ -53,63 +48,62 @@ export { signOnSettingsPath } from "./sso/single-sign-on.ts";
 export type { Identity } from "./store/identities.ts";
 export { type TokenHolder, type TokenLimits, tokenLimits } from "./tokens/api-tokens.ts";
 
-/** The door of the room: people, how they sign in, what acts for them. Secrets are returned once, when made. */
-export interface Accounts
-  extends Users,
-    Passwords,
-    SignIn,
-    Registration,
-    OwnConfirmation,
-    Recovery,
-    FirstAdministrator,
-    Sessions,
-    SecondFactors,
-    Profile,
-    EmailChange,
-    SingleSignOn,
-    Identities,
-    ApiTokens,
-    Administration {}
+export type Accounts = ReturnType<typeof createAccounts>;
 
-export function createAccounts(deps: AccountsDeps): Accounts {
+/** The entry point of this room: users, how they sign in, and their API tokens. Secrets are returned once, on creation. */
+export function createAccounts(deps: AccountsDeps) {
   const users = createUserStore(deps.db);
   const administration = createAdministrationStore(deps.db);
+  const links = createMailedLinkStore(deps.db);
+  const passwordStore = createPasswordStore(deps.db);
+  const sessionStore = createSessionStore(deps.db);
+
   const knownClients = createKnownClients({ store: createKnownClientStore(deps.db), outbox: deps.outbox });
-  const sessions = createSessions({ ...deps, store: createSessionStore(deps.db), knownClients });
-  const passwords = createPasswordStore(deps.db);
+  const starts = createSessionStarts({ store: sessionStore, knownClients, random: deps.random });
   const check = createPasswordCheck({ ...deps, knownClients });
-  const passwordDoor = createPasswords({ ...deps, store: passwords, check });
+  const passwords = createPasswords({ ...deps, store: passwordStore, check });
   const profile = createProfile({
-    ...{ clock: deps.clock, store: createProfileStore(deps.db), checkPassword: passwordDoor.checkPassword },
+    clock: deps.clock,
+    store: createProfileStore(deps.db),
+    checkPassword: passwords.checkPassword,
   });
-  const signOn = {
-    ...{ ...deps, passwords, check, identities: createIdentityStore(deps.db), startSession: sessions.start },
+
+  const signUp = { ...deps, users, links, passwords: passwordStore, knownClients, startSession: starts.start };
+  const singleSignOn = {
+    ...deps,
+    passwords: passwordStore,
+    check,
+    identities: createIdentityStore(deps.db),
+    startSession: starts.start,
     steps: createSignOnSteps({ ...deps, store: createSignOnStepStore(deps.db) }),
     findUserByEmail: async (email: string) => (await users.findUserByEmail(email))?.user,
   };
-  const links = createMailedLinkStore(deps.db);
-  const entry = { ...deps, users, links, passwords, knownClients, startSession: sessions.start };
+
   return {
     ...createUsers({ ...deps, store: users }),
-    ...createRegistration(entry),
-    ...createOwnConfirmation(entry),
-    ...createRecovery(entry),
-    ...createFirstAdministratorDoor(entry),
-    ...sessions.door,
+    ...createRegistration(signUp),
+    ...createOwnConfirmation(signUp),
+    ...createRecovery(signUp),
+    ...createFirstAdministrator(signUp),
+    ...createSessions({ ...deps, store: sessionStore }),
     ...createAdministration({ clock: deps.clock, store: administration, findUser: users.findUser }),
     ...createApiTokens({ ...deps, store: createTokenStore(deps.db) }),
-    ...passwordDoor,
+    ...passwords,
     ...createSecondFactors({
-      ...{ ...deps, starts: sessions, findUser: users.findUser, checkPassword: passwordDoor.checkPassword },
-      recordInTransaction: (tx, action, subject, by, now) =>
-        administration.recordInTransaction(tx, { action, subject, by, now }),
+      ...deps,
+      starts,
+      findUser: users.findUser,
+      checkPassword: passwords.checkPassword,
+      recordAction: administration.recordAction,
     }),
     ...profile,
     ...createEmailChange({
-      ...{ ...deps, store: createEmailChangeStore(deps.db), confirmIdentity: profile.confirmIdentity },
+      ...deps,
+      store: createEmailChangeStore(deps.db),
+      confirmIdentity: profile.confirmIdentity,
     }),
-    ...createSignIn({ ...deps, store: users, passwords, check, startSession: sessions.start }),
-    ...createSingleSignOn(signOn),
-    ...createIdentities(signOn),
+    ...createSignIn({ ...deps, store: users, passwords: passwordStore, check, startSession: starts.start }),
+    ...createSingleSignOn(singleSignOn),
+    ...createIdentities(singleSignOn),
   };
 }

@@ -15,7 +15,7 @@ function make(fails = false) {
   return { lastUse, recorded, failures };
 }
 
-test("many uses at once are stored once, for each key, and again after the interval", () => {
+test("simultaneous uses are recorded once per key, and again after the interval", () => {
   const { lastUse, recorded } = make();
   for (let use = 0; use < 100; use += 1) lastUse.note("a", null, 5_000, "here");
   lastUse.note("b", null, 5_000, "there");
@@ -28,19 +28,19 @@ test("many uses at once are stored once, for each key, and again after the inter
   expect(recorded).toHaveLength(3);
 });
 
-test("what another process has stored lately is not stored again", () => {
+test("a use that another process has just recorded is not recorded again", () => {
   const { lastUse, recorded } = make();
   lastUse.note("a", 4_500, 5_000, "here");
   expect(recorded).toEqual([]);
 });
 
-test("a time from before the clock was set back is stored over", () => {
+test("a time from before the clock was set back is overwritten", () => {
   const { lastUse, recorded } = make();
   lastUse.note("a", 900_000, 5_000, "here");
   expect(recorded).toHaveLength(1);
 });
 
-test("a failure is told, and no use waits for it", async () => {
+test("a failure is reported, and no use waits for it", async () => {
   const { lastUse, failures } = make(true);
   lastUse.note("a", null, 5_000, "here");
   await Promise.resolve();

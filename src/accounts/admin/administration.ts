@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import type { InTransaction, Transaction } from "../../database/database.ts";
+import type { InTransaction } from "../../database/database.ts";
 import type { User } from "../account.ts";
 import type { AdministrationStore } from "../store/administration.ts";
 
@@ -44,40 +44,13 @@ export type AdminAction =
 /** `user`: as it was before. "last_admin": nobody would be left who can administer; nothing was changed. */
 export type Change = { readonly outcome: "done" | "last_admin"; readonly user: User } | { readonly outcome: "unknown" };
 
-/** Writes a line together with the change that it tells of. */
-export type RecordInTransaction = (
-  tx: Transaction,
-  action: AdminAction,
-  subject: string,
-  by: Administrator,
-  now: number,
-) => Promise<void>;
-
-export interface Administration {
-  /** By a part of the e-mail; newest first, 50 a page. `page` from 1. */
-  searchUsers(text: string, page: number): Promise<readonly UserSummary[]>;
-  /** What a user is already is done too; nothing changes, and the trail says nothing. */
-  setAdmin(userId: number, admin: boolean, by: Administrator): Promise<Change>;
-  /** A disabled user can do nothing: sessions end, tokens are refused; pushes and links stay. Twice: as `setAdmin`. */
-  setDisabled(userId: number, disabled: boolean, by: Administrator): Promise<Change>;
-  /**
-   * The account and all of this room that belongs to it; `domain.deleteAccount` is the whole of it, pushes included.
-   * `by` null: the user himself, which is no act of administration.
-   */
-  deleteUser(userId: number, by: Administrator | null): Promise<Change>;
-  /** The line of what administrators do outside of this room, for the change that it tells of to take along. */
-  adminEntry(action: AdminAction, subject: string, by: Administrator): InTransaction;
-  /** Newest first, 50 a page; the newest 10,000 are kept. */
-  listAdminEntries(page: number): Promise<readonly AdminEntry[]>;
-}
-
 const pageSize = 50;
 
 export function createAdministration(deps: {
   readonly store: AdministrationStore;
   readonly findUser: (userId: number) => Promise<User | undefined>;
   readonly clock: Clock;
-}): Administration {
+}) {
   const { store, findUser, clock } = deps;
 
   const entryAbout = async (userId: number, action: AdminAction, by: Administrator) => ({
@@ -86,22 +59,32 @@ export function createAdministration(deps: {
   });
 
   return {
-    async searchUsers(text, page) {
+    /** By a part of the e-mail; newest first, 50 a page. `page` from 1. */
+    async searchUsers(text: string, page: number): Promise<readonly UserSummary[]> {
       // No address holds one, and PostgreSQL's texts cannot.
       if (text.includes("\0")) return [];
       const part = text.trim().toLowerCase().normalize("NFC");
       return store.searchUsers({ text: part, now: clock.now(), limit: pageSize, offset: (page - 1) * pageSize });
     },
-    setAdmin: async (userId, admin, by) =>
+    /** What a user is already is done too; nothing changes, and the trail says nothing. */
+    setAdmin: async (userId: number, admin: boolean, by: Administrator): Promise<Change> =>
       store.setAdmin(userId, admin, await entryAbout(userId, admin ? "made_admin" : "removed_admin", by)),
-    setDisabled: async (userId, disabled, by) =>
+    /** A disabled user can do nothing: sessions end, tokens are refused; pushes and links stay. Twice: as `setAdmin`. */
+    setDisabled: async (userId: number, disabled: boolean, by: Administrator): Promise<Change> =>
       store.setDisabled(userId, disabled, await entryAbout(userId, disabled ? "disabled" : "enabled", by)),
-    deleteUser: async (userId, by) =>
+    /**
+     * The account and all of this room that belongs to it; `domain.deleteAccount` is the whole of it, pushes included.
+     * `by` null: the user himself, which is no act of administration.
+     */
+    deleteUser: async (userId: number, by: Administrator | null): Promise<Change> =>
       store.deleteUser(userId, clock.now(), by === null ? null : await entryAbout(userId, "deleted_user", by)),
-    adminEntry: (action, subject, by) => {
+    /** The line of what administrators do outside of this room, for the change that it tells of to take along. */
+    adminEntry: (action: AdminAction, subject: string, by: Administrator): InTransaction => {
       const entry = { by, action, subject, now: clock.now() };
-      return (tx) => store.recordInTransaction(tx, entry);
+      return (tx) => store.recordAction(tx, entry);
     },
-    listAdminEntries: (page) => store.listEntries(pageSize, (page - 1) * pageSize),
+    /** Newest first, 50 a page; the newest 10,000 are kept. */
+    listAdminEntries: (page: number): Promise<readonly AdminEntry[]> =>
+      store.listEntries(pageSize, (page - 1) * pageSize),
   };
 }

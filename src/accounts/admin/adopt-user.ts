@@ -4,7 +4,7 @@ import { digest } from "../../crypto/digests.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { type ImportedCodeKey, writeImportedCodeKey } from "../factors/backup-codes.ts";
-import { type AdoptedAccount, createAdoptingStore, type Standing } from "../store/adopting.ts";
+import { type AdoptedAccount, type Credentials, createAdoptionStore } from "../store/adopting.ts";
 import { importedCodeContext, totpContext } from "../store/factors.ts";
 import { isApiToken } from "../tokens/api-tokens.ts";
 
@@ -38,24 +38,6 @@ export type Adoption =
   /** Nothing was written: an account with this e-mail is here, and was not to be used. */
   | { readonly outcome: "email_taken" };
 
-export interface UserAdoption {
-  /**
-   * One transaction for each user.
-   * @param merge an account that has the e-mail here gets the API token, and stays as it is in everything else.
-   */
-  adopt(user: AdoptedUser, merge: boolean, note: NoteAdoption): Promise<Adoption>;
-  /**
-   * One transaction: gives somebody who was adopted without some parts what `user` has of them now.
-   * @param settle runs last in the transaction.
-   */
-  complete(
-    userId: number,
-    user: AdoptedUser,
-    parts: readonly UserPart[],
-    settle: (tx: Transaction, completion: UserCompletion) => Promise<void>,
-  ): Promise<UserCompletion>;
-}
-
 /** What a user can come in without. `factor`: the second one, and with it the password, which alone must not let in. */
 export const userParts = ["factor", "password", "backup_codes", "api_token", "created_at"] as const;
 export type UserPart = (typeof userParts)[number];
@@ -81,13 +63,11 @@ export function isAdoptableHash(hash: string): boolean {
   return kibibytes !== "" && Number(kibibytes) <= argon2Max.kibibytes && Number(passes) <= argon2Max.passes;
 }
 
-export function createUserAdoption(deps: {
-  readonly db: Database;
-  readonly keyring: Keyring;
-  readonly clock: Clock;
-}): UserAdoption {
+export type UserAdoption = ReturnType<typeof createUserAdoption>;
+
+export function createUserAdoption(deps: { readonly db: Database; readonly keyring: Keyring; readonly clock: Clock }) {
   const { db, keyring, clock } = deps;
-  const store = createAdoptingStore(adoptedTokenName);
+  const store = createAdoptionStore(adoptedTokenName);
 
   const readTokenDigest = (token: string | null): Buffer | undefined => {
     if (token !== null && !isApiToken(token)) throw new Error("The API token has another shape than tokens have.");
@@ -119,22 +99,21 @@ export function createUserAdoption(deps: {
   type Fate = "filled" | "superseded" | "refused";
 
   async function fill(tx: Transaction, userId: number, user: AdoptedUser, part: UserPart): Promise<Fate> {
-    const standing = await store.findStanding(tx, userId);
-    if (standing === undefined) return "superseded";
+    const current = await store.findCredentials(tx, userId);
+    if (current === undefined) return "superseded";
     switch (part) {
       case "factor":
         // Never one without the other: a password that was set here, or a factor, is its owner's own.
-        if (standing.hasPassword || standing.factors > 0) return "superseded";
+        if (current.hasPassword || current.factors > 0) return "superseded";
         await store.setFirstPassword(tx, userId, user.passwordHash);
         await putTotp(tx, userId, user.totp);
         return "filled";
       case "password":
-        if (standing.hasPassword || !hasSameFactor(userId, standing, user.totp)) return "superseded";
+        if (current.hasPassword || !hasSameFactor(userId, current, user.totp)) return "superseded";
         await store.setFirstPassword(tx, userId, user.passwordHash);
         return "filled";
       case "backup_codes":
-        if (user.totp === null || standing.codes > 0 || !hasSameFactor(userId, standing, user.totp))
-          return "superseded";
+        if (user.totp === null || current.codes > 0 || !hasSameFactor(userId, current, user.totp)) return "superseded";
         await putCodes(tx, userId, user.totp);
         return "filled";
       case "api_token": {
@@ -149,13 +128,17 @@ export function createUserAdoption(deps: {
     }
   }
 
-  function hasSameFactor(userId: number, { totpSealed }: Standing, totp: AdoptedUser["totp"]): boolean {
+  function hasSameFactor(userId: number, { totpSealed }: Credentials, totp: AdoptedUser["totp"]): boolean {
     if (totpSealed === null || totp === null) return totpSealed === null && totp === null;
     return keyring.open(totpContext(userId), totpSealed)?.equals(totp.secret) === true;
   }
 
   return {
-    adopt: (user, merge, note) =>
+    /**
+     * One transaction for each user.
+     * @param merge an account that has the e-mail here gets the API token, and stays as it is in everything else.
+     */
+    adopt: (user: AdoptedUser, merge: boolean, note: NoteAdoption): Promise<Adoption> =>
       db.writeSerialized("accounts", async (tx): Promise<Adoption> => {
         const present = await store.findId(tx, user.email);
         if (present !== undefined && !merge) return { outcome: "email_taken" };
@@ -170,7 +153,16 @@ export function createUserAdoption(deps: {
         if (!arrival.tokenTaken) await putToken(tx, userId, token);
         return { outcome: "adopted", userId, ...arrival };
       }),
-    complete: (userId, user, parts, settle) =>
+    /**
+     * One transaction: gives somebody who was adopted without some parts what `user` has of them now.
+     * @param settle runs last in the transaction.
+     */
+    complete: (
+      userId: number,
+      user: AdoptedUser,
+      parts: readonly UserPart[],
+      settle: (tx: Transaction, completion: UserCompletion) => Promise<void>,
+    ): Promise<UserCompletion> =>
       db.writeSerialized("accounts", async (tx) => {
         const fates: Record<Fate, UserPart[]> = { filled: [], superseded: [], refused: [] };
         for (const part of parts) fates[await fill(tx, userId, user, part)].push(part);

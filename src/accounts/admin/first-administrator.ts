@@ -25,27 +25,6 @@ export type FirstRunOutcome =
   /** Somebody has an account: there is nothing to begin any more. */
   | { readonly outcome: "over" };
 
-export interface FirstAdministrator {
-  /**
-   * At the start of the server: while there is no user, the boot code lies in its file. Once there is one, it goes.
-   * @param code the same in every process on this database, whichever of them is asked in the end.
-   * @returns whether there is something to begin.
-   */
-  openFirstRun(code: string): Promise<boolean>;
-  /** Whether there is no user at all, in whatever state. */
-  isFirstRun(): Promise<boolean>;
-  /**
-   * Makes the one administrator who needs no other. Of several who have the code, one becomes it.
-   * @throws AppError forbidden (nobody may sign in here), too_many_requests, unavailable.
-   */
-  createFirstAdministrator(request: {
-    bootCode: string;
-    email: string;
-    password: string;
-    client: ClientContext;
-  }): Promise<FirstRunOutcome>;
-}
-
 interface Deps {
   readonly db: Database;
   readonly users: UserStore;
@@ -59,7 +38,7 @@ interface Deps {
 
 const wrongCodes = { name: "boot code", windowMs: hourMs, max: 20, rememberedMax: 10_000 };
 
-export function createFirstAdministratorDoor(deps: Deps): FirstAdministrator {
+export function createFirstAdministrator(deps: Deps) {
   const { db, users, clock, argon2, settings, bootCodeFile } = deps;
   const attempts = deps.limits.inWindows(wrongCodes);
 
@@ -77,13 +56,18 @@ export function createFirstAdministratorDoor(deps: Deps): FirstAdministrator {
   }
 
   async function isOver(): Promise<boolean> {
-    if (!(await users.wasInhabited())) return false;
+    if (!(await users.hadAnyUser())) return false;
     bootCodeFile.remove();
     return true;
   }
 
   return {
-    async openFirstRun(code) {
+    /**
+     * At the start of the server: while there is no user, the boot code lies in its file. Once there is one, it goes.
+     * @param code the same in every process on this database, whichever of them is asked in the end.
+     * @returns whether there is something to begin.
+     */
+    async openFirstRun(code: string): Promise<boolean> {
       if ((await isOver()) || settings.loginsDisabled) return false;
       if (bootCodeFile.read() !== code) {
         bootCodeFile.remove();
@@ -92,9 +76,24 @@ export function createFirstAdministratorDoor(deps: Deps): FirstAdministrator {
       return true;
     },
 
-    isFirstRun: async () => !(await isOver()),
+    /** Whether there is no user at all, in whatever state. */
+    isFirstRun: async (): Promise<boolean> => !(await isOver()),
 
-    async createFirstAdministrator({ bootCode, email: typed, password, client }) {
+    /**
+     * Makes the one administrator who needs no other. Of several who have the code, one becomes it.
+     * @throws AppError forbidden (nobody may sign in here), too_many_requests, unavailable.
+     */
+    async createFirstAdministrator({
+      bootCode,
+      email: typed,
+      password,
+      client,
+    }: {
+      bootCode: string;
+      email: string;
+      password: string;
+      client: ClientContext;
+    }): Promise<FirstRunOutcome> {
       if (settings.loginsDisabled) throw new AppError("forbidden", "Nobody can sign in here.");
       if (await isOver()) return { outcome: "over" };
       const now = clock.now();
@@ -113,7 +112,7 @@ export function createFirstAdministratorDoor(deps: Deps): FirstAdministrator {
       }
       const passwordHash = await argon2.hashPassword(password, client.throttleKey);
       const user = await db.writeSerialized("accounts", async (tx) =>
-        (await users.isInhabited(tx))
+        (await users.hasAnyUser(tx))
           ? undefined
           : users.insert(tx, { email, passwordHash, admin: true, confirmed: true, language: null, now }),
       );

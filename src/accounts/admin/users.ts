@@ -18,22 +18,16 @@ interface Deps {
   readonly bootCodeFile: Pick<BootCodeFile, "remove">;
 }
 
-export interface Users {
-  /**
-   * For operators: the address counts as confirmed. @param together written with the user.
-   * @throws AppError invalid_fields on `email` (malformed, taken) or `password` (password-rules.ts).
-   */
-  createUser(
-    request: { email: string; password: string; admin: boolean },
-    together?: (made: User) => InTransaction,
-  ): Promise<User>;
-  findUserByEmail(email: string): Promise<User | undefined>;
-  findUser(userId: number): Promise<User | undefined>;
-}
-
-export function createUsers({ store, clock, argon2, bootCodeFile }: Deps): Users {
+export function createUsers({ store, clock, argon2, bootCodeFile }: Deps) {
   return {
-    async createUser(request, together) {
+    /**
+     * For operators: the address counts as confirmed. @param together written with the user.
+     * @throws AppError invalid_fields on `email` (malformed, taken) or `password` (password-rules.ts).
+     */
+    async createUser(
+      request: { email: string; password: string; admin: boolean },
+      together?: (made: User) => InTransaction,
+    ): Promise<User> {
       const now = clock.now();
       const email = normalizeEmail(request.email);
       const problem = passwordProblem(request.password, email ?? "");
@@ -53,11 +47,11 @@ export function createUsers({ store, clock, argon2, bootCodeFile }: Deps): Users
       return user;
     },
 
-    async findUserByEmail(email) {
+    async findUserByEmail(email: string): Promise<User | undefined> {
       const address = normalizeEmail(email);
       return address === undefined ? undefined : (await store.findUserByEmail(address))?.user;
     },
 
-    findUser: (userId) => store.findUser(userId),
+    findUser: (userId: number): Promise<User | undefined> => store.findUser(userId),
   };
 }

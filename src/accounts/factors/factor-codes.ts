@@ -1,7 +1,7 @@
 import { minuteMs, secondMs } from "../../base/clock.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import type { Transaction } from "../../database/database.ts";
-import { type FactorUnit, importedCodeContext, totpContext } from "../store/factors.ts";
+import { type FactorStore, importedCodeContext, totpContext } from "../store/factors.ts";
 import {
   backupCodeDigest,
   importedCodeDigest,
@@ -18,23 +18,18 @@ export type FactorRefusal =
 
 export type CodeAnswer = { readonly outcome: "right" } | FactorRefusal;
 
-/**
- * Codes of people who are about to sign in or to change something. Everything belongs into a transaction of the accounts' turn:
- * however many guesses arrive together, each finds the others counted.
- */
-export interface FactorCodes {
-  /** @param typed a code of the authenticator app or a backup code; a right one is used up. */
-  tryCode(tx: Transaction, userId: number, typed: string, now: number): Promise<CodeAnswer>;
-  /** Any other guess at six digits, on the same account's count. */
-  tryGuess(tx: Transaction, userId: number, now: number, isRight: () => Promise<boolean>): Promise<CodeAnswer>;
-}
-
 /** Whether a text can be a code at all: what cannot is a password. */
 export function looksLikeCode(typed: string): boolean {
   return [readTotpCode, readBackupCode, readImportedCode].some((read) => read(typed) !== undefined);
 }
 
-export function createFactorCodes(store: FactorUnit, keyring: () => Keyring): FactorCodes {
+export type FactorCodes = ReturnType<typeof createFactorCodes>;
+
+/**
+ * Codes of people who are about to sign in or to change something. Everything belongs into a transaction of the accounts' turn:
+ * however many guesses arrive together, each finds the others counted.
+ */
+export function createFactorCodes(store: FactorStore, keyring: () => Keyring) {
   async function tryGuess(
     tx: Transaction,
     userId: number,
@@ -81,8 +76,11 @@ export function createFactorCodes(store: FactorUnit, keyring: () => Keyring): Fa
   }
 
   return {
+    /** Any other guess at six digits, on the same account's count. */
     tryGuess,
-    tryCode: (tx, userId, typed, now) => tryGuess(tx, userId, now, () => claim(tx, userId, typed, now)),
+    /** @param typed a code of the authenticator app or a backup code; a right one is used up. */
+    tryCode: (tx: Transaction, userId: number, typed: string, now: number): Promise<CodeAnswer> =>
+      tryGuess(tx, userId, now, () => claim(tx, userId, typed, now)),
   };
 }
 

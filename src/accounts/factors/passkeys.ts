@@ -35,30 +35,14 @@ export interface VerifiedUse {
   claim(tx: Transaction): Promise<boolean>;
 }
 
-export interface PasskeyCeremonies {
-  /** What a browser needs to make a passkey. */
-  offerRegistration(
-    user: User,
-    use: ChallengeUse,
-    party: RelyingParty,
-  ): Promise<PublicKeyCredentialCreationOptionsJSON>;
-  /** What a browser needs to use one. @param userId null: whichever passkey of this site somebody has. */
-  offerUse(
-    userId: number | null,
-    use: ChallengeUse,
-    party: RelyingParty,
-  ): Promise<PublicKeyCredentialRequestOptionsJSON>;
-  /** @param answer JSON, as the browser sent it. @returns undefined: it is none of ours, or not right. */
-  verifyRegistration(answer: string, use: ChallengeUse, party: RelyingParty): Promise<VerifiedRegistration | undefined>;
-  verifyUse(answer: string, use: ChallengeUse, party: RelyingParty): Promise<VerifiedUse | undefined>;
-}
-
 /** Loaded by the first ceremony: with what it brings it would take a good part of the server's start. */
 const webauthn = () => import("@simplewebauthn/server");
 
 /** COSE: EdDSA, ES256, RS256. */
 const algorithms = [-8, -7, -257];
 const credentialIdBytesMax = 1_023;
+
+export type PasskeyCeremonies = ReturnType<typeof createPasskeyCeremonies>;
 
 export function createPasskeyCeremonies({
   store,
@@ -68,7 +52,7 @@ export function createPasskeyCeremonies({
   readonly store: PasskeyStore;
   readonly challenges: PasskeyChallenges;
   readonly clock: Clock;
-}): PasskeyCeremonies {
+}) {
   const describe = ({ credentialId, transports }: StoredPasskey) => ({
     id: credentialId.toString("base64url"),
     transports: [...transports],
@@ -76,7 +60,12 @@ export function createPasskeyCeremonies({
   const bytesOf = (challenge: string) => Uint8Array.from(Buffer.from(challenge, "base64url"));
 
   return {
-    async offerRegistration(user, use, party) {
+    /** What a browser needs to make a passkey. */
+    async offerRegistration(
+      user: User,
+      use: ChallengeUse,
+      party: RelyingParty,
+    ): Promise<PublicKeyCredentialCreationOptionsJSON> {
       const { generateRegistrationOptions } = await webauthn();
       return generateRegistrationOptions({
         ...{ rpName: party.name, rpID: party.id, userName: user.email, userID: userHandle(user.id) },
@@ -89,7 +78,12 @@ export function createPasskeyCeremonies({
       });
     },
 
-    async offerUse(userId, use, party) {
+    /** What a browser needs to use one. @param userId null: whichever passkey of this site somebody has. */
+    async offerUse(
+      userId: number | null,
+      use: ChallengeUse,
+      party: RelyingParty,
+    ): Promise<PublicKeyCredentialRequestOptionsJSON> {
       const { generateAuthenticationOptions } = await webauthn();
       return generateAuthenticationOptions({
         rpID: party.id,
@@ -100,7 +94,12 @@ export function createPasskeyCeremonies({
       });
     },
 
-    async verifyRegistration(answer, use, party) {
+    /** @param answer JSON, as the browser sent it. @returns undefined: it is none of ours, or not right. */
+    async verifyRegistration(
+      answer: string,
+      use: ChallengeUse,
+      party: RelyingParty,
+    ): Promise<VerifiedRegistration | undefined> {
       const response = readRegistration(answer);
       if (response === undefined || !(await attestsNothing(response.response.attestationObject))) return undefined;
       const { verifyRegistrationResponse } = await webauthn();
@@ -124,7 +123,7 @@ export function createPasskeyCeremonies({
       };
     },
 
-    async verifyUse(answer, use, party) {
+    async verifyUse(answer: string, use: ChallengeUse, party: RelyingParty): Promise<VerifiedUse | undefined> {
       const response = readAuthentication(answer);
       if (response === undefined) return undefined;
       const passkey = await store.findCredential(Buffer.from(response.id, "base64url"));
@@ -219,30 +218,24 @@ export type ChallengeUse =
   | { readonly purpose: "sign_in" }
   | { readonly purpose: "add" | "second_factor" | "confirm"; readonly sessionId: number };
 
-export interface PasskeyChallenges {
-  /** 128 random bits and the time, sealed: it needs no row, so a flood of requests displaces nobody's. */
-  make(use: ChallengeUse, now: number): string;
-  /** Whether we made it for this and it has not run out. That none counts twice is for `claimChallenge` to see. */
-  isOpen(challenge: string, use: ChallengeUse, now: number): boolean;
-}
-
 /** However its base64url was written. */
 export function challengeDigest(challenge: string): Buffer {
   return digest(Buffer.from(challenge, "base64url").toString("base64url"));
 }
 
-export function createPasskeyChallenges(deps: {
-  readonly keyring: () => Keyring;
-  readonly random: Random;
-}): PasskeyChallenges {
+export type PasskeyChallenges = ReturnType<typeof createPasskeyChallenges>;
+
+export function createPasskeyChallenges(deps: { readonly keyring: () => Keyring; readonly random: Random }) {
   return {
-    make(use, now) {
+    /** 128 random bits and the time, sealed: it needs no row, so a flood of requests displaces nobody's. */
+    make(use: ChallengeUse, now: number): string {
       const time = Buffer.alloc(timeBytes);
       time.writeBigUInt64BE(BigInt(now));
       const content = Buffer.concat([time, deps.random.bytes(randomBytes)]);
       return deps.keyring().seal(contextOf(use), content).toString("base64url");
     },
-    isOpen(challenge, use, now) {
+    /** Whether we made it for this and it has not run out. That none counts twice is for `claimChallenge` to see. */
+    isOpen(challenge: string, use: ChallengeUse, now: number): boolean {
       if (challenge.length > lengthMax) return false;
       const content = deps.keyring().open(contextOf(use), Buffer.from(challenge, "base64url"));
       if (content?.length !== timeBytes + randomBytes) return false;

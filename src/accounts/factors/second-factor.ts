@@ -27,24 +27,6 @@ export type FactorGiven =
   | { readonly outcome: "over" }
   | FactorRefusal;
 
-export interface SecondFactor {
-  /** @param code as typed: of the authenticator app, or a backup code. On success the session that waited is gone. */
-  giveCode(waiting: WaitingSignIn, code: string): Promise<FactorGiven>;
-  givePasskey(waiting: WaitingSignIn, given: PasskeyAnswer): Promise<FactorGiven>;
-  /** For a session that waits, its second factor; for a complete one, a proof before a change (factor-changes.ts). */
-  offerOwnPasskeys(session: Session, party: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON>;
-  /** For people who have not signed in. */
-  offerAnyPasskey(party: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON>;
-  /**
-   * A passkey alone, which had to make sure of its user: it is both factors at once. undefined: it is not right, or of
-   * nobody who may sign in.
-   */
-  signInByPasskey(
-    given: PasskeyAnswer,
-    client: ClientContext,
-  ): Promise<{ user: User; sessionToken: string } | undefined>;
-}
-
 export function createSecondFactor(deps: {
   readonly codes: FactorCodes;
   readonly ceremonies: PasskeyCeremonies;
@@ -52,7 +34,7 @@ export function createSecondFactor(deps: {
   readonly findUser: (userId: number) => Promise<User | undefined>;
   readonly settings: AccountsDeps["settings"];
   readonly clock: Clock;
-}): SecondFactor {
+}) {
   const { codes, ceremonies, starts, findUser, settings, clock } = deps;
 
   /** @param attempt in the transaction that starts the session, once all else about it was found in order. */
@@ -71,22 +53,34 @@ export function createSecondFactor(deps: {
   }
 
   return {
-    giveCode(waiting, code) {
+    /** @param code as typed: of the authenticator app, or a backup code. On success the session that waited is gone. */
+    giveCode(waiting: WaitingSignIn, code: string): Promise<FactorGiven> {
       return complete(waiting, (tx) => codes.tryCode(tx, waiting.session.user.id, code, clock.now()));
     },
 
-    async givePasskey(waiting, { answer, party }) {
+    async givePasskey(waiting: WaitingSignIn, { answer, party }: PasskeyAnswer): Promise<FactorGiven> {
       const { session } = waiting;
       const use = await ceremonies.verifyUse(answer, useFor(session), party);
       if (use === undefined || use.passkey.userId !== session.user.id) return { outcome: "wrong" };
       return complete(waiting, async (tx) => ({ outcome: (await use.claim(tx)) ? "right" : "wrong" }));
     },
 
-    offerOwnPasskeys: (session, party) => ceremonies.offerUse(session.user.id, useFor(session), party),
+    /** For a session that waits, its second factor; for a complete one, a proof before a change (factor-changes.ts). */
+    offerOwnPasskeys: (session: Session, party: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON> =>
+      ceremonies.offerUse(session.user.id, useFor(session), party),
 
-    offerAnyPasskey: (party) => ceremonies.offerUse(null, { purpose: "sign_in" }, party),
+    /** For people who have not signed in. */
+    offerAnyPasskey: (party: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON> =>
+      ceremonies.offerUse(null, { purpose: "sign_in" }, party),
 
-    async signInByPasskey({ answer, party }, client) {
+    /**
+     * A passkey alone, which had to make sure of its user: it is both factors at once. undefined: it is not right, or of
+     * nobody who may sign in.
+     */
+    async signInByPasskey(
+      { answer, party }: PasskeyAnswer,
+      client: ClientContext,
+    ): Promise<{ user: User; sessionToken: string } | undefined> {
       if (settings.loginsDisabled) return undefined;
       const use = await ceremonies.verifyUse(answer, { purpose: "sign_in" }, party);
       const user = use === undefined ? undefined : await findUser(use.passkey.userId);
@@ -109,15 +103,15 @@ export interface Proof {
   readonly passkey: PasskeyAnswer | null;
 }
 
-export type ProveAgain = (session: Session, proof: Proof, client: ClientContext) => Promise<CodeAnswer>;
+export type Reauthenticate = (session: Session, proof: Proof, client: ClientContext) => Promise<CodeAnswer>;
 
-export function createProveAgain(deps: {
+export function createReauthentication(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly codes: FactorCodes;
   readonly ceremonies: PasskeyCeremonies;
   readonly checkPassword: (userId: number, password: string, client: ClientContext) => Promise<boolean>;
-}): ProveAgain {
+}): Reauthenticate {
   const { db, clock, codes, ceremonies } = deps;
 
   async function byPasskey(session: Session, { answer, party }: PasskeyAnswer): Promise<CodeAnswer> {

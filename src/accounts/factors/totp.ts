@@ -68,19 +68,9 @@ export interface TotpOffer {
   readonly setUp: string;
 }
 
-export interface TotpSetUp {
-  /** @param before of an offer to show again, after a slip; one that `open` refuses gives way to a new secret. */
-  offer(
-    sessionId: number,
-    names: { readonly issuer: string; readonly label: string },
-    now: number,
-    before: string,
-  ): TotpOffer;
-  /** @returns the secret; undefined: not ours, of another session, or run out. */
-  open(setUp: string, sessionId: number, now: number): Buffer | undefined;
-}
+export type TotpSetUp = ReturnType<typeof createTotpSetUp>;
 
-export function createTotpSetUp(deps: { readonly keyring: () => Keyring; readonly random: Random }): TotpSetUp {
+export function createTotpSetUp(deps: { readonly keyring: () => Keyring; readonly random: Random }) {
   const contextOf = (sessionId: number) => `session:${sessionId}:totp-set-up`;
 
   function make(sessionId: number, now: number) {
@@ -100,8 +90,15 @@ export function createTotpSetUp(deps: { readonly keyring: () => Keyring; readonl
   }
 
   return {
+    /** @returns the secret; undefined: not ours, of another session, or run out. */
     open,
-    offer(sessionId, names, now, before) {
+    /** @param before of an offer to show again, after a slip; one that `open` refuses gives way to a new secret. */
+    offer(
+      sessionId: number,
+      names: { readonly issuer: string; readonly label: string },
+      now: number,
+      before: string,
+    ): TotpOffer {
       const known = open(before, sessionId, now);
       const { secret, setUp } = known === undefined ? make(sessionId, now) : { secret: known, setUp: before };
       return { ...describeTotp(secret, names), setUp };

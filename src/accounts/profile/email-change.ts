@@ -29,20 +29,6 @@ export type EmailChangeOutcome =
   | "not_confirmed"
   | "too_many";
 
-export interface EmailChange {
-  /** "not_confirmed": see Profile.confirmIdentity. @throws AppError too_many_requests, unavailable. */
-  changeEmail(request: {
-    session: Pick<Session, "user" | "createdAt">;
-    email: string;
-    password: string;
-    client: ClientContext;
-  }): Promise<EmailChangeOutcome>;
-  /** What `confirmNewEmail` would change to; undefined: the link is unknown, used, void or older than a day. */
-  findNewEmail(token: string): Promise<string | undefined>;
-  /** The link that came by mail; it works once. The old address is told. */
-  confirmNewEmail(token: string, client: ClientContext): Promise<"changed" | "invalid" | "taken">;
-}
-
 interface Deps {
   readonly store: EmailChangeStore;
   readonly clock: Clock;
@@ -52,7 +38,7 @@ interface Deps {
   readonly confirmIdentity: Profile["confirmIdentity"];
 }
 
-export function createEmailChange(deps: Deps): EmailChange {
+export function createEmailChange(deps: Deps) {
   const { store, clock, outbox, settings } = deps;
 
   const tellOldAddress = (client: ClientContext, now: number) => (tx: Transaction, before: User) => {
@@ -62,7 +48,18 @@ export function createEmailChange(deps: Deps): EmailChange {
   };
 
   return {
-    async changeEmail({ session, email: typed, password, client }) {
+    /** "not_confirmed": see Profile.confirmIdentity. @throws AppError too_many_requests, unavailable. */
+    async changeEmail({
+      session,
+      email: typed,
+      password,
+      client,
+    }: {
+      session: Pick<Session, "user" | "createdAt">;
+      email: string;
+      password: string;
+      client: ClientContext;
+    }): Promise<EmailChangeOutcome> {
       const { user } = session;
       const email = normalizeEmail(typed);
       if (email === undefined) return "malformed";
@@ -76,11 +73,13 @@ export function createEmailChange(deps: Deps): EmailChange {
       return outcome === "unknown" ? "not_confirmed" : outcome;
     },
 
-    async findNewEmail(token) {
+    /** What `confirmNewEmail` would change to; undefined: the link is unknown, used, void or older than a day. */
+    async findNewEmail(token: string): Promise<string | undefined> {
       return tokenShape.test(token) ? store.findLink(digest(token), clock.now() - lifeMs) : undefined;
     },
 
-    async confirmNewEmail(token, client) {
+    /** The link that came by mail; it works once. The old address is told. */
+    async confirmNewEmail(token: string, client: ClientContext): Promise<"changed" | "invalid" | "taken"> {
       if (!tokenShape.test(token)) return "invalid";
       const now = clock.now();
       const onChanged = tellOldAddress(client, now);

@@ -4,24 +4,7 @@ import type { ClientContext, Session } from "../account.ts";
 import { isFreshSession, type Passwords } from "../sign-in/passwords.ts";
 import type { ProfileStore } from "../store/users.ts";
 
-export interface Profile {
-  /**
-   * Before something that a borrowed session must not do: the password again or, for an account without one, a session
-   * that began at most ten minutes ago. @throws AppError too_many_requests, unavailable.
-   */
-  confirmIdentity(
-    session: Pick<Session, "user" | "createdAt">,
-    password: string,
-    client: ClientContext,
-  ): Promise<boolean>;
-  /** @param language the tag of one; null: the browser's. */
-  setLanguage(userId: number, language: string | null): Promise<void>;
-  /** Numbers in it were in range when they were stored; settings may have changed since. */
-  pushDefaults(userId: number): Promise<PushDefaults>;
-  setPushDefaults(userId: number, defaults: PushDefaults): Promise<void>;
-  /** The address that waits for its owner to confirm it; null: none does. */
-  unconfirmedEmail(userId: number): Promise<string | null>;
-}
+export type Profile = ReturnType<typeof createProfile>;
 
 export function createProfile({
   store,
@@ -31,16 +14,29 @@ export function createProfile({
   readonly store: ProfileStore;
   readonly clock: Clock;
   readonly checkPassword: Passwords["checkPassword"];
-}): Profile {
+}) {
   return {
-    async confirmIdentity({ user, createdAt }, password, client) {
+    /**
+     * Before something that a borrowed session must not do: the password again or, for an account without one, a session
+     * that began at most ten minutes ago. @throws AppError too_many_requests, unavailable.
+     */
+    async confirmIdentity(
+      { user, createdAt }: Pick<Session, "user" | "createdAt">,
+      password: string,
+      client: ClientContext,
+    ): Promise<boolean> {
       if (user.hasPassword) return await checkPassword(user.id, password, client);
       return isFreshSession({ createdAt }, clock.now());
     },
-    setLanguage: (userId, language) => store.setLanguage(userId, language, clock.now()),
-    pushDefaults: async (userId) => readPushDefaults(await store.pushDefaults(userId)),
-    setPushDefaults: (userId, defaults) => store.setPushDefaults(userId, writePushDefaults(defaults), clock.now()),
-    unconfirmedEmail: (userId) => store.unconfirmedEmail(userId),
+    /** @param language the tag of one; null: the browser's. */
+    setLanguage: (userId: number, language: string | null): Promise<void> =>
+      store.setLanguage(userId, language, clock.now()),
+    /** Numbers in it were in range when they were stored; settings may have changed since. */
+    pushDefaults: async (userId: number): Promise<PushDefaults> => readPushDefaults(await store.pushDefaults(userId)),
+    setPushDefaults: (userId: number, defaults: PushDefaults): Promise<void> =>
+      store.setPushDefaults(userId, writePushDefaults(defaults), clock.now()),
+    /** The address that waits for its owner to confirm it; null: none does. */
+    unconfirmedEmail: (userId: number): Promise<string | null> => store.unconfirmedEmail(userId),
   };
 }
 

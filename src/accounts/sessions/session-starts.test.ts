@@ -1,33 +1,21 @@
 import { describe, expect, it } from "vitest";
-import {
-  clientAt,
-  giveSomePasskey,
-  makeTestAccounts,
-  makeUser,
-  openSettings,
-  startOfTests,
-} from "../../../test/support/accounts.ts";
+import { clientAt, giveSomePasskey, makeTestAccounts, makeUser, startOfTests } from "../../../test/support/accounts.ts";
 import { changeRows } from "../../../test/support/engine-database.ts";
 import { minuteMs } from "../../base/clock.ts";
 import { systemRandom } from "../../base/random.ts";
 import { createSessionStore } from "../store/sessions.ts";
-import { createSessions } from "./sessions.ts";
+import { createSessionStarts } from "./sessions.ts";
 
-/** One user with a second factor, and the starts of sessions as the other doors of the room use them. */
+/** One user with a second factor, and `createSessionStarts` with a stub of the known clients. */
 async function makeWorld() {
   const world = makeTestAccounts();
   const ada = await makeUser(world.accounts);
   await giveSomePasskey(world.db, ada);
   const noted: number[] = [];
-  const starts = createSessions({
+  const starts = createSessionStarts({
     store: createSessionStore(world.db),
     knownClients: { note: async (_tx, user) => void noted.push(user.id) },
-    clock: { now: () => startOfTests },
     random: systemRandom,
-    settings: openSettings,
-    onUseNotRecorded: (of, error) => {
-      throw new Error(`The use of a ${of} was not recorded.`, { cause: error });
-    },
   });
   const waiting = (await starts.start(ada, clientAt("c"), startOfTests)) ?? "";
   return { ...world, ada, starts, noted, waiting, client: clientAt("c") };

@@ -105,8 +105,8 @@ describe("sessions", () => {
       adas.push(await startSession(accounts));
       advance(1);
     }
-    const standing = await Promise.all(adas.map((token) => accounts.authenticateSession(token)));
-    expect(standing.map((user) => user !== undefined)).toEqual([false, false, ...Array(50).fill(true)]);
+    const current = await Promise.all(adas.map((token) => accounts.authenticateSession(token)));
+    expect(current.map((user) => user !== undefined)).toEqual([false, false, ...Array(50).fill(true)]);
     expect(await accounts.authenticateSession(eves)).toBeDefined();
   });
 

@@ -1,4 +1,4 @@
-import { type Clock, dayMs, minuteMs, secondMs } from "../../base/clock.ts";
+import { dayMs, minuteMs, secondMs } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import { digest, keyedDigest } from "../../crypto/digests.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
@@ -10,97 +10,91 @@ import type { SessionStore } from "../store/sessions.ts";
 import type { KnownClients } from "./known-clients.ts";
 
 const lifetimeMs = 14 * dayMs;
-/** Half signed in: long enough to fetch the telephone, too short to be worth stealing. */
+/** For a session that waits for its second factor: enough time to fetch a phone, too short to be worth stealing. */
 const waitingMs = 10 * minuteMs;
-/** Signing in again and again ends one's own oldest sessions instead of filling the store. */
+/** Signing in repeatedly ends the user's own oldest sessions instead of filling the database. */
 const perUserMax = 50;
 const tokenShape = /^[A-Za-z0-9_-]{43}$/;
 
-interface Deps {
-  readonly store: SessionStore;
-  readonly knownClients: Pick<KnownClients, "note">;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly settings: AccountsDeps["settings"];
-  readonly onUseNotRecorded: AccountsDeps["onUseNotRecorded"];
-}
-
-export interface Sessions {
-  signOut(sessionToken: string): Promise<void>;
-  /** undefined: unknown, ended, idle for too long, of a disabled user, or nobody may sign in here. */
-  authenticateSession(sessionToken: string): Promise<Session | undefined>;
-  /** Those that work, last seen first. */
-  listSessions(userId: number): Promise<readonly ListedSession[]>;
-  /** false: no such session of that user. */
-  endSession(userId: number, sessionId: number): Promise<boolean>;
-  /** Sign out everywhere else. @param keptId the session that asks for it. */
-  endOtherSessions(userId: number, keptId: number): Promise<void>;
-  /** For the sweeper: removes at most `sessionsMax` sessions that have run out. @returns how many. */
-  removeExpiredSessions(sessionsMax: number): Promise<number>;
-}
-
-/** A guard that is asked inside the transaction that starts the session, and what must happen together with the start. */
+/** A precondition that is checked in the transaction that starts the session. */
 export type Guard = (tx: Transaction) => Promise<boolean>;
-
-/**
- * The one way sessions begin, for whatever lets people in. Each gives a new token, so that one fixed beforehand by
- * somebody else never becomes valid; undefined: the user is gone or disabled by now, or a guard did not hold. A complete
- * session notes its place (known-clients.ts) in the same transaction.
- */
-export interface SessionStarts {
-  /**
-   * One that waits for the second factor when the user has one.
-   */
-  start(user: Pick<User, "id">, client: ClientContext, now: number, provided?: Guard): Promise<string | undefined>;
-  /**
-   * One whose user has shown everything.
-   * @param replacesToken of the session that waited: it ends in the same transaction, and had to be there still.
-   * @param provided as in `start`; what it writes stays also when it says false.
-   */
-  startComplete(
-    user: Pick<User, "id">,
-    client: ClientContext,
-    now: number,
-    replacesToken?: string,
-    provided?: Guard,
-  ): Promise<string | undefined>;
-}
 
 const always: Guard = async () => true;
 
-export function createSessions(deps: Deps): SessionStarts & { readonly door: Sessions } {
-  return { ...sessionStarts(deps), door: sessionDoor(deps) };
-}
+export type Sessions = ReturnType<typeof createSessions>;
+export type SessionStarts = ReturnType<typeof createSessionStarts>;
 
-function sessionStarts({ store, knownClients, random }: Deps): SessionStarts {
+/**
+ * The only way to start sessions. Each one gets a new token, so that an attacker cannot plant a token beforehand. A
+ * complete session remembers its client (known-clients.ts) in the same transaction.
+ */
+export function createSessionStarts({
+  store,
+  knownClients,
+  random,
+}: {
+  readonly store: SessionStore;
+  readonly knownClients: Pick<KnownClients, "note">;
+  readonly random: Random;
+}) {
   type Start = Pick<Parameters<SessionStore["insertSession"]>[0], "complete" | "replaces" | "provided">;
 
-  async function start(
+  async function insert(
     user: Pick<User, "id">,
     client: ClientContext,
     now: number,
-    more: Start,
+    start: Start,
   ): Promise<string | undefined> {
     const token = makeOpaqueToken(random);
     const started = await store.insertSession({
-      ...{ digest: digest(token), userId: user.id, client, now, perUserMax },
-      ...more,
+      digest: digest(token),
+      userId: user.id,
+      client,
+      now,
+      perUserMax,
+      ...start,
       onComplete: (tx, fresh) => knownClients.note(tx, fresh, client, now),
     });
     return started ? token : undefined;
   }
 
   return {
-    start: (user, client, now, provided = always) =>
-      start(user, client, now, { complete: false, replaces: null, provided }),
-    startComplete(user, client, now, replacesToken, provided = always) {
+    /**
+     * Starts a session, which waits for the second factor if the user has one.
+     * @returns its token; undefined: the user is gone or disabled by now, or `provided` returned false.
+     */
+    start: (
+      user: Pick<User, "id">,
+      client: ClientContext,
+      now: number,
+      provided: Guard = always,
+    ): Promise<string | undefined> => insert(user, client, now, { complete: false, replaces: null, provided }),
+
+    /**
+     * Starts a session for a user who has already shown every factor.
+     * @param replacesToken the session that waited for the factor: it must still exist, and ends in the same transaction.
+     * @param provided what it writes is kept even when it returns false.
+     * @returns as `start`.
+     */
+    startComplete(
+      user: Pick<User, "id">,
+      client: ClientContext,
+      now: number,
+      replacesToken?: string,
+      provided: Guard = always,
+    ): Promise<string | undefined> {
       const replaces = replacesToken === undefined ? null : { digest: digest(replacesToken), since: now - waitingMs };
-      return start(user, client, now, { complete: true, replaces, provided });
+      return insert(user, client, now, { complete: true, replaces, provided });
     },
   };
 }
 
-function sessionDoor({ store, clock, settings, onUseNotRecorded }: Deps): Sessions {
+export function createSessions({
+  store,
+  clock,
+  settings,
+  onUseNotRecorded,
+}: Pick<AccountsDeps, "clock" | "settings" | "onUseNotRecorded"> & { readonly store: SessionStore }) {
   const idleMs = settings.sessionTimeoutSeconds * secondMs;
   const lastUse = createLastUse<string>({
     intervalMs: Math.min(minuteMs, idleMs / 4),
@@ -109,11 +103,12 @@ function sessionDoor({ store, clock, settings, onUseNotRecorded }: Deps): Sessio
   });
 
   return {
-    async signOut(sessionToken) {
+    async signOut(sessionToken: string): Promise<void> {
       if (tokenShape.test(sessionToken)) await store.deleteSession(digest(sessionToken));
     },
 
-    async authenticateSession(sessionToken) {
+    /** @returns undefined: unknown, ended, idle for too long, of a disabled user, or signing in is disabled. */
+    async authenticateSession(sessionToken: string): Promise<Session | undefined> {
       if (settings.loginsDisabled || !tokenShape.test(sessionToken)) return undefined;
       const now = clock.now();
       const tokenDigest = digest(sessionToken);
@@ -127,17 +122,24 @@ function sessionDoor({ store, clock, settings, onUseNotRecorded }: Deps): Sessio
       return { ...session, formToken };
     },
 
-    listSessions(userId) {
+    /** The valid ones, last seen first. */
+    listSessions(userId: number): Promise<readonly ListedSession[]> {
       const now = clock.now();
       return store.listSessions(userId, now - idleMs, now - lifetimeMs);
     },
 
-    endSession: async (userId, sessionId) =>
+    /** @returns false: the user has no such session. */
+    endSession: async (userId: number, sessionId: number): Promise<boolean> =>
       Number.isSafeInteger(sessionId) && (await store.deleteSessionOf(userId, sessionId)),
 
-    endOtherSessions: (userId, keptId) => store.deleteOtherSessions(userId, keptId),
+    /** Signs the user out everywhere but in the session `keptId`. */
+    endOtherSessions: (userId: number, keptId: number) => store.deleteOtherSessions(userId, keptId),
 
-    // Use is no longer recorded once a session is refused, so those over their lifetime become idle ones too.
-    removeExpiredSessions: (sessionsMax) => store.deleteSessionsSeenBefore(clock.now() - idleMs, sessionsMax),
+    /**
+     * For the cleanup job. A refused session records no further use, so sessions past their lifetime become idle as well.
+     * @returns how many were removed, at most `sessionsMax`.
+     */
+    removeExpiredSessions: (sessionsMax: number): Promise<number> =>
+      store.deleteSessionsSeenBefore(clock.now() - idleMs, sessionsMax),
   };
 }

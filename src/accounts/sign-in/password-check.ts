@@ -98,19 +98,7 @@ export interface SignInAttempt {
   readonly isKnownClient: boolean;
 }
 
-export interface SignInThrottle {
-  /**
-   * Counts the attempt before it is made, so that parallel guesses gain nothing. What counts for everybody belongs to
-   * one client: a stranger's guesses slow the stranger alone. Beside it stands a wide bound for one account, against
-   * guesses from thousands of addresses at once. A place that the account was used from passes it by and never fills it,
-   * so such guesses cannot keep its owner out; at a new place the owner can come in by a reset of the password, which
-   * makes the place a known one.
-   * @throws AppError too_many_requests; the refused attempt is not counted.
-   */
-  charge(attempt: SignInAttempt, now: number): Promise<{ refund(): Promise<void> }>;
-}
-
-export function createSignInThrottle(sizes: SignInLimits, limits: Limits): SignInThrottle {
+export function createSignInThrottle(sizes: SignInLimits, limits: Limits) {
   const { windowMs, rememberedMax } = sizes;
   const make = (name: string, max: number, length = windowMs): Counter =>
     limits.inWindows({ name, max, windowMs: length, rememberedMax });
@@ -119,7 +107,15 @@ export function createSignInThrottle(sizes: SignInLimits, limits: Limits): SignI
   const accounts = make("sign-in e-mail", sizes.perAccountMax, sizes.accountWindowMs);
 
   return {
-    async charge({ client, email, isKnownClient }, now) {
+    /**
+     * Counts the attempt before it is made, so that parallel guesses gain nothing. What counts for everybody belongs to
+     * one client: a stranger's guesses slow the stranger alone. Beside it stands a wide bound for one account, against
+     * guesses from thousands of addresses at once. A place that the account was used from passes it by and never fills it,
+     * so such guesses cannot keep its owner out; at a new place the owner can come in by a reset of the password, which
+     * makes the place a known one.
+     * @throws AppError too_many_requests; the refused attempt is not counted.
+     */
+    async charge({ client, email, isKnownClient }: SignInAttempt, now: number): Promise<{ refund(): Promise<void> }> {
       const counted = [
         [clients, client],
         [pairs, `${client} ${email}`],

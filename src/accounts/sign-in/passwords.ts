@@ -16,33 +16,6 @@ export function isFreshSession({ createdAt }: Pick<Session, "createdAt">, now: n
   return Math.abs(now - createdAt) <= freshSessionMs;
 }
 
-export interface Passwords {
-  /**
-   * Asks for the password again, before something that a borrowed session must not do.
-   * @returns false also for an account that has none. @throws AppError too_many_requests, unavailable.
-   */
-  checkPassword(userId: number, password: string, client: ClientContext): Promise<boolean>;
-  /**
-   * Ends all sessions but `keepSessionId`, voids every mailed link and tells the owner by mail. Somebody who has no
-   * password, because he signs in elsewhere, sets a first one with `current` "": from a session that began at most ten
-   * minutes ago ("sign_in_again" otherwise), so that a session left open gives nobody a way in that stays.
-   * @throws AppError too_many_requests, unavailable.
-   */
-  changePassword(change: {
-    userId: number;
-    current: string;
-    password: string;
-    keepSessionId: number;
-    client: ClientContext;
-  }): Promise<"changed" | "wrong_password" | "sign_in_again" | PasswordProblem>;
-  /** For operators. Ends all sessions of the user. @param together written with the change. */
-  setPassword(
-    userId: number,
-    password: string,
-    together?: InTransaction,
-  ): Promise<"changed" | "unknown_user" | PasswordProblem>;
-}
-
 interface Deps {
   readonly store: PasswordStore;
   readonly clock: Clock;
@@ -51,14 +24,38 @@ interface Deps {
   readonly outbox: Outbox;
 }
 
-export function createPasswords({ store, clock, argon2, check, outbox }: Deps): Passwords {
+export type Passwords = ReturnType<typeof createPasswords>;
+
+export function createPasswords({ store, clock, argon2, check, outbox }: Deps) {
   return {
-    async checkPassword(userId, password, client) {
+    /**
+     * Asks for the password again, before something that a borrowed session must not do.
+     * @returns false also for an account that has none. @throws AppError too_many_requests, unavailable.
+     */
+    async checkPassword(userId: number, password: string, client: ClientContext): Promise<boolean> {
       const account = await store.findPassword(userId);
       return check({ email: account?.user.email, account, password, client }, clock.now());
     },
 
-    async changePassword({ userId, current, password, keepSessionId, client }) {
+    /**
+     * Ends all sessions but `keepSessionId`, voids every mailed link and tells the owner by mail. Somebody who has no
+     * password, because he signs in elsewhere, sets a first one with `current` "": from a session that began at most ten
+     * minutes ago ("sign_in_again" otherwise), so that a session left open gives nobody a way in that stays.
+     * @throws AppError too_many_requests, unavailable.
+     */
+    async changePassword({
+      userId,
+      current,
+      password,
+      keepSessionId,
+      client,
+    }: {
+      userId: number;
+      current: string;
+      password: string;
+      keepSessionId: number;
+      client: ClientContext;
+    }): Promise<"changed" | "wrong_password" | "sign_in_again" | PasswordProblem> {
       const now = clock.now();
       const account = await store.findPassword(userId);
       if (account === undefined) return "wrong_password";
@@ -80,7 +77,12 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps): 
       return isFirst ? "sign_in_again" : "wrong_password";
     },
 
-    async setPassword(userId, password, together) {
+    /** For operators. Ends all sessions of the user. @param together written with the change. */
+    async setPassword(
+      userId: number,
+      password: string,
+      together?: InTransaction,
+    ): Promise<"changed" | "unknown_user" | PasswordProblem> {
       const now = clock.now();
       const account = await store.findPassword(userId);
       if (account === undefined) return "unknown_user";

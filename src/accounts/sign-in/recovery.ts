@@ -17,26 +17,6 @@ import type { UserStore } from "../store/users.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
 import { changedEmail } from "./passwords.ts";
 
-export interface Recovery {
-  /**
-   * A mail with a link that lets its reader choose a new password; earlier such links of the account are void then.
-   * The answer and the work are the same for an e-mail without account. @throws AppError too_many_requests.
-   */
-  requestReset(request: { email: string; language: string; client: ClientContext }): Promise<void>;
-  /** Whether the link of a reset mail still works. */
-  isResettable(token: string): Promise<boolean>;
-  /**
-   * Ends all sessions and voids all links; the e-mail counts as confirmed, and the place as known. Nobody is signed in by
-   * it: the second factor is still asked for. "invalid_link": unknown, used or too old.
-   * @throws AppError unavailable.
-   */
-  resetPassword(request: {
-    token: string;
-    password: string;
-    client: ClientContext;
-  }): Promise<"changed" | "invalid_link" | PasswordProblem>;
-}
-
 interface Deps {
   readonly db: Database;
   readonly users: UserStore;
@@ -54,13 +34,25 @@ interface Deps {
 const nobody = 0;
 const mailLimits = { name: "reset mail", perClientMax: 30, perAddressMax: 5 };
 
-export function createRecovery(deps: Deps): Recovery {
+export function createRecovery(deps: Deps) {
   const { db, users, links, passwords, knownClients, clock, random, argon2, outbox } = deps;
   const throttle = createMailThrottle(mailLimits, deps.limits);
   const since = (now: number) => now - linkLifeMs.reset_password;
 
   return {
-    async requestReset({ email: typed, language, client }) {
+    /**
+     * A mail with a link that lets its reader choose a new password; earlier such links of the account are void then.
+     * The answer and the work are the same for an e-mail without account. @throws AppError too_many_requests.
+     */
+    async requestReset({
+      email: typed,
+      language,
+      client,
+    }: {
+      email: string;
+      language: string;
+      client: ClientContext;
+    }): Promise<void> {
       const now = clock.now();
       const email = normalizeEmail(typed);
       const mayMail = await throttle.charge(client.throttleKey, email ?? "", now);
@@ -84,10 +76,24 @@ export function createRecovery(deps: Deps): Recovery {
       });
     },
 
-    isResettable: async (token) =>
+    /** Whether the link of a reset mail still works. */
+    isResettable: async (token: string): Promise<boolean> =>
       (await links.find(digest(token), "reset_password", since(clock.now()))) !== undefined,
 
-    async resetPassword({ token, password, client }) {
+    /**
+     * Ends all sessions and voids all links; the e-mail counts as confirmed, and the place as known. Nobody is signed in by
+     * it: the second factor is still asked for. "invalid_link": unknown, used or too old.
+     * @throws AppError unavailable.
+     */
+    async resetPassword({
+      token,
+      password,
+      client,
+    }: {
+      token: string;
+      password: string;
+      client: ClientContext;
+    }): Promise<"changed" | "invalid_link" | PasswordProblem> {
       const now = clock.now();
       const tokenDigest = digest(token);
       const link = await links.find(tokenDigest, "reset_password", since(now));

@@ -27,21 +27,25 @@ export interface SignedIn {
   readonly waitsForFactor: boolean;
 }
 
-export interface SignIn {
-  /**
-   * undefined: no such pair; the same work is done for an unknown e-mail. A bcrypt hash that matched is replaced. With
-   * account mails, an account whose e-mail nobody has confirmed is as unknown as one that is not there: whoever signs up
-   * with an address and tries its password next learns nothing of who had it before.
-   * @throws AppError too_many_requests, unavailable.
-   */
-  signIn(request: { email: string; password: string; client: ClientContext }): Promise<SignedIn | undefined>;
-}
-
-export function createSignIn(deps: Deps): SignIn {
+export function createSignIn(deps: Deps) {
   const { store, passwords, clock, argon2, check, settings, startSession } = deps;
 
   return {
-    async signIn({ email, password, client }) {
+    /**
+     * undefined: no such pair; the same work is done for an unknown e-mail. A bcrypt hash that matched is replaced. With
+     * account mails, an account whose e-mail nobody has confirmed is as unknown as one that is not there: whoever signs up
+     * with an address and tries its password next learns nothing of who had it before.
+     * @throws AppError too_many_requests, unavailable.
+     */
+    async signIn({
+      email,
+      password,
+      client,
+    }: {
+      email: string;
+      password: string;
+      client: ClientContext;
+    }): Promise<SignedIn | undefined> {
       if (settings.loginsDisabled) return undefined;
       const now = clock.now();
       const address = normalizeEmail(email);

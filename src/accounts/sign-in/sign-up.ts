@@ -32,24 +32,6 @@ export type SignUpOutcome =
   /** There is no user yet: the first one is an administrator, and comes by the first run. */
   | { readonly outcome: "first_run" };
 
-export interface Registration {
-  /**
-   * With account mails, the account waits for its confirmation; an e-mail that is taken gets the same answer for the
-   * same work, and its owner a mail. "taken" is a problem only without account mails.
-   * @param request.language of the page: the mail's, and the account's own from then on.
-   * @throws AppError forbidden (nobody may sign up), too_many_requests, unavailable.
-   */
-  signUp(request: { email: string; password: string; language: string; client: ClientContext }): Promise<SignUpOutcome>;
-  /** Another confirmation mail, if that account waits for one. Nobody is told whether. @throws too_many_requests. */
-  requestConfirmation(request: { email: string; language: string; client: ClientContext }): Promise<void>;
-  /** Whether the link of a confirmation mail still works. */
-  isConfirmable(token: string): Promise<boolean>;
-  /** @returns whose account it is; undefined: the link is unknown, used, void or too old. */
-  confirmAccount(token: string): Promise<number | undefined>;
-  /** For the sweeper: what nobody confirmed within a week. @returns how many links went, at most `linksMax`. */
-  removeAbandonedLinks(linksMax: number): Promise<number>;
-}
-
 interface Deps {
   readonly db: Database;
   readonly users: UserStore;
@@ -66,7 +48,7 @@ interface Deps {
 const mailLimits = { name: "sign-up mail", perClientMax: 100, perAddressMax: 5 };
 const abandonedAfterMs = 7 * linkLifeMs.confirm_account;
 
-export function createRegistration(deps: Deps): Registration {
+export function createRegistration(deps: Deps) {
   const { db, users, links, clock, random, argon2, settings, outbox } = deps;
   const throttle = createMailThrottle(mailLimits, deps.limits);
 
@@ -106,15 +88,15 @@ export function createRegistration(deps: Deps): Registration {
   function apply(applicant: Applicant): Promise<"mail_sent" | "first_run"> {
     const { email, language, passwordHash, mayMail, now } = applicant;
     return db.writeSerialized("accounts", async (tx) => {
-      if (!(await users.isInhabited(tx))) return "first_run";
+      if (!(await users.hasAnyUser(tx))) return "first_run";
       if (!mayMail) {
         await writeNothing(tx, 1);
         return "mail_sent";
       }
       const user = await getAccount(tx, applicant);
-      const isLivedIn = await users.hasSignedIn(tx, user.id);
+      const hasSignedIn = await users.hasSignedIn(tx, user.id);
       // An account that somebody has lived in since before mails were on is no pending sign-up: its password stays.
-      if (user.confirmedAt === null && user.disabledAt === null && !isLivedIn) {
+      if (user.confirmedAt === null && user.disabledAt === null && !hasSignedIn) {
         // Whoever signed up with this e-mail before did not prove it. Each sign-up has a link of its own, and the account
         // gets the password of the one whose mail is used: a stranger who was first has set nothing.
         await putConfirmation(deps, tx, user, { language, passwordHash, now });
@@ -130,7 +112,7 @@ export function createRegistration(deps: Deps): Registration {
   async function enter(applicant: Applicant, client: ClientContext): Promise<SignUpOutcome> {
     const { email, passwordHash, language, now } = applicant;
     const made = await db.writeSerialized("accounts", async (tx) => {
-      if (!(await users.isInhabited(tx))) return "first_run";
+      if (!(await users.hasAnyUser(tx))) return "first_run";
       const user = { email, passwordHash, admin: false, confirmed: false, language, now };
       return (await users.insert(tx, user)) ?? "taken";
     });
@@ -142,7 +124,23 @@ export function createRegistration(deps: Deps): Registration {
   }
 
   return {
-    async signUp({ email: typed, password, language, client }) {
+    /**
+     * With account mails, the account waits for its confirmation; an e-mail that is taken gets the same answer for the
+     * same work, and its owner a mail. "taken" is a problem only without account mails.
+     * @param request.language of the page: the mail's, and the account's own from then on.
+     * @throws AppError forbidden (nobody may sign up), too_many_requests, unavailable.
+     */
+    async signUp({
+      email: typed,
+      password,
+      language,
+      client,
+    }: {
+      email: string;
+      password: string;
+      language: string;
+      client: ClientContext;
+    }): Promise<SignUpOutcome> {
       if (settings.signupsDisabled || settings.loginsDisabled)
         throw new AppError("forbidden", "Nobody can sign up here.");
       const now = clock.now();
@@ -157,7 +155,16 @@ export function createRegistration(deps: Deps): Registration {
       return settings.emails ? { outcome: await apply(applicant) } : enter(applicant, client);
     },
 
-    async requestConfirmation({ email: typed, language, client }) {
+    /** Another confirmation mail, if that account waits for one. Nobody is told whether. @throws too_many_requests. */
+    async requestConfirmation({
+      email: typed,
+      language,
+      client,
+    }: {
+      email: string;
+      language: string;
+      client: ClientContext;
+    }): Promise<void> {
       const now = clock.now();
       const email = normalizeEmail(typed);
       const mayMail = await throttle.charge(client.throttleKey, email ?? "", now);
@@ -173,10 +180,12 @@ export function createRegistration(deps: Deps): Registration {
       });
     },
 
-    isConfirmable: async (token) =>
+    /** Whether the link of a confirmation mail still works. */
+    isConfirmable: async (token: string): Promise<boolean> =>
       (await links.find(digest(token), "confirm_account", clock.now() - linkLifeMs.confirm_account)) !== undefined,
 
-    confirmAccount(token) {
+    /** @returns whose account it is; undefined: the link is unknown, used, void or too old. */
+    confirmAccount(token: string): Promise<number | undefined> {
       const now = clock.now();
       return db.writeSerialized("accounts", async (tx) => {
         const since = now - linkLifeMs.confirm_account;
@@ -186,22 +195,10 @@ export function createRegistration(deps: Deps): Registration {
       });
     },
 
-    removeAbandonedLinks: (linksMax) => links.removeAbandoned(clock.now() - abandonedAfterMs, linksMax),
+    /** For the sweeper: what nobody confirmed within a week. @returns how many links went, at most `linksMax`. */
+    removeAbandonedLinks: (linksMax: number): Promise<number> =>
+      links.removeAbandoned(clock.now() - abandonedAfterMs, linksMax),
   };
-}
-
-export interface OwnConfirmation {
-  /**
-   * Mails a link by which the signed-in user confirms their e-mail, whether accounts get mails here or not.
-   * @param request.language of a user who has chosen none.
-   * @returns "not_waiting": it is confirmed already, or another one by now.
-   * @throws AppError forbidden (no mails leave here), too_many_requests, unavailable.
-   */
-  requestOwnConfirmation(request: {
-    user: Pick<User, "id" | "email">;
-    language: string;
-    client: ClientContext;
-  }): Promise<"sent" | "not_waiting">;
 }
 
 interface Deps {
@@ -221,7 +218,7 @@ interface Deps {
 const perHourMax = { client: 100, user: 5, address: 5 };
 const rememberedMax = 20_000;
 
-export function createOwnConfirmation(deps: Deps): OwnConfirmation {
+export function createOwnConfirmation(deps: Deps) {
   const { db, users, clock, requestedOutbox: outbox, limits } = deps;
   const counterOf = (of: keyof typeof perHourMax) =>
     limits.inWindows({
@@ -242,7 +239,21 @@ export function createOwnConfirmation(deps: Deps): OwnConfirmation {
   }
 
   return {
-    async requestOwnConfirmation({ user: { id, email }, language, client }) {
+    /**
+     * Mails a link by which the signed-in user confirms their e-mail, whether accounts get mails here or not.
+     * @param request.language of a user who has chosen none.
+     * @returns "not_waiting": it is confirmed already, or another one by now.
+     * @throws AppError forbidden (no mails leave here), too_many_requests, unavailable.
+     */
+    async requestOwnConfirmation({
+      user: { id, email },
+      language,
+      client,
+    }: {
+      user: Pick<User, "id" | "email">;
+      language: string;
+      client: ClientContext;
+    }): Promise<"sent" | "not_waiting"> {
       if (!outbox.open) throw new AppError("forbidden", "This server sends no mails.");
       const now = clock.now();
       await charge(client.throttleKey, { id, email }, now);

@@ -36,26 +36,6 @@ export type LinkOutcome =
   | { readonly is: "linked_elsewhere" }
   | { readonly is: "invalid" };
 
-export interface Identities {
-  /** undefined: nothing waits to be confirmed in this browser. @throws AppError not_found: no single sign-on here. */
-  findLinkToConfirm(stepToken: string | undefined, session: Session | null): Promise<LinkToConfirm | undefined>;
-  /** The only way an identity becomes part of an account that was there before. @throws AppError too_many_requests, unavailable, not_found. */
-  confirmLink(request: {
-    stepToken: string | undefined;
-    password: string;
-    session: Session | null;
-    client: ClientContext;
-  }): Promise<LinkOutcome>;
-  /** Of former providers too; the newest first. */
-  listIdentities(userId: number): Promise<readonly Identity[]>;
-  /** All of them, of former providers too. @throws AppError too_many_requests, unavailable, not_found. */
-  unlinkIdentities(request: {
-    userId: number;
-    password: string;
-    client: ClientContext;
-  }): Promise<"unlinked" | "wrong_password" | "only_way_in">;
-}
-
 interface Deps {
   readonly db: Pick<Database, "writeSerialized">;
   readonly clock: Clock;
@@ -69,17 +49,32 @@ interface Deps {
   readonly startSession: SessionStarts["start"];
 }
 
-export function createIdentities(deps: Deps): Identities {
+export function createIdentities(deps: Deps) {
   const { db, clock, identities, passwords, check } = deps;
   return {
-    async findLinkToConfirm(stepToken, session) {
+    /** undefined: nothing waits to be confirmed in this browser. @throws AppError not_found: no single sign-on here. */
+    async findLinkToConfirm(
+      stepToken: string | undefined,
+      session: Session | null,
+    ): Promise<LinkToConfirm | undefined> {
       const waiting = await findWaiting(stepToken, deps);
       if (waiting === undefined) return undefined;
       const { step, user } = waiting;
       return { accountEmail: user.email, providerEmail: step.email, by: proofNeeded(step, user, session) };
     },
 
-    async confirmLink({ stepToken, password, session, client }) {
+    /** The only way an identity becomes part of an account that was there before. @throws AppError too_many_requests, unavailable, not_found. */
+    async confirmLink({
+      stepToken,
+      password,
+      session,
+      client,
+    }: {
+      stepToken: string | undefined;
+      password: string;
+      session: Session | null;
+      client: ClientContext;
+    }): Promise<LinkOutcome> {
       const waiting = await findWaiting(stepToken, deps);
       if (waiting === undefined || stepToken === undefined) return { is: "invalid" };
       const { step, user, account } = waiting;
@@ -94,9 +89,19 @@ export function createIdentities(deps: Deps): Identities {
       return session?.user.id === user.id ? linkInSession(request, deps) : signInAndLink(request, deps);
     },
 
-    listIdentities: (userId) => identities.listIdentities(userId),
+    /** Of former providers too; the newest first. */
+    listIdentities: (userId: number): Promise<readonly Identity[]> => identities.listIdentities(userId),
 
-    async unlinkIdentities({ userId, password, client }) {
+    /** All of them, of former providers too. @throws AppError too_many_requests, unavailable, not_found. */
+    async unlinkIdentities({
+      userId,
+      password,
+      client,
+    }: {
+      userId: number;
+      password: string;
+      client: ClientContext;
+    }): Promise<"unlinked" | "wrong_password" | "only_way_in"> {
       openProvider(deps);
       const account = await passwords.findPassword(userId);
       if (account === undefined || !account.user.hasPassword) return "only_way_in";
@@ -138,7 +143,7 @@ interface LinkRequest {
 }
 
 async function linkInSession(request: LinkRequest, deps: Deps): Promise<LinkOutcome> {
-  const result = await deps.db.writeSerialized("accounts", linkUnit({ ...request, factorShown: true }, deps));
+  const result = await deps.db.writeSerialized("accounts", linkInTransaction({ ...request, factorShown: true }, deps));
   if (result === "linked") return { is: "linked", sessionToken: null, next: request.step.next };
   return { is: result === "taken" ? "linked_elsewhere" : "invalid" };
 }
@@ -150,7 +155,7 @@ async function signInAndLink(request: LinkRequest, deps: Deps): Promise<LinkOutc
     const sessionToken = await deps.startSession(user, client, now, proven);
     return sessionToken === undefined ? { is: "invalid" } : { is: "waits_for_factor", sessionToken };
   }
-  const link = linkUnit({ ...request, factorShown: false }, deps);
+  const link = linkInTransaction({ ...request, factorShown: false }, deps);
   const done: { result: LinkResult } = { result: "refused" };
   const sessionToken = await deps.startSession(user, client, now, async (tx) => {
     done.result = await link(tx);
@@ -163,7 +168,7 @@ async function signInAndLink(request: LinkRequest, deps: Deps): Promise<LinkOutc
 type LinkResult = "linked" | "taken" | "refused";
 
 /** @returns what uses the step up, links, and tells the owner, in a transaction of the accounts' turn. */
-function linkUnit(
+function linkInTransaction(
   request: LinkRequest & { readonly factorShown: boolean },
   deps: Deps,
 ): (tx: Transaction) => Promise<LinkResult> {

@@ -42,17 +42,6 @@ export interface StepToConfirm {
 
 export type SignOnStep = StepOnTheWay | StepToConfirm;
 
-export interface SignOnSteps {
-  /** @returns the token that the browser keeps. @throws AppError unavailable: too many are on their way. */
-  keep(step: SignOnStep, client: string, now: number): Promise<string>;
-  /** undefined: unknown, used or over. */
-  find(token: string | undefined, now: number): Promise<SignOnStep | undefined>;
-  /** True for one caller only. */
-  take(writing: WriteConnection, token: string, now: number): Promise<boolean>;
-  /** @returns how many. */
-  removeExpired(now: number, stepsMax: number): Promise<number>;
-}
-
 const contextOf = (stepDigest: Buffer) => `sign_on_steps:step:${stepDigest.toString("hex")}`;
 
 /** For whoever seals anew what lies sealed. */
@@ -63,14 +52,17 @@ export const signOnStepColumn: SealedColumn = {
   contextOf: (id) => contextOf(Buffer.from(typeof id === "number" ? [] : id)),
 };
 
+export type SignOnSteps = ReturnType<typeof createSignOnSteps>;
+
 export function createSignOnSteps(deps: {
   readonly store: SignOnStepStore;
   readonly keyring: () => Keyring;
   readonly random: Random;
-}): SignOnSteps {
+}) {
   const { store, keyring, random } = deps;
   return {
-    async keep(step, client, now) {
+    /** @returns the token that the browser keeps. @throws AppError unavailable: too many are on their way. */
+    async keep(step: SignOnStep, client: string, now: number): Promise<string> {
       const token = makeOpaqueToken(random);
       const stepDigest = digest(token);
       const sealed = keyring().seal(contextOf(stepDigest), Buffer.from(JSON.stringify(step), "utf8"));
@@ -81,15 +73,20 @@ export function createSignOnSteps(deps: {
       if (!kept) throw unavailable("Too many people are signing in at the provider.", retrySeconds);
       return token;
     },
-    async find(token, now) {
+    /** undefined: unknown, used or over. */
+    async find(token: string | undefined, now: number): Promise<SignOnStep | undefined> {
       if (token === undefined || !tokenShape.test(token)) return undefined;
       const stepDigest = digest(token);
       const sealed = await store.findStep(stepDigest, now - signOnStepMs);
       const opened = sealed === undefined ? undefined : keyring().open(contextOf(stepDigest), sealed);
       return opened === undefined ? undefined : readStep(JSON.parse(opened.toString("utf8")));
     },
-    take: (writing, token, now) => store.takeStep(writing, digest(token), now - signOnStepMs),
-    removeExpired: (now, stepsMax) => store.deleteStepsBefore(now - signOnStepMs, stepsMax),
+    /** True for one caller only. */
+    take: (writing: WriteConnection, token: string, now: number): Promise<boolean> =>
+      store.takeStep(writing, digest(token), now - signOnStepMs),
+    /** @returns how many. */
+    removeExpired: (now: number, stepsMax: number): Promise<number> =>
+      store.deleteStepsBefore(now - signOnStepMs, stepsMax),
   };
 }
 

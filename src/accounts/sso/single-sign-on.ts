@@ -35,30 +35,6 @@ export type SignOnOutcome =
   /** Another browser, too late, a second time, or an answer that does not hold; `error` for the log. */
   | { readonly is: "invalid"; readonly error: unknown };
 
-export interface SingleSignOn {
-  /**
-   * @param request.next a path of ours. `linkTo`: whoever is signed in and wants to add this way in; null: to sign in.
-   * @throws AppError not_found: there is no single sign-on here; unavailable: the provider cannot be asked.
-   */
-  beginSignOn(request: {
-    next: string | null;
-    linkTo: Session | null;
-    client: ClientContext;
-  }): Promise<{ readonly url: string; readonly stepToken: string }>;
-  /**
-   * @param request.query what came back from the provider, without `?`. `session`: of whoever is signed in already.
-   * @throws AppError as `beginSignOn`.
-   */
-  completeSignOn(request: {
-    stepToken: string | undefined;
-    query: string;
-    session: Session | null;
-    client: ClientContext;
-  }): Promise<SignOnOutcome>;
-  /** For the timetable: forgets at most `stepsMax` steps that are over. @returns how many. */
-  removeExpiredSignOnSteps(stepsMax: number): Promise<number>;
-}
-
 interface Deps {
   readonly db: Pick<Database, "autocommit">;
   readonly clock: Clock;
@@ -71,12 +47,24 @@ interface Deps {
   readonly startSession: SessionStarts["start"];
 }
 
-export function createSingleSignOn(deps: Deps): SingleSignOn {
+export function createSingleSignOn(deps: Deps) {
   const { db, clock, random, steps } = deps;
   const invalid = { is: "invalid", error: undefined } as const;
 
   return {
-    async beginSignOn({ next, linkTo, client }) {
+    /**
+     * @param request.next a path of ours. `linkTo`: whoever is signed in and wants to add this way in; null: to sign in.
+     * @throws AppError not_found: there is no single sign-on here; unavailable: the provider cannot be asked.
+     */
+    async beginSignOn({
+      next,
+      linkTo,
+      client,
+    }: {
+      next: string | null;
+      linkTo: Session | null;
+      client: ClientContext;
+    }): Promise<{ readonly url: string; readonly stepToken: string }> {
       const provider = openProvider(deps);
       const make = () => makeOpaqueToken(random);
       const secrets = { state: make(), nonce: make(), verifier: make() };
@@ -85,7 +73,21 @@ export function createSingleSignOn(deps: Deps): SingleSignOn {
       return { url, stepToken: await steps.keep(step, client.throttleKey, clock.now()) };
     },
 
-    async completeSignOn({ stepToken, query, session, client }) {
+    /**
+     * @param request.query what came back from the provider, without `?`. `session`: of whoever is signed in already.
+     * @throws AppError as `beginSignOn`.
+     */
+    async completeSignOn({
+      stepToken,
+      query,
+      session,
+      client,
+    }: {
+      stepToken: string | undefined;
+      query: string;
+      session: Session | null;
+      client: ClientContext;
+    }): Promise<SignOnOutcome> {
       const provider = openProvider(deps);
       const step = await steps.find(stepToken, clock.now());
       // A wrong state leaves the step as it is: some other site has sent the browser here, not the provider.
@@ -98,7 +100,8 @@ export function createSingleSignOn(deps: Deps): SingleSignOn {
       return session?.user.id === linkTo ? askToLink(answer.claims, linkTo, client, deps) : invalid;
     },
 
-    removeExpiredSignOnSteps: (stepsMax) => steps.removeExpired(clock.now(), stepsMax),
+    /** For the timetable: forgets at most `stepsMax` steps that are over. @returns how many. */
+    removeExpiredSignOnSteps: (stepsMax: number): Promise<number> => steps.removeExpired(clock.now(), stepsMax),
   };
 }
 

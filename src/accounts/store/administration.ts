@@ -5,18 +5,6 @@ import type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from
 import { endSessions } from "./sessions.ts";
 import { toUser, type UserRow, userColumns } from "./users.ts";
 
-export interface AdministrationStore {
-  /** Newest first; `text`: a part of the e-mail, "" for all. `now`: which tokens are in use. */
-  searchUsers(asked: { text: string; now: number; limit: number; offset: number }): Promise<readonly UserSummary[]>;
-  setAdmin(userId: number, admin: boolean, entry: NewEntry): Promise<Change>;
-  setDisabled(userId: number, disabled: boolean, entry: NewEntry): Promise<Change>;
-  /** The account with everything that belongs to it in this room. */
-  deleteUser(userId: number, now: number, entry: NewEntry | null): Promise<Change>;
-  /** Together with the change that it tells of. */
-  recordInTransaction(tx: Transaction, entry: NewEntry): Promise<void>;
-  listEntries(limit: number, offset: number): Promise<readonly AdminEntry[]>;
-}
-
 export interface NewEntry {
   readonly by: Administrator;
   readonly action: AdminAction;
@@ -63,12 +51,14 @@ const entriesFrom = sql<[limit: number, offset: number], AdminEntry>(
    FROM admin_audit_entries ORDER BY id DESC LIMIT ? OFFSET ?`,
 );
 
-async function recordInTransaction(tx: Transaction, { by, action, subject, now }: NewEntry): Promise<void> {
+async function recordAction(tx: Transaction, { by, action, subject, now }: NewEntry): Promise<void> {
   await tx.run(insertEntry, now, by.userId, by.email, action, subject, by.address);
   await tx.run(trimEntries, entriesMax);
 }
 
-export function createAdministrationStore(db: Database): AdministrationStore {
+export type AdministrationStore = ReturnType<typeof createAdministrationStore>;
+
+export function createAdministrationStore(db: Database) {
   /** The guard is here, inside the write: of two administrators who remove each other at once, one stays. */
   function changeUser(
     userId: number,
@@ -89,7 +79,18 @@ export function createAdministrationStore(db: Database): AdministrationStore {
   }
 
   return {
-    async searchUsers({ text, now, limit, offset }) {
+    /** Newest first; `text`: a part of the e-mail, "" for all. `now`: which tokens are in use. */
+    async searchUsers({
+      text,
+      now,
+      limit,
+      offset,
+    }: {
+      text: string;
+      now: number;
+      limit: number;
+      offset: number;
+    }): Promise<readonly UserSummary[]> {
       const rows = await db.read.all(searchUsers, now, text, limit, offset);
       return rows.map((row) => ({
         user: toUser(row),
@@ -97,29 +98,32 @@ export function createAdministrationStore(db: Database): AdministrationStore {
         tokensInUse: row.tokens_in_use,
       }));
     },
-    setAdmin: (userId, admin, entry) =>
+    setAdmin: (userId: number, admin: boolean, entry: NewEntry): Promise<Change> =>
       changeUser(userId, !admin, async (tx, user) => {
         // Asked for twice, it happened once: the trail tells of changes.
         if (user.admin === admin) return;
         await tx.run(setAdmin, admin ? 1 : 0, entry.now, userId);
-        await recordInTransaction(tx, entry);
+        await recordAction(tx, entry);
       }),
-    setDisabled: (userId, disabled, entry) =>
+    setDisabled: (userId: number, disabled: boolean, entry: NewEntry): Promise<Change> =>
       changeUser(userId, disabled, async (tx, user) => {
         if ((user.disabledAt !== null) === disabled) return;
         await tx.run(setDisabled, disabled ? entry.now : null, entry.now, userId);
         if (disabled) await endSessions(tx, userId, null);
-        await recordInTransaction(tx, entry);
+        await recordAction(tx, entry);
       }),
-    deleteUser: (userId, now, entry) =>
+    /** The account with everything that belongs to it in this room. */
+    deleteUser: (userId: number, now: number, entry: NewEntry | null): Promise<Change> =>
       changeUser(userId, true, async (tx) => {
         // Read by the room of pushes, whose rows know their owner by this number.
         await tx.run(depart, userId, now);
         // Everything else in this room goes with the row (ON DELETE CASCADE).
         await tx.run(removeUser, userId);
-        if (entry !== null) await recordInTransaction(tx, entry);
+        if (entry !== null) await recordAction(tx, entry);
       }),
-    recordInTransaction,
-    listEntries: (limit, offset) => db.read.all(entriesFrom, limit, offset),
+    /** Together with the change that it tells of. */
+    recordAction,
+    listEntries: (limit: number, offset: number): Promise<readonly AdminEntry[]> =>
+      db.read.all(entriesFrom, limit, offset),
   };
 }

@@ -17,25 +17,8 @@ export interface AdoptedAccount {
   readonly lastSignedInAt: number | null;
 }
 
-/** All of it in a transaction of the accounts' turn. */
-export interface AdoptingStore {
-  findId(tx: Transaction, email: string): Promise<number | undefined>;
-  nextUserId(tx: Transaction): Promise<number>;
-  insertUser(tx: Transaction, userId: number, account: AdoptedAccount): Promise<void>;
-  insertTotp(tx: Transaction, userId: number, secretSealed: Buffer, lastStep: number, now: number): Promise<void>;
-  insertCodes(tx: Transaction, userId: number, keySealed: Buffer, digests: readonly Buffer[]): Promise<void>;
-  findTokenHolder(tx: Transaction, digest: Buffer): Promise<number | undefined>;
-  /** Nothing happens where somebody has a token of this digest. */
-  insertToken(tx: Transaction, userId: number, digest: Buffer, now: number): Promise<void>;
-  /** undefined: the account is gone. */
-  findStanding(tx: Transaction, userId: number): Promise<Standing | undefined>;
-  /** Of somebody who has none. */
-  setFirstPassword(tx: Transaction, userId: number, passwordHash: string): Promise<void>;
-  setCreatedAt(tx: Transaction, userId: number, createdAt: number): Promise<void>;
-}
-
 /** What somebody can sign in with now. */
-export interface Standing {
+export interface Credentials {
   readonly hasPassword: boolean;
   /** Authenticator app and passkeys together. */
   readonly factors: number;
@@ -45,7 +28,7 @@ export interface Standing {
   readonly codes: number;
 }
 
-interface RawStanding extends Omit<Standing, "hasPassword" | "factors"> {
+interface CredentialsRow extends Omit<Credentials, "hasPassword" | "factors"> {
   readonly hasPassword: number;
   readonly passkeys: number;
 }
@@ -83,7 +66,7 @@ const insertApiToken = sql<
    ON CONFLICT (digest) DO NOTHING`,
 );
 
-const standingOf = sql<[userId: number], RawStanding>(
+const credentialsOf = sql<[userId: number], CredentialsRow>(
   `SELECT CASE WHEN password_hash <> '' THEN 1 ELSE 0 END AS hasPassword, totp_factors.secret_sealed AS totpSealed,
      (SELECT count(*) FROM passkeys WHERE passkeys.user_id = users.id) AS passkeys,
      (SELECT count(*) FROM backup_codes WHERE backup_codes.user_id = users.id)
@@ -96,11 +79,12 @@ const setPassword = sql<[passwordHash: string, userId: number]>(
 const setCreation = sql<[createdAt: number, userId: number]>("UPDATE users SET created_at = ? WHERE id = ?");
 const holderOf = sql<[digest: Buffer], { userId: number }>("SELECT user_id AS userId FROM api_tokens WHERE digest = ?");
 
-export function createAdoptingStore(tokenName: string): AdoptingStore {
+/** All of it in a transaction of the accounts' turn. */
+export function createAdoptionStore(tokenName: string) {
   return {
-    findId: async (tx, email) => (await tx.one(idByEmail, email))?.id,
-    nextUserId: (tx) => nextId(tx, "users"),
-    async insertUser(tx, userId, account) {
+    findId: async (tx: Transaction, email: string): Promise<number | undefined> => (await tx.one(idByEmail, email))?.id,
+    nextUserId: (tx: Transaction): Promise<number> => nextId(tx, "users"),
+    async insertUser(tx: Transaction, userId: number, account: AdoptedAccount): Promise<void> {
       const { email, passwordHash, admin, createdAt, updatedAt, confirmedAt, language, lastSignedInAt } = account;
       const flag = admin ? 1 : 0;
       await tx.run(
@@ -108,28 +92,38 @@ export function createAdoptingStore(tokenName: string): AdoptingStore {
         ...([userId, email, passwordHash, flag, createdAt, updatedAt, confirmedAt, language, lastSignedInAt] as const),
       );
     },
-    async insertTotp(tx, userId, secretSealed, lastStep, now) {
+    async insertTotp(
+      tx: Transaction,
+      userId: number,
+      secretSealed: Buffer,
+      lastStep: number,
+      now: number,
+    ): Promise<void> {
       await tx.run(insertTotpSecret, userId, secretSealed, lastStep, now);
     },
-    async insertCodes(tx, userId, keySealed, digests) {
+    async insertCodes(tx: Transaction, userId: number, keySealed: Buffer, digests: readonly Buffer[]): Promise<void> {
       await tx.run(insertCodeKey, userId, keySealed);
       for (const digest of digests) await tx.run(insertCode, userId, digest);
     },
-    async insertToken(tx, userId, digest, now) {
+    /** Nothing happens where somebody has a token of this digest. */
+    async insertToken(tx: Transaction, userId: number, digest: Buffer, now: number): Promise<void> {
       const id = await nextId(tx, "api_tokens");
       await tx.run(insertApiToken, id, userId, tokenName, digest, allScopes.join(" "), now);
     },
-    findTokenHolder: async (tx, digest) => (await tx.one(holderOf, digest))?.userId,
-    async findStanding(tx, userId) {
-      const found = await tx.one(standingOf, userId);
+    findTokenHolder: async (tx: Transaction, digest: Buffer): Promise<number | undefined> =>
+      (await tx.one(holderOf, digest))?.userId,
+    /** undefined: the account is gone. */
+    async findCredentials(tx: Transaction, userId: number): Promise<Credentials | undefined> {
+      const found = await tx.one(credentialsOf, userId);
       if (found === undefined) return undefined;
       const { hasPassword, passkeys, totpSealed, codes } = found;
       return { hasPassword: hasPassword === 1, factors: passkeys + (totpSealed === null ? 0 : 1), totpSealed, codes };
     },
-    async setFirstPassword(tx, userId, passwordHash) {
+    /** Of somebody who has none. */
+    async setFirstPassword(tx: Transaction, userId: number, passwordHash: string): Promise<void> {
       if ((await tx.run(setPassword, passwordHash, userId)) !== 1) throw new Error("Somebody has a password already.");
     },
-    async setCreatedAt(tx, userId, createdAt) {
+    async setCreatedAt(tx: Transaction, userId: number, createdAt: number): Promise<void> {
       await tx.run(setCreation, createdAt, userId);
     },
   };

@@ -5,40 +5,6 @@ import { toUser, type UserRow, userColumns } from "./users.ts";
 
 type OnChanged = (tx: Transaction, before: User) => Promise<void>;
 
-/** Callbacks run inside the transaction. */
-export interface EmailChangeStore {
-  /**
-   * Earlier links of the user are void.
-   * @param onWritten `owner`: whose address it is already; the link is void then, which nobody is told.
-   * @returns "too_many": that many were asked for since then; nothing was written.
-   */
-  insertLink(link: {
-    userId: number;
-    digest: Buffer;
-    email: string;
-    now: number;
-    since: number;
-    perUserMax: number;
-    onWritten: (tx: Transaction, user: User, owner: User | undefined) => Promise<void>;
-  }): Promise<"sent" | "too_many" | "unknown">;
-  /** The new address is proven by that. @param onChanged told the user as it was before. */
-  redeemLink(link: {
-    digest: Buffer;
-    now: number;
-    since: number;
-    onChanged: OnChanged;
-  }): Promise<"changed" | "invalid" | "taken">;
-  /** The new address is proven by nothing. */
-  changeEmail(change: {
-    userId: number;
-    email: string;
-    now: number;
-    onChanged: OnChanged;
-  }): Promise<"changed" | "taken" | "unknown">;
-  /** The address that a link would change to; undefined: no such link. */
-  findLink(digest: Buffer, since: number): Promise<string | undefined>;
-}
-
 /** See the schema of `mailed_links`. */
 const changesEmail = 2;
 
@@ -70,9 +36,33 @@ const setEmail = sql<[email: string, confirmedAt: number | null, updatedAt: numb
 // Those to the old address, too: it may not be its owner's any more.
 const voidLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
 
-export function createEmailChangeStore(db: Database): EmailChangeStore {
+export type EmailChangeStore = ReturnType<typeof createEmailChangeStore>;
+
+/** Callbacks run inside the transaction. */
+export function createEmailChangeStore(db: Database) {
   return {
-    insertLink: ({ userId, digest, email, now, since, perUserMax, onWritten }) =>
+    /**
+     * Earlier links of the user are void.
+     * @param onWritten `owner`: whose address it is already; the link is void then, which nobody is told.
+     * @returns "too_many": that many were asked for since then; nothing was written.
+     */
+    insertLink: ({
+      userId,
+      digest,
+      email,
+      now,
+      since,
+      perUserMax,
+      onWritten,
+    }: {
+      userId: number;
+      digest: Buffer;
+      email: string;
+      now: number;
+      since: number;
+      perUserMax: number;
+      onWritten: (tx: Transaction, user: User, owner: User | undefined) => Promise<void>;
+    }): Promise<"sent" | "too_many" | "unknown"> =>
       db.writeSerialized("accounts", async (tx) => {
         const user = await findUser(tx, userId);
         if (user === undefined) return "unknown";
@@ -85,7 +75,18 @@ export function createEmailChangeStore(db: Database): EmailChangeStore {
         await onWritten(tx, user, owner);
         return "sent";
       }),
-    redeemLink: ({ digest, now, since, onChanged }) =>
+    /** The new address is proven by that. @param onChanged told the user as it was before. */
+    redeemLink: ({
+      digest,
+      now,
+      since,
+      onChanged,
+    }: {
+      digest: Buffer;
+      now: number;
+      since: number;
+      onChanged: OnChanged;
+    }): Promise<"changed" | "invalid" | "taken"> =>
       db.writeSerialized("accounts", async (tx) => {
         const link = await tx.one(openLink, digest, since);
         if (link === undefined) return "invalid";
@@ -98,8 +99,17 @@ export function createEmailChangeStore(db: Database): EmailChangeStore {
         });
         return outcome === "unknown" ? "invalid" : outcome;
       }),
-    changeEmail: (wanted) => db.writeSerialized("accounts", (tx) => change(tx, { ...wanted, confirmedAt: null })),
-    findLink: async (digest, since) => (await db.read.one(openLink, digest, since))?.email,
+    /** The new address is proven by nothing. */
+    changeEmail: (wanted: {
+      userId: number;
+      email: string;
+      now: number;
+      onChanged: OnChanged;
+    }): Promise<"changed" | "taken" | "unknown"> =>
+      db.writeSerialized("accounts", (tx) => change(tx, { ...wanted, confirmedAt: null })),
+    /** The address that a link would change to; undefined: no such link. */
+    findLink: async (digest: Buffer, since: number): Promise<string | undefined> =>
+      (await db.read.one(openLink, digest, since))?.email,
   };
 }
 

@@ -3,38 +3,9 @@ import type { SealedColumn } from "../../database/sealed-column.ts";
 import { sql } from "../../database/statement.ts";
 import type { FactorFailures } from "../factors/factor-codes.ts";
 
-/** What of the second factors lies in the store beside the passkeys. */
-export interface FactorStore extends FactorUnit {
-  /** `appAddedAt` null: there is no authenticator app. */
-  findFactors(userId: number): Promise<FactorSummary>;
-}
-
 interface FactorSummary {
   readonly appAddedAt: number | null;
   readonly backupCodesLeft: number;
-}
-
-/** For transactions of the accounts' turn: what decides is read there and not before. */
-export interface FactorUnit {
-  /** Authenticator app and passkeys together. */
-  countFactors(tx: Transaction, userId: number): Promise<number>;
-  /** Whether the session is there still, and waits for nothing. */
-  sessionStands(tx: Transaction, sessionId: number, userId: number): Promise<boolean>;
-  findTotpSecret(tx: Transaction, userId: number): Promise<Buffer | undefined>;
-  /** In place of the one before, if any. `step`: of the code that confirmed it. */
-  putTotp(tx: Transaction, userId: number, secretSealed: Buffer, step: number, now: number): Promise<void>;
-  /** false: a code of this step or of a later one was used already. */
-  claimTotpStep(tx: Transaction, userId: number, step: number): Promise<boolean>;
-  removeTotp(tx: Transaction, userId: number): Promise<boolean>;
-  /** false: no such code, or it was used. */
-  claimBackupCode(tx: Transaction, userId: number, digest: Buffer, now: number): Promise<boolean>;
-  /** What the user's codes from another installation are checked by; undefined: there are none. */
-  findImportedCodeKey(tx: Transaction, userId: number): Promise<Buffer | undefined>;
-  hasBackupCodes(tx: Transaction, userId: number): Promise<boolean>;
-  /** In place of all before; an empty list removes them. */
-  replaceBackupCodes(tx: Transaction, userId: number, digests: readonly Buffer[]): Promise<void>;
-  readFailures(tx: Transaction, userId: number): Promise<FactorFailures>;
-  writeFailures(tx: Transaction, userId: number, failures: FactorFailures): Promise<void>;
 }
 
 export function totpContext(userId: number): string {
@@ -105,45 +76,56 @@ const setFailures = sql<[count: number, since: number, userId: number]>(
   "UPDATE users SET factor_failures = ?, factor_failures_since = ? WHERE id = ?",
 );
 
-export function createFactorStore(db: Pick<Database, "read">): FactorStore {
+export type FactorStore = ReturnType<typeof createFactorStore>;
+
+/** Authenticator apps, backup codes and failed attempts. Functions that take a transaction require the accounts lock. */
+export function createFactorStore(db: Pick<Database, "read">) {
   return {
-    findFactors: async (userId) =>
+    /** `appAddedAt` null: there is no authenticator app. */
+    findFactors: async (userId: number): Promise<FactorSummary> =>
       (await db.read.one(summary, userId, userId)) ?? { appAddedAt: null, backupCodesLeft: 0 },
-    ...{ ...standing, ...totp, ...backupCodes, ...failures },
+
+    /** Authenticator app and passkeys together. */
+    countFactors: async (tx: Transaction, userId: number) => (await tx.one(factorCount, userId, userId))?.count ?? 0,
+
+    /** Whether the session still exists and is complete. */
+    isSessionComplete: async (tx: Transaction, sessionId: number, userId: number) =>
+      (await tx.one(completeSession, sessionId, userId)) !== undefined,
+
+    findTotpSecret: async (tx: Transaction, userId: number) => (await tx.one(totpSecret, userId))?.secretSealed,
+
+    /** Replaces an existing secret. @param step of the code that confirmed it. */
+    async putTotp(tx: Transaction, userId: number, secretSealed: Buffer, step: number, now: number): Promise<void> {
+      await tx.run(putTotpSecret, userId, secretSealed, step, now);
+    },
+
+    /** @returns false: a code of this step or of a later one has been used. */
+    claimTotpStep: async (tx: Transaction, userId: number, step: number) =>
+      (await tx.run(claimStep, step, userId, step)) === 1,
+
+    removeTotp: async (tx: Transaction, userId: number) => (await tx.run(removeTotpSecret, userId)) === 1,
+
+    /** @returns false: there is no such code, or it has been used. */
+    claimBackupCode: async (tx: Transaction, userId: number, digest: Buffer, now: number) =>
+      (await tx.run(claimCode, now, userId, digest)) === 1,
+
+    /** The sealed key that verifies the user's imported codes; undefined: there are none. */
+    findImportedCodeKey: async (tx: Transaction, userId: number) => (await tx.one(importedCodeKey, userId))?.keySealed,
+
+    hasBackupCodes: async (tx: Transaction, userId: number) => (await tx.one(anyCode, userId)) !== undefined,
+
+    /** Removes all earlier codes. */
+    async replaceBackupCodes(tx: Transaction, userId: number, digests: readonly Buffer[]): Promise<void> {
+      await tx.run(removeCodes, userId);
+      await tx.run(removeImportedCodeKey, userId);
+      for (const digest of digests) await tx.run(insertCode, userId, digest);
+    },
+
+    readFailures: async (tx: Transaction, userId: number): Promise<FactorFailures> =>
+      (await tx.one(failuresOf, userId)) ?? { count: 0, since: 0 },
+
+    async writeFailures(tx: Transaction, userId: number, { count, since }: FactorFailures): Promise<void> {
+      await tx.run(setFailures, count, since, userId);
+    },
   };
 }
-
-const standing: Pick<FactorUnit, "countFactors" | "sessionStands"> = {
-  countFactors: async (tx, userId) => (await tx.one(factorCount, userId, userId))?.count ?? 0,
-  sessionStands: async (tx, sessionId, userId) => (await tx.one(completeSession, sessionId, userId)) !== undefined,
-};
-
-const totp: Pick<FactorUnit, "findTotpSecret" | "putTotp" | "claimTotpStep" | "removeTotp"> = {
-  findTotpSecret: async (tx, userId) => (await tx.one(totpSecret, userId))?.secretSealed,
-  async putTotp(tx, userId, secretSealed, step, now) {
-    await tx.run(putTotpSecret, userId, secretSealed, step, now);
-  },
-  claimTotpStep: async (tx, userId, step) => (await tx.run(claimStep, step, userId, step)) === 1,
-  removeTotp: async (tx, userId) => (await tx.run(removeTotpSecret, userId)) === 1,
-};
-
-const backupCodes: Pick<
-  FactorUnit,
-  "claimBackupCode" | "findImportedCodeKey" | "hasBackupCodes" | "replaceBackupCodes"
-> = {
-  claimBackupCode: async (tx, userId, digest, now) => (await tx.run(claimCode, now, userId, digest)) === 1,
-  findImportedCodeKey: async (tx, userId) => (await tx.one(importedCodeKey, userId))?.keySealed,
-  hasBackupCodes: async (tx, userId) => (await tx.one(anyCode, userId)) !== undefined,
-  async replaceBackupCodes(tx, userId, digests) {
-    await tx.run(removeCodes, userId);
-    await tx.run(removeImportedCodeKey, userId);
-    for (const digest of digests) await tx.run(insertCode, userId, digest);
-  },
-};
-
-const failures: Pick<FactorUnit, "readFailures" | "writeFailures"> = {
-  readFailures: async (tx, userId) => (await tx.one(failuresOf, userId)) ?? { count: 0, since: 0 },
-  async writeFailures(tx, userId, { count, since }) {
-    await tx.run(setFailures, count, since, userId);
-  },
-};

@@ -23,22 +23,6 @@ export interface NewLink extends IdentityKey {
   readonly perUserMax: number;
 }
 
-export interface IdentityStore {
-  findUserByIdentity(identity: IdentityKey): Promise<User | undefined>;
-  /** The newest first. */
-  listIdentities(userId: number): Promise<readonly Identity[]>;
-  /** A confirmed account without a password, and its identity. Never the first account of a server. */
-  insertUserWithIdentity(
-    request: IdentityKey & { email: string; now: number },
-  ): Promise<User | "email_taken" | "identity_taken" | "no_users_yet">;
-  /** In a transaction of the accounts' turn. "taken": it is another account's. */
-  linkIdentity(tx: Transaction, link: NewLink): Promise<"linked" | "linked_before" | "taken" | "refused">;
-  /** In a transaction of the accounts' turn: still this user's. */
-  isIdentityOf(tx: Transaction, identity: IdentityKey, userId: number): Promise<boolean>;
-  /** All of them. false: nothing was linked, or there is no password to sign in by instead. */
-  deleteIdentities(tx: Transaction, userId: number): Promise<boolean>;
-}
-
 const userByIdentity = sql<[issuer: string, subject: string], UserRow>(
   `SELECT ${userColumns} FROM identities JOIN users ON users.id = identities.user_id WHERE issuer = ? AND subject = ?`,
 );
@@ -67,28 +51,43 @@ const insertUser = sql<[id: number, email: string, createdAt: number, updatedAt:
    VALUES (?, ?, '', 0, ?, ?, ?)`,
 );
 
-export function createIdentityStore(db: Database): IdentityStore {
+export type IdentityStore = ReturnType<typeof createIdentityStore>;
+
+export function createIdentityStore(db: Database) {
   return {
-    async findUserByIdentity({ issuer, subject }) {
+    async findUserByIdentity({ issuer, subject }: IdentityKey): Promise<User | undefined> {
       const row = await db.read.one(userByIdentity, issuer, subject);
       return row === undefined ? undefined : toUser(row);
     },
-    listIdentities: (userId) => db.read.all(identitiesOf, userId),
-    insertUserWithIdentity: ({ issuer, subject, email, now }) =>
+    /** The newest first. */
+    listIdentities: (userId: number): Promise<readonly Identity[]> => db.read.all(identitiesOf, userId),
+    /** A confirmed account without a password, and its identity. Never the first account of a server. */
+    insertUserWithIdentity: ({
+      issuer,
+      subject,
+      email,
+      now,
+    }: IdentityKey & { email: string; now: number }): Promise<
+      User | "email_taken" | "identity_taken" | "no_users_yet"
+    > =>
       db.writeSerialized("accounts", async (tx) => {
         if ((await tx.one(ownerOf, issuer, subject)) !== undefined) return "identity_taken";
         const user = await insertConfirmed(tx, email, now);
         if (typeof user === "object") await tx.run(insertIdentity, issuer, subject, user.id, now);
         return user;
       }),
+    /** In a transaction of the accounts' turn. "taken": it is another account's. */
     linkIdentity,
-    isIdentityOf: async (tx, { issuer, subject }, userId) =>
+    /** In a transaction of the accounts' turn: still this user's. */
+    isIdentityOf: async (tx: Transaction, { issuer, subject }: IdentityKey, userId: number): Promise<boolean> =>
       (await tx.one(ownerOf, issuer, subject))?.userId === userId,
-    deleteIdentities: async (tx, userId) => (await tx.run(removeIdentities, userId)) > 0,
+    /** All of them. false: nothing was linked, or there is no password to sign in by instead. */
+    deleteIdentities: async (tx: Transaction, userId: number): Promise<boolean> =>
+      (await tx.run(removeIdentities, userId)) > 0,
   };
 }
 
-const linkIdentity: IdentityStore["linkIdentity"] = async (tx, link) => {
+async function linkIdentity(tx: Transaction, link: NewLink): Promise<"linked" | "linked_before" | "taken" | "refused"> {
   const { issuer, subject, userId, now, factorShown, perUserMax } = link;
   const row = await tx.one(userById, userId);
   const user = row === undefined ? undefined : toUser(row);
@@ -98,7 +97,7 @@ const linkIdentity: IdentityStore["linkIdentity"] = async (tx, link) => {
   if (((await tx.one(countOf, userId))?.identities ?? 0) >= perUserMax) return "refused";
   await tx.run(insertIdentity, issuer, subject, userId, now);
   return "linked";
-};
+}
 
 async function insertConfirmed(
   tx: Transaction,

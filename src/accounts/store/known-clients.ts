@@ -2,21 +2,6 @@ import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { allBeyond } from "./users.ts";
 
-export interface KnownClientStore {
-  /**
-   * For a transaction of the accounts' turn. Keeps the `perUserMax` places seen last.
-   * @returns whether it was known before; "first": no place was.
-   */
-  noteClient(
-    tx: Transaction,
-    userId: number,
-    digest: Buffer,
-    now: number,
-    perUserMax: number,
-  ): Promise<"known" | "new" | "first">;
-  hasClient(userId: number, digest: Buffer): Promise<boolean>;
-}
-
 const seeAgain = sql<[now: number, userId: number, digest: Buffer]>(
   "UPDATE known_clients SET seen_at = ? WHERE user_id = ? AND digest = ?",
 );
@@ -34,9 +19,21 @@ const findClient = sql<[userId: number, digest: Buffer], { one: number }>(
   "SELECT 1 AS one FROM known_clients WHERE user_id = ? AND digest = ?",
 );
 
-export function createKnownClientStore({ read }: Database): KnownClientStore {
+export type KnownClientStore = ReturnType<typeof createKnownClientStore>;
+
+export function createKnownClientStore({ read }: Database) {
   return {
-    async noteClient(tx, userId, digest, now, perUserMax) {
+    /**
+     * For a transaction of the accounts' turn. Keeps the `perUserMax` places seen last.
+     * @returns whether it was known before; "first": no place was.
+     */
+    async noteClient(
+      tx: Transaction,
+      userId: number,
+      digest: Buffer,
+      now: number,
+      perUserMax: number,
+    ): Promise<"known" | "new" | "first"> {
       if ((await tx.run(seeAgain, now, userId, digest)) === 1) return "known";
       const first = (await tx.one(anyClient, userId)) === undefined;
       // Before the new one comes, so that it stays whatever the clock did since the others were seen.
@@ -44,6 +41,7 @@ export function createKnownClientStore({ read }: Database): KnownClientStore {
       await tx.run(insertClient, userId, digest, now);
       return first ? "first" : "new";
     },
-    hasClient: async (userId, digest) => (await read.one(findClient, userId, digest)) !== undefined,
+    hasClient: async (userId: number, digest: Buffer): Promise<boolean> =>
+      (await read.one(findClient, userId, digest)) !== undefined,
   };
 }

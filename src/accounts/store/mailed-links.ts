@@ -21,26 +21,6 @@ export interface NewLink {
   readonly now: number;
 }
 
-/** What takes a transaction belongs into one of the accounts' turn. */
-export interface MailedLinkStore {
-  insert(tx: Transaction, link: NewLink): Promise<void>;
-  /** undefined: unknown, void, used, made at `since` or earlier, or of a disabled user. */
-  findFresh(tx: Transaction, digest: Buffer, purpose: LinkPurpose, since: number): Promise<MailedLink | undefined>;
-  /** As `findFresh`, from what is durable. */
-  find(digest: Buffer, purpose: LinkPurpose, since: number): Promise<MailedLink | undefined>;
-  removeOf(tx: Transaction, userId: number, purpose: LinkPurpose): Promise<void>;
-  /** Confirms the account and voids its links for that. false: it was confirmed before. */
-  confirm(tx: Transaction, userId: number, passwordHash: string | null, now: number): Promise<boolean>;
-  /** Costs what a write costs, and changes nothing that anybody reads. */
-  writeNothing(tx: Transaction, value: Buffer): Promise<void>;
-  /**
-   * Removes what was made before `before`: links, and with them the accounts that such a link began, that were never
-   * confirmed and that nobody has ever signed in to. At most `linksMax` links at a time, and those that were made in the
-   * same millisecond as the last of them. @returns how many links.
-   */
-  removeAbandoned(before: number, linksMax: number): Promise<number>;
-}
-
 const insertLink = sql<
   [digest: Buffer, userId: number, purpose: number, passwordHash: string | null, createdAt: number]
 >("INSERT INTO mailed_links (digest, user_id, purpose, password_hash, created_at) VALUES (?, ?, ?, ?, ?)");
@@ -78,25 +58,38 @@ const removeOld = sql<[upTo: number]>("DELETE FROM mailed_links WHERE created_at
 const findOpen = (reading: ReadConnection, digest: Buffer, purpose: LinkPurpose, since: number) =>
   reading.one(openLink, digest, purposeCodes[purpose], since);
 
-export function createMailedLinkStore(db: Database): MailedLinkStore {
+export type MailedLinkStore = ReturnType<typeof createMailedLinkStore>;
+
+/** What takes a transaction belongs into one of the accounts' turn. */
+export function createMailedLinkStore(db: Database) {
   return {
-    async insert(tx, { digest, userId, purpose, passwordHash, now }) {
+    async insert(tx: Transaction, { digest, userId, purpose, passwordHash, now }: NewLink): Promise<void> {
       await tx.run(insertLink, digest, userId, purposeCodes[purpose], passwordHash, now);
     },
+    /** undefined: unknown, void, used, made at `since` or earlier, or of a disabled user. */
     findFresh: findOpen,
-    find: (digest, purpose, since) => findOpen(db.read, digest, purpose, since),
-    async removeOf(tx, userId, purpose) {
+    /** As `findFresh`, from what is durable. */
+    find: (digest: Buffer, purpose: LinkPurpose, since: number): Promise<MailedLink | undefined> =>
+      findOpen(db.read, digest, purpose, since),
+    async removeOf(tx: Transaction, userId: number, purpose: LinkPurpose): Promise<void> {
       await tx.run(removeLinks, userId, purposeCodes[purpose]);
     },
-    async confirm(tx, userId, passwordHash, now) {
+    /** Confirms the account and voids its links for that. false: it was confirmed before. */
+    async confirm(tx: Transaction, userId: number, passwordHash: string | null, now: number): Promise<boolean> {
       if ((await tx.run(confirmUser, now, now, passwordHash, userId)) !== 1) return false;
       await tx.run(removeLinks, userId, purposeCodes.confirm_account);
       return true;
     },
-    async writeNothing(tx, value) {
+    /** Costs what a write costs, and changes nothing that anybody reads. */
+    async writeNothing(tx: Transaction, value: Buffer): Promise<void> {
       await tx.run(putNothing, value);
     },
-    removeAbandoned: (before, linksMax) =>
+    /**
+     * Removes what was made before `before`: links, and with them the accounts that such a link began, that were never
+     * confirmed and that nobody has ever signed in to. At most `linksMax` links at a time, and those that were made in the
+     * same millisecond as the last of them. @returns how many links.
+     */
+    removeAbandoned: (before: number, linksMax: number): Promise<number> =>
       db.writeSerialized("accounts", async (tx) => {
         const upTo = (await tx.one(endOfBatch, before, linksMax - 1))?.createdAt ?? before - 1;
         // Links of accounts that go are gone with them, so they are counted first.

@@ -3,7 +3,7 @@ import { sql } from "../../database/statement.ts";
 import type { Passkey } from "../account.ts";
 import { nextId } from "./users.ts";
 
-/** A passkey with what its answers are checked against. */
+/** A passkey with everything that its responses are verified against. */
 export interface StoredPasskey {
   readonly id: number;
   readonly userId: number;
@@ -14,35 +14,8 @@ export interface StoredPasskey {
   readonly transports: readonly string[];
 }
 
-export interface PasskeyStore extends PasskeyUnit {
-  /** In the order they were added. */
-  listPasskeys(userId: number): Promise<readonly Passkey[]>;
-  listCredentials(userId: number): Promise<readonly StoredPasskey[]>;
-  findCredential(credentialId: Buffer): Promise<StoredPasskey | undefined>;
-}
-
-/** For transactions of the accounts' turn. */
-export interface PasskeyUnit {
-  countPasskeys(tx: Transaction, userId: number): Promise<number>;
-  /** false: this credential is known already, to whomever. */
-  addPasskey(
-    tx: Transaction,
-    passkey: Omit<StoredPasskey, "id"> & { readonly name: string; readonly now: number },
-  ): Promise<boolean>;
-  /**
-   * false: the passkey is gone, or its counter is not beyond the one stored (a copy of it may be in use). Counters that
-   * stand at 0 on both sides are not kept by the authenticator and say nothing.
-   */
-  claimPasskey(tx: Transaction, passkeyId: number, signCount: number, now: number): Promise<boolean>;
-  /** false: the challenge was answered before. Forgets those answered before `forgetBefore`, which have run out. */
-  claimChallenge(tx: Transaction, digest: Buffer, now: number, forgetBefore: number): Promise<boolean>;
-  /** @returns its name; undefined: the user has no such passkey. */
-  removePasskey(tx: Transaction, userId: number, passkeyId: number): Promise<string | undefined>;
-  removePasskeys(tx: Transaction, userId: number): Promise<void>;
-}
-
 interface CredentialRow extends Omit<StoredPasskey, "transports"> {
-  /** Messages between blanks. */
+  /** Separated by spaces. */
   readonly transports: string;
 }
 
@@ -85,7 +58,7 @@ const claimUse = sql<[signCount: number, usedAt: number, passkeyId: number, sign
   `UPDATE passkeys SET sign_count = ?, last_used_at = ?
    WHERE id = ? AND (sign_count < ? OR (sign_count = 0 AND CAST(? AS BIGINT) = 0))`,
 );
-const forgetAnswered = sql<[answeredBefore: number]>("DELETE FROM passkey_challenges WHERE answered_at < ?");
+const removeAnswered = sql<[answeredBefore: number]>("DELETE FROM passkey_challenges WHERE answered_at < ?");
 const answerChallenge = sql<[digest: Buffer, answeredAt: number]>(
   "INSERT INTO passkey_challenges (digest, answered_at) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING",
 );
@@ -94,36 +67,53 @@ function toCredential(row: CredentialRow): StoredPasskey {
   return { ...row, transports: row.transports.split(" ").filter((transport) => transport !== "") };
 }
 
-export function createPasskeyStore({ read }: Pick<Database, "read">): PasskeyStore {
+export type PasskeyStore = ReturnType<typeof createPasskeyStore>;
+
+/** Functions that take a transaction require the accounts lock. */
+export function createPasskeyStore({ read }: Pick<Database, "read">) {
   return {
-    listPasskeys: (userId) => read.all(passkeysOf, userId),
-    listCredentials: async (userId) => (await read.all(credentialsOf, userId)).map(toCredential),
-    async findCredential(credentialId) {
+    /** In the order they were added. */
+    listPasskeys: (userId: number) => read.all(passkeysOf, userId),
+
+    listCredentials: async (userId: number) => (await read.all(credentialsOf, userId)).map(toCredential),
+
+    async findCredential(credentialId: Buffer): Promise<StoredPasskey | undefined> {
       const row = await read.one(credentialById, credentialId);
       return row === undefined ? undefined : toCredential(row);
     },
-    ...{ ...changes, ...claims },
+
+    countPasskeys: async (tx: Transaction, userId: number) => (await tx.one(passkeyCount, userId))?.count ?? 0,
+
+    /** @returns false: some user already has this credential. */
+    async addPasskey(
+      tx: Transaction,
+      passkey: Omit<StoredPasskey, "id"> & { readonly name: string; readonly now: number },
+    ): Promise<boolean> {
+      const { userId, name, credentialId, publicKey, signCount, transports, now } = passkey;
+      const id = await nextId(tx, "passkeys");
+      const joined = transports.join(" ");
+      return (await tx.run(insertPasskey, id, userId, name, credentialId, publicKey, signCount, joined, now)) === 1;
+    },
+
+    /**
+     * @returns false: the passkey is gone, or its counter is not greater than the stored one (a copy of it may be in
+     * use). Counters that are 0 on both sides mean that the authenticator does not count.
+     */
+    claimPasskey: async (tx: Transaction, passkeyId: number, signCount: number, now: number): Promise<boolean> =>
+      (await tx.run(claimUse, signCount, now, passkeyId, signCount, signCount)) === 1,
+
+    /** Also removes challenges answered before `expiredBefore`. @returns false: it was answered before. */
+    async claimChallenge(tx: Transaction, digest: Buffer, now: number, expiredBefore: number): Promise<boolean> {
+      await tx.run(removeAnswered, expiredBefore);
+      return (await tx.run(answerChallenge, digest, now)) === 1;
+    },
+
+    /** @returns its name; undefined: the user has no such passkey. */
+    removePasskey: async (tx: Transaction, userId: number, passkeyId: number): Promise<string | undefined> =>
+      (await tx.one(removeOne, passkeyId, userId))?.name,
+
+    async removePasskeys(tx: Transaction, userId: number): Promise<void> {
+      await tx.run(removeAll, userId);
+    },
   };
 }
-
-const changes: Pick<PasskeyUnit, "countPasskeys" | "addPasskey" | "removePasskey" | "removePasskeys"> = {
-  countPasskeys: async (tx, userId) => (await tx.one(passkeyCount, userId))?.count ?? 0,
-  async addPasskey(tx, { userId, name, credentialId, publicKey, signCount, transports, now }) {
-    const id = await nextId(tx, "passkeys");
-    const messages = transports.join(" ");
-    return (await tx.run(insertPasskey, id, userId, name, credentialId, publicKey, signCount, messages, now)) === 1;
-  },
-  removePasskey: async (tx, userId, passkeyId) => (await tx.one(removeOne, passkeyId, userId))?.name,
-  async removePasskeys(tx, userId) {
-    await tx.run(removeAll, userId);
-  },
-};
-
-const claims: Pick<PasskeyUnit, "claimPasskey" | "claimChallenge"> = {
-  claimPasskey: async (tx, passkeyId, signCount, now) =>
-    (await tx.run(claimUse, signCount, now, passkeyId, signCount, signCount)) === 1,
-  async claimChallenge(tx, digest, now, forgetBefore) {
-    await tx.run(forgetAnswered, forgetBefore);
-    return (await tx.run(answerChallenge, digest, now)) === 1;
-  },
-};

@@ -20,17 +20,6 @@ export interface PasswordChange {
   readonly onChanged: (tx: Transaction, user: User) => Promise<void>;
 }
 
-export interface PasswordStore {
-  /** `passwordHash` "": there is no password. */
-  findPassword(userId: number): Promise<{ user: User; passwordHash: string } | undefined>;
-  /** Ends the other sessions and voids every mailed link. false: a guard did not hold. */
-  changePassword(change: PasswordChange): Promise<boolean>;
-  /** In a transaction of the accounts' turn: whether this is the hash that stands. */
-  stands(tx: Transaction, userId: number, passwordHash: string): Promise<boolean>;
-  /** The same password under another hash. false: another hash stands by now. */
-  rehash(tx: Transaction, userId: number, from: string, to: string, now: number): Promise<boolean>;
-}
-
 const byId = sql<[userId: number], UserRow & { password_hash: string }>(
   `SELECT ${userColumns}, password_hash FROM users WHERE id = ?`,
 );
@@ -59,14 +48,23 @@ async function change(tx: Transaction, wanted: PasswordChange): Promise<boolean>
   return true;
 }
 
-export function createPasswordStore(db: Database): PasswordStore {
+export type PasswordStore = ReturnType<typeof createPasswordStore>;
+
+export function createPasswordStore(db: Database) {
   return {
-    async findPassword(userId) {
+    /** `passwordHash` "": there is no password. */
+    async findPassword(userId: number): Promise<{ user: User; passwordHash: string } | undefined> {
       const row = await db.read.one(byId, userId);
       return row === undefined ? undefined : { user: toUser(row), passwordHash: row.password_hash };
     },
-    changePassword: (wanted) => db.writeSerialized("accounts", (tx) => change(tx, wanted)),
-    stands: async (tx, userId, passwordHash) => (await tx.one(byId, userId))?.password_hash === passwordHash,
-    rehash: async (tx, userId, from, to, now) => (await tx.run(setPasswordFrom, to, now, userId, from)) === 1,
+    /** Ends the other sessions and voids every mailed link. false: a guard did not hold. */
+    changePassword: (wanted: PasswordChange): Promise<boolean> =>
+      db.writeSerialized("accounts", (tx) => change(tx, wanted)),
+    /** In a transaction of the accounts' turn: whether this is the hash that stands. */
+    stands: async (tx: Transaction, userId: number, passwordHash: string): Promise<boolean> =>
+      (await tx.one(byId, userId))?.password_hash === passwordHash,
+    /** The same password under another hash. false: another hash stands by now. */
+    rehash: async (tx: Transaction, userId: number, from: string, to: string, now: number): Promise<boolean> =>
+      (await tx.run(setPasswordFrom, to, now, userId, from)) === 1,
   };
 }

@@ -21,22 +21,6 @@ export interface NewSession {
   readonly onComplete: (tx: Transaction, user: User) => Promise<void>;
 }
 
-export interface SessionStore {
-  /** false: the user is gone or disabled, the session to replace waits no longer, or `provided` said so. */
-  insertSession(session: NewSession): Promise<boolean>;
-  /** Never one of a disabled user. */
-  findSession(digest: Buffer): Promise<(Omit<Session, "formToken"> & { seenAt: number }) | undefined>;
-  /** Complete ones, seen after `seenAfter` and begun after `createdAfter`; last seen first. */
-  listSessions(userId: number, seenAfter: number, createdAfter: number): Promise<readonly ListedSession[]>;
-  recordSessionUse(digest: Buffer, now: number): Promise<void>;
-  deleteSession(digest: Buffer): Promise<void>;
-  /** false: no such session of that user. */
-  deleteSessionOf(userId: number, sessionId: number): Promise<boolean>;
-  deleteOtherSessions(userId: number, keptId: number): Promise<void>;
-  /** @returns how many were deleted, at most `sessionsMax`. */
-  deleteSessionsSeenBefore(seenAt: number, sessionsMax: number): Promise<number>;
-}
-
 type Row = UserRow & { session_id: number; session_created_at: number; seen_at: number; waits_for_factor: number };
 
 const byDigest = sql<[digest: Buffer], Row>(
@@ -57,13 +41,18 @@ const removeIdle = sql<[seenAt: number, sessionsMax: number]>({
   postgres: `DELETE FROM sessions WHERE digest = ANY (ARRAY(${idle} FOR UPDATE SKIP LOCKED))`,
 });
 
-export function createSessionStore(db: Database): SessionStore {
+export type SessionStore = ReturnType<typeof createSessionStore>;
+
+export function createSessionStore(db: Database) {
   const { read } = db;
   const autocommit = db.autocommit({ retry: "whenNotExecuted" });
   const idempotent = db.autocommit({ retry: "idempotent" });
   return {
-    insertSession: (session) => db.writeSerialized("accounts", (tx) => insert(tx, session)),
-    async findSession(digest) {
+    /** false: the user is gone or disabled, the session to replace waits no longer, or `provided` said so. */
+    insertSession: (session: NewSession): Promise<boolean> =>
+      db.writeSerialized("accounts", (tx) => insert(tx, session)),
+    /** Never one of a disabled user. */
+    async findSession(digest: Buffer): Promise<(Omit<Session, "formToken"> & { seenAt: number }) | undefined> {
       const row = await read.one(byDigest, digest);
       if (row === undefined) return undefined;
       return {
@@ -74,16 +63,22 @@ export function createSessionStore(db: Database): SessionStore {
         seenAt: row.seen_at,
       };
     },
-    listSessions: (userId, seenAfter, createdAfter) => read.all(sessionsOf, userId, seenAfter, createdAfter),
-    async recordSessionUse(digest, now) {
+    /** Complete ones, seen after `seenAfter` and begun after `createdAfter`; last seen first. */
+    listSessions: (userId: number, seenAfter: number, createdAfter: number): Promise<readonly ListedSession[]> =>
+      read.all(sessionsOf, userId, seenAfter, createdAfter),
+    async recordSessionUse(digest: Buffer, now: number): Promise<void> {
       await autocommit.run(recordUse, now, digest);
     },
-    async deleteSession(digest) {
+    async deleteSession(digest: Buffer): Promise<void> {
       await idempotent.run(removeSession, digest);
     },
-    deleteSessionOf: async (userId, sessionId) => (await autocommit.run(removeSessionOf, sessionId, userId)) === 1,
-    deleteOtherSessions: (userId, keptId) => endSessions(idempotent, userId, keptId),
-    deleteSessionsSeenBefore: (seenAt, sessionsMax) => autocommit.run(removeIdle, seenAt, sessionsMax),
+    /** false: no such session of that user. */
+    deleteSessionOf: async (userId: number, sessionId: number): Promise<boolean> =>
+      (await autocommit.run(removeSessionOf, sessionId, userId)) === 1,
+    deleteOtherSessions: (userId: number, keptId: number): Promise<void> => endSessions(idempotent, userId, keptId),
+    /** @returns how many were deleted, at most `sessionsMax`. */
+    deleteSessionsSeenBefore: (seenAt: number, sessionsMax: number): Promise<number> =>
+      autocommit.run(removeIdle, seenAt, sessionsMax),
   };
 }
 

@@ -18,17 +18,6 @@ export interface StepLimits {
   readonly stepsMax: number;
 }
 
-export interface SignOnStepStore {
-  /** false: there are too many, of many clients. */
-  insertStep(step: NewStep, limits: StepLimits): Promise<boolean>;
-  /** @returns what is sealed; undefined: no such step, or one that began before `since`. */
-  findStep(digest: Buffer, since: number): Promise<Buffer | undefined>;
-  /** false: it is over, or somebody else was first. */
-  takeStep(writing: WriteConnection, digest: Buffer, since: number): Promise<boolean>;
-  /** @returns how many were deleted, at most `stepsMax`. */
-  deleteStepsBefore(createdAt: number, stepsMax: number): Promise<number>;
-}
-
 const insertRow = sql<[digest: Buffer, sealed: Buffer, client: string, createdAt: number]>(
   "INSERT INTO sign_on_steps (digest, step_sealed, client, created_at) VALUES (?, ?, ?, ?)",
 );
@@ -51,9 +40,15 @@ const removeStep = sql<[digest: Buffer, since: number]>(
 );
 const overAtOnceMax = 100;
 
-export function createSignOnStepStore(db: Database): SignOnStepStore {
+export type SignOnStepStore = ReturnType<typeof createSignOnStepStore>;
+
+export function createSignOnStepStore(db: Database) {
   return {
-    insertStep: ({ digest, sealed, client, now }, { since, perClientMax, stepsMax }) =>
+    /** false: there are too many, of many clients. */
+    insertStep: (
+      { digest, sealed, client, now }: NewStep,
+      { since, perClientMax, stepsMax }: StepLimits,
+    ): Promise<boolean> =>
       db.writeSerialized("accounts", async (tx) => {
         await tx.run(removeOver, since, overAtOnceMax);
         await tx.run(dropOldestOf, client, perClientMax - 1);
@@ -61,9 +56,14 @@ export function createSignOnStepStore(db: Database): SignOnStepStore {
         await tx.run(insertRow, digest, sealed, client, now);
         return true;
       }),
-    findStep: async (digest, since) => (await db.read.one(stepByDigest, digest, since))?.sealed,
-    takeStep: async (writing, digest, since) => (await writing.run(removeStep, digest, since)) === 1,
-    deleteStepsBefore: (createdAt, stepsMax) =>
+    /** @returns what is sealed; undefined: no such step, or one that began before `since`. */
+    findStep: async (digest: Buffer, since: number): Promise<Buffer | undefined> =>
+      (await db.read.one(stepByDigest, digest, since))?.sealed,
+    /** false: it is over, or somebody else was first. */
+    takeStep: async (writing: WriteConnection, digest: Buffer, since: number): Promise<boolean> =>
+      (await writing.run(removeStep, digest, since)) === 1,
+    /** @returns how many were deleted, at most `stepsMax`. */
+    deleteStepsBefore: (createdAt: number, stepsMax: number): Promise<number> =>
       db.autocommit({ retry: "whenNotExecuted" }).run(removeOver, createdAt, stepsMax),
   };
 }

@@ -30,18 +30,6 @@ export interface FoundToken {
   readonly user: User;
 }
 
-export interface TokenStore {
-  /** undefined: `inUseMax` are in use. Revoked and expired ones beyond the newest `endedKeptMax` are forgotten. */
-  insertToken(token: NewToken): Promise<ApiToken | undefined>;
-  listTokens(userId: number): Promise<ApiToken[]>;
-  /** Those in use at `now` first. */
-  listTokensFrom(asked: { userId: number; now: number; skipped: number; tokensMax: number }): Promise<ApiToken[]>;
-  revokeToken(asked: { userId: number; tokenId: number; now: number; onRevoked: Notify }): Promise<boolean>;
-  /** Never a revoked one, nor one of a disabled user. Whether it has expired is for the caller to see. */
-  findToken(digest: Buffer): Promise<FoundToken | undefined>;
-  recordTokenUse(tokenId: number, now: number, address: string): Promise<void>;
-}
-
 interface TokenRow {
   id: number;
   name: string;
@@ -152,20 +140,45 @@ async function insert(tx: Transaction, token: NewToken): Promise<ApiToken | unde
   return toToken(row);
 }
 
-export function createTokenStore(db: Database): TokenStore {
+export type TokenStore = ReturnType<typeof createTokenStore>;
+
+export function createTokenStore(db: Database) {
   return {
-    insertToken: (token) => db.writeSerialized("accounts", (tx) => insert(tx, token)),
-    listTokens: async (userId) => (await db.read.all(tokensOf, userId)).map(toToken),
-    listTokensFrom: async ({ userId, now, skipped, tokensMax }) =>
-      (await db.read.all(tokensFrom, userId, now, tokensMax, skipped)).map(toToken),
-    revokeToken: ({ userId, tokenId, now, onRevoked }) =>
+    /** undefined: `inUseMax` are in use. Revoked and expired ones beyond the newest `endedKeptMax` are forgotten. */
+    insertToken: (token: NewToken): Promise<ApiToken | undefined> =>
+      db.writeSerialized("accounts", (tx) => insert(tx, token)),
+    listTokens: async (userId: number): Promise<ApiToken[]> => (await db.read.all(tokensOf, userId)).map(toToken),
+    /** Those in use at `now` first. */
+    listTokensFrom: async ({
+      userId,
+      now,
+      skipped,
+      tokensMax,
+    }: {
+      userId: number;
+      now: number;
+      skipped: number;
+      tokensMax: number;
+    }): Promise<ApiToken[]> => (await db.read.all(tokensFrom, userId, now, tokensMax, skipped)).map(toToken),
+    revokeToken: ({
+      userId,
+      tokenId,
+      now,
+      onRevoked,
+    }: {
+      userId: number;
+      tokenId: number;
+      now: number;
+      onRevoked: Notify;
+    }): Promise<boolean> =>
       db.write(async (tx) => {
         const revoked = await tx.one(revoke, now, tokenId, userId);
         if (revoked === undefined) return false;
         await tell(tx, userId, revoked.name, onRevoked);
         return true;
       }),
-    async findToken(digest) {
+    /** Never a revoked one, nor one of a disabled user. Whether it has expired is for the caller to see. */
+    async findToken(digest: Buffer): Promise<FoundToken | undefined> {
       const row = await db.read.one(byDigest, digest);
       if (row === undefined) return undefined;
       return {
@@ -177,7 +190,7 @@ export function createTokenStore(db: Database): TokenStore {
         user: toUser(row),
       };
     },
-    async recordTokenUse(tokenId, now, address) {
+    async recordTokenUse(tokenId: number, now: number, address: string): Promise<void> {
       await db.autocommit({ retry: "whenNotExecuted" }).run(recordUse, now, address, tokenId);
     },
   };

@@ -47,22 +47,6 @@ export interface NewUser {
   readonly now: number;
 }
 
-/** What takes a transaction belongs into one of the accounts' turn, and sees what is so there; the rest reads what is durable. */
-export interface UserStore {
-  /** undefined: the e-mail is taken. @param together written with the user. */
-  insertUser(user: NewUser, together?: (made: User) => InTransaction): Promise<User | undefined>;
-  insert(tx: Transaction, user: NewUser): Promise<User | undefined>;
-  findFresh(tx: Transaction, email: string): Promise<User | undefined>;
-  hasSignedIn(tx: Transaction, userId: number): Promise<boolean>;
-  /** Whether anybody has an account, in whatever state. */
-  isInhabited(tx: Transaction): Promise<boolean>;
-  /** As `isInhabited`, of what is durable. */
-  wasInhabited(): Promise<boolean>;
-  findUser(userId: number): Promise<User | undefined>;
-  /** `passwordHash` "": there is no password. */
-  findUserByEmail(email: string): Promise<{ user: User; passwordHash: string } | undefined>;
-}
-
 const insertRow = sql<
   [
     id: number,
@@ -100,11 +84,15 @@ async function insert(tx: Transaction, user: NewUser): Promise<User | undefined>
   return findFresh(tx, email);
 }
 
-const isInhabited = async (reading: ReadConnection) => (await reading.one(anyUser)) !== undefined;
+const hasAnyUser = async (reading: ReadConnection) => (await reading.one(anyUser)) !== undefined;
 
-export function createUserStore(db: Database): UserStore {
+export type UserStore = ReturnType<typeof createUserStore>;
+
+/** What takes a transaction belongs into one of the accounts' turn, and sees what is so there; the rest reads what is durable. */
+export function createUserStore(db: Database) {
   return {
-    insertUser: (user, together) =>
+    /** undefined: the e-mail is taken. @param together written with the user. */
+    insertUser: (user: NewUser, together?: (made: User) => InTransaction): Promise<User | undefined> =>
       db.writeSerialized("accounts", async (tx) => {
         const made = await insert(tx, user);
         if (made !== undefined) await together?.(made)(tx);
@@ -112,14 +100,18 @@ export function createUserStore(db: Database): UserStore {
       }),
     insert,
     findFresh,
-    hasSignedIn: async (tx, userId) => (await tx.one(everSignedIn, userId)) !== undefined,
-    isInhabited,
-    wasInhabited: () => isInhabited(db.read),
-    async findUser(userId) {
+    hasSignedIn: async (tx: Transaction, userId: number): Promise<boolean> =>
+      (await tx.one(everSignedIn, userId)) !== undefined,
+    /** Whether anybody has an account, in whatever state. */
+    hasAnyUser,
+    /** As `hasAnyUser`, of what is durable. */
+    hadAnyUser: (): Promise<boolean> => hasAnyUser(db.read),
+    async findUser(userId: number): Promise<User | undefined> {
       const row = await db.read.one(byId, userId);
       return row === undefined ? undefined : toUser(row);
     },
-    async findUserByEmail(email) {
+    /** `passwordHash` "": there is no password. */
+    async findUserByEmail(email: string): Promise<{ user: User; passwordHash: string } | undefined> {
       const row = await db.read.one(byEmail, email);
       return row === undefined ? undefined : { user: toUser(row), passwordHash: row.password_hash };
     },
@@ -140,15 +132,6 @@ export async function nextId(tx: Transaction, name: Counted): Promise<number> {
   return row.nextId - 1;
 }
 
-export interface ProfileStore {
-  setLanguage(userId: number, language: string | null, now: number): Promise<void>;
-  /** As `setPushDefaults` wrote them; null: never. */
-  pushDefaults(userId: number): Promise<string | null>;
-  setPushDefaults(userId: number, defaults: string, now: number): Promise<void>;
-  /** An address that somebody asked to move to and has not confirmed. */
-  unconfirmedEmail(userId: number): Promise<string | null>;
-}
-
 const setLanguage = sql<[language: string | null, now: number, userId: number]>(
   "UPDATE users SET language = ?, updated_at = ? WHERE id = ?",
 );
@@ -159,17 +142,23 @@ const readProfile = sql<[userId: number], { pushDefaults: string | null; unconfi
   "SELECT push_defaults AS pushDefaults, unconfirmed_email AS unconfirmedEmail FROM users WHERE id = ?",
 );
 
-export function createProfileStore(db: Database): ProfileStore {
+export type ProfileStore = ReturnType<typeof createProfileStore>;
+
+export function createProfileStore(db: Database) {
   const { read } = db;
   const idempotent = db.autocommit({ retry: "idempotent" });
   return {
-    async setLanguage(userId, language, now) {
+    async setLanguage(userId: number, language: string | null, now: number): Promise<void> {
       await idempotent.run(setLanguage, language, now, userId);
     },
-    pushDefaults: async (userId) => (await read.one(readProfile, userId))?.pushDefaults ?? null,
-    async setPushDefaults(userId, defaults, now) {
+    /** As `setPushDefaults` wrote them; null: never. */
+    pushDefaults: async (userId: number): Promise<string | null> =>
+      (await read.one(readProfile, userId))?.pushDefaults ?? null,
+    async setPushDefaults(userId: number, defaults: string, now: number): Promise<void> {
       await idempotent.run(setDefaults, defaults, now, userId);
     },
-    unconfirmedEmail: async (userId) => (await read.one(readProfile, userId))?.unconfirmedEmail ?? null,
+    /** An address that somebody asked to move to and has not confirmed. */
+    unconfirmedEmail: async (userId: number): Promise<string | null> =>
+      (await read.one(readProfile, userId))?.unconfirmedEmail ?? null,
   };
 }

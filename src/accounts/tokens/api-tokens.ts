@@ -55,32 +55,7 @@ export interface TokenHolder {
   readonly scopes: readonly Scope[];
 }
 
-export interface ApiTokens {
-  /**
-   * Its user is told by mail. @param place where the user asks from; not given: an operator does.
-   * @throws AppError invalid_fields on `name` (1 to 255 characters), `scopes`, `expiresInDays`, `networks`, or on
-   * `tokens` (too many are in use).
-   */
-  createToken(
-    userId: number,
-    name: string,
-    limits?: TokenLimits,
-    client?: Pick<ClientContext, "address" | "userAgent">,
-  ): Promise<{ token: string; apiToken: ApiToken }>;
-  /** Newest first; revoked and expired ones stay listed, the newest 200 of them. */
-  listTokens(userId: number): Promise<readonly ApiToken[]>;
-  /** 50 of them, those in use first. @param page from 1. */
-  listTokenPage(userId: number, page: number): Promise<{ tokens: readonly ApiToken[]; hasMore: boolean }>;
-  /** Its user is told by mail. false: no such token of that user, or revoked already. @param place as in `createToken`. */
-  revokeToken(userId: number, tokenId: number, client?: Pick<ClientContext, "address" | "userAgent">): Promise<boolean>;
-  /**
-   * undefined: unknown, revoked, expired, of a disabled user, or not to be used from this address.
-   * @param email when given (X-User-Email), the token must be that user's.
-   */
-  authenticateToken(asked: { token: string; email?: string; address: string }): Promise<TokenHolder | undefined>;
-}
-
-export function createApiTokens({ store, clock, random, outbox, onUseNotRecorded }: Deps): ApiTokens {
+export function createApiTokens({ store, clock, random, outbox, onUseNotRecorded }: Deps) {
   const lastUse = createLastUse<number, [address: string]>({
     intervalMs: minuteMs,
     record: (tokenId, now, address) => store.recordTokenUse(tokenId, now, address),
@@ -102,7 +77,17 @@ export function createApiTokens({ store, clock, random, outbox, onUseNotRecorded
   }
 
   return {
-    async createToken(userId, name, limits = {}, client = nowhere) {
+    /**
+     * Its user is told by mail. @param place where the user asks from; not given: an operator does.
+     * @throws AppError invalid_fields on `name` (1 to 255 characters), `scopes`, `expiresInDays`, `networks`, or on
+     * `tokens` (too many are in use).
+     */
+    async createToken(
+      userId: number,
+      name: string,
+      limits: TokenLimits = {},
+      client: Pick<ClientContext, "address" | "userAgent"> = nowhere,
+    ): Promise<{ token: string; apiToken: ApiToken }> {
       const wanted = { name: name.trim(), scopes: allScopes, expiresInDays: null, networks: [], ...limits };
       const problems = problemsOf(wanted);
       if (Object.keys(problems).length > 0) throw invalidFields(problems);
@@ -126,21 +111,40 @@ export function createApiTokens({ store, clock, random, outbox, onUseNotRecorded
       return { token, apiToken };
     },
 
-    listTokens: (userId) => store.listTokens(userId),
+    /** Newest first; revoked and expired ones stay listed, the newest 200 of them. */
+    listTokens: (userId: number): Promise<readonly ApiToken[]> => store.listTokens(userId),
 
-    async listTokenPage(userId, page) {
+    /** 50 of them, those in use first. @param page from 1. */
+    async listTokenPage(userId: number, page: number): Promise<{ tokens: readonly ApiToken[]; hasMore: boolean }> {
       const skipped = (page - 1) * perPage;
       const found = await store.listTokensFrom({ userId, now: clock.now(), skipped, tokensMax: perPage + 1 });
       return { tokens: found.slice(0, perPage), hasMore: found.length > perPage };
     },
 
-    async revokeToken(userId, tokenId, client = nowhere) {
+    /** Its user is told by mail. false: no such token of that user, or revoked already. @param place as in `createToken`. */
+    async revokeToken(
+      userId: number,
+      tokenId: number,
+      client: Pick<ClientContext, "address" | "userAgent"> = nowhere,
+    ): Promise<boolean> {
       if (!Number.isSafeInteger(tokenId)) return false;
       const now = clock.now();
       return store.revokeToken({ userId, tokenId, now, onRevoked: notify("token_revoked", now, client) });
     },
 
-    async authenticateToken({ token, email, address }) {
+    /**
+     * undefined: unknown, revoked, expired, of a disabled user, or not to be used from this address.
+     * @param email when given (X-User-Email), the token must be that user's.
+     */
+    async authenticateToken({
+      token,
+      email,
+      address,
+    }: {
+      token: string;
+      email?: string;
+      address: string;
+    }): Promise<TokenHolder | undefined> {
       if (!isApiToken(token)) return undefined;
       const now = clock.now();
       const found = await store.findToken(digest(token));
