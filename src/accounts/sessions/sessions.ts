@@ -21,7 +21,6 @@ export type Guard = (tx: Transaction) => Promise<boolean>;
 
 const always: Guard = async () => true;
 
-export type Sessions = ReturnType<typeof createSessions>;
 export type SessionStarts = ReturnType<typeof createSessionStarts>;
 
 /**
