@@ -7,7 +7,7 @@ const hasPgbouncer = (process.env.SEALPUSH_TEST_PGBOUNCER ?? "") !== "";
 /** About what only the embedded database has. What PostgreSQL promises in its place has tests of its own. */
 const aboutSqlite = [
   // The engine itself: its log, its groups of commits, its lock.
-  "src/database/{foreign-sqlite,group-commit,hot-reads,log-truncation,sqlite}.test.ts",
+  "src/database/sqlite/**",
   // Which bytes its pages and its log still hold after a key was destroyed.
   "src/pushes/{log-after-kill,store/trim-data-keys}.test.ts",
   // A file that is no database.

@@ -1,6 +1,6 @@
 import type { PoolClient } from "pg";
 import type { Database } from "../src/database/database.ts";
-import { PostgresStatements } from "../src/database/postgres/postgres-statements.ts";
+import { PostgresStatements } from "../src/database/postgres/statements.ts";
 import { createHotPath, type HotDatabase, type HotPath } from "../src/pushes/store/hot-path.ts";
 import { createSteps } from "../src/pushes/store/steps.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { systemClock } from "../src/base/clock.ts";
 import type { Database } from "../src/database/database.ts";
-import type { SqliteDatabase } from "../src/database/sqlite.ts";
+import type { SqliteDatabase } from "../src/database/sqlite/sqlite.ts";
 import type { Domain } from "../src/domain.ts";
 import { openBenchDomain } from "./bench-domain.ts";
 import { type ClaimPattern, seededRandom } from "./claim-choice.ts";

@@ -2,8 +2,7 @@ import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { diskSpaceOf } from "../blobs/disk.ts";
 import type { Config } from "../config/config.ts";
-import type { Database } from "../database/database.ts";
-import { foreignDatabase } from "../database/foreign-database.ts";
+import { type Database, ForeignDatabaseError } from "../database/database.ts";
 import { createForwarderNote } from "../database/forwarder-note.ts";
 import { createInspection } from "../database/inspection.ts";
 import { createSmtpMailer } from "../mail/smtp.ts";
@@ -33,7 +32,7 @@ export function addDoctor(program: Command, { io, setExitCode }: CommandDeps): v
       if (!loaded.ok) throw new WrongSettings(loaded.mistakes);
       const store = await check("database", () => checkStore(loaded.config, io));
       // No key of ours belongs to another program's database.
-      const isForeign = store.some(({ sentence }) => sentence === foreignDatabase);
+      const isForeign = store.some(({ sentence }) => sentence === ForeignDatabaseError.sentence);
       const findings = [
         ...settingFindings(loaded.warnings),
         ...(isForeign ? [] : await check("master key", () => checkMasterKey(loaded.config, io.random))),

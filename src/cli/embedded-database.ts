@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import { refuseForeignFile } from "../database/foreign-database.ts";
+import { refuseForeignFile } from "../database/open-database.ts";
 import { CommandRefused } from "./errors.ts";
 
 /**

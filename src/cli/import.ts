@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { createBootCodeFile } from "../config/boot-code-file.ts";
 import type { Config } from "../config/config.ts";
 import { createKeyring } from "../crypto/keyring.ts";
-import { openReadOnly } from "../database/read-only.ts";
+import { openReadOnly } from "../database/open-database.ts";
 import type { Destination } from "../import/destination.ts";
 import { createDomainDestination } from "../import/domain-destination.ts";
 import { createDryDestination } from "../import/dry-destination.ts";

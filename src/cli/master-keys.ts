@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Random } from "../base/random.ts";
 import type { Config } from "../config/config.ts";
 import { readOrMakeMasterKeyFile } from "../config/master-key-file.ts";
-import { refuseForeignFile } from "../database/foreign-database.ts";
+import { refuseForeignFile } from "../database/open-database.ts";
 import { CommandRefused } from "./errors.ts";
 
 export interface MasterKeys {

@@ -6,7 +6,7 @@ import { createArgon2Queue } from "../crypto/passphrase.ts";
 import type { Database } from "../database/database.ts";
 import { openDatabase } from "../database/open-database.ts";
 import { type Domain, openDomain, openKeyring } from "../domain.ts";
-import { createOwnLimits } from "../limits/own-limits.ts";
+import { createOwnLimits } from "../limits/in-memory-limits.ts";
 import { createOutbox } from "../mail/outbox.ts";
 import { findSealedIndexKey } from "../pushes/vault.ts";
 import { createEvents, type Events } from "../telemetry/events.ts";

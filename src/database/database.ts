@@ -154,3 +154,46 @@ export class NewerSchemaError extends Error {
     super(`The database has schema version ${version}, this program knows ${newestKnown}: start a newer version.`);
   }
 }
+
+/** The database holds the tables of another program. */
+export class ForeignDatabaseError extends Error {
+  static readonly sentence =
+    "The database that DATABASE_URL names holds the tables of another program: give this server its own database. To " +
+    "import the data of a Password Pusher, run `sealpush import password-pusher`.";
+  override readonly name = "ForeignDatabaseError";
+
+  constructor() {
+    super(ForeignDatabaseError.sentence);
+  }
+}
+
+/** Rails keeps its schema versions in this table, so every Password Pusher has it. No version of our schema does. */
+export const foreignTable = "schema_migrations";
+
+const triesMax = 5;
+
+/**
+ * Runs a write again when nobody can say whether it has happened: for writes that find themselves done, and do nothing
+ * then. @returns what the last try gave, and how many there were.
+ */
+export async function writeUntilKnown<T>(
+  write: () => Promise<T>,
+): Promise<{ readonly value: T; readonly tries: number }> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return { value: await write(), tries };
+    } catch (error) {
+      if (!(error instanceof OutcomeUnknownError) || tries === triesMax) throw error;
+    }
+  }
+}
+
+/** A column of values that a master key seals, as data: a rotation of keys seals them anew without knowing the room. */
+export interface SealedColumn {
+  readonly table: string;
+  /** Its primary key: a number or bytes. */
+  readonly idColumn: string;
+  readonly sealedColumn: string;
+  /** The context that the value of a row was sealed with. */
+  contextOf(id: number | Buffer): string;
+}

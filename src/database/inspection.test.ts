@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { hourMs } from "../base/clock.ts";
 import { createForwarderNote } from "./forwarder-note.ts";
 import { createInspection } from "./inspection.ts";
-import { openSqlite } from "./sqlite.ts";
+import { openSqlite } from "./sqlite/sqlite.ts";
 
 function makeDatabase() {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-inspection-"));

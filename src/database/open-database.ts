@@ -1,46 +1,111 @@
+import { existsSync } from "node:fs";
 import type { DatabaseSettings } from "../config/config.ts";
-import type { Database } from "./database.ts";
-import { refuseForeignFile } from "./foreign-database.ts";
+import { type Database, ForeignDatabaseError, type ReadOnlyDatabase } from "./database.ts";
 import type { SchemaVersion } from "./schema/both-engines.ts";
-import { openSqlite } from "./sqlite.ts";
+import { schemaVersions } from "./schema/versions.ts";
+import { isOfAnotherProgram } from "./sqlite/foreign-file.ts";
+import { openSqlite } from "./sqlite/sqlite.ts";
+
+// PostgreSQL's modules are imported where they are used: a server on SQLite does not load the driver.
 
 export interface DatabaseEffects {
-  /** Milliseconds that never jump; only differences mean something. */
+  /** Milliseconds that never jump; only differences have a meaning. */
   readonly monotonicMs: () => number;
-  /** `code`: the driver's, or the system's. */
+  /** @param code of the driver or the system. */
   readonly onStorageFailure: (code: string) => void;
+  /** SQLite's write-ahead log could not be truncated; it is tried again. */
   readonly onTruncationFailed: (error: unknown) => void;
-  /** Of the schema. Not given: those of this program. */
+  /** Of the schema. Default: those of this program. */
   readonly versions?: readonly SchemaVersion[];
 }
 
 export interface AwaitEffects {
   readonly monotonicMs: () => number;
   readonly pause: (ms: number) => Promise<void>;
-  /** Told once, when the first try has failed. @param sentence what is the matter, for the operator. */
+  /** Called once, after the first failed try. @param sentence the reason, for the operator. */
   readonly onWaiting: (sentence: string) => void;
-  /** Aborted: nobody wants it any more. */
   readonly abandoned: AbortSignal | undefined;
 }
 
 /**
- * Waits for a server that is not there yet, for half a minute at most; what is the matter then is for the opening to tell.
- * @throws the reason when it is abandoned.
+ * Waits up to half a minute for a database server that is not available yet. Whatever the reason is then, `openDatabase`
+ * reports it.
+ * @throws the reason of `abandoned`.
  */
 export async function awaitDatabase(settings: DatabaseSettings, effects: AwaitEffects): Promise<void> {
-  if (settings.engine === "sqlite") return;
-  const { awaitServer } = await import("./postgres/await-server.ts");
-  await awaitServer(settings, effects);
+  switch (settings.engine) {
+    case "sqlite":
+      return;
+    case "postgres": {
+      const { awaitServer } = await import("./postgres/server-start.ts");
+      return await awaitServer(settings, effects);
+    }
+    default:
+      return settings satisfies never;
+  }
 }
 
 /**
- * Opens the database that the settings name, made or brought up to date where that is needed.
- * @throws NewerSchemaError, an Error with a sentence for the operator, or the driver's.
+ * Opens the database, creates it if there is none, and brings its schema up to date.
+ * @throws NewerSchemaError, ForeignDatabaseError, an Error with a sentence for the operator, or the driver's.
  */
 export async function openDatabase(settings: DatabaseSettings, effects: DatabaseEffects): Promise<Database> {
-  refuseForeignFile(settings);
-  if (settings.engine === "sqlite") return openSqlite({ path: settings.path, ...effects });
-  // Loaded where it is set: a server on SQLite goes without the driver's memory.
-  const { openPostgres } = await import("./postgres/postgres.ts");
-  return await openPostgres({ settings, ...effects });
+  switch (settings.engine) {
+    case "sqlite":
+      refuseForeignFile(settings);
+      return openSqlite({ path: settings.path, ...effects });
+    case "postgres": {
+      const { openPostgres } = await import("./postgres/postgres.ts");
+      return await openPostgres({ settings, ...effects });
+    }
+    default:
+      return settings satisfies never;
+  }
+}
+
+/**
+ * Opens the database without creating or changing anything.
+ * @returns "missing": no server has created it yet. "older": its schema is of an older version and may lack tables.
+ * @throws as `openDatabase`.
+ */
+export async function openReadOnly(
+  settings: DatabaseSettings,
+  versions: readonly SchemaVersion[] = schemaVersions,
+): Promise<ReadOnlyDatabase | "missing" | "older"> {
+  switch (settings.engine) {
+    case "sqlite": {
+      if (!existsSync(settings.path)) return "missing";
+      refuseForeignFile(settings);
+      const { openReadOnlySqlite } = await import("./sqlite/read-only.ts");
+      return openReadOnlySqlite(settings.path, versions);
+    }
+    case "postgres": {
+      const { openReadOnlyPostgres } = await import("./postgres/read-only.ts");
+      return await openReadOnlyPostgres(settings, versions);
+    }
+    default:
+      return settings satisfies never;
+  }
+}
+
+/** @returns the path of an embedded database; undefined: a server keeps it. */
+export function embeddedFileOf(settings: DatabaseSettings): string | undefined {
+  switch (settings.engine) {
+    case "sqlite":
+      return settings.path;
+    case "postgres":
+      return undefined;
+    default:
+      return settings satisfies never;
+  }
+}
+
+/**
+ * Refuses a SQLite file with the tables of another program before it is opened and before its key is looked for, so that
+ * nothing is written into it or beside it. A server's database is checked when it is opened.
+ * @throws ForeignDatabaseError.
+ */
+export function refuseForeignFile(settings: DatabaseSettings): void {
+  const path = embeddedFileOf(settings);
+  if (path !== undefined && isOfAnotherProgram(path)) throw new ForeignDatabaseError();
 }

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { readKeyMarks } from "./keys-in-use.ts";
-import { createProcessRegistry, heartbeatMs } from "./processes.ts";
-import { makeTestDatabase } from "./test-support.ts";
+import { createProcessRegistry, heartbeatMs, readKeyMarks } from "./processes.ts";
+import { makeTestDatabase } from "./sqlite/test-support.ts";
 
 const first = { id: "a", activeKeyId: "11111111", keyIds: ["11111111", "22222222"] };
 const second = { id: "b", activeKeyId: "22222222", keyIds: ["22222222"] };

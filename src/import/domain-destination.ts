@@ -1,9 +1,8 @@
 import { createUserAdoption, type UserAdoption } from "../accounts/admin/adopt-user.ts";
 import { diskSpaceOf } from "../blobs/disk.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
-import { nothingElse } from "../database/database.ts";
+import { nothingElse, writeUntilKnown } from "../database/database.ts";
 import { createIds } from "../database/ids.ts";
-import { writeUntilKnown } from "../database/write-until-known.ts";
 import type { Domain, Effects } from "../domain.ts";
 import { type AdoptionDeps, adoptPush } from "../pushes/adopt.ts";
 import { createCapacity } from "../pushes/capacity.ts";

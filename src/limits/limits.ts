@@ -1,6 +1,6 @@
 import { AppError } from "../base/errors.ts";
 import type { Database } from "../database/database.ts";
-import { createOwnLimits } from "./own-limits.ts";
+import { createOwnLimits } from "./in-memory-limits.ts";
 import type { RequestCounts } from "./request-counts.ts";
 import { createSharedLimits } from "./shared-limits.ts";
 

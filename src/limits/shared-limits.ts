@@ -1,8 +1,8 @@
 import { AppError } from "../base/errors.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Database } from "../database/database.ts";
+import { createOwnLimits, secondsUntil } from "./in-memory-limits.ts";
 import type { Charge, Counter, Limit, Limits } from "./limits.ts";
-import { createOwnLimits, secondsUntil } from "./own-limits.ts";
 import { createRequestCounts } from "./request-counts.ts";
 import { chargeSliding, oldestRecent, refundSliding, removeOverAttempts } from "./store/sliding.ts";
 import { chargeWindow, clockSpreadMs, refundWindow, removeOverWindows, windowEnd } from "./store/windows.ts";

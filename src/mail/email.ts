@@ -1,7 +1,7 @@
 import { hourMs } from "../base/clock.ts";
 import { isKindName } from "../base/push-kinds.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import type { SealedColumn } from "../database/sealed-column.ts";
+import type { SealedColumn } from "../database/database.ts";
 
 /** Changes of an account that its owner is notified of. */
 const noticeNames = [

@@ -1,7 +1,6 @@
 import { dayMs } from "../base/clock.ts";
 import type { KindName } from "../base/push-kinds.ts";
-import type { Database, Transaction } from "../database/database.ts";
-import { writeUntilKnown } from "../database/write-until-known.ts";
+import { type Database, type Transaction, writeUntilKnown } from "../database/database.ts";
 import { type AdoptedEntry, type AdoptedEvent, adoptedTrail } from "./adopt-trail.ts";
 import type { PushDeps } from "./deps.ts";
 import { type LinkDeliveryRow, pastLinkDelivery } from "./link-deliveries.ts";

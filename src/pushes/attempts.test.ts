@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { minuteMs } from "../base/clock.ts";
+import { createOwnLimits } from "../limits/in-memory-limits.ts";
 import type { Charge } from "../limits/limits.ts";
-import { createOwnLimits } from "../limits/own-limits.ts";
 import { type Attempts, createAttempts } from "./attempts.ts";
 
 const start = 1_000_000;

@@ -1,5 +1,5 @@
 import type { Keyring } from "../crypto/keyring.ts";
-import type { SealedColumn } from "../database/sealed-column.ts";
+import type { SealedColumn } from "../database/database.ts";
 import type { RowOf } from "../database/table.ts";
 import type { LinkDeliveryReport, LinkDeliveryStatus } from "./push.ts";
 import type { linkDeliveries } from "./store/tables.ts";

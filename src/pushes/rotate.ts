@@ -1,10 +1,8 @@
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import type { Database, ReadConnection } from "../database/database.ts";
-import { readKeyMarks } from "../database/keys-in-use.ts";
-import { createProcessRegistry, type RunningProcess } from "../database/processes.ts";
-import type { SealedColumn } from "../database/sealed-column.ts";
+import type { Database, ReadConnection, SealedColumn } from "../database/database.ts";
+import { createProcessRegistry, type RunningProcess, readKeyMarks } from "../database/processes.ts";
 
 import { createColumnResealer, type RowId } from "./store/column-resealer.ts";
 import { createResealer } from "./store/resealer.ts";

@@ -5,7 +5,7 @@ import type { Keyring } from "../crypto/keyring.ts";
 import { makeReadableCode } from "../crypto/readable-code.ts";
 import { envelopeKeyId } from "../crypto/seal.ts";
 import type { Database, ReadConnection } from "../database/database.ts";
-import { markKey, readKeyMarks } from "../database/keys-in-use.ts";
+import { markKey, readKeyMarks } from "../database/processes.ts";
 import { sql } from "../database/statement.ts";
 
 /** What of the master keys the domain lives with: the ring, and the index key it unseals. */

@@ -7,7 +7,7 @@ import { installDefaultKey, installProduction } from "../support/password-pusher
 import { newDataDir, runProgram } from "../support/processes.ts";
 
 const sentence =
-  /The database that DATABASE_URL names holds the tables of another program: give this server one of its own/;
+  /The database that DATABASE_URL names holds the tables of another program: give this server its own database/;
 const noKey = {};
 const withKey = { PWPUSH_MASTER_KEY: "11".repeat(32) };
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ReadConnection } from "../../src/database/database.ts";
-import { openReadOnly } from "../../src/database/read-only.ts";
+import { openReadOnly } from "../../src/database/open-database.ts";
 import { type DriverRow, sql } from "../../src/database/statement.ts";
 import { testConfig } from "../support/domain.ts";
 import { settingsOfEngine } from "../support/engine.ts";

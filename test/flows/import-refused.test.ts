@@ -87,7 +87,7 @@ test("settings that still name the old database are told what it is, and it stay
     const run = await move.cli.run(importOf(installation, ...dryRun), { environment });
     expect(run).toMatchObject({ exitCode: 1, stdout: "" });
     expect(run.stderr).toMatch(
-      /DATABASE_URL names holds the tables of another program: give this server one of its own/,
+      /DATABASE_URL names holds the tables of another program: give this server its own database/,
     );
   }
 });

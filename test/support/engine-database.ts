@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Database, ReadConnection, WriteConnection } from "../../src/database/database.ts";
-import { openSqlite } from "../../src/database/sqlite.ts";
+import { openSqlite } from "../../src/database/sqlite/sqlite.ts";
 import { type DriverRow, type StatementText, sql, type Value } from "../../src/database/statement.ts";
 import { engine, settingsOfEngine } from "./engine.ts";
 

@@ -1,5 +1,5 @@
 import type { Database } from "../../src/database/database.ts";
-import type { SqliteDatabase } from "../../src/database/sqlite.ts";
+import type { SqliteDatabase } from "../../src/database/sqlite/sqlite.ts";
 
 /** The engine with its own connections, for tests of what holds of its files alone. */
 export function sqliteOf(db: Database): SqliteDatabase {

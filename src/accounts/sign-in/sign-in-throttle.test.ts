@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createOwnLimits } from "../../limits/own-limits.ts";
+import { createOwnLimits } from "../../limits/in-memory-limits.ts";
 import { createSignInThrottle, type SignInLimits } from "./password-check.ts";
 
 const limits = {

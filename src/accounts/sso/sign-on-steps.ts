@@ -4,8 +4,7 @@ import type { Random } from "../../base/random.ts";
 import { digest } from "../../crypto/digests.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
-import type { WriteConnection } from "../../database/database.ts";
-import type { SealedColumn } from "../../database/sealed-column.ts";
+import type { SealedColumn, WriteConnection } from "../../database/database.ts";
 import type { SignOnStepStore } from "../store/sign-on-steps.ts";
 import type { SignOnSecrets } from "./provider.ts";
 

@@ -1,5 +1,4 @@
-import type { Database, Transaction } from "../../database/database.ts";
-import type { SealedColumn } from "../../database/sealed-column.ts";
+import type { Database, SealedColumn, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { FactorFailures } from "../factors/factor-codes.ts";
 

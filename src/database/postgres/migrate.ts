@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PoolClient } from "pg";
-import { NewerSchemaError } from "../database.ts";
-import { foreignDatabase, tableOfOthers } from "../foreign-database.ts";
+import { ForeignDatabaseError, foreignTable, NewerSchemaError } from "../database.ts";
 import type { SchemaVersion } from "../schema/both-engines.ts";
-import { isUniqueViolation, sqlState } from "./failures.ts";
+import { isUniqueViolation, sqlState } from "./errors.ts";
 import type { ConnectionPool } from "./pool.ts";
 
 const oldestServer = 130_000;
@@ -72,9 +71,9 @@ async function migrateOn(client: PoolClient, versions: readonly Pick<SchemaVersi
 /** Env files of other servers name their own database, which nothing may be written to. @throws Error for the operator. */
 export async function assertOurs(client: PoolClient): Promise<void> {
   const { rows } = await client.query<{ found: string | null }>(
-    `SELECT to_regclass(quote_ident(current_schema()) || '.${tableOfOthers}')::text AS found`,
+    `SELECT to_regclass(quote_ident(current_schema()) || '.${foreignTable}')::text AS found`,
   );
-  if ((rows[0]?.found ?? null) !== null) throw new Error(foreignDatabase);
+  if ((rows[0]?.found ?? null) !== null) throw new ForeignDatabaseError();
 }
 
 /** undefined: a new database. @throws NewerSchemaError */

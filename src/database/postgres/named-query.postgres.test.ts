@@ -4,7 +4,7 @@ import { makePostgresDatabase } from "../../../test/support/postgres/database.ts
 import { postgresSettings } from "../../../test/support/postgres/settings.ts";
 import { sql, type Value } from "../statement.ts";
 import { openPool } from "./pool.ts";
-import { PostgresStatements } from "./postgres-statements.ts";
+import { PostgresStatements } from "./statements.ts";
 
 /** Statements on one connection, as a process that has used it for long meets it. */
 async function withConnection(use: (statements: PostgresStatements) => Promise<void>): Promise<void> {

@@ -1,6 +1,5 @@
-import type { Connection, FieldDef, Submittable } from "pg";
+import pg, { type Connection, type FieldDef, type Submittable } from "pg";
 import type { Value } from "../statement.ts";
-import { readerOf } from "./column-types.ts";
 import { firstRunMessages, runMessages, syncMessage } from "./wire-messages.ts";
 
 /** One run of a statement that the server keeps under its name. */
@@ -108,4 +107,12 @@ function knownTo(connection: Connection): Map<string, readonly Column[]> {
   const known = described.get(connection) ?? new Map<string, readonly Column[]>();
   described.set(connection, known);
   return known;
+}
+
+/** `bigint` and `numeric`: all of ours are whole numbers far below 2^53. */
+const numberTypes: readonly number[] = [pg.types.builtins.INT8, pg.types.builtins.NUMERIC];
+
+/** What makes a value of a column's text. @param type its object id, as the server describes it. */
+export function readerOf(type: number, format?: "text" | "binary"): (text: string) => unknown {
+  return numberTypes.includes(type) ? Number : pg.types.getTypeParser(type, format);
 }

@@ -4,8 +4,8 @@ import type { ConnectionOptions } from "node:tls";
 import pg, { type PoolClient, type PoolConfig } from "pg";
 import type { PostgresSettings } from "../../config/config.ts";
 import type { PoolUse } from "../database.ts";
-import { readerOf } from "./column-types.ts";
-import { LostConnectionError } from "./failures.ts";
+import { LostConnectionError } from "./errors.ts";
+import { readerOf } from "./named-query.ts";
 
 export interface ConnectionPool {
   /** @throws the driver's error when none can be had in time. */

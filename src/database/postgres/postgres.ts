@@ -21,14 +21,14 @@ import {
   retryAfterSeconds,
   sqlState,
   told,
-} from "./failures.ts";
-import { createHotStatements } from "./hot-statements.ts";
+} from "./errors.ts";
+import { createHotStatements } from "./hot-path.ts";
 import { migrate } from "./migrate.ts";
 import { type ConnectionPool, openPool } from "./pool.ts";
-import { type Connection, PostgresStatements, rollBack } from "./postgres-statements.ts";
 import { Retries, type RetryPolicy, retryPolicies } from "./retries.ts";
 import { TurnLines } from "./serialized-writes.ts";
-import { describeStartFailure } from "./start-failures.ts";
+import { describeStartFailure } from "./server-start.ts";
+import { type Connection, PostgresStatements, rollBack } from "./statements.ts";
 
 export interface PostgresOptions {
   readonly settings: PostgresSettings;

@@ -3,8 +3,8 @@ import type { ReadOnlyDatabase } from "../database.ts";
 import type { SchemaVersion } from "../schema/both-engines.ts";
 import { assertOurs, findVersion } from "./migrate.ts";
 import { type ConnectionPool, openPool } from "./pool.ts";
-import { PostgresStatements } from "./postgres-statements.ts";
-import { describeStartFailure } from "./start-failures.ts";
+import { describeStartFailure } from "./server-start.ts";
+import { PostgresStatements } from "./statements.ts";
 
 export async function openReadOnlyPostgres(
   settings: PostgresSettings,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { unavailable } from "../../base/errors.ts";
 import { OutcomeUnknownError } from "../database.ts";
-import { isConflict, NotConnectedError, retryAfterSeconds } from "./failures.ts";
+import { isConflict, NotConnectedError, retryAfterSeconds } from "./errors.ts";
 
 /** For how long a try that lost its connection is followed by another, in milliseconds since the first. */
 export interface RetryPolicy {

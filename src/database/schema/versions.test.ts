@@ -4,10 +4,9 @@ import { engine, settingsOfEngine } from "../../../test/support/engine.ts";
 import { readRows, tablesOf } from "../../../test/support/engine-database.ts";
 import type { DatabaseSettings } from "../../config/config.ts";
 import { type Database, NewerSchemaError } from "../database.ts";
-import { openDatabase } from "../open-database.ts";
-import { openReadOnly } from "../read-only.ts";
+import { openDatabase, openReadOnly } from "../open-database.ts";
+import { makeFolder } from "../sqlite/test-support.ts";
 import { sql } from "../statement.ts";
-import { makeFolder } from "../test-support.ts";
 import { forBothEngines, type SchemaVersion } from "./both-engines.ts";
 import { schemaVersions } from "./versions.ts";
 

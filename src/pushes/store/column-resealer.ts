@@ -1,6 +1,5 @@
 import type { Keyring } from "../../crypto/keyring.ts";
-import type { Database, Transaction } from "../../database/database.ts";
-import type { SealedColumn } from "../../database/sealed-column.ts";
+import type { Database, SealedColumn, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { sqlOfLockedRows } from "./statements.ts";
 

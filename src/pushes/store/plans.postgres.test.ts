@@ -8,9 +8,8 @@ import { type PostgresServer, startPostgres } from "../../../test/support/postgr
 import { postgresSettings } from "../../../test/support/postgres/settings.ts";
 import { dayMs, hourMs } from "../../base/clock.ts";
 import { createKeyring } from "../../crypto/keyring.ts";
-import { readSweepBacklog } from "../../database/backlog.ts";
 import type { Database } from "../../database/database.ts";
-import { createInspection } from "../../database/inspection.ts";
+import { createInspection, readSweepBacklog } from "../../database/inspection.ts";
 import { openPostgres } from "../../database/postgres/postgres.ts";
 import type { AuditRecord } from "../audit-trail.ts";
 import type { NewLinkDelivery } from "../notification-store.ts";

@@ -1,6 +1,6 @@
 import type { Keyring } from "../../crypto/keyring.ts";
 import type { Database, Transaction } from "../../database/database.ts";
-import { type KeyMark, removeKeyMark } from "../../database/keys-in-use.ts";
+import { type KeyMark, removeKeyMark } from "../../database/processes.ts";
 import { sql } from "../../database/statement.ts";
 import { sealContexts } from "../seals.ts";
 import { indexKeyContext, indexKeyName } from "../vault.ts";

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { NeedleFinder, readAllFiles } from "../../../test/support/raw-files.ts";
 import { SeededNumbers } from "../../../test/support/seeded-numbers.ts";
-import { makeTestDatabase } from "../../database/test-support.ts";
+import { makeTestDatabase } from "../../database/sqlite/test-support.ts";
 import { createPushStore } from "./push-store.ts";
 
 /** As wide as a sealed data key. */

@@ -1,7 +1,7 @@
 import type { Database as Connection, Statement as PreparedStatement } from "better-sqlite3";
-import { unavailable } from "../base/errors.ts";
+import { unavailable } from "../../base/errors.ts";
+import type { Statement, Value } from "../statement.ts";
 import { sqliteCode } from "./group-commit.ts";
-import type { Statement, Value } from "./statement.ts";
 
 const batchReadsMax = 256;
 const waitingReadsMax = 20_000;

@@ -1,5 +1,5 @@
 import type { Database as Connection, Statement } from "better-sqlite3";
-import { unavailable } from "../base/errors.ts";
+import { unavailable } from "../../base/errors.ts";
 
 interface WaitingUnit {
   readonly run: () => unknown;

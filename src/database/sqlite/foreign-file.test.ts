@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, truncate
 import { dirname, join } from "node:path";
 import SqliteDriver from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { isOfAnotherProgram } from "./foreign-sqlite.ts";
+import { isOfAnotherProgram } from "./foreign-file.ts";
 import { makeFolder, makeTestDatabase } from "./test-support.ts";
 
 /** As a process that was killed leaves them. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sql } from "./statement.ts";
+import { sql } from "../statement.ts";
 import { makeItems, makeTestDatabase } from "./test-support.ts";
 
 const itemById = sql<[number], { id: number }>("SELECT id FROM items WHERE id = ?");

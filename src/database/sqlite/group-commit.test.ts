@@ -1,6 +1,6 @@
 import SqliteDriver from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { AppError } from "../base/errors.ts";
+import { AppError } from "../../base/errors.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { groupCommitLimits } from "./sqlite.ts";
 import { makeItems, makeTestDatabase } from "./test-support.ts";

@@ -1,7 +1,7 @@
 import type { Submittable } from "pg";
 import type { WriteConnection } from "../database.ts";
 import { type Statement, sql, type Value } from "../statement.ts";
-import { LostConnectionError, told } from "./failures.ts";
+import { LostConnectionError, told } from "./errors.ts";
 import { NamedQuery, type NamedRun, type RunDone } from "./named-query.ts";
 
 const begin: NamedRun = { statement: sql("BEGIN"), values: [] };

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { makePostgresDatabase } from "../../../test/support/postgres/database.ts";
 import { postgresSettings } from "../../../test/support/postgres/settings.ts";
 import { TcpProxy } from "../../../test/support/tcp-proxy.ts";
-import { awaitServer } from "./await-server.ts";
+import { awaitServer } from "./server-start.ts";
 
 const nobody = "postgres://somebody:a-password-of-tests@127.0.0.1:1/anything";
 

@@ -1,7 +1,6 @@
 import type { Database as Connection } from "better-sqlite3";
-import { NewerSchemaError } from "./database.ts";
-import { foreignDatabase, tableOfOthers } from "./foreign-database.ts";
-import type { SchemaVersion } from "./schema/both-engines.ts";
+import { ForeignDatabaseError, foreignTable, NewerSchemaError } from "../database.ts";
+import type { SchemaVersion } from "../schema/both-engines.ts";
 
 /**
  * Brings the schema up to date under the write lock, so that processes that start together migrate once.
@@ -27,7 +26,7 @@ export function migrate(writer: Connection, versions: readonly SchemaVersion[]):
 export function readSchemaVersion(connection: Connection, newest: number): number {
   const version = Number(connection.pragma("user_version", { simple: true }));
   if (version > newest) throw new NewerSchemaError(version, newest);
-  if (version < newest && hasTable(connection, tableOfOthers)) throw new Error(foreignDatabase);
+  if (version < newest && hasTable(connection, foreignTable)) throw new ForeignDatabaseError();
   return version;
 }
 

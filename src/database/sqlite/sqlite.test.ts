@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import SqliteDriver from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { createIds } from "./ids.ts";
+import { createIds } from "../ids.ts";
 import { openSqlite } from "./sqlite.ts";
 import { makeFolder, makeItems, makeTestDatabase } from "./test-support.ts";
 

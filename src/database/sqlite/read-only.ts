@@ -1,8 +1,8 @@
 import SqliteDriver from "better-sqlite3";
-import type { ReadOnlyDatabase } from "./database.ts";
-import type { SchemaVersion } from "./schema/both-engines.ts";
-import { readSchemaVersion } from "./sqlite-migrate.ts";
-import { SqliteStatements } from "./sqlite-statements.ts";
+import type { ReadOnlyDatabase } from "../database.ts";
+import type { SchemaVersion } from "../schema/both-engines.ts";
+import { readSchemaVersion } from "./migrate.ts";
+import { SqliteStatements } from "./statements.ts";
 
 const lockWaitMs = 15_000;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { createOwnLimits } from "./in-memory-limits.ts";
 import { describeLimits } from "./limits.contract.ts";
-import { createOwnLimits } from "./own-limits.ts";
 
 describeLimits("counted in memory", async () => [createOwnLimits()]);
 

@@ -1,13 +1,13 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import SqliteDriver, { type Database as Connection } from "better-sqlite3";
-import type { Database, Transaction, WriteConnection } from "./database.ts";
+import type { Database, Transaction, WriteConnection } from "../database.ts";
+import type { SchemaVersion } from "../schema/both-engines.ts";
+import { schemaVersions } from "../schema/versions.ts";
 import { GroupCommit, type GroupCommitLimits } from "./group-commit.ts";
 import { HotReads } from "./hot-reads.ts";
 import { LogTruncation } from "./log-truncation.ts";
-import type { SchemaVersion } from "./schema/both-engines.ts";
-import { schemaVersions } from "./schema/versions.ts";
-import { migrate } from "./sqlite-migrate.ts";
-import { SqliteStatements } from "./sqlite-statements.ts";
+import { migrate } from "./migrate.ts";
+import { SqliteStatements } from "./statements.ts";
 
 export type { Database as Connection } from "better-sqlite3";
 

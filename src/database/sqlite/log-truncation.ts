@@ -1,4 +1,4 @@
-import { minuteMs, secondMs } from "../base/clock.ts";
+import { minuteMs, secondMs } from "../../base/clock.ts";
 
 const delayMs = secondMs;
 const lookEveryMs = minuteMs;
