@@ -97,7 +97,7 @@ function refusalBody(refusal: Refusal): object {
 }
 
 /** `expireAfterDays` -> `expire_after_days`. */
-function wireName(field: string): string {
+export function wireName(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

@@ -26,13 +26,3 @@ export function idOf({ params }: FastifyRequest): number | undefined {
   const id: unknown = Reflect.get(Object(params), "id");
   return typeof id === "string" && /^[1-9]\d{0,14}$/.test(id) ? Number(id) : undefined;
 }
-
-const tokenShape = /^[A-Za-z0-9_-]{1,64}$/;
-
-/** The url_token of a page address; undefined when it cannot be one. */
-export function tokenOf(request: FastifyRequest): string | undefined {
-  const { params } = request;
-  if (typeof params !== "object" || params === null) return undefined;
-  const token: unknown = Reflect.get(params, "token");
-  return typeof token === "string" && tokenShape.test(token) ? token : undefined;
-}

@@ -11,12 +11,12 @@ import { registerConfirmationPages } from "./confirmation/handler.ts";
 import { mailLink, showCreated } from "./created/handler.ts";
 import { showDashboard } from "./dashboard/handler.ts";
 import { deletePush } from "./deleted.tsx";
-import { registerEditPages } from "./edit-push/handler.ts";
+import { saveEdit, showEdit } from "./edit-push/handler.ts";
 import { registerEmailConfirmationPages } from "./email-confirmation/handler.ts";
 import { registerFactorPages } from "./factors/handler.ts";
 import { registerFirstRunPage } from "./first-run/handler.ts";
 import { legacyLinks } from "./legacy-links.ts";
-import { registerNewPushPages } from "./new-push/handler.ts";
+import { createPush, showNewPush } from "./new-push/handler.ts";
 import { handlePage, type PageRoute, type PageServices } from "./request.ts";
 import { registerResetPasswordPages } from "./reset-password/handler.ts";
 import { registerSecondFactorPages } from "./second-factor/handler.ts";
@@ -30,6 +30,9 @@ const mailsLinks = (config: Config) => config.linkDeliveries.enabled;
 
 /** Every page: its address, who may request it and what answers. */
 const pageRoutes: readonly PageRoute[] = [
+  { method: "GET", path: "/", access: "page_creator", changesState: false, handler: showNewPush },
+  { method: "GET", path: "/p/new", access: "page_creator", changesState: false, handler: showNewPush },
+  { method: "POST", path: "/p", access: "page_creator", changesState: true, formInParts: true, handler: createPush },
   { method: "GET", path: "/p", access: "page_session", changesState: false, handler: showDashboard },
   {
     method: "GET",
@@ -74,6 +77,15 @@ const pageRoutes: readonly PageRoute[] = [
     isEnabled: mailsLinks,
   },
   { method: "POST", path: "/p/:token/expire", access: "page", changesState: true, handler: deletePush },
+  { method: "GET", path: "/p/:token/edit", access: "page_session", changesState: false, handler: showEdit },
+  {
+    method: "POST",
+    path: "/p/:token/edit",
+    access: "page_session",
+    changesState: true,
+    formInParts: true,
+    handler: saveEdit,
+  },
   { method: "GET", path: "/p/:token/audit", access: "page_session", changesState: false, handler: showAudit },
   {
     method: "GET",
@@ -110,8 +122,6 @@ export async function registerPages(
   deps: PageServices & { readonly assetsDir: string },
 ): Promise<void> {
   registerRoutes(server, deps);
-  registerNewPushPages(server, deps);
-  registerEditPages(server, deps);
   registerSignInPages(server, deps);
   registerFirstRunPage(server, deps);
   registerSignUpPage(server, deps);

@@ -10,9 +10,11 @@ import { type CreatedModel, createdView } from "./created/view.tsx";
 import { deletedView } from "./deleted.tsx";
 import { failureView } from "./failure.tsx";
 import { goneView } from "./gone.tsx";
-import { initialValues, type NewPushModel, newPushView } from "./new-push/view.tsx";
+import { type NewPushModel, newPushView } from "./new-push/view.tsx";
 import type { PageContext } from "./page.ts";
 import { type Page, renderPage } from "./page.ts";
+import { type FilledForm, type PushValues, valuesOf } from "./push-form/fields.tsx";
+import type { PushForm } from "./push-form/form.ts";
 import { robotView, type StepModel, stepView } from "./secret/step-view.tsx";
 import { type SecretModel, secretView } from "./secret/view.tsx";
 import { confirmLinkView } from "./single-sign-on/confirm-view.tsx";
@@ -40,15 +42,15 @@ function contextOf(messages: Messages, more: Partial<PageContext> = {}): PageCon
   };
 }
 
-const settings: NewPushModel["settings"] = {
-  days: { default: 7, min: 1, max: 90 },
-  views: { default: 5, min: 1, max: 100 },
-  retrievalStep: { offered: true, default: true },
-  deletableByViewer: { offered: true, default: false },
-};
-
-function newPush(kind: KindName, more: Partial<NewPushModel> = {}): NewPushModel {
-  const limits = {
+const emptyForm: PushForm = {
+  kind: "text",
+  settings: {
+    days: { default: 7, min: 1, max: 90 },
+    views: { default: 5, min: 1, max: 100 },
+    retrievalStep: { offered: true, default: true },
+    deletableByViewer: { offered: true, default: false },
+  },
+  limits: {
     payloadCharactersMax: 1_048_576,
     passphraseCharactersMax: 4_096,
     nameCharactersMax: 255,
@@ -57,34 +59,24 @@ function newPush(kind: KindName, more: Partial<NewPushModel> = {}): NewPushModel
     pushBytesMax: 2 ** 30,
     recipientsMax: 5,
     recipientsDailyMax: 500,
-  };
-  return {
-    kind,
-    kinds: kindNames,
-    settings,
-    limits,
-    values: initialValues(settings, "en"),
-    problems: {},
-    unavailable: false,
-    mayAttachFiles: true,
-    mails: { links: true, viewsTo: hostile, viewsAfterConfirmation: true },
-    ...more,
-  };
+  },
+  mails: { links: true, viewsTo: hostile, viewsAfterConfirmation: true },
+  takesFiles: true,
+  edited: null,
+  removedFileIds: [],
+  filesLost: false,
+  locale: "en",
+};
+
+function newPush(kind: KindName, more: Partial<FilledForm> = {}, mayAttachFiles = true): NewPushModel {
+  const form = { ...emptyForm, kind, values: valuesOf(emptyForm), problems: {}, unavailable: false, ...more };
+  return { form, kinds: kindNames, mayAttachFiles };
 }
 
-const hostileValues = {
-  payload: hostile,
-  passphrase: hostile,
-  expireAfterDays: hostile,
-  expireAfterViews: hostile,
-  retrievalStep: true,
-  deletableByViewer: true,
-  name: hostile,
-  note: hostile,
-  notifyEmailsTo: hostile,
-  notifyEmailsToLocale: hostile,
-  notifyOnView: true,
-};
+/** Hostile text in every field that has text, and every box ticked. */
+const hostileValues = Object.fromEntries(
+  Object.entries(valuesOf(emptyForm)).map(([name, value]) => [name, typeof value === "string" ? hostile : true]),
+) as PushValues;
 
 const created: CreatedModel = {
   link: `https://push.example/p/abc?${hostile}`,
@@ -144,7 +136,7 @@ function allPages(page: PageContext): readonly Page[] {
     ...kindNames.map((kind) =>
       newPushView(newPush(kind, { values: hostileValues, problems: { payload: hostile } }), page),
     ),
-    newPushView(newPush("file", { mayAttachFiles: false }), page),
+    newPushView(newPush("file", {}, false), page),
     newPushView(newPush("text", { unavailable: true }), page),
     createdView(created, page),
     stepView(step, page),
@@ -276,7 +268,7 @@ describe("the form", () => {
   });
 
   it("keeps a first line end that a parser would drop", () => {
-    const values = { ...initialValues(settings, "en"), payload: "\nkey" };
+    const values = { ...valuesOf(emptyForm), payload: "\nkey" };
     expect(renderPage(newPushView(newPush("text", { values }), contextOf(en)))).toContain(">\n\nkey</textarea>");
   });
 

@@ -5,8 +5,8 @@ import { findMessages } from "../../i18n/i18n.ts";
 import type { Push } from "../../pushes/pushes.ts";
 import { auditPath } from "../audit/view.tsx";
 import { renderGone } from "../gone.tsx";
-import { limitsOf } from "../new-push/limits.ts";
-import { recipientsProblem } from "../new-push/model.ts";
+import { recipientsProblem } from "../push-form/fields.tsx";
+import { formLimits } from "../push-form/form.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
 import { mayDelete } from "../secret/handler.ts";
 import { createdView, type MailForm } from "./view.tsx";
@@ -69,7 +69,7 @@ async function renderCreated(page: PageRequest, mail: MailState, status: number)
       ? {
           path: `/p/${push.urlToken}/notify_emails`,
           auditPath: auditPath(push.urlToken),
-          limits: limitsOf(push.kind, page.services.config),
+          limits: formLimits(push.kind, page.services.config),
           recipients: mail.recipients,
           locale,
           problem: mail.problem,
@@ -93,5 +93,5 @@ function refusalOf(error: unknown, page: PageRequest): { readonly status: number
     return { status: 429, problem: page.messages.problems.tooManyAttempts({ count: page.waitAfter(error) }) };
   }
   if (error.code !== "invalid_fields") throw error;
-  return { status: 422, problem: recipientsProblem(limitsOf("text", page.services.config), page.messages) };
+  return { status: 422, problem: recipientsProblem(formLimits("text", page.services.config), page.messages) };
 }

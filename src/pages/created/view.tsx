@@ -1,7 +1,5 @@
 import { findMessages, languages, type Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
-import { MailLanguageField, RecipientsField } from "../new-push/by-mail.tsx";
-import type { NewPushLimits } from "../new-push/model.ts";
 import { type Page, type PageContext, pageHref, withLocale } from "../page.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
@@ -10,6 +8,8 @@ import { LocalTime } from "../parts/local-time.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { QrCode } from "../parts/qr-code.tsx";
+import { MailLanguageField, RecipientsField } from "../push-form/controls.tsx";
+import type { PushForm } from "../push-form/form.ts";
 
 export interface CreatedModel {
   /** Absolute address to hand out, without a language. */
@@ -212,7 +212,7 @@ export interface MailForm {
   /** Path that it is posted to. */
   readonly path: string;
   readonly auditPath: string;
-  readonly limits: Pick<NewPushLimits, "recipientsMax">;
+  readonly limits: Pick<PushForm["limits"], "recipientsMax">;
   /** As typed. */
   readonly recipients: string;
   readonly locale: string;

@@ -1,172 +1,186 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply } from "fastify";
 import { AppError, unreachable } from "../../base/errors.ts";
-import { receiveBody } from "../../http/body/receive-body.ts";
-import { sendPage } from "../../http/headers.ts";
-import type { EditablePush, EditOutcome } from "../../pushes/pushes.ts";
-import { goTo } from "../answers.ts";
+import { readCreatePush } from "../../http/push-fields.ts";
+import type { EditablePush, EditOutcome, EditPush } from "../../pushes/pushes.ts";
 import { renderGone } from "../gone.tsx";
-import { FormFiles } from "../new-push/form-files.ts";
-import { formOf, offeredMails, type PushFields } from "../new-push/handler.ts";
-import { filesTooLarge } from "../new-push/model.ts";
-import { renderPage } from "../page.ts";
-import { type PageDeps, pageContext, tokenOf } from "../page-scope.ts";
-import { PageRequest } from "../request.ts";
 import {
-  describeEditProblems,
-  type EditProblems,
-  type EditState,
-  editModel,
+  describeProblems,
+  editableFields,
+  filesTooLarge,
   mayHaveFiles,
-  untouched,
-} from "./model.ts";
-import { readEdit, valuesOf } from "./read-form.ts";
+  type PushProblems,
+  type PushValues,
+  valuesOf,
+} from "../push-form/fields.tsx";
+import {
+  FormFiles,
+  formLimits,
+  offeredMails,
+  type PushForm,
+  pushFieldsOf,
+  type SentFields,
+} from "../push-form/form.ts";
+import type { SignedInRequest } from "../request.ts";
 import { editView } from "./view.tsx";
 
-/** `/p/:token/edit`: what its owner may change of a living push. Others, and everybody after its end, find nothing. */
-export function registerEditPages(server: FastifyInstance, deps: PageDeps): void {
-  const showing = { access: "page_session", changesState: false } as const;
-  const saving = { access: "page_session", changesState: true, formInParts: true } as const;
-  server.get("/p/:token/edit", { config: showing }, (request, reply) => show(request, reply, deps));
-  server.post("/p/:token/edit", { config: saving }, (request, reply) => save(request, reply, deps));
+async function findEditable({ urlToken, services, actor }: SignedInRequest): Promise<EditablePush | undefined> {
+  return urlToken === undefined ? undefined : await services.pushes.findEditable(urlToken, actor);
 }
 
-async function findEditable(request: FastifyRequest, deps: PageDeps): Promise<EditablePush | undefined> {
-  const token = tokenOf(request);
-  return token === undefined ? undefined : await deps.pushes.findEditable(token, request.actor);
-}
-
-async function show(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
-  const editable = await findEditable(request, deps);
-  if (editable === undefined) return renderGone(new PageRequest(request, reply, deps));
-  return sendForm(request, reply, deps, editable, 200, untouched(editable));
+/** `GET /p/:token/edit`: for the owner, while the push can be retrieved. Everybody else finds nothing. */
+export async function showEdit(page: SignedInRequest): Promise<FastifyReply> {
+  const editable = await findEditable(page);
+  if (editable === undefined) return renderGone(page);
+  const form = formFor(editable, page);
+  const filled = { ...form, values: valuesOf(form), problems: {}, unavailable: false };
+  const selfPath = `/p/${editable.push.urlToken}/edit`;
+  return page.render(editView, { form: filled, push: editable.push, changedMeanwhile: false }, { selfPath });
 }
 
 /** A form that was sent, for sending it back. */
-interface Sent {
+interface SentForm {
+  readonly form: PushForm;
   readonly editable: EditablePush;
-  readonly fields: PushFields;
+  readonly fields: SentFields;
   readonly hasFiles: boolean;
 }
 
-async function save(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
-  const editable = await findEditable(request, deps);
-  if (editable === undefined) throw new AppError("not_found", "not-found");
-  const files = new FormFiles(deps.pushes, request.actor);
+/** `POST /p/:token/edit` */
+export async function saveEdit(page: SignedInRequest): Promise<FastifyReply> {
+  const editable = await findEditable(page);
+  if (editable === undefined) page.notFound();
+  const files = new FormFiles(page);
   try {
-    const fields = formOf(await receiveBody(request, deps.bodyBudget, files.take));
-    const { upload, refusal } = files;
-    const sent = { editable, fields, hasFiles: upload !== undefined || refusal !== undefined };
+    const fields = pushFieldsOf(await page.formWithFiles(files.take));
+    const form = formFor(editable, page);
+    const sent = { form, editable, fields, hasFiles: files.hasAny };
     try {
-      if (refusal !== undefined) throw refusal;
-      const values = valuesOf(fields, editable);
+      if (files.refusal !== undefined) throw files.refusal;
+      const values = valuesOf(form, fields);
       if (values.removePassphrase && values.passphrase !== "") {
-        const problems = { passphrase: pageContext(request, deps, null).messages.edit.passphraseEither };
-        return await sendBack(request, reply, deps, sent, { status: 422, problems });
+        return await sendBack(page, sent, {
+          status: 422,
+          problems: { passphrase: page.messages.edit.passphraseEither },
+        });
       }
-      const wanted = readEdit(fields, values, editable);
-      const { urlToken } = editable.push;
-      const edited = await deps.pushes.edit(urlToken, { ...wanted, ...(upload && { upload }) }, request.actor);
-      return await answer(request, reply, deps, sent, edited);
+      const wanted = readEdit(fields, values, form);
+      const { upload } = files;
+      const edit = upload === undefined ? wanted : { ...wanted, upload };
+      return await answer(page, sent, await page.services.pushes.edit(editable.push.urlToken, edit, page.actor));
     } catch (error) {
-      return await refuse(request, reply, deps, sent, error);
+      return await refuse(page, sent, error);
     }
   } finally {
     await files.end();
   }
 }
 
-async function answer(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: PageDeps,
-  sent: Sent,
-  edited: EditOutcome,
-): Promise<FastifyReply> {
-  const context = pageContext(request, deps, null);
-  const { edit, problems } = context.messages;
+function formFor(editable: EditablePush, { user, services, messages }: SignedInRequest): PushForm {
+  const { config } = services;
+  const { push } = editable;
+  const mails = offeredMails(user, config);
+  return {
+    kind: push.kind,
+    settings: {
+      ...config.kinds[push.kind],
+      days: { ...editable.days, default: push.expireAfterDays },
+      views: { ...editable.views, default: push.expireAfterViews },
+    },
+    limits: formLimits(push.kind, config),
+    // Notifications that cannot be sent any more can still be switched off.
+    mails: { ...mails, viewsTo: mails.viewsTo ?? (push.notifyOnView ? user.email : null) },
+    takesFiles: config.kinds.file.enabled,
+    edited: editable,
+    removedFileIds: [],
+    filesLost: false,
+    locale: messages.locale.tag,
+  };
+}
+
+/** @throws AppError invalid_fields (by domain name), too_large (payload). */
+function readEdit(fields: SentFields, values: PushValues, { kind }: PushForm): Omit<EditPush, "upload"> {
+  const { payload, ...shared } = readCreatePush(editableFields(fields)).request;
+  const removesMessage = kind === "file" && values.removeMessage;
+  const keepsPayload = payload === undefined || payload === "";
+  return {
+    ...shared,
+    ...(!keepsPayload && { payload }),
+    ...(keepsPayload && removesMessage && { payload: "" }),
+    ...(shared.passphrase === undefined && values.removePassphrase && { passphrase: null }),
+    removedFileIds: fileIdsIn(fields.remove_files),
+    currentPassphrase: values.currentPassphrase,
+  };
+}
+
+const idShape = /^\d{1,15}$/;
+/** No file has this id: a malformed id is refused like one that is not of this push. */
+const noId = -1;
+
+function fileIdsIn(value: unknown): readonly number[] {
+  if (!Array.isArray(value)) return [];
+  return value.map((id) => (typeof id === "string" && idShape.test(id) ? Number(id) : noId));
+}
+
+async function answer(page: SignedInRequest, sent: SentForm, edited: EditOutcome): Promise<FastifyReply> {
+  const { edit, problems } = page.messages;
   const refused = (status: number, currentPassphrase: string) =>
-    sendBack(request, reply, deps, sent, { status, problems: { currentPassphrase } });
+    sendBack(page, sent, { status, problems: { currentPassphrase } });
   switch (edited.outcome) {
     case "edited":
-      return goTo(`/p/${sent.editable.push.urlToken}/preview`, request, reply, deps);
-    case "passphrase_required": {
-      const withFiles = mayHaveFiles({ kind: sent.editable.push.kind, files: sent.editable.files });
-      return refused(422, withFiles ? edit.passphraseNeededFiles : edit.passphraseNeeded);
-    }
+      return page.redirect(`/p/${sent.editable.push.urlToken}/preview`);
+    case "passphrase_required":
+      return refused(422, mayHaveFiles(sent.form) ? edit.passphraseNeededFiles : edit.passphraseNeeded);
     case "wrong_passphrase":
       return refused(422, edit.wrongPassphrase);
     case "too_many_attempts":
-      reply.header("retry-after", String(edited.retryAfterSeconds));
+      page.retryAfter(edited.retryAfterSeconds);
       return refused(429, problems.tooManyAttempts({ count: edited.retryAfterSeconds }));
     case "changed_meanwhile":
-      return sendBack(request, reply, deps, sent, { status: 409, changedMeanwhile: true });
+      return sendBack(page, sent, { status: 409, changedMeanwhile: true });
     case "gone":
     case "unknown":
-      return renderGone(new PageRequest(request, reply, deps));
+      return renderGone(page);
     default:
       return unreachable(edited);
   }
 }
 
-async function refuse(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: PageDeps,
-  sent: Sent,
-  error: unknown,
-): Promise<FastifyReply> {
+/** @throws every error that is not about the form. */
+async function refuse(page: SignedInRequest, sent: SentForm, error: unknown): Promise<FastifyReply> {
   if (!(error instanceof AppError)) throw error;
-  const { messages } = pageContext(request, deps, null);
-  const model = editModel(sent.editable, untouched(sent.editable), shownTo(request, deps));
+  const { form, hasFiles } = sent;
+  const { messages } = page;
   switch (error.code) {
     case "unavailable":
-      deps.events.refusedUnavailable({ requestId: request.id, method: request.method, route: "/p/:token/edit" }, error);
-      reply.header("retry-after", String(error.retryAfterSeconds ?? 1));
-      return await sendBack(request, reply, deps, sent, { status: 503, unavailable: true });
+      page.reportUnavailable(error);
+      return await sendBack(page, sent, { status: 503, unavailable: true });
     case "too_large": {
-      const max = model.limits.payloadCharactersMax;
-      const problems = sent.hasFiles ? filesTooLarge(model, messages) : { payload: messages.problems.tooLong({ max }) };
-      return await sendBack(request, reply, deps, sent, { status: 413, problems });
+      const max = form.limits.payloadCharactersMax;
+      const problems = hasFiles ? filesTooLarge(form, messages) : { payload: messages.problems.tooLong({ max }) };
+      return await sendBack(page, sent, { status: 413, problems });
     }
     case "invalid_fields": {
-      const found = error.fields ?? {};
-      const filesOff = sent.hasFiles && !deps.config.kinds.file.enabled;
-      const problems = filesOff ? { files: messages.edit.filesOff } : describeEditProblems(found, model, messages);
-      return await sendBack(request, reply, deps, sent, { status: 422, problems });
+      const filesOff = hasFiles && !form.takesFiles;
+      const problems = filesOff
+        ? { files: messages.edit.filesOff }
+        : describeProblems(error.fields ?? {}, form, messages);
+      return await sendBack(page, sent, { status: 422, problems });
     }
     default:
       throw error;
   }
 }
 
-function shownTo(request: FastifyRequest, { config }: PageDeps) {
-  return { config, mails: offeredMails(request, config) };
-}
-
-/** With everything that was entered, beside how the push stands by now. */
+/** The form with everything that was typed, beside the push as it is stored by now. */
 async function sendBack(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: PageDeps,
-  { fields, hasFiles }: Sent,
-  shown: { status: number; problems?: EditProblems; unavailable?: boolean; changedMeanwhile?: boolean },
+  page: SignedInRequest,
+  { fields, hasFiles }: SentForm,
+  shown: { status: number; problems?: PushProblems; unavailable?: boolean; changedMeanwhile?: boolean },
 ): Promise<FastifyReply> {
-  const editable = await findEditable(request, deps);
-  if (editable === undefined) return renderGone(new PageRequest(request, reply, deps));
+  const editable = await findEditable(page);
+  if (editable === undefined) return renderGone(page);
   const { status, problems = {}, unavailable = false, changedMeanwhile = false } = shown;
-  const state = { values: valuesOf(fields, editable), problems, unavailable, changedMeanwhile, filesLost: hasFiles };
-  return sendForm(request, reply, deps, editable, status, state);
-}
-
-function sendForm(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: PageDeps,
-  editable: EditablePush,
-  status: number,
-  state: EditState,
-): FastifyReply {
-  const selfPath = request.method === "GET" ? `/p/${editable.push.urlToken}/edit` : null;
-  const model = editModel(editable, state, shownTo(request, deps));
-  return sendPage(reply, status, renderPage(editView(model, pageContext(request, deps, selfPath))));
+  const form = { ...formFor(editable, page), removedFileIds: fileIdsIn(fields.remove_files), filesLost: hasFiles };
+  const filled = { ...form, values: valuesOf(form, fields), problems, unavailable };
+  return page.render(editView, { form: filled, push: editable.push, changedMeanwhile }, { status });
 }

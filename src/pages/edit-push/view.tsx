@@ -1,47 +1,53 @@
+import type { OwnedPush } from "../../pushes/pushes.ts";
+import { dashboardPath } from "../dashboard/filter.ts";
 import { Layout } from "../layout.tsx";
-import { ConfirmFirst, ViewNotificationBox } from "../new-push/by-mail.tsx";
-import { Labels, Lifetime, Options } from "../new-push/fields.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { LocalTime } from "../parts/local-time.tsx";
-import { Notice, ProblemSummary, problemsAt } from "../parts/notice.tsx";
+import { Notice, ProblemSummary } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import { ContentFields, type EditProps } from "./content-fields.tsx";
-import type { EditField, EditModel } from "./model.ts";
+import {
+  Controls,
+  type FilledForm,
+  type FormProps,
+  LabelControls,
+  LimitControls,
+  MailControls,
+  mayHaveFiles,
+  OptionControls,
+  summaryOf,
+} from "../push-form/fields.tsx";
 
-const dashboardPath = "/p";
+interface EditModel {
+  readonly form: FilledForm;
+  /** As it is stored now, whatever was typed. */
+  readonly push: OwnedPush;
+  /** Another edit was saved first, and nothing of this one. */
+  readonly changedMeanwhile: boolean;
+}
 
-const fieldIds: Readonly<Record<EditField, string>> = {
-  expireAfterDays: "push_expire_after_days",
-  expireAfterViews: "push_expire_after_views",
-  name: "push_name",
-  note: "push_note",
-  retrievalStep: "push_retrieval_step",
-  deletableByViewer: "push_deletable_by_viewer",
-  currentPassphrase: "push_current_passphrase",
-  files: "push_files",
-  payload: "push_payload",
-  kind: "push_payload",
-  passphrase: "push_passphrase",
-  notifyEmailsTo: "push_notify_on_view",
-  notifyEmailsToLocale: "push_notify_on_view",
-  notifyOnView: "push_notify_on_view",
-};
+interface EditProps {
+  readonly model: EditModel;
+  readonly page: PageContext;
+}
 
-/** Fields as those of a new push, beside how the push stands. It works without scripts, and shows nothing of the secret. */
+const groups = ["limits", "labels", "options", "currentPassphrase", "files", "payload", "passphrase", "mail"] as const;
+
+/** The fields of a new push, beside facts about the push. It works without scripts, and shows nothing of the secret. */
 export function editView(model: EditModel, page: PageContext): Page {
   const { edit, problems } = page.messages;
-  const found = problemsAt(fieldIds, model.problems, (field) => labelOf(field, model, page), page.messages);
+  const { form, push } = model;
+  const found = summaryOf(groups, form, page);
   const title = found.length > 0 ? `${problems.heading} · ${edit.title}` : edit.title;
   return (
     <Layout page={page} title={title} privatePage width="wide" scripts={["new-push.js"]}>
       <div class="page-heading">
         <h1>{edit.heading}</h1>
-        {model.push.name !== null && (
+        {push.name !== null && (
           <p class="edit-subject" translate={false}>
-            <bdi>{model.push.name}</bdi>
+            <bdi>{push.name}</bdi>
           </p>
         )}
         <p class="lead">{edit.lead}</p>
@@ -52,18 +58,18 @@ export function editView(model: EditModel, page: PageContext): Page {
           {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
           <EditForm model={model} page={page} />
         </div>
-        <Facts model={model} page={page} />
+        <Facts push={push} page={page} />
       </div>
     </Layout>
   );
 }
 
-/** What concerns the form as a whole. */
+/** Problems with the form as a whole. */
 function Refusals({ model, page }: EditProps) {
   const { edit, failure } = page.messages;
   return (
     <>
-      {model.unavailable && (
+      {model.form.unavailable && (
         <Notice tone="danger" icon="clock" alert>
           <p>{failure.unavailableText}</p>
         </Notice>
@@ -78,47 +84,19 @@ function Refusals({ model, page }: EditProps) {
   );
 }
 
-/** The label that stands at the field, so that the summary names it by the same messages. */
-function labelOf(field: EditField, { kind, push }: EditModel, { messages }: PageContext): string {
-  const { edit, newPush, notices } = messages;
-  switch (field) {
-    case "kind":
-    case "payload":
-      return edit.newContent[kind];
-    case "files":
-      return edit.addFiles;
-    case "currentPassphrase":
-      return edit.currentPassphrase;
-    case "passphrase":
-      return push.passphraseRequired ? edit.newPassphrase : newPush.passphrase;
-    case "expireAfterDays":
-      return newPush.days;
-    case "expireAfterViews":
-      return newPush.views;
-    case "deletableByViewer":
-      return newPush.deletable;
-    case "notifyEmailsTo":
-    case "notifyEmailsToLocale":
-    case "notifyOnView":
-      return notices.onView;
-    default:
-      return newPush[field];
-  }
-}
-
-function EditForm({ model, page }: EditProps) {
+function EditForm({ model: { form, push }, page }: EditProps) {
   const { messages } = page;
   const { edit } = messages;
-  const date = <LocalTime key="date" timeMs={model.push.createdAt} messages={messages} />;
+  const date = <LocalTime key="date" timeMs={push.createdAt} messages={messages} />;
   return (
-    <PostForm page={page} class="form" action={`/p/${model.push.urlToken}/edit`} multipart autoComplete="off">
+    <PostForm page={page} class="form" action={`/p/${push.urlToken}/edit`} multipart autoComplete="off">
       <div class="edit-limits">
-        <Lifetime model={model} messages={messages} hint={edit.limitsHint.parts({ date })} />
+        <LimitControls form={form} page={page} hint={edit.limitsHint.parts({ date })} />
       </div>
-      <Labels model={model} messages={messages} />
-      <Options model={model} messages={messages} />
-      <ViewNotifications model={model} page={page} />
-      <ContentFields model={model} page={page} />
+      <LabelControls form={form} page={page} />
+      <OptionControls form={form} page={page} />
+      <MailControls form={form} page={page} />
+      <ContentControls form={form} page={page} />
       <div class="form-end edit-end">
         <button type="submit" class="button button-primary button-large">
           <Icon name="check" />
@@ -132,21 +110,28 @@ function EditForm({ model, page }: EditProps) {
   );
 }
 
-/** Where no mails can go there any more, they can still be switched off. */
-function ViewNotifications({ model: { mails, push, values }, page }: EditProps) {
-  const email = mails.viewsTo ?? (push.notifyOnView ? (page.user?.email ?? null) : null);
-  if (email === null && !mails.viewsAfterConfirmation) return null;
-  const { messages } = page;
+/** What only the push's data key decrypts. None of it is shown: each field takes a replacement. */
+function ContentControls({ form, page }: FormProps) {
+  const { edit } = page.messages;
   return (
     <fieldset class="group">
-      <legend>{messages.notices.legend}</legend>
-      {email !== null && <ViewNotificationBox messages={messages} email={email} checked={values.notifyOnView} />}
-      {mails.viewsAfterConfirmation && <ConfirmFirst page={page} />}
+      <legend>{edit.content}</legend>
+      {form.edited?.push.passphraseRequired && (
+        <Notice tone="info" icon="key">
+          <h3 class="notice-heading">{edit.protectedHeading}</h3>
+          <p>{edit.protectedText}</p>
+          <p>{mayHaveFiles(form) ? edit.protectedWholeFiles : edit.protectedWhole}</p>
+        </Notice>
+      )}
+      <Controls group="currentPassphrase" form={form} page={page} />
+      <Controls group="files" form={form} page={page} />
+      <Controls group="payload" form={form} page={page} />
+      <Controls group="passphrase" form={form} page={page} />
     </fieldset>
   );
 }
 
-function Facts({ model: { push }, page }: EditProps) {
+function Facts({ push, page }: { readonly push: OwnedPush; readonly page: PageContext }) {
   const { messages } = page;
   const { edit, kinds } = messages;
   const path = `/p/${push.urlToken}`;

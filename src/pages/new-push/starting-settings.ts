@@ -1,15 +1,14 @@
-import type { FastifyRequest } from "fastify";
 import { type KindDefaults, noDefaults } from "../../accounts/accounts.ts";
 import { type KindName, kindNames } from "../../base/push-kinds.ts";
 import type { Config, KindSettings, Range } from "../../config/config.ts";
 import type { CreatePush } from "../../pushes/pushes.ts";
-import type { PageDeps } from "../page-scope.ts";
+import type { PageRequest } from "../request.ts";
 
-/** What the forms begin with for one person. Creating by the API keeps to the instance's settings. */
+/** The settings that the form starts with for one account. The API uses those of the server alone. */
 export interface StartingSettings {
-  /** The kind that comes first. Text when everything is switched off: the form then says so when it is sent. */
+  /** The kind that is shown first. Text if every kind is switched off: sending the form then shows the problem. */
   readonly firstKind: KindName;
-  /** The instance's, with the account's own defaults in the place of its. */
+  /** The server's settings with the account's own defaults. */
   readonly kinds: Readonly<Record<KindName, KindSettings>>;
 }
 
@@ -17,11 +16,8 @@ export function enabledKinds(config: Pick<Config, "kinds">): readonly KindName[]
   return kindNames.filter((kind) => config.kinds[kind].enabled);
 }
 
-export async function startingSettings(
-  request: FastifyRequest,
-  { accounts, config }: Pick<PageDeps, "accounts" | "config">,
-): Promise<StartingSettings> {
-  const { user } = request;
+export async function startingSettings({ user, services }: PageRequest): Promise<StartingSettings> {
+  const { accounts, config } = services;
   const defaults = user === null ? noDefaults : await accounts.pushDefaults(user.id);
   const enabled = enabledKinds(config);
   const of = (kind: KindName) => withDefaults(config.kinds[kind], defaults.kinds[kind] ?? {});
@@ -31,7 +27,7 @@ export async function startingSettings(
   };
 }
 
-/** A number that is out of range by now, since settings have changed, is passed over. */
+/** A stored number that is out of range, because settings changed since, is ignored. */
 function withDefaults(settings: KindSettings, defaults: KindDefaults): KindSettings {
   const { days, views, retrievalStep, deletableByViewer } = settings;
   return {
@@ -47,7 +43,7 @@ function rangeWith(range: Range, wanted: number | undefined): Range {
   return wanted !== undefined && wanted >= range.min && wanted <= range.max ? { ...range, default: wanted } : range;
 }
 
-/** What a form left out, as this person wants it. */
+/** Adds what a form left out. */
 export function completed<Given extends Omit<CreatePush, "upload">>(
   given: Given,
   fileCount: number,

@@ -2,36 +2,34 @@ import type { KindName } from "../../base/push-kinds.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
-import { Notice, ProblemSummary, problemsAt } from "../parts/notice.tsx";
+import { Notice, ProblemSummary } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import { ByMail } from "./by-mail.tsx";
-import { Labels, Lifetime, Options, Passphrase } from "./fields.tsx";
-import type { NewPushField, NewPushModel } from "./model.ts";
-import { PayloadFields } from "./payload-fields.tsx";
+import {
+  Controls,
+  type FilledForm,
+  type FormProps,
+  LabelControls,
+  LimitControls,
+  MailControls,
+  OptionControls,
+  summaryOf,
+} from "../push-form/fields.tsx";
 
-export type { NewPushModel } from "./model.ts";
-export { describeProblems, filesTooLarge, initialValues } from "./model.ts";
+export interface NewPushModel {
+  readonly form: FilledForm;
+  /** The kinds that are switched on, in the order of the tabs. */
+  readonly kinds: readonly KindName[];
+  /** False: a file push needs an account, and nobody is signed in. */
+  readonly mayAttachFiles: boolean;
+}
 
-const fieldIds: Readonly<Record<NewPushField, string>> = {
-  kind: "push_kinds",
-  payload: "push_payload",
-  files: "push_files",
-  expireAfterDays: "push_expire_after_days",
-  expireAfterViews: "push_expire_after_views",
-  passphrase: "push_passphrase",
-  retrievalStep: "push_retrieval_step",
-  deletableByViewer: "push_deletable_by_viewer",
-  name: "push_name",
-  note: "push_note",
-  notifyEmailsTo: "push_notify_emails_to",
-  notifyEmailsToLocale: "push_notify_emails_to_locale",
-  notifyOnView: "push_notify_on_view",
-};
+const groups = ["kind", "payload", "files", "limits", "passphrase", "options", "labels", "mail"] as const;
 
-/** The form that makes a push. It works by itself; scripts add the generator and the live count. */
+/** The form that makes a push. It works without scripts; they add the generator and the live count. */
 export function newPushView(model: NewPushModel, page: PageContext): Page {
   const { nav, newPush, problems, failure } = page.messages;
-  const found = problemsAt(fieldIds, model.problems, (field) => labelOf(field, model, page), page.messages);
+  const { form } = model;
+  const found = summaryOf(groups, form, page);
   const title = found.length > 0 ? `${problems.heading} · ${nav.newPush}` : nav.newPush;
   return (
     <Layout page={page} title={title} width="wide" scripts={["new-push.js"]}>
@@ -42,16 +40,16 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
       <div class="columns">
         <div class="card">
           <KindTabs model={model} page={page} />
-          {model.unavailable && (
+          {form.unavailable && (
             <Notice tone="danger" icon="clock" alert>
               <p>{failure.unavailableText}</p>
             </Notice>
           )}
           {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
-          {model.kind === "file" && !model.mayAttachFiles ? (
+          {form.kind === "file" && !model.mayAttachFiles ? (
             <SignInForFiles page={page} />
           ) : (
-            <PushForm model={model} page={page} />
+            <PushForm form={form} page={page} />
           )}
         </div>
         <HowItWorks page={page} />
@@ -60,49 +58,16 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
   );
 }
 
-/** The label that stands at the field, so that the summary names it by the same messages. */
-function labelOf(
-  field: NewPushField,
-  { kind }: NewPushModel,
-  { messages: { newPush, kinds, notices } }: PageContext,
-): string {
-  switch (field) {
-    case "kind":
-      return kinds.label;
-    case "payload":
-      return kind === "file" ? newPush.fileMessage : newPush[kind];
-    case "expireAfterDays":
-      return newPush.days;
-    case "expireAfterViews":
-      return newPush.views;
-    case "deletableByViewer":
-      return newPush.deletable;
-    case "notifyEmailsTo":
-      return notices.to;
-    case "notifyEmailsToLocale":
-      return notices.locale;
-    case "notifyOnView":
-      return notices.onView;
-    default:
-      return newPush[field];
-  }
-}
-
-interface Props {
-  readonly model: NewPushModel;
-  readonly page: PageContext;
-}
-
-function KindTabs({ model, page }: Props) {
+function KindTabs({ model, page }: { readonly model: NewPushModel; readonly page: PageContext }) {
   const { kinds } = page.messages;
   return (
     <nav class="tabs" id="push_kinds" aria-label={kinds.label}>
-      {model.kinds.map((kind: KindName) => (
+      {model.kinds.map((kind) => (
         <a
           key={kind}
           class="tab"
           href={pageHref(page, `/?kind=${kind}`)}
-          aria-current={kind === model.kind ? "page" : undefined}
+          aria-current={kind === model.form.kind ? "page" : undefined}
         >
           <Icon name={kind} />
           <span>{kinds[kind]}</span>
@@ -112,21 +77,21 @@ function KindTabs({ model, page }: Props) {
   );
 }
 
-function PushForm({ model, page }: Props) {
-  const { messages } = page;
+function PushForm({ form, page }: FormProps) {
   return (
     <PostForm page={page} class="form" action="/p" multipart autoComplete="off">
-      <input type="hidden" name="push[kind]" value={model.kind} />
-      <PayloadFields model={model} messages={messages} />
-      <Lifetime model={model} messages={messages} />
-      <Passphrase model={model} messages={messages} />
-      <Options model={model} messages={messages} />
-      {page.user !== null && <Labels model={model} messages={messages} />}
-      <ByMail model={model} page={page} />
+      <input type="hidden" name="push[kind]" value={form.kind} />
+      <Controls group="files" form={form} page={page} />
+      <Controls group="payload" form={form} page={page} />
+      <LimitControls form={form} page={page} />
+      <Controls group="passphrase" form={form} page={page} />
+      <OptionControls form={form} page={page} />
+      {page.user !== null && <LabelControls form={form} page={page} />}
+      <MailControls form={form} page={page} />
       <div class="form-end">
         <button type="submit" class="button button-primary button-large">
           <Icon name="url" />
-          <span>{messages.newPush.submit}</span>
+          <span>{page.messages.newPush.submit}</span>
         </button>
       </div>
     </PostForm>

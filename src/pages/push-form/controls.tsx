@@ -1,0 +1,339 @@
+import type { Messages } from "../../i18n/i18n.ts";
+import { languages } from "../../i18n/i18n.ts";
+import { accountPath } from "../account/model.ts";
+import { type PageContext, pageHref } from "../page.ts";
+import { keepFirstLineEnd } from "../parts/exact-text.tsx";
+import { Field } from "../parts/field.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { InputField, type InputFieldProps, SelectField } from "../parts/input-fields.tsx";
+import { ShowButton } from "../parts/show-button.tsx";
+import type { PushForm } from "./form.ts";
+
+/** The controls of a push's fields that are more than one plain input. `fields.tsx` says which field has which. */
+export interface ControlProps {
+  readonly id: string;
+  readonly name: string;
+  readonly label: string;
+  /** As typed; "" where the control has no text. */
+  readonly value: string;
+  readonly problem: string | undefined;
+  readonly form: PushForm;
+  readonly page: PageContext;
+}
+
+export function PayloadControl(props: ControlProps) {
+  const { form, page } = props;
+  const { newPush, edit } = page.messages;
+  const max = form.limits.payloadCharactersMax;
+  const isNew = form.edited === null;
+  switch (form.kind) {
+    case "text":
+      return (
+        <>
+          <TextArea
+            {...props}
+            hint={isNew ? newPush.textHint({ max }) : edit.keepHint}
+            rows={isNew ? 7 : 5}
+            required={isNew}
+          />
+          <Generator messages={page.messages} />
+        </>
+      );
+    case "qr":
+      return <TextArea {...props} hint={isNew ? newPush.qrHint({ max }) : edit.keepHint} rows={4} required={isNew} />;
+    case "url":
+      return <Address {...props} hint={isNew ? newPush.urlHint : edit.keepHint} required={isNew} />;
+    case "file":
+      return <TextArea {...props} hint={isNew ? undefined : edit.keepHint} rows={3} required={false} />;
+  }
+}
+
+interface TextAreaProps extends ControlProps {
+  readonly hint: string | undefined;
+  readonly rows: number;
+  readonly required: boolean;
+}
+
+/** Without a maxlength: a browser would silently cut a pasted secret. */
+function TextArea({ id, name, label, hint, problem, value, rows, required, form, page }: TextAreaProps) {
+  return (
+    <div class="counted">
+      <Field
+        id={id}
+        label={label}
+        hint={hint}
+        problem={problem}
+        control={(attributes) => (
+          <textarea
+            {...attributes}
+            class="input input-secret"
+            name={name}
+            rows={rows}
+            dir="auto"
+            required={required}
+            spellcheck={false}
+            autoComplete="off"
+            autoCapitalize="off"
+            data-count
+          >
+            {keepFirstLineEnd(value)}
+          </textarea>
+        )}
+      />
+      <p
+        class="counter"
+        hidden
+        data-counter-of={id}
+        data-limit={form.limits.payloadCharactersMax}
+        data-over={page.messages.problems.overLimit}
+      >
+        <span data-counter-number dir="ltr" />
+        <strong class="counter-over" role="status" />
+      </p>
+    </div>
+  );
+}
+
+function Address({ id, name, label, hint, problem, value, required }: Omit<TextAreaProps, "rows">) {
+  return (
+    <InputField
+      id={id}
+      name={name}
+      label={label}
+      hint={hint}
+      value={value}
+      problem={problem}
+      input={{ type: "url", dir: "ltr", required, placeholder: "https://", autoComplete: "off" }}
+    />
+  );
+}
+
+export function FilesControl(props: ControlProps) {
+  const { edited, takesFiles } = props.form;
+  if (edited === null) return <FileInput {...props} />;
+  return (
+    <>
+      {edited.files.length > 0 && <KeptFiles {...props} files={edited.files} />}
+      {takesFiles ? (
+        <FileInput {...props} />
+      ) : (
+        <p class={props.problem === undefined ? "field-hint" : "field-problem"} id={props.id}>
+          {props.page.messages.edit.filesOff}
+        </p>
+      )}
+    </>
+  );
+}
+
+function FileInput({ id, name, label, problem, form, page: { messages } }: ControlProps) {
+  const { newPush, edit, formats } = messages;
+  const { maxFileUploads, pushBytesMax } = form.limits;
+  const isNew = form.edited === null;
+  const bounds = { count: maxFileUploads, size: formats.bytes(pushBytesMax) };
+  return (
+    <div>
+      <Field
+        id={id}
+        label={label}
+        hint={isNew ? newPush.filesHint(bounds) : edit.addFilesHint(bounds)}
+        problem={problem ?? (form.filesLost ? newPush.filesAgain : undefined)}
+        control={(attributes) => (
+          <input
+            {...attributes}
+            class="input input-files"
+            type="file"
+            name={`${name}[]`}
+            multiple={maxFileUploads > 1}
+            required={isNew}
+          />
+        )}
+      />
+      <ul class="chosen-files" aria-label={newPush.filesChosen} hidden data-chosen-files={id} />
+    </div>
+  );
+}
+
+/** The files that a push has, each with a box that removes it. */
+function KeptFiles({
+  files,
+  form,
+  page,
+}: Pick<ControlProps, "form" | "page"> & { readonly files: NonNullable<PushForm["edited"]>["files"] }) {
+  const { edit, formats } = page.messages;
+  return (
+    <fieldset class="kept-files" aria-describedby="push_remove_files_hint">
+      <legend class="field-label">{edit.files}</legend>
+      <p class="field-hint" id="push_remove_files_hint">
+        {edit.filesRemoveHint}
+      </p>
+      <ul>
+        {files.map(({ id, filename, sizeBytes }) => (
+          <li key={id}>
+            <label class="tick">
+              <input
+                type="checkbox"
+                name="push[remove_files][]"
+                value={id}
+                checked={form.removedFileIds.includes(id)}
+              />
+              <span>{edit.removeFile.parts({ filename: <bdi key="filename">{filename}</bdi> })}</span>
+            </label>
+            <span class="kept-file-size">{formats.bytes(sizeBytes)}</span>
+          </li>
+        ))}
+      </ul>
+    </fieldset>
+  );
+}
+
+interface PassphraseFieldProps extends InputFieldProps {
+  readonly messages: Messages;
+  readonly value: string;
+  /** Adds a button that suggests a passphrase. */
+  readonly suggest?: boolean;
+}
+
+/** `new-password` for each: it keeps browsers from filling in the password of the account. */
+export function PassphraseField({ messages, suggest = false, ...field }: PassphraseFieldProps) {
+  return (
+    <InputField
+      {...field}
+      input={{ type: "password", autoComplete: "new-password", spellcheck: false }}
+      beside={
+        <>
+          <ShowButton messages={messages} of={field.id} />
+          {suggest && (
+            <button type="button" class="button" hidden data-scripted data-suggest-passphrase={field.id}>
+              <Icon name="dice" />
+              <span>{messages.newPush.suggestPassphrase}</span>
+            </button>
+          )}
+        </>
+      }
+    />
+  );
+}
+
+interface RecipientsFieldProps {
+  readonly messages: Messages;
+  readonly limits: Pick<PushForm["limits"], "recipientsMax">;
+  readonly label: string;
+  readonly name: string;
+  readonly value: string;
+  readonly problem: string | undefined;
+  readonly required?: boolean;
+}
+
+export function RecipientsField({ messages, limits, required = false, ...field }: RecipientsFieldProps) {
+  return (
+    <InputField
+      {...field}
+      id="push_notify_emails_to"
+      hint={messages.notices.toHint({ count: limits.recipientsMax })}
+      input={{ type: "email", multiple: true, dir: "ltr", autoComplete: "off", required }}
+    />
+  );
+}
+
+interface MailLanguageFieldProps {
+  readonly messages: Messages;
+  readonly name: string;
+  readonly value: string;
+  readonly problem?: string | undefined;
+}
+
+export function MailLanguageField({ messages, ...field }: MailLanguageFieldProps) {
+  const options = languages.map(({ locale: { tag, name } }) => ({ value: tag, label: name, lang: tag }));
+  return <SelectField {...field} id="push_notify_emails_to_locale" label={messages.notices.locale} options={options} />;
+}
+
+/** Links to the account page, where the address for view notifications is confirmed. */
+export function ConfirmFirst({ page }: { readonly page: PageContext }) {
+  const { confirmFirst, confirmFirstLink } = page.messages.notices;
+  const link = (
+    <a key="link" href={`${pageHref(page, accountPath)}#email_section`}>
+      {confirmFirstLink}
+    </a>
+  );
+  return <p class="field-hint">{confirmFirst.parts({ link })}</p>;
+}
+
+const charactersDefault = 20;
+const wordsDefault = 5;
+
+/**
+ * Generates passwords in the browser; hidden until its script runs. `form=""` keeps its controls out of the surrounding
+ * form, so that a suggestion is sent only after it was copied into the payload.
+ */
+function Generator({ messages }: { readonly messages: Messages }) {
+  const { generator } = messages;
+  return (
+    <details class="generator" hidden data-scripted data-generator="push_payload">
+      <summary>
+        <Icon name="dice" />
+        <span>{generator.heading}</span>
+      </summary>
+      <div class="generator-body">
+        <div class="generator-output">
+          <output class="generator-suggestion" dir="ltr" aria-label={generator.suggestion} data-suggestion form="" />
+          <p class="field-hint" data-strength={generator.strength({ bits: "{bits}" })} />
+        </div>
+        <fieldset class="generator-modes">
+          <legend class="visually-hidden">{generator.heading}</legend>
+          <label class="generator-mode">
+            <input type="radio" name="generator_mode" value="characters" form="" checked />
+            <span>{generator.password}</span>
+          </label>
+          <label class="generator-mode">
+            <input type="radio" name="generator_mode" value="words" form="" />
+            <span>{generator.words}</span>
+          </label>
+        </fieldset>
+        <div class="generator-choices" data-choices="characters">
+          <Amount id="generator_length" label={generator.length} min={8} max={64} value={charactersDefault} />
+          <label class="tick">
+            <input type="checkbox" name="generator_symbols" form="" checked />
+            <span>{generator.symbols}</span>
+          </label>
+        </div>
+        <div class="generator-choices" data-choices="words" hidden>
+          <Amount id="generator_words" label={generator.wordCount} min={3} max={10} value={wordsDefault} />
+          <label class="tick">
+            <input type="checkbox" name="generator_embellish" form="" />
+            <span>{generator.numberAndCapitals}</span>
+          </label>
+        </div>
+        <div class="generator-end">
+          <button type="button" class="button button-primary" data-use>
+            {generator.use}
+          </button>
+          <button type="button" class="button" data-another>
+            {generator.another}
+          </button>
+        </div>
+        <p class="field-hint">{generator.local}</p>
+      </div>
+    </details>
+  );
+}
+
+interface AmountProps {
+  /** Also the name of the control. */
+  readonly id: string;
+  readonly label: string;
+  readonly min: number;
+  readonly max: number;
+  readonly value: number;
+}
+
+function Amount({ id, label, min, max, value }: AmountProps) {
+  return (
+    <div class="range">
+      <label for={id}>{label}</label>
+      <span class="range-value" aria-hidden="true">
+        {value}
+      </span>
+      <input type="range" id={id} name={id} min={min} max={max} value={value} form="" />
+    </div>
+  );
+}

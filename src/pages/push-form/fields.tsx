@@ -1,0 +1,456 @@
+import type { ComponentChildren, VNode } from "preact";
+import type { FieldProblems } from "../../base/errors.ts";
+import { wireName } from "../../http/errors.ts";
+import type { Messages } from "../../i18n/i18n.ts";
+import type { PageContext } from "../page.ts";
+import { keepFirstLineEnd } from "../parts/exact-text.tsx";
+import { Checkbox, Field } from "../parts/field.tsx";
+import { NumberField, TextField } from "../parts/input-fields.tsx";
+import type { FieldProblem } from "../parts/notice.tsx";
+import {
+  ConfirmFirst,
+  type ControlProps,
+  FilesControl,
+  MailLanguageField,
+  PassphraseField,
+  PayloadControl,
+  RecipientsField,
+} from "./controls.tsx";
+import { type PushForm, type SentFields, textIn } from "./form.ts";
+
+/** Fields that a form draws together; the forms of a new push and of an edit order them differently. */
+type FieldGroup =
+  | "kind"
+  | "currentPassphrase"
+  | "payload"
+  | "files"
+  | "limits"
+  | "passphrase"
+  | "options"
+  | "labels"
+  | "mail";
+
+interface FieldBase {
+  readonly group: FieldGroup;
+  /** Absent: both forms. */
+  readonly only?: "new" | "edit";
+  /** Absent: always. */
+  readonly isOffered?: (form: PushForm) => boolean;
+  /** The label of the control; the summary of problems names the field by it. */
+  readonly label: (form: PushForm, messages: Messages) => string;
+  /** Shown at the control when the domain refuses the value. */
+  readonly problem: (form: PushForm, messages: Messages) => string;
+}
+
+interface TextDefinition extends FieldBase {
+  readonly type: "text";
+  /** The value in a form that nobody has touched. */
+  readonly initial: (form: PushForm) => string;
+  readonly control: (props: ControlProps) => VNode;
+}
+
+interface BoxDefinition extends FieldBase {
+  readonly type: "box";
+  readonly initial: (form: PushForm) => boolean;
+  readonly hint: (form: PushForm, messages: Messages) => string;
+}
+
+/** A field without a value that could be shown again. */
+interface BareDefinition extends FieldBase {
+  readonly type: "bare";
+  readonly control: (props: ControlProps) => VNode | null;
+}
+
+const text = (field: Omit<TextDefinition, "type">): TextDefinition => ({ type: "text", ...field });
+const box = (field: Omit<BoxDefinition, "type">): BoxDefinition => ({ type: "box", ...field });
+const bare = (field: Omit<BareDefinition, "type">): BareDefinition => ({ type: "bare", ...field });
+
+/**
+ * Every field of the form that makes or edits a push, by the domain's name. A field's `push[...]` name and its id follow
+ * from the name; `http/push-fields.ts` reads the values.
+ */
+const pushFields = {
+  kind: bare({
+    group: "kind",
+    only: "new",
+    label: (_, { kinds }) => kinds.label,
+    problem: (_, { problems }) => problems.kind,
+    control: () => null,
+  }),
+  currentPassphrase: text({
+    group: "currentPassphrase",
+    only: "edit",
+    isOffered: isProtected,
+    initial: () => "",
+    label: (_, { edit }) => edit.currentPassphrase,
+    problem: ({ limits }, { problems }) => problems.tooLong({ max: limits.passphraseCharactersMax }),
+    // Never sent back: it is typed anew for each attempt.
+    control: ({ id, name, label, problem, page: { messages } }) => (
+      <PassphraseField
+        messages={messages}
+        id={id}
+        name={name}
+        label={label}
+        hint={messages.edit.currentPassphraseHint}
+        value=""
+        problem={problem}
+      />
+    ),
+  }),
+  payload: text({
+    group: "payload",
+    initial: () => "",
+    label: ({ kind, edited }, { edit, newPush }) => {
+      if (edited !== null) return edit.newContent[kind];
+      return kind === "file" ? newPush.fileMessage : newPush[kind];
+    },
+    problem: ({ kind, limits }, { problems }) => {
+      const bounds = { max: limits.payloadCharactersMax };
+      if (kind === "url") return problems.url(bounds);
+      return kind === "file" ? problems.tooLong(bounds) : problems.payload(bounds);
+    },
+    control: PayloadControl,
+  }),
+  removeMessage: box({
+    group: "payload",
+    only: "edit",
+    isOffered: ({ kind }) => kind === "file",
+    initial: () => false,
+    label: (_, { edit }) => edit.removeMessage,
+    hint: (_, { edit }) => edit.removeMessageHint,
+    problem: (_, { problems }) => problems.field,
+  }),
+  files: bare({
+    group: "files",
+    isOffered: mayHaveFiles,
+    label: ({ edited }, { edit, newPush }) => (edited === null ? newPush.files : edit.addFiles),
+    problem: ({ edited, limits }, { edit, problems }) => {
+      const bounds = { count: limits.maxFileUploads };
+      return edited === null ? problems.files(bounds) : edit.filesProblem(bounds);
+    },
+    control: FilesControl,
+  }),
+  expireAfterDays: text({
+    group: "limits",
+    initial: ({ settings }) => String(settings.days.default),
+    label: (_, { newPush }) => newPush.days,
+    problem: ({ settings: { days } }, { problems }) => problems.range({ min: days.min, max: days.max }),
+    control: (props) => <RangeControl {...props} range={props.form.settings.days} />,
+  }),
+  expireAfterViews: text({
+    group: "limits",
+    initial: ({ settings }) => String(settings.views.default),
+    label: (_, { newPush }) => newPush.views,
+    problem: ({ settings: { views } }, { problems }) => problems.range({ min: views.min, max: views.max }),
+    control: (props) => <RangeControl {...props} range={props.form.settings.views} />,
+  }),
+  passphrase: text({
+    group: "passphrase",
+    initial: () => "",
+    label: (form, { edit, newPush }) => (isProtected(form) ? edit.newPassphrase : newPush.passphrase),
+    problem: ({ limits }, { problems }) => problems.tooLong({ max: limits.passphraseCharactersMax }),
+    control: ({ id, name, label, value, problem, form, page: { messages } }) => (
+      <PassphraseField
+        messages={messages}
+        id={id}
+        name={name}
+        label={label}
+        hint={isProtected(form) ? messages.edit.newPassphraseHint : messages.newPush.passphraseHint}
+        value={value}
+        problem={problem}
+        suggest
+      />
+    ),
+  }),
+  removePassphrase: box({
+    group: "passphrase",
+    only: "edit",
+    isOffered: isProtected,
+    initial: () => false,
+    label: (_, { edit }) => edit.removePassphrase,
+    hint: (_, { edit }) => edit.removePassphraseHint,
+    problem: (_, { problems }) => problems.field,
+  }),
+  retrievalStep: box({
+    group: "options",
+    isOffered: ({ settings }) => settings.retrievalStep.offered,
+    initial: ({ settings, edited }) => edited?.push.retrievalStep ?? settings.retrievalStep.default,
+    label: (_, { newPush }) => newPush.retrievalStep,
+    hint: (_, { newPush }) => newPush.retrievalStepHint,
+    problem: (_, { problems }) => problems.field,
+  }),
+  deletableByViewer: box({
+    group: "options",
+    isOffered: ({ settings }) => settings.deletableByViewer.offered,
+    initial: ({ settings, edited }) => edited?.push.deletableByViewer ?? settings.deletableByViewer.default,
+    label: (_, { newPush }) => newPush.deletable,
+    hint: (_, { newPush }) => newPush.deletableHint,
+    problem: (_, { problems }) => problems.field,
+  }),
+  name: text({
+    group: "labels",
+    initial: ({ edited }) => edited?.push.name ?? "",
+    label: (_, { newPush }) => newPush.name,
+    problem: ({ limits }, { problems }) => problems.tooLong({ max: limits.nameCharactersMax }),
+    control: ({ id, name, label, value, problem }) => (
+      <TextField id={id} name={name} label={label} value={value} problem={problem} />
+    ),
+  }),
+  note: text({
+    group: "labels",
+    initial: ({ edited }) => edited?.push.note ?? "",
+    label: (_, { newPush }) => newPush.note,
+    problem: ({ limits }, { problems }) => problems.tooLong({ max: limits.noteCharactersMax }),
+    control: ({ id, name, label, value, problem }) => (
+      <Field
+        id={id}
+        label={label}
+        problem={problem}
+        control={(attributes) => (
+          <textarea {...attributes} class="input" name={name} rows={2} dir="auto">
+            {keepFirstLineEnd(value)}
+          </textarea>
+        )}
+      />
+    ),
+  }),
+  notifyEmailsTo: text({
+    group: "mail",
+    only: "new",
+    isOffered: ({ mails }) => mails.links,
+    initial: () => "",
+    label: (_, { notices }) => notices.to,
+    problem: ({ limits }, messages) => recipientsProblem(limits, messages),
+    control: ({ name, label, value, problem, form, page }) => (
+      <RecipientsField
+        messages={page.messages}
+        limits={form.limits}
+        label={label}
+        name={name}
+        value={value}
+        problem={problem}
+      />
+    ),
+  }),
+  notifyEmailsToLocale: text({
+    group: "mail",
+    only: "new",
+    isOffered: ({ mails }) => mails.links,
+    initial: ({ locale }) => locale,
+    label: (_, { notices }) => notices.locale,
+    problem: (_, { problems }) => problems.field,
+    control: ({ name, value, problem, page }) => (
+      <MailLanguageField messages={page.messages} name={name} value={value} problem={problem} />
+    ),
+  }),
+  notifyOnView: box({
+    group: "mail",
+    isOffered: ({ mails }) => mails.viewsTo !== null,
+    initial: ({ edited }) => edited?.push.notifyOnView ?? false,
+    label: (_, { notices }) => notices.onView,
+    hint: ({ mails }, { notices }) => notices.onViewHint({ email: mails.viewsTo ?? "" }),
+    problem: (_, { notices }) => notices.onViewProblem,
+  }),
+};
+
+type Fields = typeof pushFields;
+export type FieldName = keyof Fields;
+type Named<Definition> = { [Name in FieldName]: Fields[Name] extends Definition ? Name : never }[FieldName];
+
+/** What a person typed, unchanged: a form that is sent back shows all of it again. */
+export type PushValues = Readonly<Record<Named<TextDefinition>, string> & Record<Named<BoxDefinition>, boolean>>;
+
+/** One sentence a field, in the language of the page. */
+export type PushProblems = Readonly<Partial<Record<FieldName, string>>>;
+
+export interface FilledForm extends PushForm {
+  readonly values: PushValues;
+  readonly problems: PushProblems;
+  /** The server could not store the push just now; the form has everything for another attempt. */
+  readonly unavailable: boolean;
+}
+
+const definitions = Object.entries(pushFields) as [FieldName, TextDefinition | BoxDefinition | BareDefinition][];
+
+/** What was sent; for fields that were not sent, the initial value. */
+export function valuesOf(form: PushForm, sent: SentFields = {}): PushValues {
+  const values = definitions.flatMap(([name, field]) => {
+    if (field.type === "bare") return [];
+    const typed = textIn(sent, wireName(name));
+    if (typed === undefined) return [[name, field.initial(form)]];
+    return [[name, field.type === "box" ? typed === "1" : typed]];
+  });
+  return Object.fromEntries(values) as PushValues;
+}
+
+/** The fields that a new push can have and that an edit can change. */
+export function editableFields(sent: SentFields): SentFields {
+  const both = definitions.filter(([, { type, only }]) => type !== "bare" && only === undefined);
+  return Object.fromEntries(both.map(([name]) => [wireName(name), sent[wireName(name)]]));
+}
+
+/** The domain's problems as sentences. The form of an edit has no tabs: it shows a problem with the kind at the payload. */
+export function describeProblems(found: FieldProblems, form: PushForm, messages: Messages): PushProblems {
+  const refused = definitions.filter(([name]) => found[name] !== undefined);
+  const described: Partial<Record<FieldName, string>> = Object.fromEntries(
+    refused.map(([name, field]) => [name, field.problem(form, messages)]),
+  );
+  const { kind, ...problems } = described;
+  if (form.edited === null || kind === undefined) return described;
+  return { ...problems, payload: kind };
+}
+
+/** The files of a push have more bytes than one push may have. */
+export function filesTooLarge({ limits }: PushForm, { problems, formats }: Messages): PushProblems {
+  return { files: problems.filesTooLarge({ size: formats.bytes(limits.pushBytesMax) }) };
+}
+
+export function recipientsProblem(
+  limits: Pick<PushForm["limits"], "recipientsMax" | "recipientsDailyMax">,
+  { notices }: Messages,
+): string {
+  return notices.toProblem({ count: limits.recipientsMax, daily: limits.recipientsDailyMax });
+}
+
+/** File pushes have files, and an edited push of another kind may have some. */
+export function mayHaveFiles({ kind, edited }: Pick<PushForm, "kind" | "edited">): boolean {
+  return kind === "file" || (edited !== null && edited.files.length > 0);
+}
+
+function isProtected({ edited }: PushForm): boolean {
+  return edited?.push.passphraseRequired ?? false;
+}
+
+function fieldsIn(group: FieldGroup, form: PushForm): typeof definitions {
+  const other = form.edited === null ? "edit" : "new";
+  return definitions.filter(([, field]) => field.group === group && field.only !== other);
+}
+
+/** The order of both forms' problems: `groups` in the order of the form. */
+export function summaryOf(
+  groups: readonly FieldGroup[],
+  form: FilledForm,
+  { messages }: PageContext,
+): readonly FieldProblem[] {
+  const fields = groups.flatMap((group) => fieldsIn(group, form));
+  return fields.flatMap(([name, field]) => {
+    const problem = form.problems[name];
+    if (problem === undefined) return [];
+    const message = messages.problems.of({ field: field.label(form, messages), problem });
+    return [{ fieldId: idOf(name), message }];
+  });
+}
+
+function idOf(name: FieldName): string {
+  return name === "kind" ? "push_kinds" : `push_${wireName(name)}`;
+}
+
+export interface FormProps {
+  readonly form: FilledForm;
+  readonly page: PageContext;
+}
+
+/** The controls of one group, without a frame. */
+export function Controls({ group, form, page }: FormProps & { readonly group: FieldGroup }) {
+  const { messages } = page;
+  const offered = fieldsIn(group, form).filter(([, field]) => field.isOffered?.(form) ?? true);
+  return (
+    <>
+      {offered.map(([name, field]) => {
+        const id = idOf(name);
+        const wire = `push[${wireName(name)}]`;
+        const label = field.label(form, messages);
+        const value = name in form.values ? form.values[name as keyof PushValues] : "";
+        if (field.type === "box") {
+          const hint = field.hint(form, messages);
+          return <Checkbox key={id} id={id} name={wire} label={label} hint={hint} checked={value === true} />;
+        }
+        const { control: Control } = field;
+        const shown = typeof value === "string" ? value : "";
+        const problem = form.problems[name];
+        return (
+          <Control key={id} id={id} name={wire} label={label} value={shown} problem={problem} form={form} page={page} />
+        );
+      })}
+    </>
+  );
+}
+
+function offersAny(group: FieldGroup, form: PushForm): boolean {
+  return fieldsIn(group, form).some(([, field]) => field.isOffered?.(form) ?? true);
+}
+
+/** @param hint replaces the usual one. */
+export function LimitControls({ form, page, hint }: FormProps & { readonly hint?: ComponentChildren }) {
+  const { newPush } = page.messages;
+  return (
+    <fieldset class="group" aria-describedby="push_limits_hint">
+      <legend>{newPush.limits}</legend>
+      <p class="field-hint" id="push_limits_hint">
+        {hint ?? newPush.limitsHint}
+      </p>
+      <div class="pair">
+        <Controls group="limits" form={form} page={page} />
+      </div>
+    </fieldset>
+  );
+}
+
+function RangeControl({
+  range: { min, max },
+  id,
+  name,
+  label,
+  value,
+  problem,
+  page,
+}: ControlProps & { readonly range: { readonly min: number; readonly max: number } }) {
+  return (
+    <NumberField
+      id={id}
+      name={name}
+      label={label}
+      hint={page.messages.newPush.range({ min, max })}
+      problem={problem}
+      value={value}
+      range={{ min, max }}
+      required
+    />
+  );
+}
+
+export function OptionControls({ form, page }: FormProps) {
+  if (!offersAny("options", form)) return null;
+  return (
+    <fieldset class="group">
+      <legend>{page.messages.newPush.options}</legend>
+      <Controls group="options" form={form} page={page} />
+    </fieldset>
+  );
+}
+
+export function LabelControls({ form, page }: FormProps) {
+  const { newPush } = page.messages;
+  return (
+    <fieldset class="group" aria-describedby="push_labels_hint">
+      <legend>{newPush.labels}</legend>
+      <p class="field-hint" id="push_labels_hint">
+        {newPush.labelsHint}
+      </p>
+      <Controls group="labels" form={form} page={page} />
+    </fieldset>
+  );
+}
+
+/** Emails about a push: its link to recipients, and notifications of its views to its owner. */
+export function MailControls({ form, page }: FormProps) {
+  const { viewsAfterConfirmation } = form.mails;
+  if (!offersAny("mail", form) && !viewsAfterConfirmation) return null;
+  return (
+    <fieldset class="group">
+      <legend>{page.messages.notices.legend}</legend>
+      <Controls group="mail" form={form} page={page} />
+      {viewsAfterConfirmation && <ConfirmFirst page={page} />}
+    </fieldset>
+  );
+}
