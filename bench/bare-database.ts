@@ -2,7 +2,7 @@ import type { PoolClient } from "pg";
 import type { Database } from "../src/database/database.ts";
 import { PostgresStatements } from "../src/database/postgres/statements.ts";
 import { createHotPath, type HotDatabase, type HotPath } from "../src/pushes/store/hot-path.ts";
-import { createSteps } from "../src/pushes/store/steps.ts";
+import { createSteps } from "../src/pushes/store/write-operations.ts";
 
 /**
  * The ceiling on PostgreSQL: the product's own statements, sent by the same driver on one connection that nobody else

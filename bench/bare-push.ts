@@ -1,7 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import { dayMs } from "../src/base/clock.ts";
-import type { PushRow } from "../src/pushes/push-row.ts";
 import type { HotPath } from "../src/pushes/store/hot-path.ts";
+import type { PushRow } from "../src/pushes/store/tables.ts";
 import type { NewPush } from "../src/pushes/store.ts";
 import type { RowShape } from "./database-job.ts";
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { dayMs, hourMs } from "../src/base/clock.ts";
 import { ClockTrust } from "../src/base/clock-trust.ts";
 import type { Domain } from "../src/domain.ts";
-import { sweep } from "../src/pushes/sweep.ts";
+import { sweep } from "../src/pushes/maintenance/sweep.ts";
 import { inParallel, openBenchDomain, ShiftedClock, stranger } from "./bench-domain.ts";
 import { seededRandom } from "./claim-choice.ts";
 import { Latencies } from "./latencies.ts";

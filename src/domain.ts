@@ -26,16 +26,18 @@ import { createHealth } from "./health.ts";
 import { createLimits } from "./limits/limits.ts";
 import { sealedEmails } from "./mail/email.ts";
 import { createMail, type Mail } from "./mail/mail.ts";
-import { createAttempts } from "./pushes/attempts.ts";
-import { createCapacity } from "./pushes/capacity.ts";
-import type { PushEmails } from "./pushes/emails.ts";
-import { sealedLinkDeliveries } from "./pushes/link-deliveries.ts";
-import { createLinkDeliveryCounter } from "./pushes/link-delivery.ts";
-import { watchLinkEmails } from "./pushes/link-emails.ts";
+import { createAttempts } from "./pushes/claim/unlock.ts";
+import { createCapacity } from "./pushes/create/capacity.ts";
+import {
+  createLinkDeliveryCounter,
+  sealedLinkDeliveries,
+  watchLinkEmails,
+} from "./pushes/notifications/link-deliveries.ts";
+import type { PushEmails } from "./pushes/notifications/push-emails.ts";
+import { tellOfViews } from "./pushes/notifications/view-notifications.ts";
 import { createPushes } from "./pushes/pushes.ts";
 import { createPushStore } from "./pushes/store/push-store.ts";
 import { findSealedIndexKey, openVault, WrongMasterKeyError } from "./pushes/vault.ts";
-import { tellOfViews } from "./pushes/view-notifications.ts";
 import type { Events } from "./telemetry/events.ts";
 
 /** What the program takes from the outside world; tests replace it. */

@@ -1,5 +1,5 @@
 import type { Domain } from "../domain.ts";
-import type { AuditRecord } from "../pushes/audit-trail.ts";
+import type { AuditRecord } from "../pushes/audit/audit-trail.ts";
 
 const batchRows = 256;
 

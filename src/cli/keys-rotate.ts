@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { sealedElsewhere } from "../domain.ts";
-import { rotateKeys } from "../pushes/rotate.ts";
+import { rotateKeys } from "../pushes/maintenance/rotate.ts";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
 import { refuseWithoutData, withDomain } from "./open-store.ts";
 import { getConfig } from "./settings.ts";

@@ -1,6 +1,5 @@
 import type { UserAdoption, UserCompletion } from "../accounts/admin/adopt-user.ts";
-import type { AdoptionDeps } from "../pushes/adopt.ts";
-import { completeAdopted, type PushCompletion } from "../pushes/complete-adopted.ts";
+import { type AdoptionDeps, completeAdopted, type PushCompletion } from "../pushes/create/import-push.ts";
 import type { Completion, IncomingPush, IncomingUser } from "./destination.ts";
 import { type Part, userPartsOf } from "./lacks.ts";
 import { noHoldings } from "./source.ts";

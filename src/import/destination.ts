@@ -1,5 +1,5 @@
 import type { AdoptedUser } from "../accounts/admin/adopt-user.ts";
-import type { AdoptedPush } from "../pushes/adopt.ts";
+import type { AdoptedPush } from "../pushes/create/import-push.ts";
 import type { Part } from "./lacks.ts";
 import type { Holdings, PushPart, UserPart } from "./source.ts";
 import type { ImportedRow, NotedCounts, Standing } from "./store/imported-rows.ts";

@@ -4,8 +4,8 @@ import { createArgon2Queue } from "../crypto/passphrase.ts";
 import { nothingElse, writeUntilKnown } from "../database/database.ts";
 import { createIds } from "../database/ids.ts";
 import type { Domain, Effects } from "../domain.ts";
-import { type AdoptionDeps, adoptPush } from "../pushes/adopt.ts";
-import { createCapacity } from "../pushes/capacity.ts";
+import { createCapacity } from "../pushes/create/capacity.ts";
+import { type AdoptionDeps, adoptPush } from "../pushes/create/import-push.ts";
 import { tombstoneMs } from "../pushes/present-push.ts";
 import { completePush, completeUser } from "./complete-rows.ts";
 import type {

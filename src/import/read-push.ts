@@ -1,5 +1,4 @@
-import type { AdoptedPush } from "../pushes/adopt.ts";
-import type { AdoptedEvent } from "../pushes/adopt-trail.ts";
+import type { AdoptedEvent, AdoptedPush } from "../pushes/create/import-push.ts";
 import type { EndReason, IncomingFile } from "../pushes/pushes.ts";
 import type { Owners } from "./owners.ts";
 import {

@@ -3,7 +3,7 @@ import { hourMs, minuteMs, secondMs } from "../base/clock.ts";
 import { ClockTrust } from "../base/clock-trust.ts";
 import { createProcessRegistry, heartbeatMs } from "../database/processes.ts";
 import type { Domain, Effects } from "../domain.ts";
-import { sweep } from "../pushes/sweep.ts";
+import { sweep } from "../pushes/maintenance/sweep.ts";
 import type { Events } from "../telemetry/events.ts";
 
 export interface Timetable {

@@ -5,9 +5,9 @@ import type { Config } from "../config/config.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { Ids } from "../database/ids.ts";
 import type { Counter } from "../limits/limits.ts";
-import type { Attempts } from "./attempts.ts";
-import type { Capacity } from "./capacity.ts";
-import type { PushEmails } from "./emails.ts";
+import type { Attempts } from "./claim/unlock.ts";
+import type { Capacity } from "./create/capacity.ts";
+import type { PushEmails } from "./notifications/push-emails.ts";
 import type { PushStore } from "./store.ts";
 import type { Vault } from "./vault.ts";
 

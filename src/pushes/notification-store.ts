@@ -1,7 +1,7 @@
 import type { Transaction } from "../database/database.ts";
-import type { AuditRecord } from "./audit-trail.ts";
-import type { LinkDeliveryRow } from "./link-deliveries.ts";
-import type { PushRow } from "./push-row.ts";
+import type { AuditRecord } from "./audit/audit-trail.ts";
+import type { LinkDeliveryRow } from "./notifications/link-deliveries.ts";
+import type { PushRow } from "./store/tables.ts";
 
 /** A link delivery on its way in, with the emails that it is for. */
 export interface NewLinkDelivery {

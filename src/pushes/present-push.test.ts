@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { signedIn, stranger } from "../../test/support/domain.ts";
 import { dayMs } from "../base/clock.ts";
 import { hasEnded, isForgotten, isOwner, tombstoneMs, toPush } from "./present-push.ts";
-import type { PushRow } from "./push-row.ts";
+import type { PushRow } from "./store/tables.ts";
 
 const created = 1_000_000;
 const salt = Buffer.alloc(16);

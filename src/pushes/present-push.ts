@@ -1,8 +1,8 @@
 import { dayMs } from "../base/clock.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Actor, OwnedPush, Push } from "./push.ts";
-import type { PushRow } from "./push-row.ts";
 import { sealContexts } from "./seals.ts";
+import type { PushRow } from "./store/tables.ts";
 
 /** How long the answer for an ended anonymous push stays "expired" instead of "unknown". */
 export const tombstoneMs = 30 * dayMs;

@@ -1,14 +1,18 @@
 import { invalidFields } from "../base/errors.ts";
 import type { InTransaction } from "../database/database.ts";
-import { claimView } from "./claim-view.ts";
-import { assertMayCreate, createPush } from "./create.ts";
+import { readTrail, readWholeTrail } from "./audit/read-trail.ts";
+import { claimView } from "./claim/claim-view.ts";
+import { openTicket } from "./claim/tickets.ts";
+import { assertMayCreate, createPush } from "./create/create.ts";
+import { PendingUpload } from "./create/upload.ts";
 import type { PushDeps } from "./deps.ts";
-import { editPush, findEditable } from "./edit.ts";
-import { expirePush } from "./expire.ts";
-import { createExport } from "./export-owned.ts";
-import { deliverLink } from "./link-delivery.ts";
+import { editPush, findEditable } from "./edit/edit.ts";
+import { expirePush } from "./edit/end-push.ts";
+import { removeOwner } from "./maintenance/sweep.ts";
+import { deliverLink } from "./notifications/link-deliveries.ts";
 import type {
   Actor,
+  AdministratorsEnd,
   AuditEntry,
   ClaimOutcome,
   CreatePush,
@@ -18,28 +22,26 @@ import type {
   EditPush,
   ExportedPush,
   FoundPushes,
+  KindName,
   LinkDeliveryRequest,
   Push,
   PushSearch,
+  PushSurvey,
+  PushTotals,
+  SurveyPage,
   TrailPage,
   Upload,
   WholeTrail,
 } from "./push.ts";
-import { auditPush, findPush, listPushes } from "./read.ts";
-import { removeOwner } from "./remove-owner.ts";
-import { createSearch, searchLimits } from "./search.ts";
-import { createSurvey, endAsAdministrator } from "./survey.ts";
-import type { AdministratorsEnd, PushSurvey, PushTotals, SurveyPage } from "./surveyed-push.ts";
-import { openTicket } from "./tickets.ts";
-import { readTrail, readWholeTrail } from "./trail.ts";
-import { PendingUpload } from "./upload.ts";
+import { createSurvey, endAsAdministrator } from "./read/admin-list.ts";
+import { createExport } from "./read/export-owned.ts";
+import { auditPush, findPush, listPushes } from "./read/find-push.ts";
+import { createSearch, searchLimits } from "./read/search.ts";
 
-export { auditKindNames } from "./audit-entry.ts";
-export { asksForLinkDelivery } from "./email-rules.ts";
-export { pushLimits } from "./limits.ts";
+export { auditKindNames } from "./audit/audit-trail.ts";
+export { pushLimits } from "./create/limits.ts";
+export { asksForLinkDelivery } from "./notifications/email-rules.ts";
 export type * from "./push.ts";
-export type * from "./surveyed-push.ts";
-export { watchPushes } from "./watch-pushes.ts";
 
 /** The door of the room: everything that can be done with a push. */
 export interface Pushes {
@@ -163,5 +165,28 @@ export function createPushes(deps: PushDeps): Pushes {
     endAsAdministrator: (pushId, actor, together) => endAsAdministrator(deps, pushId, actor, together),
     audit: (urlToken, actor, page) => auditPush(deps, urlToken, actor, page),
     openTicket: (ticket, actor, start) => openTicket(deps, ticket, actor, start),
+  };
+}
+
+/** Told what came of the two things that the domain is for; never of which push, nor of whom. */
+export interface PushWatch {
+  claimed(outcome: ClaimOutcome["outcome"]): void;
+  created(kind: KindName): void;
+}
+
+/** The same door, with somebody who counts at it. */
+export function watchPushes(pushes: Pushes, watch: PushWatch): Pushes {
+  return {
+    ...pushes,
+    async create(request, actor) {
+      const push = await pushes.create(request, actor);
+      watch.created(push.kind);
+      return push;
+    },
+    async claimView(urlToken, request, actor) {
+      const claim = await pushes.claimView(urlToken, request, actor);
+      watch.claimed(claim.outcome);
+      return claim;
+    },
   };
 }

@@ -2,7 +2,7 @@ import type { Random } from "../base/random.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { fileKey, linkKey } from "../crypto/link-key.ts";
 import { open, seal, unringedKey } from "../crypto/seal.ts";
-import type { FileRow, PushRow } from "./push-row.ts";
+import type { FileRow, PushRow } from "./store/tables.ts";
 
 /**
  * Which key seals what of a push, and under which name. The names bind a sealed value to its row and field: one that was

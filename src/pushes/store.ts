@@ -1,14 +1,13 @@
 import type { InTransaction } from "../database/database.ts";
-import type { AuditRecord } from "./audit-trail.ts";
+import type { AuditRecord } from "./audit/audit-trail.ts";
 import type {
   LinkDeliveryRefusal,
   NewLinkDelivery,
   PushLinkDeliveries,
   ViewNotifications,
 } from "./notification-store.ts";
-import type { EndReason, KindName } from "./push.ts";
-import type { FileRow, PushGlance, PushRow, SealedLabels, SealedPush, TrailRow } from "./push-row.ts";
-import type { PushTotals, SurveyedPush } from "./surveyed-push.ts";
+import type { EndReason, KindName, PushTotals, SurveyedPush } from "./push.ts";
+import type { FileRow, PushGlance, PushRow, SealedLabels, SealedPush, TrailRow } from "./store/tables.ts";
 
 export interface NewPush {
   readonly row: PushRow;

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { readRows } from "../../test/support/engine-database.ts";
 import { open, unringedKey } from "../crypto/seal.ts";
-import type { SealedPush } from "./push-row.ts";
 import { openDataKey, openPayload, sealContexts } from "./seals.ts";
+import type { SealedPush } from "./store/tables.ts";
 
 /** The thief has the database and the master key, and reads this code. The domain stands for both. */
 async function stolen(world: TestDomain, urlToken: string): Promise<SealedPush> {

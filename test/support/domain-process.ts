@@ -5,7 +5,7 @@
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { type Domain, type Effects, openDomain, sealedElsewhere } from "../../src/domain.ts";
-import { rotateKeys } from "../../src/pushes/rotate.ts";
+import { rotateKeys } from "../../src/pushes/maintenance/rotate.ts";
 import { createEvents } from "../../src/telemetry/events.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { stranger, testConfig } from "./domain.ts";

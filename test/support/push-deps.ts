@@ -1,9 +1,9 @@
 import { createArgon2Queue } from "../../src/crypto/passphrase.ts";
 import { createIds } from "../../src/database/ids.ts";
-import { createAttempts } from "../../src/pushes/attempts.ts";
+import { createAttempts } from "../../src/pushes/claim/unlock.ts";
 import type { PushDeps } from "../../src/pushes/deps.ts";
-import type { PushEmails } from "../../src/pushes/emails.ts";
-import { createLinkDeliveryCounter } from "../../src/pushes/link-delivery.ts";
+import { createLinkDeliveryCounter } from "../../src/pushes/notifications/link-deliveries.ts";
+import type { PushEmails } from "../../src/pushes/notifications/push-emails.ts";
 import type { TestDomain } from "./domain.ts";
 
 /** Of a server that sends no mails. */

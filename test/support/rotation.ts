@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import { sealedElsewhere } from "../../src/domain.ts";
-import { rotateKeys } from "../../src/pushes/rotate.ts";
+import { rotateKeys } from "../../src/pushes/maintenance/rotate.ts";
 import { makeDataDir, openTestDomain, TestClock, type TestDomain } from "./domain.ts";
 import { keyEnvironment } from "./master-keys.ts";
 

@@ -1,6 +1,6 @@
 import { minuteMs } from "../../src/base/clock.ts";
 import { ClockTrust } from "../../src/base/clock-trust.ts";
-import { type SweepDeps, type SweepReport, sweep } from "../../src/pushes/sweep.ts";
+import { type SweepDeps, type SweepReport, sweep } from "../../src/pushes/maintenance/sweep.ts";
 import type { TestDomain } from "./domain.ts";
 
 /** A clock trust that has seen its ten quiet minutes. */

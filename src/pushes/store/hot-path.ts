@@ -1,14 +1,13 @@
 import { type Database, OutcomeUnknownError } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import type { AuditRecord } from "../audit-trail.ts";
+import type { AuditRecord } from "../audit/audit-trail.ts";
 import type { NewLinkDelivery } from "../notification-store.ts";
-import type { SealedPush } from "../push-row.ts";
 import type { InsertOutcome, NewPush, PushStore } from "../store.ts";
-import { claimInOneStatement } from "./claim-statement.ts";
-import { insertInOneStatement } from "./insert-statement.ts";
-import { LinkDeliveryRefusedError, putLinkDelivery } from "./link-deliveries.ts";
-import { type Steps, UploadSweptError } from "./steps.ts";
-import { readPushes, type StoredPush } from "./tables.ts";
+import { claimInOneStatement } from "./claim-view.ts";
+import { insertInOneStatement } from "./insert-push.ts";
+import { LinkDeliveryRefusedError, putLinkDelivery } from "./notifications.ts";
+import { readPushes, type SealedPush, type StoredPush } from "./tables.ts";
+import { type Steps, UploadSweptError } from "./write-operations.ts";
 
 export type HotPath = Pick<PushStore, "insert" | "findSealed" | "claimView">;
 

@@ -2,8 +2,9 @@ import type { KindName } from "../../base/push-kinds.ts";
 import type { ReadConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { StoredRowOf } from "../../database/table.ts";
-import { auditKinds } from "../audit-entry.ts";
-import type { PushLists } from "../store.ts";
+import { auditKinds } from "../audit/audit-trail.ts";
+import type { PushTotals } from "../push.ts";
+import type { PushLists, PushSurveys } from "../store.ts";
 import { pushes, readAuditEntries, readPushes, type StoredPush } from "./tables.ts";
 
 const summaries = readPushes.pick("id", "kind", "createdAt", "expiresAt", "endedAt");
@@ -89,4 +90,48 @@ export function createLists(read: ReadConnection): PushLists {
 
 function numberOf(kind: KindName | null): number {
   return kind === null ? 0 : kindNumbers.encode(kind);
+}
+
+const surveyed = pushes.pick(
+  "id",
+  "kind",
+  "ownerId",
+  "createdAt",
+  "expiresAt",
+  "endedAt",
+  "endReason",
+  "views",
+  "expireAfterViews",
+  "storedBytes",
+);
+const surveyedBefore = sql<
+  [pushId: number, limit: number],
+  StoredRowOf<typeof surveyed> & { passphraseRequired: number }
+>(
+  `SELECT ${surveyed.selectList}, CASE WHEN passphrase_salt IS NOT NULL THEN 1 ELSE 0 END AS passphraseRequired
+   FROM pushes WHERE id < ? ORDER BY id DESC LIMIT ?`,
+);
+const totals = sql<[], PushTotals>(
+  `SELECT (SELECT count(*) FROM pushes WHERE ended_at IS NULL) AS live,
+     (SELECT count(*) FROM pushes WHERE ended_at IS NOT NULL AND owner_id IS NULL)
+       + (SELECT count(*) FROM pushes WHERE ended_at IS NOT NULL AND owner_id IS NOT NULL) AS ended,
+     (SELECT count(*) FROM files) AS files,
+     (SELECT coalesce(sum(size_bytes), 0) FROM files) AS fileBytes,
+     (SELECT count(*) FROM blob_deletions) AS filesToDelete,
+     (SELECT count(*) FROM uploads) AS uploads`,
+);
+
+export function createSurveys(read: ReadConnection): PushSurveys {
+  return {
+    before: async (pushId, limit) =>
+      (await read.all(surveyedBefore, pushId, limit)).map((stored) => ({
+        ...surveyed.decode(stored),
+        passphraseRequired: stored.passphraseRequired === 1,
+      })),
+    totals: async () => {
+      const row = await read.one(totals);
+      if (row === undefined) throw new Error("The totals were not counted.");
+      return row;
+    },
+  };
 }

@@ -11,11 +11,11 @@ import { createKeyring } from "../../crypto/keyring.ts";
 import type { Database } from "../../database/database.ts";
 import { createInspection, readSweepBacklog } from "../../database/inspection.ts";
 import { openPostgres } from "../../database/postgres/postgres.ts";
-import type { AuditRecord } from "../audit-trail.ts";
+import type { AuditRecord } from "../audit/audit-trail.ts";
 import type { NewLinkDelivery } from "../notification-store.ts";
 import type { NewPush, PushStore, ViewClaim } from "../store.ts";
 import { createPushStore } from "./push-store.ts";
-import { createResealer } from "./resealer.ts";
+import { createResealer } from "./reseal.ts";
 
 const pushes = 1_000_000;
 const large: readonly string[] = ["pushes", "audit_entries", "data_keys", "payloads", "files", "link_deliveries"];

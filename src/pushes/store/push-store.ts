@@ -1,17 +1,14 @@
 import type { Database } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { auditKinds } from "../audit-entry.ts";
+import { auditKinds } from "../audit/audit-trail.ts";
 import type { PushStore } from "../store.ts";
-import { changePush } from "./editing.ts";
+import { changePush } from "./edit-push.ts";
 import { createHotPath } from "./hot-path.ts";
-import { createLinkDeliveries } from "./link-deliveries.ts";
-import { createLists } from "./lists.ts";
-import { queueBlob, takeUpload } from "./statements.ts";
-import { createSteps, UploadSweptError } from "./steps.ts";
-import { createSurveys } from "./survey.ts";
+import { createLists, createSurveys } from "./lists.ts";
+import { createUpkeep } from "./maintenance.ts";
+import { createLinkDeliveries, createViewNotifications } from "./notifications.ts";
 import { readFiles, readPushes, uploads } from "./tables.ts";
-import { createUpkeep } from "./upkeep.ts";
-import { createViewNotifications } from "./view-notifications.ts";
+import { createSteps, queueBlob, takeUpload, UploadSweptError } from "./write-operations.ts";
 
 const pushByDigest = readPushes.select<[tokenDigest: Buffer]>("WHERE token_digest = ?");
 const pushById = readPushes.select<[pushId: number]>("WHERE id = ?");

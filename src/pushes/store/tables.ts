@@ -5,12 +5,13 @@ import {
   integer,
   nullable,
   oneOf,
+  type RowOf,
   type StoredRowOf,
   Table,
   text,
   withDefault,
 } from "../../database/table.ts";
-import { auditKinds } from "../audit-entry.ts";
+import { auditKinds } from "../audit/audit-trail.ts";
 import { endReasons } from "../push.ts";
 
 /** What is not readable here is sealed. Times in ms since the epoch. */
@@ -114,3 +115,27 @@ export const linkDeliveryDays = new Table("link_delivery_days", {
   day: integer,
   recipientCount: integer,
 });
+
+/** A push as it is stored: nothing in it is readable without a key. Times in ms since the epoch. */
+export type PushRow = Omit<RowOf<typeof readPushes>, "auditCount" | "dataKeyId" | "storedBytes">;
+
+/** With the boxes that a claim opens; both null once the push has ended. */
+export interface SealedPush {
+  readonly row: PushRow;
+  readonly dataKeySealed: Buffer | null;
+  readonly payloadSealed: Buffer | null;
+  /** Most pushes have none, and need not be asked for them. */
+  readonly hasFiles: boolean;
+}
+
+export type FileRow = Omit<RowOf<typeof files>, "pushId">;
+
+/** What a search reads first: nothing in it has to be opened. */
+export type PushGlance = Pick<PushRow, "id" | "kind" | "createdAt" | "expiresAt" | "endedAt"> & {
+  /** Of the sealed name and note together; 0: it has neither. */
+  readonly labelBytes: number;
+};
+
+export type SealedLabels = Pick<PushRow, "nameSealed" | "noteSealed">;
+
+export type TrailRow = RowOf<typeof readAuditEntries>;

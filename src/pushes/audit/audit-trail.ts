@@ -1,0 +1,123 @@
+import type { Actor } from "../push.ts";
+
+/** The kinds of audit entries with the numbers that store them; the numbers never change. */
+export const auditKinds = {
+  creation: 0,
+  view: 1,
+  failed_view: 2,
+  expire: 3,
+  failed_passphrase: 4,
+  admin_view: 5,
+  owner_view: 6,
+  edit: 7,
+  creation_email_send: 8,
+  download: 9,
+} as const;
+export type AuditKind = keyof typeof auditKinds;
+export const auditKindNames = Object.keys(auditKinds) as readonly AuditKind[];
+
+export type LinkDeliveryStatus = "pending" | "processing" | "completed" | "partially_failed" | "failed";
+
+/** What became of the mails with a push's link. */
+export interface LinkDeliveryReport {
+  /** As they were given, separated by commas. */
+  readonly recipients: string;
+  readonly locale: string | null;
+  readonly status: LinkDeliveryStatus;
+  /** Addresses, separated by commas; null: none was tried yet. */
+  readonly successfulSends: string | null;
+  /** When the last mail had left or was given up; null: not yet. */
+  readonly proceedAt: number | null;
+  readonly errorMessage: string | null;
+}
+
+export interface AuditEntry {
+  readonly kind: AuditKind;
+  readonly address: string;
+  readonly userAgent: string;
+  readonly referrer: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** How many like events this entry stands for; more than 1 only beyond the per-push cap. */
+  readonly times: number;
+  /** Of creation_email_send. */
+  readonly linkDelivery?: LinkDeliveryReport;
+}
+
+/** Entries of one push kept one by one; beyond it, kinds that anybody can repeat at will are folded into counted ones. */
+export const auditEntriesMax = 1_000;
+
+const foldable: ReadonlySet<AuditKind> = new Set([
+  "failed_view",
+  "failed_passphrase",
+  "admin_view",
+  "owner_view",
+  "download",
+]);
+
+/** An event as the store writes it. */
+export interface AuditRecord {
+  readonly kind: AuditKind;
+  readonly userId: number | null;
+  readonly address: string;
+  readonly userAgent: string;
+  readonly referrer: string;
+  readonly at: number;
+}
+
+const textCharactersMax = 255;
+
+export function auditRecord(kind: AuditKind, actor: Actor, at: number): AuditRecord {
+  return {
+    kind,
+    userId: actor.user?.id ?? null,
+    address: actor.address,
+    userAgent: cutText(actor.userAgent),
+    referrer: cutText(cleanReferrer(actor.referrer, actor.ownOrigin)),
+    at,
+  };
+}
+
+export function isFoldable(kind: AuditKind): boolean {
+  return foldable.has(kind);
+}
+
+/** `count`: events of this push so far, this one included. */
+export function folds(kind: AuditKind, count: number): boolean {
+  return count > auditEntriesMax && isFoldable(kind);
+}
+
+/** Where the folded entry of a kind stands: before all others, whose sequence counts from 1. */
+export function foldedSequence(kind: AuditKind): number {
+  return -(auditKinds[kind] + 1);
+}
+
+/** To what one entry keeps of a text. */
+export function cutText(text: string): string {
+  return text.length <= textCharactersMax
+    ? text
+    : [...text.slice(0, textCharactersMax * 2)].slice(0, textCharactersMax).join("");
+}
+
+const tokenShaped = /[a-z0-9_-]{16,}/gi;
+/** A random run of 16 with fewer does not occur: what repeats a email or two is padding and no token. */
+const tokenVarietyMin = 4;
+
+/** Long unbroken runs of token characters, or the paths that this field's servers give to links. */
+function isSecretShaped(path: string): boolean {
+  if (/\/(?:p|f|r)\/|[?#]/i.test(path)) return true;
+  return (path.match(tokenShaped) ?? []).some((run) => new Set(run).size >= tokenVarietyMin);
+}
+
+/**
+ * A referrer may itself be a secret link - ours or another server's - and a stored one would outlive the push.
+ * Such a referrer is kept as its origin only; what does not parse as a web address is not kept at all.
+ */
+export function cleanReferrer(referrer: string, ownOrigin: string): string {
+  if (referrer === "") return "";
+  const parsed = URL.parse(referrer);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) return "";
+  const address = `${parsed.origin}${parsed.pathname}${parsed.search}${parsed.hash}`;
+  const rest = address.slice(parsed.origin.length);
+  return parsed.origin === ownOrigin || isSecretShaped(rest) ? parsed.origin : address;
+}

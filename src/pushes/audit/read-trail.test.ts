@@ -1,0 +1,126 @@
+import { expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { dayMs } from "../../base/clock.ts";
+import type { TrailEvent } from "../push.ts";
+import { auditEntriesMax } from "./audit-trail.ts";
+
+const owner = signedIn(7);
+
+async function view(world: TestDomain, urlToken: string, actor = stranger): Promise<void> {
+  world.clock.advance(1_000);
+  await world.domain.pushes.claimView(urlToken, { counting: "strangers" }, actor);
+}
+
+const told = (event: TrailEvent) => (event.kind === "limit" ? `limit ${event.reason}` : `${event.kind} ${event.by}`);
+
+async function trail(world: TestDomain, urlToken: string, page = 1): Promise<string[]> {
+  return (await world.domain.pushes.trail(urlToken, owner, page))?.events.map(told) ?? [];
+}
+
+async function whole(world: TestDomain, urlToken: string): Promise<TrailEvent[]> {
+  const events: TrailEvent[] = [];
+  const trail = await world.domain.pushes.wholeTrail(urlToken, owner);
+  if (trail !== undefined) for await (const event of trail.events) events.push(event);
+  return events;
+}
+
+test("the trail tells who it was, and that the last view ended the push", async () => {
+  await using world = await openTestDomain();
+  const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterViews: 2 }, owner);
+  for (const actor of [stranger, owner, signedIn(9, true), signedIn(8), stranger]) await view(world, urlToken, actor);
+  const newestFirst = [
+    "failed_view holder",
+    "limit views",
+    "view holder",
+    "admin_view administrator",
+    "owner_view owner",
+    "view holder",
+    "creation owner",
+  ];
+  expect(await trail(world, urlToken)).toEqual(newestFirst);
+  expect((await whole(world, urlToken)).map(told)).toEqual(newestFirst.toReversed());
+});
+
+test("the end stands before a refusal of the same millisecond", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, owner);
+  for (let opened = 0; opened < 3; opened += 1) await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  const newestFirst = ["failed_view holder", "failed_view holder", "limit views", "view holder", "creation owner"];
+  expect(await trail(world, urlToken)).toEqual(newestFirst);
+  expect((await whole(world, urlToken)).map(told)).toEqual(newestFirst.toReversed());
+});
+
+test("the end by time is told from its instant on, swept or not", async () => {
+  await using world = await openTestDomain();
+  const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterDays: 1 }, owner);
+  world.clock.advance(dayMs - 1);
+  expect(await trail(world, urlToken)).toEqual(["creation owner"]);
+  world.clock.advance(1);
+  expect(await trail(world, urlToken)).toEqual(["limit time", "creation owner"]);
+  await view(world, urlToken);
+  expect(await trail(world, urlToken)).toEqual(["failed_view holder", "limit time", "creation owner"]);
+});
+
+test("an end by a person is told once", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  for (const [actor, by] of [
+    [owner, "owner"],
+    [stranger, "holder"],
+  ] as const) {
+    const { urlToken } = await pushes.create({ payload: "x", deletableByViewer: true }, owner);
+    world.clock.advance(1);
+    await pushes.expire(urlToken, actor);
+    expect(await trail(world, urlToken)).toEqual([`expire ${by}`, "creation owner"]);
+  }
+});
+
+test.each([0, 1, 48, 49, 50, 51, 99, 100, 120])(
+  "pages lose nothing and repeat nothing with %i refusals after the end",
+  async (refusals) => {
+    await using world = await openTestDomain();
+    const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterViews: 10 }, owner);
+    for (let made = 0; made < 10 + refusals; made += 1) await view(world, urlToken);
+    const pages: string[] = [];
+    for (let page = 1; ; page += 1) {
+      const read = await world.domain.pushes.trail(urlToken, owner, page);
+      pages.push(...(read?.events.map(told) ?? []));
+      if (read?.hasMore !== true) break;
+      expect(read.events).toHaveLength(50);
+    }
+    const expected = [
+      ...Array<string>(refusals).fill("failed_view holder"),
+      "limit views",
+      ...Array<string>(10).fill("view holder"),
+      "creation owner",
+    ];
+    expect(pages).toEqual(expected);
+  },
+);
+
+test("the whole trail is told beyond one slice, counted entries last", async () => {
+  await using world = await openTestDomain();
+  const { urlToken } = await world.domain.pushes.create({ payload: "x" }, owner);
+  await world.domain.pushes.expire(urlToken, owner);
+  for (let made = 0; made < auditEntriesMax + 10; made += 1) await view(world, urlToken);
+  const events = await whole(world, urlToken);
+  expect(events).toHaveLength(auditEntriesMax + 1);
+  expect(events.at(-1)).toMatchObject({ kind: "failed_view", times: 12 });
+  expect(events.slice(0, 2).map(told)).toEqual(["creation owner", "expire owner"]);
+  const times = events.slice(0, -1).map((event) => event.createdAt);
+  expect(times).toEqual(times.toSorted((a, b) => a - b));
+});
+
+test("to everybody else the push is as unknown as one that never was", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  const { urlToken } = await pushes.create({ payload: "x" }, owner);
+  const anonymous = await pushes.create({ payload: "x" }, stranger);
+  for (const actor of [stranger, signedIn(8), signedIn(9, true)]) {
+    for (const token of [urlToken, anonymous.urlToken, "nosuchtoken"]) {
+      expect(await pushes.trail(token, actor, 1)).toBeUndefined();
+      expect(await pushes.wholeTrail(token, actor)).toBeUndefined();
+    }
+  }
+});

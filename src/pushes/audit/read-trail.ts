@@ -1,0 +1,131 @@
+import type { PushDeps } from "../deps.ts";
+import { reportOf } from "../notifications/link-deliveries.ts";
+import { isForgotten, isOwner, toOwnedPush } from "../present-push.ts";
+import type {
+  Actor,
+  AuditEntry,
+  AuditKind,
+  OwnedPush,
+  TrailActor,
+  TrailEvent,
+  TrailPage,
+  WholeTrail,
+} from "../push.ts";
+import { pageSize } from "../read/find-push.ts";
+import type { TrailRow } from "../store/tables.ts";
+
+const exportSliceRows = 500;
+
+interface Owned {
+  readonly id: number;
+  readonly push: OwnedPush;
+}
+
+/** undefined: unknown, or not the actor's; which of them is told to nobody. */
+async function findOwned(deps: PushDeps, urlToken: string, actor: Actor): Promise<Owned | undefined> {
+  const now = deps.clock.now();
+  const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
+  if (row === undefined || isForgotten(row, now) || !isOwner(row, actor)) return undefined;
+  return { id: row.id, push: toOwnedPush(row, now, deps.vault.keyring) };
+}
+
+export async function readTrail(
+  deps: PushDeps,
+  urlToken: string,
+  actor: Actor,
+  page: number,
+): Promise<TrailPage | undefined> {
+  const owned = await findOwned(deps, urlToken, actor);
+  if (owned === undefined) return undefined;
+  const { id, push } = owned;
+  const { lists } = deps.store;
+  const first = (page - 1) * pageSize;
+  const limit = limitEvent(push);
+  // The end stands among the entries as if it were one: those after it are one place further on.
+  const place = limit === undefined ? Number.POSITIVE_INFINITY : await lists.countAfterEnd(id, limit.createdAt);
+  const rows = await lists.trail(id, pageSize + 1, place < first ? first - 1 : first);
+  const reports = createLinkDeliveryReports(deps, id);
+  const events: TrailEvent[] = [];
+  for (const row of rows) events.push(await toEvent(row, push, reports));
+  if (limit !== undefined && place >= first && place <= first + pageSize) events.splice(place - first, 0, limit);
+  return { push, events: events.slice(0, pageSize), hasMore: events.length > pageSize };
+}
+
+export async function readWholeTrail(deps: PushDeps, urlToken: string, actor: Actor): Promise<WholeTrail | undefined> {
+  const owned = await findOwned(deps, urlToken, actor);
+  if (owned === undefined) return undefined;
+  return { push: owned.push, events: eventsOf(deps, owned) };
+}
+
+export async function* eventsOf(deps: PushDeps, { id, push }: Owned): AsyncIterable<TrailEvent> {
+  const reports = createLinkDeliveryReports(deps, id);
+  let limit = limitEvent(push);
+  for await (const row of rowsOf(deps, id)) {
+    if (limit !== undefined && isAfter(limit.createdAt, row)) {
+      yield limit;
+      limit = undefined;
+    }
+    yield await toEvent(row, push, reports);
+  }
+  if (limit !== undefined) yield limit;
+}
+
+/** Views are refused after the end only, in the same millisecond as well. */
+function isAfter(endedAt: number, row: TrailRow): boolean {
+  return row.createdAt > endedAt || (row.createdAt === endedAt && row.kind === "failed_view");
+}
+
+async function* rowsOf(deps: PushDeps, pushId: number): AsyncIterable<TrailRow> {
+  const { lists } = deps.store;
+  let sequence = 0;
+  for (;;) {
+    const rows = await lists.trailFrom(pushId, sequence, exportSliceRows);
+    yield* rows;
+    sequence = rows.at(-1)?.sequence ?? sequence;
+    if (rows.length < exportSliceRows) break;
+  }
+  yield* await lists.foldedTrail(pushId);
+}
+
+/** What ended the push when no person did: the trail has no entry for it. */
+function limitEvent(push: OwnedPush): Extract<TrailEvent, { kind: "limit" }> | undefined {
+  const { endReason: reason, expiredOn: at } = push;
+  if (at === null || (reason !== "views" && reason !== "time")) return undefined;
+  return { kind: "limit", reason, createdAt: at, updatedAt: at };
+}
+
+async function toEvent(
+  { sequence, userId, ...entry }: TrailRow,
+  push: OwnedPush,
+  reports: LinkDeliveryReports,
+): Promise<Exclude<TrailEvent, { kind: "limit" }>> {
+  return { ...entry, ...(await reports.of(entry.kind, sequence)), by: actorOf(entry.kind, userId, push) };
+}
+
+function actorOf(kind: TrailRow["kind"], userId: number | null, push: OwnedPush): TrailActor {
+  if (kind === "admin_view") return "administrator";
+  if (kind === "expire" && push.endReason === "administrator") return "administrator";
+  return userId !== null && userId === push.ownerId ? "owner" : "holder";
+}
+
+/** What became of the link deliveries of one push, for the entries of its trail. */
+export interface LinkDeliveryReports {
+  /** What an entry has beyond other kinds; nothing for all but those of link deliveries. */
+  of(kind: AuditKind, sequence: number): Promise<Pick<AuditEntry, "linkDelivery">>;
+}
+
+/** Most trails have none, and need not be asked for them. */
+export function createLinkDeliveryReports(
+  { store, vault }: Pick<PushDeps, "store" | "vault">,
+  pushId: number,
+): LinkDeliveryReports {
+  let read: ReturnType<typeof store.linkDeliveries.ofPush> | undefined;
+  return {
+    async of(kind, sequence) {
+      if (kind !== "creation_email_send") return {};
+      read ??= store.linkDeliveries.ofPush(pushId);
+      const row = (await read).find((each) => each.sequence === sequence);
+      return row === undefined ? {} : { linkDelivery: reportOf(row, vault.keyring) };
+    },
+  };
+}

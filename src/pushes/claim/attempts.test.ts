@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import { minuteMs } from "../../base/clock.ts";
+import { createOwnLimits } from "../../limits/in-memory-limits.ts";
+import type { Charge } from "../../limits/limits.ts";
+import { type Attempts, createAttempts } from "./unlock.ts";
+
+const start = 1_000_000;
+
+function charge(attempts: Attempts, client: string, now = start, pushId = 1): Promise<Charge> {
+  return attempts.charge(client, pushId, now);
+}
+
+const outcomes = (charges: readonly Charge[]) => charges.map((one) => one.outcome);
+
+function five(attempts: Attempts, client: string, now = start): Promise<Charge[]> {
+  return Promise.all(Array.from({ length: 5 }, () => charge(attempts, client, now)));
+}
+
+test("the sixth attempt within a minute is refused and told when to come back", async () => {
+  const attempts = createAttempts(createOwnLimits());
+  for (let second = 0; second < 5; second += 1) {
+    expect((await charge(attempts, "a", start + second * 10_000)).outcome).toBe("charged");
+  }
+  expect(await charge(attempts, "a", start + 45_000)).toEqual({ outcome: "refused", retryAfterSeconds: 15 });
+  expect(await charge(attempts, "a", start + minuteMs - 1)).toEqual({ outcome: "refused", retryAfterSeconds: 1 });
+  expect((await charge(attempts, "a", start + minuteMs)).outcome).toBe("charged");
+  expect(await charge(attempts, "a", start + minuteMs + 1)).toEqual({ outcome: "refused", retryAfterSeconds: 10 });
+});
+
+test("refusals are not charged: the window does not move with them", async () => {
+  const attempts = createAttempts(createOwnLimits());
+  await five(attempts, "a");
+  for (let ask = 0; ask < 100; ask += 1) expect((await charge(attempts, "a", start + 59_000)).outcome).toBe("refused");
+  expect((await charge(attempts, "a", start + minuteMs)).outcome).toBe("charged");
+});
+
+test("neither another client nor another push is touched", async () => {
+  const attempts = createAttempts(createOwnLimits());
+  expect(outcomes(await five(attempts, "a"))).toEqual(Array(5).fill("charged"));
+  expect((await charge(attempts, "a")).outcome).toBe("refused");
+  expect((await charge(attempts, "b")).outcome).toBe("charged");
+  expect((await charge(attempts, "a", start, 2)).outcome).toBe("charged");
+  // No client's name can be read as a push's number and another client.
+  expect((await charge(attempts, "1 a", start, 1)).outcome).toBe("charged");
+});
+
+test("charging comes first: guesses in parallel gain nothing, a right one gives its place back once", async () => {
+  const attempts = createAttempts(createOwnLimits());
+  const charges = await five(attempts, "a");
+  expect((await charge(attempts, "a")).outcome).toBe("refused");
+  const [right] = charges;
+  if (right?.outcome !== "charged") throw new Error("The first attempt is charged.");
+  await right.refund();
+  expect((await charge(attempts, "a")).outcome).toBe("charged");
+  expect((await charge(attempts, "a")).outcome).toBe("refused");
+});
+
+test("a refund that comes after its minute takes nothing of a later one", async () => {
+  const attempts = createAttempts(createOwnLimits());
+  const early = await charge(attempts, "a");
+  const later = start + 2 * minuteMs;
+  await five(attempts, "a", later);
+  if (early.outcome !== "charged") throw new Error("The first attempt is charged.");
+  await early.refund();
+  expect((await charge(attempts, "a", later)).outcome).toBe("refused");
+});
+
+test("a clock that is set back forgets what lies in its future instead of locking out for long", async () => {
+  const attempts = createAttempts(createOwnLimits());
+  await five(attempts, "a", start + 10 * minuteMs);
+  expect((await charge(attempts, "a", start)).outcome).toBe("charged");
+});
+
+test("what is tracked is bounded, the oldest is forgotten first", async () => {
+  const attempts = createAttempts(createOwnLimits());
+  await five(attempts, "first");
+  await five(attempts, "second");
+  // Being refused keeps nobody young; charging does.
+  for (let other = 0; other < 100_000 - 1; other += 1) await charge(attempts, `client ${other}`);
+  expect((await charge(attempts, "second")).outcome).toBe("refused");
+  expect((await charge(attempts, "first")).outcome).toBe("charged");
+});

@@ -1,0 +1,242 @@
+import { expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { changeRows, countRows, readRows } from "../../../test/support/engine-database.ts";
+import { makeFile, pushFiles } from "../../../test/support/files.ts";
+import { pushDepsOf } from "../../../test/support/push-deps.ts";
+import { refuseWrites } from "../../../test/support/refused-writes.ts";
+import { minuteMs } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import { claimView } from "./claim-view.ts";
+
+test("a text push opens exactly as often as allowed, then it is gone", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  const push = await pushes.create({ payload: "hunter2", expireAfterViews: 2 }, stranger);
+  const first = await pushes.claimView(push.urlToken, { counting: "everyone" }, stranger);
+  expect(first).toMatchObject({ outcome: "revealed", payload: "hunter2", push: { viewsRemaining: 1, expired: false } });
+  const last = await pushes.claimView(push.urlToken, { counting: "everyone" }, stranger);
+  expect(last).toMatchObject({ outcome: "revealed", payload: "hunter2", push: { viewsRemaining: 0, expired: false } });
+  const late = await pushes.claimView(push.urlToken, { counting: "everyone" }, stranger);
+  expect(late).toMatchObject({ outcome: "gone", push: { expired: true, deleted: false } });
+});
+
+test("of 50 that ask at once for a push of 5 views, 5 get it", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  const push = await pushes.create({ payload: "hunter2", expireAfterViews: 5 }, stranger);
+  const asked = Array.from({ length: 50 }, () => pushes.claimView(push.urlToken, { counting: "everyone" }, stranger));
+  const outcomes = (await Promise.all(asked)).map((claim) => claim.outcome);
+  expect(outcomes.filter((outcome) => outcome === "revealed")).toHaveLength(5);
+  expect(outcomes.filter((outcome) => outcome === "gone")).toHaveLength(45);
+});
+
+test("a passphrase: missing costs nothing, five wrong ones block that client alone, right opens", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  const push = await pushes.create({ payload: "hunter2", passphrase: "open sesame", expireAfterViews: 1 }, stranger);
+  const claim = (passphrase: string | undefined, client: string) =>
+    pushes.claimView(
+      push.urlToken,
+      passphrase === undefined ? { counting: "everyone" } : { passphrase, counting: "everyone" },
+      { ...stranger, client },
+    );
+  for (let round = 0; round < 10; round += 1) {
+    expect(await claim(undefined, "a")).toMatchObject({ outcome: "passphrase_required" });
+  }
+  const guesses = await Promise.all(Array.from({ length: 8 }, () => claim("wrong", "a")));
+  expect(guesses.filter((guess) => guess.outcome === "wrong_passphrase")).toHaveLength(5);
+  expect(guesses.filter((guess) => guess.outcome === "too_many_attempts")).toHaveLength(3);
+  expect(await claim("open sesame", "a")).toMatchObject({ outcome: "too_many_attempts" });
+  expect(await claim("open sesame", "b")).toMatchObject({ outcome: "revealed", payload: "hunter2" });
+});
+
+test("an owner's look on a page is not counted, and the trail tells who came", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  const owner = signedIn(7);
+  const push = await pushes.create({ payload: "x", name: "VPN", note: "for Jo", expireAfterViews: 1 }, owner);
+  expect(push).toMatchObject({ name: "VPN", note: "for Jo" });
+  expect(await pushes.claimView(push.urlToken, { counting: "strangers" }, owner)).toMatchObject({
+    outcome: "revealed",
+  });
+  expect(await pushes.claimView(push.urlToken, { counting: "strangers" }, stranger)).toMatchObject({
+    outcome: "revealed",
+  });
+  expect(await pushes.claimView(push.urlToken, { counting: "strangers" }, stranger)).toMatchObject({ outcome: "gone" });
+  const kinds = (await pushes.audit(push.urlToken, owner, 1)).map((entry) => entry.kind);
+  expect(kinds).toEqual(["failed_view", "view", "owner_view", "creation"]);
+  expect(await pushes.list(7, "expired", 1)).toMatchObject([{ urlToken: push.urlToken, name: "VPN", note: "for Jo" }]);
+  expect(await pushes.list(7, "active", 1)).toEqual([]);
+});
+
+const retrieve = (world: TestDomain, urlToken: string, actor = stranger) =>
+  world.domain.pushes.claimView(urlToken, { counting: "everyone" }, actor);
+
+test("the end by time holds from its instant: the refusal ends the push and destroys the secret", async () => {
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
+  const push = await pushes.create({ payload: "x", expireAfterMs: 15 * minuteMs, expireAfterViews: 3 }, stranger);
+  world.clock.advance(15 * minuteMs - 1);
+  expect(await retrieve(world, push.urlToken)).toMatchObject({ outcome: "revealed" });
+  expect(await countRows(db, "payloads")).toBe(1);
+  world.clock.advance(1);
+  expect(await retrieve(world, push.urlToken)).toMatchObject({
+    outcome: "gone",
+    push: { expired: true, deleted: false, expiredOn: push.expiresAt, viewsRemaining: 1 },
+  });
+  expect(await countRows(db, "payloads")).toBe(0);
+  const [left] = await readRows<{ sealed: Buffer }>(db, "SELECT sealed FROM data_keys");
+  expect(left === undefined || left.sealed.equals(Buffer.alloc(left.sealed.length))).toBe(true);
+  // A clock that is set back afterwards brings nothing back.
+  world.clock.advance(-10 * minuteMs);
+  expect(await retrieve(world, push.urlToken)).toMatchObject({ outcome: "gone" });
+});
+
+test("an owner's views count on the API, and do not count where counting is for strangers", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  const owner = signedIn(7);
+  const admin = signedIn(9, true);
+  const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 2 }, owner);
+  for (const actor of [owner, admin]) {
+    expect(await pushes.claimView(urlToken, { counting: "strangers" }, actor)).toMatchObject({
+      outcome: "revealed",
+      push: { viewsRemaining: 2 },
+    });
+  }
+  expect(await retrieve(world, urlToken, owner)).toMatchObject({ outcome: "revealed", push: { viewsRemaining: 1 } });
+  expect(await retrieve(world, urlToken, admin)).toMatchObject({ outcome: "revealed", push: { viewsRemaining: 0 } });
+  expect(await pushes.claimView(urlToken, { counting: "strangers" }, owner)).toMatchObject({ outcome: "gone" });
+  const kinds = (await pushes.audit(urlToken, owner, 1)).map((entry) => entry.kind);
+  expect(kinds.sort()).toEqual(["admin_view", "creation", "failed_view", "owner_view", "view", "view"]);
+});
+
+test("somebody signed in who owns nothing is a stranger, at an anonymous push everybody is", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  const owned = await pushes.create({ payload: "x", expireAfterViews: 1 }, signedIn(7));
+  const anonymous = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
+  for (const { urlToken } of [owned, anonymous]) {
+    expect(await pushes.claimView(urlToken, { counting: "strangers" }, signedIn(8))).toMatchObject({
+      push: { viewsRemaining: 0 },
+    });
+    expect(await pushes.claimView(urlToken, { counting: "strangers" }, signedIn(7))).toMatchObject({ outcome: "gone" });
+  }
+});
+
+test("a claim that cannot be written is not answered with the secret, and costs no view", async () => {
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
+  const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
+  const takeWrites = await refuseWrites(db);
+  await expect(retrieve(world, urlToken)).rejects.toMatchObject({ code: "unavailable" });
+  await takeWrites();
+  expect(await retrieve(world, urlToken)).toMatchObject({ outcome: "revealed", push: { viewsRemaining: 0 } });
+});
+
+test("a wrong passphrase that cannot be recorded is no answer either, but stays charged", async () => {
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
+  const { urlToken } = await pushes.create({ payload: "x", passphrase: "open sesame" }, stranger);
+  const guess = () => pushes.claimView(urlToken, { passphrase: "wrong", counting: "everyone" }, stranger);
+  const takeWrites = await refuseWrites(db);
+  for (let asked = 0; asked < 5; asked += 1) await expect(guess()).rejects.toMatchObject({ code: "unavailable" });
+  expect(await guess()).toMatchObject({ outcome: "too_many_attempts" });
+  await takeWrites();
+});
+
+test("a passphrase that could not be tried is not charged", async () => {
+  await using world = await openTestDomain();
+  const full = new AppError("unavailable", "Too many.", { retryAfterSeconds: 1 });
+  let refuses = true;
+  const { argon2 } = pushDepsOf(world);
+  const deps = pushDepsOf(world, {
+    argon2: {
+      ...argon2,
+      deriveKey: (...given) => (refuses ? Promise.reject(full) : argon2.deriveKey(...given)),
+    },
+  });
+  const { urlToken } = await world.domain.pushes.create({ payload: "x", passphrase: "open sesame" }, stranger);
+  const ask = () => claimView(deps, urlToken, { passphrase: "open sesame", counting: "everyone" }, stranger);
+  for (let asked = 0; asked < 20; asked += 1) await expect(ask()).rejects.toBe(full);
+  refuses = false;
+  expect(await ask()).toMatchObject({ outcome: "revealed" });
+});
+
+test("a push that runs out while its passphrase waits to be tried is gone", async () => {
+  await using world = await openTestDomain();
+  const { argon2 } = pushDepsOf(world);
+  const deps = pushDepsOf(world, {
+    argon2: {
+      ...argon2,
+      async deriveKey(...given) {
+        world.clock.advance(minuteMs);
+        return await argon2.deriveKey(...given);
+      },
+    },
+  });
+  const request = { payload: "x", passphrase: "open sesame", expireAfterMs: minuteMs };
+  const { urlToken } = await world.domain.pushes.create(request, stranger);
+  const claimed = await claimView(deps, urlToken, { passphrase: "open sesame", counting: "everyone" }, stranger);
+  expect(claimed).toMatchObject({ outcome: "gone", push: { expired: true } });
+});
+
+test("a push that was sealed anew between reading and writing is read again, not opened with the old seal", async () => {
+  await using world = await openTestDomain();
+  const { store, db } = world.domain;
+  const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
+  let claims = 0;
+  const raise = (by: number) => changeRows(db, "UPDATE pushes SET seal_generation = seal_generation + ?", by);
+  const deps = pushDepsOf(world, {
+    store: {
+      ...store,
+      async claimView(claim) {
+        claims += 1;
+        // What an edit does, and undone before the next reading.
+        if (claims === 1) await raise(1);
+        const claimed = await store.claimView(claim);
+        if (claims === 1) await raise(-1);
+        return claimed;
+      },
+    },
+  });
+  expect(await claimView(deps, urlToken, { counting: "everyone" }, stranger)).toMatchObject({ outcome: "revealed" });
+  expect(claims).toBe(2);
+});
+
+test("a push that ends and loses its files between two readings is gone, not broken", async () => {
+  await using world = await openTestDomain();
+  const { store } = world.domain;
+  const owner = signedIn(7);
+  const { urlToken } = await pushFiles(world.domain.pushes, owner, [makeFile("a.txt", "a")]);
+  let readings = 0;
+  const deps = pushDepsOf(world, {
+    store: {
+      ...store,
+      async files(pushId) {
+        readings += 1;
+        await world.domain.pushes.expire(urlToken, owner);
+        return (await store.files(pushId)).slice(1);
+      },
+    },
+  });
+  expect(await claimView(deps, urlToken, { counting: "everyone" }, stranger)).toMatchObject({ outcome: "gone" });
+  expect(readings).toBe(1);
+});
+
+test("payloads come back byte for byte", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  for (const payload of [
+    "\r\n \t",
+    "\u0000",
+    "\ufeffbom",
+    "e\u0301\u00e9",
+    "\u{1F511}".repeat(1_000),
+    "x".repeat(1_048_576),
+  ]) {
+    const { urlToken } = await pushes.create({ payload }, stranger);
+    const claim = await retrieve(world, urlToken);
+    expect(claim.outcome === "revealed" && claim.payload === payload).toBe(true);
+  }
+});

@@ -1,0 +1,150 @@
+import { unavailable } from "../../base/errors.ts";
+import { auditRecord } from "../audit/audit-trail.ts";
+import { blobsGraceMs, type PushDeps, ticketTtlMs } from "../deps.ts";
+import { hasEnded, isForgotten, isOwner, toPush } from "../present-push.ts";
+import type { Actor, AuditKind, ClaimOutcome, RevealedFile } from "../push.ts";
+import { openFileDetails, openFileKey, openPayload } from "../seals.ts";
+import type { FileRow, PushRow, SealedPush } from "../store/tables.ts";
+import { makeTicket } from "./tickets.ts";
+import { unlock } from "./unlock.ts";
+
+export interface ClaimRequest {
+  readonly passphrase?: string;
+  readonly counting: "everyone" | "strangers";
+}
+
+type Opened =
+  | { readonly outcome: "opened"; readonly payload: string; readonly files: readonly RevealedFile[] }
+  | { readonly outcome: "broken" }
+  | Exclude<ClaimOutcome, { outcome: "revealed" | "unknown" }>;
+
+/** A claim that lost its race, or met rows that do not fit together, reads again: edited, ended, or really broken? */
+const readingsMax = 3;
+const claimIdBytes = 6;
+
+/**
+ * The one way a secret leaves. Everything is opened in memory first; then one conditional write decides, together with
+ * its audit entry and, on the last view, the destruction of the key; the answer leaves only when that is durable. So a
+ * view that cannot be opened is never counted, and a secret that was not counted never leaves.
+ */
+export async function claimView(
+  deps: PushDeps,
+  urlToken: string,
+  request: ClaimRequest,
+  actor: Actor,
+): Promise<ClaimOutcome> {
+  const tokenDigest = deps.vault.tokenDigest(urlToken);
+  for (let reading = 1; reading <= readingsMax; reading += 1) {
+    const now = deps.clock.now();
+    const sealed = await deps.store.findSealed(tokenDigest);
+    if (sealed === undefined || isForgotten(sealed.row, now)) return { outcome: "unknown" };
+    if (hasEnded(sealed.row, now)) return await refuse(deps, sealed.row, urlToken, now, actor);
+    const opened = await open(deps, sealed, urlToken, request, now, actor);
+    if (opened.outcome === "broken") {
+      // The files are read after the row: in between, an edit may have changed them, or another process ended the push.
+      if (reading < readingsMax || (await hasMoved(deps, sealed.row))) continue;
+      throw new Error(`Payload and files of push ${sealed.row.id} do not fit together.`);
+    }
+    if (opened.outcome !== "opened") return opened;
+    const { kind, counted } = viewKind(sealed.row, request, actor);
+    // Read anew: trying a passphrase may have waited in a queue, past the end of the push.
+    const claimedAt = deps.clock.now();
+    const claimed = await deps.store.claimView({
+      pushId: sealed.row.id,
+      claimId: deps.random.bytes(claimIdBytes).readUIntBE(0, claimIdBytes),
+      sealGeneration: sealed.row.sealGeneration,
+      now: claimedAt,
+      counted,
+      seen: { ...sealed.row, hasFiles: sealed.hasFiles },
+      byAnother: !isOwner(sealed.row, actor),
+      audit: auditRecord(kind, actor, claimedAt),
+      blobsDueAt: claimedAt + blobsGraceMs(deps.config),
+    });
+    if (claimed === undefined) continue;
+    // The view that reaches the limit still gets the payload, and is told that none is left.
+    const push = { ...toPush(claimed, urlToken, claimedAt), expired: false, expiredOn: null };
+    return { outcome: "revealed", push, payload: opened.payload, files: opened.files };
+  }
+  throw unavailable("The push is being changed. Try again.", 1);
+}
+
+async function hasMoved(deps: PushDeps, row: PushRow): Promise<boolean> {
+  const current = await deps.store.findById(row.id);
+  return current?.sealGeneration !== row.sealGeneration || current.endedAt !== row.endedAt;
+}
+
+function viewKind(row: PushRow, request: ClaimRequest, actor: Actor): { kind: AuditKind; counted: boolean } {
+  if (request.counting === "strangers") {
+    if (isOwner(row, actor)) return { kind: "owner_view", counted: false };
+    if (actor.user?.admin === true) return { kind: "admin_view", counted: false };
+  }
+  return { kind: "view", counted: true };
+}
+
+async function open(
+  deps: PushDeps,
+  sealed: SealedPush,
+  urlToken: string,
+  request: ClaimRequest,
+  now: number,
+  actor: Actor,
+): Promise<Opened> {
+  const { row, payloadSealed } = sealed;
+  const { passphrase = "" } = request;
+  if (row.passphraseSalt !== null && passphrase === "") {
+    // Nothing was guessed, so nothing is charged: opening a link over and over locks nobody out.
+    await deps.store.record(row.id, auditRecord("failed_passphrase", actor, now));
+    return { outcome: "passphrase_required", push: toPush(row, urlToken, now) };
+  }
+  const unlocked = await unlock(deps, sealed, { urlToken, passphrase }, now, actor);
+  if (unlocked.outcome === "too_many_attempts") return unlocked;
+  if (unlocked.outcome === "wrong_passphrase") {
+    return { outcome: "wrong_passphrase", push: toPush(row, urlToken, now) };
+  }
+  if (payloadSealed === null) throw new Error(`The living push ${row.id} lacks its payload.`);
+  const fileRows = sealed.hasFiles ? await deps.store.files(row.id) : [];
+  const place = { ...row, fileIds: fileRows.map((file) => file.id) };
+  const payload = openPayload(unlocked.dataKey, place, payloadSealed);
+  if (payload === undefined) return { outcome: "broken" };
+  const files: RevealedFile[] = [];
+  for (const file of fileRows) {
+    const key = openFileKey(unlocked.dataKey, file, row.sealGeneration);
+    if (key === undefined) return { outcome: "broken" };
+    files.push(reveal(deps, row, file, key, now));
+  }
+  return { outcome: "opened", payload, files };
+}
+
+function reveal(deps: PushDeps, row: PushRow, file: FileRow, key: Buffer, now: number): RevealedFile {
+  const details = openFileDetails(deps.vault.keyring, { ...file, ownerId: row.ownerId, key });
+  if (details === undefined) throw new Error(`The details of file ${file.id} do not open.`);
+  const expiresAt = now + ticketTtlMs(deps.config);
+  const ticket = makeTicket(deps.vault.keyring, { pushId: row.id, fileId: file.id, expiresAt, fileKey: key });
+  return { ...details, sizeBytes: file.sizeBytes, ticket };
+}
+
+/** An expired push is refused and the refusal logged; one that only time has ended is ended for good. */
+async function refuse(
+  deps: PushDeps,
+  row: PushRow,
+  urlToken: string,
+  now: number,
+  actor: Actor,
+): Promise<ClaimOutcome> {
+  if (row.endedAt === null && row.expiresAt <= now) {
+    const blobsDueAt = row.expiresAt + blobsGraceMs(deps.config);
+    await deps.store.end({ pushId: row.id, reason: "time", endedAt: row.expiresAt, blobsDueAt, audit: null });
+  }
+  const told = await recordRefusal(deps, row, now, actor);
+  return { outcome: "gone", push: { ...toPush(told, urlToken, now), expired: true } };
+}
+
+/**
+ * A stranger can repeat this at will, so for a tombstone - which has no audit trail - it writes only while the count
+ * still changes the answer.
+ */
+async function recordRefusal(deps: PushDeps, row: PushRow, now: number, actor: Actor): Promise<PushRow> {
+  const exhausted = row.views + row.refusals >= row.expireAfterViews;
+  if (row.ownerId === null && exhausted) return (await deps.store.findById(row.id)) ?? row;
+  return (await deps.store.recordRefusal(row.id, auditRecord("failed_view", actor, now))) ?? row;
+}

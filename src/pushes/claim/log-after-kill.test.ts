@@ -1,0 +1,24 @@
+import { cpSync, rmSync } from "node:fs";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { makeDataDir, openTestDomain, stranger } from "../../../test/support/domain.ts";
+import { NeedleFinder, readAllFiles } from "../../../test/support/raw-files.ts";
+import { sqliteOf } from "../../../test/support/sqlite-domain.ts";
+
+test("what a killed process left in the log is cut away after the next start", async () => {
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
+  const finder = new NeedleFinder<string>();
+  const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
+  const key = sqliteOf(db).reader.prepare<[], { sealed: Buffer }>("SELECT sealed FROM data_keys").get()?.sealed;
+  finder.add("the key", key ?? Buffer.alloc(0));
+  await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  // The files as they lie at this moment are what a kill would leave.
+  const dataDir = makeDataDir();
+  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+  cpSync(world.dataDir, dataDir, { recursive: true });
+  const found = () => [...readAllFiles(dataDir).values()].some((bytes) => finder.search(bytes).size > 0);
+  expect(found()).toBe(true);
+  await using started = await openTestDomain({ dataDir });
+  expect(await started.domain.pushes.find(urlToken, stranger)).toMatchObject({ expired: true });
+  await vi.waitUntil(() => !found(), { timeout: 60_000 });
+});

@@ -1,0 +1,163 @@
+import { rmSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import {
+  makeDataDir,
+  openTestDomain,
+  signedIn,
+  stranger,
+  TestClock,
+  type TestDomain,
+} from "../../../test/support/domain.ts";
+import { engine } from "../../../test/support/engine.ts";
+import { readRows } from "../../../test/support/engine-database.ts";
+import { NeedleFinder } from "../../../test/support/raw-files.ts";
+import { SeededNumbers } from "../../../test/support/seeded-numbers.ts";
+import { sqliteOf } from "../../../test/support/sqlite-domain.ts";
+import { storedIn } from "../../../test/support/stored.ts";
+import { makeSweeper } from "../../../test/support/sweeper.ts";
+import { hourMs } from "../../base/clock.ts";
+
+interface Known {
+  readonly urlToken: string;
+  readonly expiresAt: number;
+  readonly ownerId: number | null;
+  viewsLeft: number;
+  ended: boolean;
+}
+
+/** Two processes' worth of domain on one folder, and the sealed data keys of all pushes as they once lay in it. */
+class ShredWorld {
+  readonly dataDir = makeDataDir();
+  readonly clock = new TestClock();
+  readonly numbers = new SeededNumbers(20_260_115);
+  readonly known: Known[] = [];
+  readonly finder = new NeedleFinder<Known>();
+  domains: TestDomain[] = [];
+
+  async open(): Promise<void> {
+    const options = { dataDir: this.dataDir, clock: this.clock };
+    this.domains = [await openTestDomain(options), await openTestDomain(options)];
+  }
+
+  /** One or the other. */
+  get domain(): TestDomain {
+    const world = this.numbers.pick(this.domains);
+    if (world === undefined) throw new Error("The domains are not open.");
+    return world;
+  }
+
+  get living(): Known[] {
+    return this.known.filter((push) => !push.ended);
+  }
+
+  async create(count: number): Promise<void> {
+    const requests = Array.from({ length: count }, () => {
+      const ownerId = this.numbers.below(3) === 0 ? 7 : null;
+      const views = 1 + this.numbers.below(3);
+      const request = { payload: "x".repeat(this.numbers.below(300) + 1), expireAfterViews: views };
+      const days = 1 + this.numbers.below(4);
+      const actor = ownerId === null ? stranger : signedIn(ownerId);
+      const { pushes } = this.domain.domain;
+      return pushes.create({ ...request, expireAfterDays: days, deletableByViewer: true }, actor);
+    });
+    const made = await Promise.all(requests);
+    const { db, vault } = this.domain.domain;
+    const query = "SELECT token_digest AS digest, sealed FROM data_keys JOIN pushes ON data_key_id = data_keys.id";
+    const rows = await readRows<{ digest: Buffer; sealed: Buffer }>(db, query);
+    const sealed = new Map(rows.map((row) => [row.digest.toString("hex"), row.sealed]));
+    for (const push of made) {
+      const { urlToken, expiresAt, ownerId, expireAfterViews } = push;
+      const known: Known = { urlToken, expiresAt, ownerId, viewsLeft: expireAfterViews, ended: false };
+      this.known.push(known);
+      const key = sealed.get(vault.tokenDigest(urlToken).toString("hex"));
+      if (key === undefined) throw new Error("A push has no data key.");
+      // Without version and key id, which all keys have in common.
+      this.finder.add(known, key.subarray(5));
+    }
+  }
+
+  /** Views, refusals at the door and deletions, in any order, many at a time and through both domains. */
+  async disturb(count: number): Promise<void> {
+    const acts = Array.from({ length: count }, async () => {
+      const push = this.numbers.pick(this.known.slice(-1_500));
+      const { pushes } = this.domain.domain;
+      if (push === undefined) return;
+      if (this.numbers.below(6) === 0) {
+        await pushes.expire(push.urlToken, stranger);
+        push.ended = true;
+        return;
+      }
+      const claim = await pushes.claimView(push.urlToken, { counting: "everyone" }, stranger);
+      if (claim.outcome === "revealed") push.viewsLeft -= 1;
+      if (claim.outcome === "gone" || claim.outcome === "unknown" || push.viewsLeft === 0) push.ended = true;
+    });
+    await Promise.all(acts);
+  }
+
+  async sweep(): Promise<number> {
+    const report = await makeSweeper(this.domain).sweep();
+    for (const push of this.known) if (push.expiresAt <= this.clock.now()) push.ended = true;
+    return report.keyRowsTrimmed;
+  }
+
+  /** What SQLite does by itself a moment after a key was overwritten. */
+  cutLog(): void {
+    const { db } = this.domain.domain;
+    if (db.engine === "sqlite") while (!sqliteOf(db).truncateLog());
+  }
+
+  /** @returns how many of the ended ones, and how many of the living ones, have any of their key in any file or row. */
+  async found(): Promise<{ ended: number; living: number }> {
+    let ended = 0;
+    let living = 0;
+    const found = new Set<Known>();
+    for (const bytes of (await storedIn(this.dataDir)).values()) {
+      for (const push of this.finder.search(bytes)) found.add(push);
+    }
+    for (const push of found) {
+      if (push.ended) ended += 1;
+      else living += 1;
+    }
+    return { ended, living };
+  }
+}
+
+test("of the sealed keys of ended pushes nothing is left in any file or row, of the living ones all", async () => {
+  const world = new ShredWorld();
+  onTestFinished(() => rmSync(world.dataDir, { recursive: true, force: true }));
+  await world.open();
+  let trimmed = 0;
+  let foundBeforeCut = 0;
+  for (let round = 0; round < 6; round += 1) {
+    for (let step = 0; step < 8; step += 1) {
+      await world.create(100);
+      await world.disturb(150);
+      if (step % 3 === 0) world.clock.advance(3 * hourMs);
+      if (step % 4 === 3) trimmed += await world.sweep();
+    }
+    foundBeforeCut += (await world.found()).ended;
+    world.cutLog();
+    expect(await world.found()).toEqual({ ended: 0, living: world.living.length });
+    expect(world.living.length).toBeGreaterThan(100);
+    world.clock.advance(15 * hourMs);
+  }
+  if (engine === "sqlite") {
+    // The search itself is sound: what has just ended still lies in the log, unless its own cut came first.
+    expect(foundBeforeCut).toBeGreaterThan(0);
+    expect(trimmed).toBeGreaterThan(500);
+  } else {
+    // No row outlives its key, so there is nothing to trim either.
+    expect([foundBeforeCut, trimmed]).toEqual([0, 0]);
+  }
+  for (const { domain } of world.domains) await domain.close();
+  expect(await world.found()).toEqual({ ended: 0, living: world.living.length });
+
+  // And the living ones open.
+  await world.open();
+  const { pushes } = world.domain.domain;
+  const claims = world.living
+    .filter((push) => push.expiresAt > world.clock.now())
+    .map((push) => pushes.claimView(push.urlToken, { counting: "everyone" }, stranger));
+  expect(new Set((await Promise.all(claims)).map((claim) => claim.outcome))).toEqual(new Set(["revealed"]));
+  for (const { domain } of world.domains) await domain.close();
+});

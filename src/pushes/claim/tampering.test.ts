@@ -1,0 +1,268 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { changeRows, readRows } from "../../../test/support/engine-database.ts";
+import { claimFiles, makeFile, pushFiles, readDownload } from "../../../test/support/files.ts";
+import type { Value } from "../../database/statement.ts";
+import type { Push } from "../push.ts";
+
+// Whoever can write into the database can destroy. What must not happen is that a value opens in a place where it was
+// not put, or that a recipient pays with a view for a box that did not open.
+
+const owner = signedIn(7);
+const passphrase = "open sesame";
+
+interface Row {
+  readonly id: number;
+  readonly views: number;
+  readonly ended_at: number | null;
+}
+
+async function rowOf(world: TestDomain, push: Push): Promise<Row> {
+  const { db, vault } = world.domain;
+  const query = "SELECT id, views, ended_at FROM pushes WHERE token_digest = ?";
+  const [row] = await readRows<Row>(db, query, vault.tokenDigest(push.urlToken));
+  if (row === undefined) throw new Error("The push is not there.");
+  return row;
+}
+
+/** A statement with its parameters. */
+type Change = readonly [text: string, ...parameters: Value[]];
+
+async function run(world: TestDomain, ...changes: readonly Change[]): Promise<void> {
+  for (const [text, ...parameters] of changes) await changeRows(world.domain.db, text, ...parameters);
+}
+
+const claim = (world: TestDomain, push: Push, withPassphrase = false) =>
+  world.domain.pushes.claimView(
+    push.urlToken,
+    { counting: "everyone", ...(withPassphrase && { passphrase }) },
+    stranger,
+  );
+
+/** Exchanges a column of two rows; done twice, nothing has changed. */
+function swap(table: string, column: string, key: string, a: number, b: number): Change {
+  return [
+    `UPDATE ${table} SET ${column} = held.value
+     FROM (SELECT ${key} AS id, ${column} AS value FROM ${table} WHERE ${key} IN (?, ?)) AS held
+     WHERE ${table}.${key} IN (?, ?) AND held.id <> ${table}.${key}`,
+    ...[a, b, a, b],
+  ];
+}
+
+const keyOfPush = "(SELECT data_key_id FROM pushes WHERE id = ?)";
+
+type Swap = (a: number, b: number) => Change;
+const swapKeys: Swap = (a, b) => swap("pushes", "data_key_id", "id", a, b);
+const swapPayloads: Swap = (a, b) => swap("payloads", "sealed", "push_id", a, b);
+const swapSalts: Swap = (a, b) => swap("pushes", "link_salt", "id", a, b);
+const swaps: readonly (readonly [string, readonly Swap[]])[] = [
+  ["the data keys", [swapKeys]],
+  ["the payloads", [swapPayloads]],
+  ["the salts of the links", [swapSalts]],
+  ["data keys and payloads", [swapKeys, swapPayloads]],
+  ["everything that is sealed", [swapKeys, swapPayloads, swapSalts]],
+];
+
+test.each(swaps)(
+  "%s of two pushes exchanged: neither opens, neither pays a view, and back again both open",
+  async (_, swapped) => {
+    await using world = await openTestDomain();
+    const { pushes } = world.domain;
+    const make = (payload: string) => pushes.create({ payload, expireAfterViews: 1 }, stranger);
+    const [a, b] = [await make("the one"), await make("the other")];
+    const ids = [(await rowOf(world, a)).id, (await rowOf(world, b)).id] as const;
+    const exchange = swapped.map((swapOf) => swapOf(...ids));
+    await run(world, ...exchange);
+    for (const push of [a, b]) {
+      await expect(claim(world, push)).rejects.toThrow(/does not open|do not fit/);
+      expect(await rowOf(world, push)).toMatchObject({ views: 0, ended_at: null });
+    }
+    await run(world, ...exchange);
+    expect(await claim(world, a)).toMatchObject({ outcome: "revealed", payload: "the one" });
+    expect(await claim(world, b)).toMatchObject({ outcome: "revealed", payload: "the other" });
+  },
+);
+
+test.each(swaps)(
+  "%s exchanged under one passphrase: it looks wrong, and costs nothing but an attempt",
+  async (_, swapped) => {
+    await using world = await openTestDomain();
+    const make = (payload: string) =>
+      world.domain.pushes.create({ payload, passphrase, expireAfterViews: 1 }, stranger);
+    const [a, b] = [await make("the one"), await make("the other")];
+    const ids = [(await rowOf(world, a)).id, (await rowOf(world, b)).id] as const;
+    const exchange = swapped.map((swapOf) => swapOf(...ids));
+    await run(world, ...exchange);
+    for (const push of [a, b]) {
+      const outcome = await claim(world, push, true).then(
+        (claimed) => claimed.outcome,
+        () => "failed",
+      );
+      expect(["wrong_passphrase", "failed"]).toContain(outcome);
+      expect(await rowOf(world, push)).toMatchObject({ views: 0, ended_at: null });
+    }
+    await run(world, ...exchange);
+    expect(await claim(world, a, true)).toMatchObject({ outcome: "revealed", payload: "the one" });
+  },
+);
+
+test.each([
+  ["its payload is taken away", (id: number): Change => ["DELETE FROM payloads WHERE push_id = ?", id]],
+  [
+    "its payload is empty",
+    (id: number): Change => ["UPDATE payloads SET sealed = ? WHERE push_id = ?", Buffer.alloc(0), id],
+  ],
+  ["its data key is taken away", (id: number): Change => [`DELETE FROM data_keys WHERE id = ${keyOfPush}`, id]],
+  [
+    "its data key is overwritten",
+    (id: number): Change => [`UPDATE data_keys SET sealed = ? WHERE id = ${keyOfPush}`, Buffer.alloc(98), id],
+  ],
+  [
+    "its data key is its payload",
+    (id: number): Change => [
+      `UPDATE data_keys SET sealed = (SELECT sealed FROM payloads WHERE push_id = ?) WHERE id = ${keyOfPush}`,
+      ...[id, id],
+    ],
+  ],
+  [
+    "its payload is its data key",
+    (id: number): Change => [
+      `UPDATE payloads SET sealed = (SELECT sealed FROM data_keys WHERE id = ${keyOfPush}) WHERE push_id = ?`,
+      ...[id, id],
+    ],
+  ],
+  ["its seal generation is raised", (id: number): Change => ["UPDATE pushes SET seal_generation = 2 WHERE id = ?", id]],
+  [
+    "it is given a passphrase",
+    (id: number): Change => ["UPDATE pushes SET passphrase_salt = ? WHERE id = ?", randomBytes(16), id],
+  ],
+  [
+    "it is given a file",
+    (id: number): Change => [
+      "INSERT INTO files (id, push_id, blob_key, size_bytes, details_sealed) VALUES (900, ?, 'x', 1, ?)",
+      ...[id, Buffer.alloc(1)],
+    ],
+  ],
+])("when %s, nothing opens and no view is paid", async (_, change) => {
+  await using world = await openTestDomain();
+  const push = await world.domain.pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
+  await run(world, change((await rowOf(world, push)).id));
+  const outcome = await claim(world, push, true).then(
+    (claimed) => claimed.outcome,
+    () => "failed",
+  );
+  expect(["failed", "wrong_passphrase"]).toContain(outcome);
+  expect(await rowOf(world, push)).toMatchObject({ views: 0, ended_at: null });
+});
+
+test("taking the passphrase off a push in the database does not open it", async () => {
+  await using world = await openTestDomain();
+  const push = await world.domain.pushes.create({ payload: "x", passphrase, expireAfterViews: 1 }, stranger);
+  await run(world, ["UPDATE pushes SET passphrase_salt = NULL"]);
+  await expect(claim(world, push)).rejects.toThrow(/does not open/);
+  expect(await rowOf(world, push)).toMatchObject({ views: 0, ended_at: null });
+});
+
+test("a link that is led to another's row opens nothing there", async () => {
+  await using world = await openTestDomain();
+  const { pushes, vault } = world.domain;
+  const mine = await pushes.create({ payload: "mine" }, stranger);
+  const theirs = await pushes.create({ payload: "theirs", expireAfterViews: 1 }, stranger);
+  const [led, away] = [vault.tokenDigest(mine.urlToken), vault.tokenDigest(theirs.urlToken)];
+  await run(
+    world,
+    ["DELETE FROM pushes WHERE token_digest = ?", led],
+    ["UPDATE pushes SET token_digest = ? WHERE token_digest = ?", led, away],
+  );
+  await expect(claim(world, mine)).rejects.toThrow(/does not open/);
+  expect(await rowOf(world, mine)).toMatchObject({ views: 0, ended_at: null });
+});
+
+test("a bit that flips anywhere in a sealed value opens nothing and costs no view", async () => {
+  await using world = await openTestDomain();
+  const { db, pushes } = world.domain;
+  const push = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
+  for (const table of ["data_keys", "payloads"]) {
+    const [{ sealed } = {}] = await readRows<{ sealed?: Buffer }>(db, `SELECT sealed FROM ${table}`);
+    if (sealed === undefined) throw new Error("There is nothing sealed.");
+    const write = (value: Buffer) => run(world, [`UPDATE ${table} SET sealed = ?`, value]);
+    for (let at = 0; at < sealed.length; at += 1) {
+      const changed = Buffer.from(sealed);
+      changed.writeUInt8(changed.readUInt8(at) ^ (1 << (at % 8)), at);
+      await write(changed);
+      await expect(claim(world, push)).rejects.toThrow();
+    }
+    await write(sealed);
+  }
+  expect(await rowOf(world, push)).toMatchObject({ views: 0, ended_at: null });
+  expect(await claim(world, push)).toMatchObject({ outcome: "revealed", payload: "x" });
+});
+
+test("labels that were moved to another push or column are not shown", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  const a = await pushes.create({ payload: "a", name: "name of a", note: "note of a" }, owner);
+  const b = await pushes.create({ payload: "b", name: "name of b", note: "note of b" }, owner);
+  const ids = [(await rowOf(world, a)).id, (await rowOf(world, b)).id] as const;
+  const moves: readonly Change[] = [
+    swap("pushes", "name_sealed", "id", ...ids),
+    swap("pushes", "token_sealed", "id", ...ids),
+    ["UPDATE pushes SET name_sealed = note_sealed, note_sealed = name_sealed"],
+    ["UPDATE pushes SET note_sealed = token_sealed, token_sealed = note_sealed"],
+  ];
+  for (const move of moves) {
+    await run(world, move);
+    await expect(pushes.list(7, "active", 1)).rejects.toThrow(/does not open/);
+    await run(world, move);
+  }
+  expect((await pushes.list(7, "active", 1)).map((push) => push.name)).toEqual(["name of b", "name of a"]);
+});
+
+test.each([
+  ["moved to another push", (a: number, b: number): Change => ["UPDATE files SET push_id = ? WHERE push_id = ?", b, a]],
+  ["taken away", (a: number): Change => ["DELETE FROM files WHERE push_id = ?", a]],
+  [
+    "partly taken away",
+    (a: number): Change => ["DELETE FROM files WHERE id = (SELECT max(id) FROM files WHERE push_id = ?)", a],
+  ],
+  ["exchanged", (a: number, b: number): Change => ["UPDATE files SET push_id = ? - push_id", a + b]],
+])("files that were %s: the push does not open, and pays no view", async (how, change) => {
+  await using world = await openTestDomain({ environment: { PWP__FILES__ALLOW_ANONYMOUS: "true" } });
+  for (const actor of [owner, stranger]) {
+    const make = (name: string) =>
+      pushFiles(world.domain.pushes, actor, [makeFile(`${name}1`, name), makeFile(`${name}2`, name)], {
+        expireAfterViews: 1,
+      });
+    const [a, b] = [await make("a"), await make("b")];
+    await run(world, change((await rowOf(world, a)).id, (await rowOf(world, b)).id));
+    await expect(claim(world, a)).rejects.toThrow(/do not fit together/);
+    expect(await rowOf(world, a)).toMatchObject({ views: 0, ended_at: null });
+    if (how === "moved to another push") await expect(claim(world, b)).rejects.toThrow(/do not fit together/);
+    expect(await rowOf(world, b)).toMatchObject({ views: 0, ended_at: null });
+    await run(world, ["DELETE FROM files"]);
+  }
+});
+
+test("file names exchanged inside a push do not open; contents exchanged do not download", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  const push = await pushFiles(pushes, owner, [makeFile("a.txt", "a"), makeFile("b.txt", "b")], {
+    expireAfterViews: 1,
+  });
+  const query = "SELECT id, blob_key FROM files ORDER BY id";
+  const [a, b] = await readRows<{ id: number; blob_key: string }>(world.domain.db, query);
+  if (a === undefined || b === undefined) throw new Error("There are not two files.");
+  const names = swap("files", "details_sealed", "id", a.id, b.id);
+  await run(world, names);
+  await expect(claim(world, push)).rejects.toThrow(/details of file/);
+  expect(await rowOf(world, push)).toMatchObject({ views: 0, ended_at: null });
+  await run(world, names);
+  const setBlob = "UPDATE files SET blob_key = ? WHERE id = ?";
+  await run(world, [setBlob, "held", a.id], [setBlob, a.blob_key, b.id], [setBlob, b.blob_key, a.id]);
+  for (const file of await claimFiles(pushes, push.urlToken, stranger)) {
+    const download = await pushes.openTicket(file.ticket, stranger, 0);
+    if (download === undefined) throw new Error("The ticket does not open.");
+    await expect(readDownload(download)).rejects.toThrow(/does not open/);
+  }
+});

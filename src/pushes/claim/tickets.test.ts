@@ -1,0 +1,169 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { readRows } from "../../../test/support/engine-database.ts";
+import { claimFiles, makeFile, pushFiles, readDownload } from "../../../test/support/files.ts";
+import { makeSweeper } from "../../../test/support/sweeper.ts";
+import { dayMs, minuteMs } from "../../base/clock.ts";
+import { makeTicket } from "./tickets.ts";
+
+const owner = signedIn(7);
+
+async function retrieveOne(world: TestDomain, content: string | Buffer = "the content", expireAfterViews = 1) {
+  const { pushes } = world.domain;
+  const { urlToken } = await pushFiles(pushes, owner, [makeFile("plan.txt", content)], { expireAfterViews });
+  const [file] = await claimFiles(pushes, urlToken, stranger);
+  if (file === undefined) throw new Error("There is no file.");
+  return { urlToken, file, open: (start = 0) => pushes.openTicket(file.ticket, stranger, start) };
+}
+
+test("a ticket opens its file after the last view, until it runs out", async () => {
+  await using world = await openTestDomain();
+  const { file, open } = await retrieveOne(world);
+  expect(file).toMatchObject({ filename: "plan.txt", contentType: "text/plain", sizeBytes: 11 });
+  expect(file.ticket).toMatch(/^[A-Za-z0-9_-]+$/);
+  const download = await open();
+  expect(download).toMatchObject({ filename: "plan.txt", contentType: "text/plain", sizeBytes: 11 });
+  if (download === undefined) throw new Error("The ticket does not open.");
+  expect((await readDownload(download)).toString()).toBe("the content");
+  world.clock.advance(15 * minuteMs - 1);
+  expect(await open()).toBeDefined();
+  world.clock.advance(1);
+  expect(await open()).toBeUndefined();
+});
+
+test("the lifetime of tickets is the operator's, and a push's end by time does not shorten it", async () => {
+  await using world = await openTestDomain({ environment: { PWP__FILES__TICKET_MINUTES: "60" } });
+  const { pushes } = world.domain;
+  const { urlToken, expiresAt } = await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
+  world.clock.advance(expiresAt - world.clock.now() - 1);
+  const [file] = await claimFiles(pushes, urlToken, stranger);
+  world.clock.advance(1);
+  await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  await makeSweeper(world).sweep();
+  world.clock.advance(60 * minuteMs - 2);
+  const download = await pushes.openTicket(file?.ticket ?? "", stranger, 0);
+  if (download === undefined) throw new Error("The ticket does not open.");
+  expect((await readDownload(download)).toString()).toBe("a");
+});
+
+test("once a person has deleted the push its tickets are void", async () => {
+  await using world = await openTestDomain();
+  const { urlToken, open } = await retrieveOne(world, "x", 5);
+  expect(await open()).toBeDefined();
+  await world.domain.pushes.expire(urlToken, owner);
+  expect(await open()).toBeUndefined();
+});
+
+test("a forged, changed or foreign ticket opens nothing", async () => {
+  await using world = await openTestDomain();
+  const { pushes, keyring } = world.domain;
+  const { file } = await retrieveOne(world);
+  const bytes = Buffer.from(file.ticket, "base64url");
+  for (let at = 0; at < bytes.length; at += 1) {
+    const changed = Buffer.from(bytes);
+    changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
+    expect(await pushes.openTicket(changed.toString("base64url"), stranger, 0)).toBeUndefined();
+  }
+  const others = [
+    "",
+    "x",
+    file.ticket.slice(1),
+    `${file.ticket}AAAA`,
+    "A".repeat(256),
+    "A".repeat(100_000),
+    "../../x",
+    "é".repeat(40),
+  ];
+  others.push(keyring.seal("another context", Buffer.alloc(56)).toString("base64url"));
+  others.push(keyring.seal("download-ticket", Buffer.alloc(40)).toString("base64url"));
+  for (const ticket of others) expect(await pushes.openTicket(ticket, stranger, 0)).toBeUndefined();
+});
+
+test("a ticket of one domain opens nothing in another", async () => {
+  await using world = await openTestDomain();
+  await using elsewhere = await openTestDomain();
+  const { file } = await retrieveOne(world);
+  await retrieveOne(elsewhere);
+  expect(await elsewhere.domain.pushes.openTicket(file.ticket, stranger, 0)).toBeUndefined();
+});
+
+test("a ticket carries the key of its file alone: under another file's id nothing opens", async () => {
+  await using world = await openTestDomain();
+  const { pushes, keyring } = world.domain;
+  const allowed = { environment: { PWP__FILES__ALLOW_ANONYMOUS: "true" } };
+  await using open = await openTestDomain(allowed);
+  const ids = (from: TestDomain) =>
+    readRows<{ id: number; push_id: number }>(from.domain.db, "SELECT id, push_id FROM files ORDER BY id");
+  const expiresAt = world.clock.now() + minuteMs;
+
+  // An anonymous file's name lies under its own key, so a wrong key opens not even that.
+  await pushFiles(open.domain.pushes, stranger, [makeFile("a.txt", "a"), makeFile("b.txt", "b")]);
+  const [foreign] = await ids(open);
+  const wrongKey = { pushId: foreign?.push_id ?? 0, fileId: foreign?.id ?? 0, expiresAt, fileKey: randomBytes(32) };
+  expect(await open.domain.pushes.openTicket(makeTicket(open.domain.keyring, wrongKey), stranger, 0)).toBeUndefined();
+
+  await pushFiles(pushes, owner, [makeFile("a.txt", "a"), makeFile("b.txt", "b")]);
+  await pushFiles(pushes, owner, [makeFile("c.txt", "c")]);
+  const [a, b, c] = await ids(world);
+  if (a === undefined || b === undefined || c === undefined) throw new Error("There are not three files.");
+  const make = (pushId: number, fileId: number) =>
+    makeTicket(keyring, { pushId, fileId, expiresAt, fileKey: randomBytes(32) });
+  expect(await pushes.openTicket(make(a.push_id, c.id), stranger, 0)).toBeUndefined();
+  expect(await pushes.openTicket(make(4_711, a.id), stranger, 0)).toBeUndefined();
+  const named = await pushes.openTicket(make(a.push_id, b.id), stranger, 0);
+  if (named === undefined) throw new Error("The name of an owned file is the server's to read.");
+  await expect(readDownload(named)).rejects.toThrow(/does not open/);
+});
+
+test("ranges are exact, over segments too", async () => {
+  await using world = await openTestDomain();
+  const content = randomBytes(200_000);
+  const { open } = await retrieveOne(world, content);
+  const download = await open();
+  if (download === undefined) throw new Error("The ticket does not open.");
+  expect((await readDownload(download)).equals(content)).toBe(true);
+  for (const [start, end] of [
+    [0, 0],
+    [199_999, 199_999],
+    [65_535, 65_536],
+    [70_000, 199_999],
+  ] as const) {
+    expect((await readDownload(download, { start, end })).equals(content.subarray(start, end + 1))).toBe(true);
+  }
+});
+
+test("an empty file can be pushed and downloaded", async () => {
+  await using world = await openTestDomain();
+  const { file, open } = await retrieveOne(world, "");
+  expect(file.sizeBytes).toBe(0);
+  const download = await open();
+  if (download === undefined) throw new Error("The ticket does not open.");
+  expect(await readDownload(download)).toHaveLength(0);
+});
+
+test("each download is audited, the continuation of one is not, a pretended continuation is", async () => {
+  await using world = await openTestDomain();
+  const { urlToken, file, open } = await retrieveOne(world);
+  await open();
+  await open(5);
+  await open();
+  const addresses = async () => {
+    const trail = await world.domain.pushes.audit(urlToken, owner, 1);
+    return trail.filter((entry) => entry.kind === "download").map((entry) => entry.address);
+  };
+  expect(await addresses()).toEqual([stranger.address, stranger.address]);
+  const other = { ...stranger, address: "198.51.100.9" };
+  await world.domain.pushes.openTicket(file.ticket, other, "look");
+  for (const start of [1, 2]) await world.domain.pushes.openTicket(file.ticket, other, start);
+  expect(await addresses()).toEqual([other.address, stranger.address, stranger.address]);
+});
+
+test("when the blobs are gone with the tickets' time, nothing opens and nothing breaks", async () => {
+  await using world = await openTestDomain();
+  const { open } = await retrieveOne(world);
+  await open();
+  world.clock.advance(2 * dayMs);
+  expect(await makeSweeper(world).sweep()).toMatchObject({ blobsDeleted: 1 });
+  expect(await open()).toBeUndefined();
+});

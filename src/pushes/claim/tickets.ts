@@ -1,0 +1,100 @@
+import { AppError, unavailable } from "../../base/errors.ts";
+import { BlobMissingError, BlobStoreError } from "../../blobs/blob-store.ts";
+import type { Keyring } from "../../crypto/keyring.ts";
+import { openStream, sealedLength } from "../../crypto/stream-seal.ts";
+import { auditRecord } from "../audit/audit-trail.ts";
+import { type PushDeps, ticketTtlMs } from "../deps.ts";
+import { toPush } from "../present-push.ts";
+import type { Actor, Download } from "../push.ts";
+import { openFileDetails, sealContexts } from "../seals.ts";
+
+/** What a retrieval hands out for one file: enough to open that file for a while, and nothing else. */
+interface Ticket {
+  readonly pushId: number;
+  readonly fileId: number;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+  readonly fileKey: Buffer;
+}
+
+const ticketContext = "download-ticket";
+const numberBytes = 8;
+const keyBytes = 32;
+const ticketBytes = 3 * numberBytes + keyBytes;
+const ticketShape = /^[A-Za-z0-9_-]{32,256}$/;
+
+export function makeTicket(keyring: Keyring, ticket: Ticket): string {
+  const plain = Buffer.allocUnsafe(ticketBytes);
+  plain.writeDoubleBE(ticket.pushId, 0);
+  plain.writeDoubleBE(ticket.fileId, numberBytes);
+  plain.writeDoubleBE(ticket.expiresAt, 2 * numberBytes);
+  ticket.fileKey.copy(plain, 3 * numberBytes);
+  return keyring.seal(ticketContext, plain).toString("base64url");
+}
+
+function readTicket(keyring: Keyring, text: string): Ticket | undefined {
+  if (!ticketShape.test(text)) return undefined;
+  const plain = keyring.open(ticketContext, Buffer.from(text, "base64url"));
+  if (plain === undefined || plain.length !== ticketBytes) return undefined;
+  return {
+    pushId: plain.readDoubleBE(0),
+    fileId: plain.readDoubleBE(numberBytes),
+    expiresAt: plain.readDoubleBE(2 * numberBytes),
+    fileKey: plain.subarray(3 * numberBytes),
+  };
+}
+
+/**
+ * The row decides at each request: once a person has deleted the push its tickets are void; one that reached a limit
+ * lets its tickets run out. A request that continues a download (`start` > 0) is not audited again, but one that only
+ * pretends to - from the second byte on, say - is. A look takes no byte and leaves no trace.
+ */
+export async function openTicket(
+  deps: PushDeps,
+  text: string,
+  actor: Actor,
+  start: number | "look",
+): Promise<Download | undefined> {
+  const now = deps.clock.now();
+  const { keyring } = deps.vault;
+  const ticket = readTicket(keyring, text);
+  if (ticket === undefined || ticket.expiresAt <= now) return undefined;
+  const row = await deps.store.findById(ticket.pushId);
+  if (row === undefined || toPush(row, "", now).deleted) return undefined;
+  const file = (await deps.store.files(row.id)).find((candidate) => candidate.id === ticket.fileId);
+  if (file === undefined) return undefined;
+  const key = Buffer.from(ticket.fileKey);
+  const details = openFileDetails(keyring, { ...file, ownerId: row.ownerId, key });
+  if (details === undefined) return undefined;
+  const since = ticket.expiresAt - ticketTtlMs(deps.config);
+  if (start !== "look" && (start === 0 || !(await deps.store.hasDownload(row.id, actor.address, since)))) {
+    await deps.store.record(row.id, auditRecord("download", actor, now));
+  }
+  const read = (range: { start: number; end: number }) =>
+    reading(deps.blobs.read(file.blobKey, clamp(range, file.sizeBytes)));
+  return {
+    ...details,
+    pushId: row.id,
+    fileId: file.id,
+    sizeBytes: file.sizeBytes,
+    read: (range) => openStream(key, sealContexts.fileContent(file.id), file.sizeBytes, range, read),
+  };
+}
+
+/**
+ * A store out of reach is a state of the installation: whoever comes again may find it back. A file that the store has
+ * lost is gone, for whoever asks for it.
+ */
+async function* reading(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    if (error instanceof BlobStoreError) throw unavailable("The storage cannot give files now.", 60, error);
+    if (error instanceof BlobMissingError) throw new AppError("not_found", "not-found", { cause: error });
+    throw error;
+  }
+}
+
+function clamp(range: { start: number; end: number }, plaintextBytes: number): { start: number; end: number } {
+  return { start: range.start, end: Math.min(range.end, sealedLength(plaintextBytes) - 1) };
+}

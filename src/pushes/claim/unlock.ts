@@ -1,0 +1,83 @@
+import { minuteMs } from "../../base/clock.ts";
+import type { Charge, Limits } from "../../limits/limits.ts";
+import { auditRecord } from "../audit/audit-trail.ts";
+import type { PushDeps } from "../deps.ts";
+import type { Actor } from "../push.ts";
+import { openDataKey } from "../seals.ts";
+import type { SealedPush } from "../store/tables.ts";
+
+export type Unlocked =
+  | { readonly outcome: "unlocked"; readonly dataKey: Buffer; readonly passphraseHash: Buffer | undefined }
+  | { readonly outcome: "wrong_passphrase" }
+  | { readonly outcome: "too_many_attempts"; readonly retryAfterSeconds: number };
+
+/**
+ * Opens the data key by the link and, where the push has one, the passphrase. An attempt stays charged unless the
+ * passphrase proves right, or could not be tried at all; a wrong one is audited. Owners are throttled like viewers.
+ */
+export async function unlock(
+  deps: PushDeps,
+  { row, dataKeySealed }: SealedPush,
+  secrets: { readonly urlToken: string; readonly passphrase: string },
+  now: number,
+  actor: Actor,
+): Promise<Unlocked> {
+  const derived = await derive(deps, row, secrets.passphrase, now, actor);
+  if (derived.outcome !== "derived") return derived;
+  if (dataKeySealed === null) throw new Error(`The living push ${row.id} lacks its data key.`);
+  const { urlToken } = secrets;
+  const opened = openDataKey(deps.vault.keyring, row, dataKeySealed, { urlToken, passphraseHash: derived.hash });
+  switch (opened.outcome) {
+    case "opened":
+      await derived.refund();
+      return { outcome: "unlocked", dataKey: opened.dataKey, passphraseHash: derived.hash };
+    case "wrong_link":
+      if (row.passphraseSalt === null) throw new Error(`The data key of push ${row.id} does not open.`);
+      await deps.store.record(row.id, auditRecord("failed_passphrase", actor, now));
+      return { outcome: "wrong_passphrase" };
+    case "wrong_master_key":
+      throw new Error(`The data key of push ${row.id} does not open under any given master key.`);
+  }
+}
+
+type Derived =
+  | { readonly outcome: "derived"; readonly hash: Buffer | undefined; refund(): Promise<void> }
+  | Extract<Unlocked, { outcome: "too_many_attempts" }>;
+
+async function derive(
+  deps: PushDeps,
+  row: SealedPush["row"],
+  passphrase: string,
+  now: number,
+  actor: Actor,
+): Promise<Derived> {
+  if (row.passphraseSalt === null) return { outcome: "derived", hash: undefined, refund: async () => undefined };
+  const charge = await deps.attempts.charge(actor.client, row.id, now);
+  if (charge.outcome === "refused") {
+    return { outcome: "too_many_attempts", retryAfterSeconds: charge.retryAfterSeconds };
+  }
+  try {
+    const hash = await deps.argon2.deriveKey(passphrase, row.passphraseSalt, actor.client);
+    return { outcome: "derived", hash, refund: charge.refund };
+  } catch (error) {
+    await charge.refund();
+    throw error;
+  }
+}
+
+const limit = { name: "passphrase", windowMs: minuteMs, max: 5, rememberedMax: 100_000 };
+
+/**
+ * Wrong passphrases per client and push: 5 within a minute. An attempt is charged before the passphrase is tried and
+ * given back when it was right, so that guesses sent in parallel gain nothing. The key holds the client, so a stranger's
+ * guesses never lock out the recipient. When too many pairs are tracked the oldest is forgotten: filling the table takes
+ * more requests than it buys guesses.
+ */
+export interface Attempts {
+  charge(client: string, pushId: number, now: number): Promise<Charge>;
+}
+
+export function createAttempts(limits: Limits): Attempts {
+  const counter = limits.sliding(limit);
+  return { charge: (client, pushId, now) => counter.charge(`${pushId} ${client}`, now) };
+}

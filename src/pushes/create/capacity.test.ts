@@ -1,0 +1,212 @@
+import { describe, expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger, testConfig } from "../../../test/support/domain.ts";
+import { makeFile, pushFiles } from "../../../test/support/files.ts";
+import { minuteMs } from "../../base/clock.ts";
+import { type Capacity, createCapacity } from "./capacity.ts";
+
+const owner = signedIn(7);
+const gibibyte = 1024 ** 3;
+const full = expect.objectContaining({ code: "unavailable", retryAfterSeconds: 60 });
+
+interface Measured {
+  freeBytes: number;
+  totalBytes: number;
+  anonymousBytes: number;
+}
+
+/** @param tookMs how long it takes to add up what anonymous pushes hold. */
+function makeCapacity(environment: Record<string, string>, measured: Measured, tookMs = 0) {
+  let monotonicMs = 0;
+  let measurings = 0;
+  const capacity = createCapacity({
+    config: testConfig("/nowhere", environment),
+    monotonicMs: () => monotonicMs,
+    diskSpace: async () => {
+      measurings += 1;
+      return { freeBytes: measured.freeBytes, totalBytes: measured.totalBytes };
+    },
+    anonymousBytes: async () => {
+      monotonicMs += tookMs;
+      return measured.anonymousBytes;
+    },
+  });
+  return {
+    capacity,
+    measured,
+    measurings: () => measurings,
+    advance(ms: number) {
+      monotonicMs += ms;
+    },
+  };
+}
+
+const takes = async (capacity: Capacity, bytes: number, actor = owner): Promise<boolean> =>
+  capacity.assertRoomFor(actor, bytes).then(
+    () => true,
+    (error: unknown) => {
+      expect(error).toEqual(full);
+      return false;
+    },
+  );
+
+describe("the disk", () => {
+  const automatic = { PWP__DISK__FREE_MIN_BYTES: "auto" };
+
+  test("keeps the larger of 1 GiB and 5 % of itself", async () => {
+    const small = { freeBytes: gibibyte + 100, totalBytes: 10 * gibibyte, anonymousBytes: 0 };
+    expect(await takes(makeCapacity(automatic, small).capacity, 100)).toBe(true);
+    expect(await takes(makeCapacity(automatic, small).capacity, 101)).toBe(false);
+    const large = { freeBytes: 50 * gibibyte + 100, totalBytes: 1000 * gibibyte, anonymousBytes: 0 };
+    expect(await takes(makeCapacity(automatic, large).capacity, 100)).toBe(true);
+    expect(await takes(makeCapacity(automatic, large).capacity, 101)).toBe(false);
+  });
+
+  test("keeps what the operator says, and is looked at once in five seconds", async () => {
+    const environment = { PWP__DISK__FREE_MIN_BYTES: "1000" };
+    const { capacity, measured, measurings, advance } = makeCapacity(environment, {
+      freeBytes: 1_500,
+      totalBytes: 10_000,
+      anonymousBytes: 0,
+    });
+    expect(await takes(capacity, 300)).toBe(true);
+    // What was taken since counts, although the disk was not looked at again.
+    expect(await takes(capacity, 300, stranger)).toBe(false);
+    expect(await takes(capacity, 200, stranger)).toBe(true);
+    expect(measurings()).toBe(1);
+    measured.freeBytes = 5_000;
+    advance(4_999);
+    expect(await takes(capacity, 300)).toBe(false);
+    advance(1);
+    expect(await takes(capacity, 300)).toBe(true);
+    expect(measurings()).toBe(2);
+  });
+
+  test("has no part in files that go to an object store, but still in what the database takes", async () => {
+    const s3 = {
+      PWP__FILES__STORAGE: "s3",
+      PWP__FILES__S3__ENDPOINT: "https://store.example.com",
+      PWP__FILES__S3__BUCKET: "files",
+      PWP__FILES__S3__ACCESS_KEY_ID: "id",
+      PWP__FILES__S3__SECRET_ACCESS_KEY: "key",
+    };
+    const room = { freeBytes: gibibyte + 100, totalBytes: 10 * gibibyte, anonymousBytes: 0 };
+    await expect(makeCapacity(automatic, room).capacity.assertRoomForFile(owner, 101)).rejects.toEqual(full);
+    const { capacity } = makeCapacity({ ...automatic, ...s3, PWP__ANONYMOUS_BYTES_MAX: "1000000" }, room);
+    await capacity.assertRoomForFile(owner, 50 * gibibyte);
+    await capacity.assertRoomForFile(stranger, 900_000);
+    await expect(capacity.assertRoomForFile(stranger, 200_000)).rejects.toEqual(full);
+    expect(await takes(capacity, 101)).toBe(false);
+    expect(await takes(capacity, 100)).toBe(true);
+  });
+
+  test("is looked at once by many who come together", async () => {
+    const { capacity, measurings } = makeCapacity(automatic, {
+      freeBytes: 500 * gibibyte,
+      totalBytes: 1000 * gibibyte,
+      anonymousBytes: 0,
+    });
+    expect(await Promise.all(Array.from({ length: 50 }, () => takes(capacity, 1)))).toEqual(Array(50).fill(true));
+    expect(measurings()).toBe(1);
+  });
+
+  test("that cannot be asked is an error for those who wait, and asked again by the next", async () => {
+    let fails = true;
+    const capacity = createCapacity({
+      config: testConfig("/nowhere"),
+      monotonicMs: () => 0,
+      diskSpace: async () => {
+        if (fails) throw new Error("no disk");
+        return { freeBytes: 1_000, totalBytes: 1_000 };
+      },
+      anonymousBytes: async () => 0,
+    });
+    await expect(capacity.assertRoomFor(owner, 1)).rejects.toThrow("no disk");
+    fails = false;
+    await capacity.assertRoomFor(owner, 1);
+  });
+});
+
+describe("the anonymous quota", () => {
+  const environment = { PWP__ANONYMOUS_BYTES_MAX: "1000" };
+  const room = { freeBytes: gibibyte, totalBytes: gibibyte };
+
+  test("is for those without an account alone, and is added up between two measurings", async () => {
+    const { capacity, measured, advance } = makeCapacity(environment, { ...room, anonymousBytes: 400 });
+    expect(await takes(capacity, 500, stranger)).toBe(true);
+    expect(await takes(capacity, 101, stranger)).toBe(false);
+    expect(await takes(capacity, 100_000, owner)).toBe(true);
+    expect(await takes(capacity, 100, stranger)).toBe(true);
+    expect(await takes(capacity, 1, stranger)).toBe(false);
+    measured.anonymousBytes = 900;
+    advance(5_000);
+    expect(await takes(capacity, 100, stranger)).toBe(true);
+    expect(await takes(capacity, 1, stranger)).toBe(false);
+  });
+
+  test.each([
+    ["a fiftieth of the time", 1_000, 50_000],
+    ["once a minute, however long it takes", 20_000, minuteMs],
+  ])("is added up for %s when that takes long", async (_, tookMs, holdsMs) => {
+    const { capacity, measurings, advance } = makeCapacity(environment, { ...room, anonymousBytes: 0 }, tookMs);
+    await takes(capacity, 1, stranger);
+    advance(holdsMs - 1);
+    await takes(capacity, 1, stranger);
+    expect(measurings()).toBe(1);
+    advance(1);
+    await takes(capacity, 1, stranger);
+    expect(measurings()).toBe(2);
+  });
+
+  test("holds in the domain: full for strangers, room again when pushes end, claims go on", async () => {
+    await using world = await openTestDomain({ environment });
+    const { pushes, store } = world.domain;
+    const make = (bytes: number, actor = stranger) => pushes.create({ payload: "x".repeat(bytes) }, actor);
+    const first = await make(600);
+    await make(300);
+    await expect(make(101)).rejects.toEqual(full);
+    await make(5_000, owner);
+    expect(await store.upkeep.anonymousBytes()).toBe(900);
+    expect(await pushes.claimView(first.urlToken, { counting: "everyone" }, stranger)).toMatchObject({
+      outcome: "revealed",
+    });
+    await pushes.expire(first.urlToken, stranger);
+    expect(await store.upkeep.anonymousBytes()).toBe(300);
+    world.clock.advance(5_000);
+    await make(600);
+  });
+});
+
+test("the anonymous total follows creations, every kind of end, and uploads on their way", async () => {
+  await using world = await openTestDomain({ environment: { PWP__FILES__ALLOW_ANONYMOUS: "true" } });
+  const { pushes, store } = world.domain;
+  const total = () => store.upkeep.anonymousBytes();
+  const viewed = await pushes.create({ payload: "x".repeat(10), expireAfterViews: 1 }, stranger);
+  const deleted = await pushes.create({ payload: "x".repeat(200) }, stranger);
+  const short = await pushes.create({ payload: "é".repeat(1_000), expireAfterMs: 15 * minuteMs }, stranger);
+  await pushes.create({ payload: "x".repeat(40_000) }, owner);
+  expect(await total()).toBe(2_210);
+
+  const upload = await pushes.beginUpload(stranger);
+  await upload.addFile(makeFile("a.txt", "x".repeat(50_000)));
+  expect(await total()).toBe(52_210);
+  const gone = await pushes.beginUpload(stranger);
+  await gone.addFile(makeFile("b.txt", "x".repeat(70_000)));
+  await (await pushes.beginUpload(owner)).addFile(makeFile("c.txt", "x".repeat(90_000)));
+  expect(await total()).toBe(122_210);
+  await gone.abandon();
+  expect(await total()).toBe(52_210);
+  const files = await pushes.create({ upload, payload: "with a note" }, stranger);
+  expect(await total()).toBe(52_221);
+  await pushFiles(pushes, owner, [makeFile("d.txt", "x".repeat(90_000))]);
+
+  await pushes.claimView(viewed.urlToken, { counting: "everyone" }, stranger);
+  expect(await total()).toBe(52_211);
+  await pushes.expire(deleted.urlToken, stranger);
+  expect(await total()).toBe(52_011);
+  world.clock.advance(15 * minuteMs);
+  await pushes.claimView(short.urlToken, { counting: "everyone" }, stranger);
+  await pushes.claimView(short.urlToken, { counting: "everyone" }, stranger);
+  expect(await total()).toBe(50_011);
+  await pushes.expire(files.urlToken, stranger);
+  expect(await total()).toBe(0);
+});

@@ -1,0 +1,176 @@
+import { expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { changeRows, countRows, readRows } from "../../../test/support/engine-database.ts";
+import { makeFile, pushFiles } from "../../../test/support/files.ts";
+import { pushDepsOf } from "../../../test/support/push-deps.ts";
+import { findNeedles } from "../../../test/support/raw-files.ts";
+import { sqliteOf } from "../../../test/support/sqlite-domain.ts";
+import { storedIn } from "../../../test/support/stored.ts";
+import { AppError } from "../../base/errors.ts";
+import { createPush } from "./create.ts";
+import { PendingUpload } from "./upload.ts";
+
+const owner = signedIn(7);
+
+const countPushes = ({ domain }: TestDomain) => countRows(domain.db, "pushes");
+
+test("of payload, link, passphrase, labels and file names nothing lies readable in any file or row, before or after the end", async () => {
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
+  const secrets = {
+    payload: "canary-payload-0d5e",
+    passphrase: "canary-passphrase-77af",
+    name: "canary-name-b1c2",
+    note: "canary-note-9e8d",
+    filename: "canary-filename-4f3a.txt",
+    content: "canary-content-c6b7",
+  };
+  const { payload, passphrase, name, note, filename, content } = secrets;
+  const tokens: Record<string, string> = {};
+  for (const actor of [owner, stranger]) {
+    const upload = actor === owner ? await pushes.beginUpload(actor) : undefined;
+    await upload?.addFile(makeFile(filename, content));
+    const push = await pushes.create({ payload, passphrase, name, note, ...(upload && { upload }) }, actor);
+    tokens[`token of ${actor === owner ? "the owner" : "nobody"}`] = push.urlToken;
+  }
+  const needles = { ...secrets, ...tokens };
+  expect(findNeedles(await storedIn(world.dataDir), needles)).toEqual([]);
+  if (db.engine === "sqlite") while (!sqliteOf(db).truncateLog());
+  expect(findNeedles(await storedIn(world.dataDir), needles)).toEqual([]);
+  for (const urlToken of Object.values(tokens)) {
+    await pushes.claimView(urlToken, { passphrase, counting: "everyone" }, stranger);
+    await pushes.claimView(urlToken, { passphrase: `${passphrase}!`, counting: "everyone" }, stranger);
+    await pushes.expire(urlToken, owner);
+  }
+  expect(findNeedles(await storedIn(world.dataDir), needles)).toEqual([]);
+  expect(world.logLines.filter((line) => Object.values(needles).some((needle) => line.includes(needle)))).toEqual([]);
+  // The search itself is sound.
+  await changeRows(db, "INSERT INTO meta VALUES ('seen', ?)", Buffer.from(`.${payload}.`));
+  const place = db.engine === "sqlite" ? "sealpush.sqlite3-wal" : "table meta";
+  expect(findNeedles(await storedIn(world.dataDir), { payload })).toEqual([`${place}: payload`]);
+});
+
+test("an anonymous push keeps no labels, no sealed token and no owner", async () => {
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
+  const push = await pushes.create({ payload: "x", name: "VPN", note: "for Jo" }, stranger);
+  expect(push).toMatchObject({ name: null, note: null, ownerId: null });
+  expect(await readRows(db, "SELECT owner_id, token_sealed, name_sealed, note_sealed FROM pushes")).toEqual([
+    { owner_id: null, token_sealed: null, name_sealed: null, note_sealed: null },
+  ]);
+  const owned = await pushes.create({ payload: "x", name: "VPN", note: "" }, owner);
+  expect(owned).toMatchObject({ name: "VPN", note: null, ownerId: 7 });
+});
+
+test("what is not given follows the instance; what it does not offer cannot be had", async () => {
+  await using world = await openTestDomain({
+    environment: {
+      PWP__PW__RETRIEVAL_STEP_DEFAULT: "false",
+      PWP__PW__DELETABLE_PUSHES_DEFAULT: "false",
+      PWP__QR__ENABLE_RETRIEVAL_STEP: "false",
+      PWP__QR__ENABLE_DELETABLE_PUSHES: "false",
+    },
+  });
+  const { pushes } = world.domain;
+  const wanted = { retrievalStep: true, deletableByViewer: true };
+  const none = { retrievalStep: false, deletableByViewer: false };
+  expect(await pushes.create({ payload: "x" }, stranger)).toMatchObject(none);
+  expect(await pushes.create({ payload: "x", ...wanted }, stranger)).toMatchObject(wanted);
+  expect(await pushes.create({ payload: "x", kind: "qr", ...wanted }, stranger)).toMatchObject(none);
+  const url = { payload: "https://example.com/", kind: "url" } as const;
+  expect(await pushes.create(url, stranger)).toMatchObject({ deletableByViewer: false, retrievalStep: true });
+});
+
+test("each push has a link of its own, 26 characters of lower-case letters and digits", async () => {
+  await using world = await openTestDomain();
+  const made = Array.from({ length: 200 }, () => world.domain.pushes.create({ payload: "x" }, stranger));
+  const tokens = (await Promise.all(made)).map((push) => push.urlToken);
+  expect(new Set(tokens).size).toBe(200);
+  for (const token of tokens) expect(token).toMatch(/^[a-z0-9]{26}$/);
+});
+
+test("files are for known callers, through whatever door they come", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  const refused = expect.objectContaining({ code: "not_authenticated" });
+  await expect(pushes.beginUpload(stranger)).rejects.toEqual(refused);
+  await expect(pushes.create({ payload: "x", kind: "file" }, stranger)).rejects.toEqual(refused);
+  await expect(pushes.create({ payload: "x", mentionsFiles: true }, stranger)).rejects.toEqual(refused);
+  const upload = await pushes.beginUpload(owner);
+  await upload.addFile(makeFile("a.txt", "a"));
+  await expect(pushes.create({ payload: "x", upload }, stranger)).rejects.toThrow(/somebody else/);
+  await expect(pushes.create({ upload }, signedIn(8))).rejects.toThrow(/somebody else/);
+  expect(await countPushes(world)).toBe(0);
+});
+
+test("with anonymous pushes off, nobody unknown pushes anything", async () => {
+  await using world = await openTestDomain({ environment: { PWP__ALLOW_ANONYMOUS: "false" } });
+  const { pushes } = world.domain;
+  await expect(pushes.create({ payload: "x" }, stranger)).rejects.toMatchObject({ code: "not_authenticated" });
+  await pushes.create({ payload: "x" }, owner);
+  expect(await countPushes(world)).toBe(1);
+});
+
+test("a refused request stores nothing and gives up its files", async () => {
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
+  const upload = await pushes.beginUpload(owner);
+  await upload.addFile(makeFile("a.txt", "a"));
+  const refused = pushes.create({ upload, expireAfterDays: 0 }, owner);
+  await expect(refused).rejects.toMatchObject({
+    code: "invalid_fields",
+    fields: { expireAfterDays: [expect.any(String)] },
+  });
+  expect(await countPushes(world)).toBe(0);
+  expect(await countRows(db, "uploads")).toBe(0);
+  expect(await readRows(db, "SELECT due_at FROM blob_deletions")).toEqual([{ due_at: 0 }]);
+});
+
+test("a push whose write fails is not there, and its files are given up", async () => {
+  await using world = await openTestDomain();
+  const { store, db } = world.domain;
+  const failure = new AppError("unavailable", "No.", { retryAfterSeconds: 1 });
+  const deps = pushDepsOf(world, {
+    store: {
+      ...store,
+      insert: async () => {
+        throw failure;
+      },
+    },
+  });
+  const upload = new PendingUpload(deps, owner);
+  await upload.addFile(makeFile("a.txt", "a"));
+  await expect(createPush(deps, { upload }, owner)).rejects.toBe(failure);
+  expect(await countPushes(world)).toBe(0);
+  expect(await countRows(db, "blob_deletions")).toBe(1);
+});
+
+test("the same files cannot go into two pushes", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  const upload = await pushes.beginUpload(owner);
+  await upload.addFile(makeFile("a.txt", "a"));
+  const made = await Promise.allSettled([pushes.create({ upload }, owner), pushes.create({ upload }, owner)]);
+  expect(made.map((push) => push.status).sort()).toEqual(["fulfilled", "rejected"]);
+  await expect(pushes.create({ upload }, owner)).rejects.toMatchObject({ code: "unavailable" });
+  expect(await countPushes(world)).toBe(1);
+  const [push] = made.filter((one) => one.status === "fulfilled");
+  const claim = await pushes.claimView(push?.value.urlToken ?? "", { counting: "everyone" }, stranger);
+  expect(claim).toMatchObject({ outcome: "revealed", files: [{ filename: "a.txt" }] });
+});
+
+test("a kind that is given wins and keeps its files; without one, files make a file push", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  expect(await pushFiles(pushes, owner, [makeFile("a.txt", "a")])).toMatchObject({ kind: "file" });
+  const upload = await pushes.beginUpload(owner);
+  await upload.addFile(makeFile("a.txt", "a"));
+  const { urlToken, kind } = await pushes.create({ upload, kind: "text", payload: "see file" }, owner);
+  expect(kind).toBe("text");
+  const claim = await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  expect(claim).toMatchObject({
+    outcome: "revealed",
+    payload: "see file",
+    files: [{ filename: "a.txt", sizeBytes: 1 }],
+  });
+});

@@ -1,0 +1,124 @@
+import { AppError, invalidFields } from "../../base/errors.ts";
+import type { KindName } from "../../base/push-kinds.ts";
+import { makeUrlToken } from "../../crypto/tokens.ts";
+import { auditRecord } from "../audit/audit-trail.ts";
+import type { PushDeps } from "../deps.ts";
+import { findEmailProblems } from "../notifications/email-rules.ts";
+import { linkDeliveryRefused, prepareLinkDelivery } from "../notifications/link-deliveries.ts";
+import { toOwnersPush } from "../present-push.ts";
+import type { Actor, CreatePush, Push } from "../push.ts";
+import {
+  dataKeyBytes,
+  firstGeneration,
+  saltBytes,
+  sealContexts,
+  sealDataKey,
+  sealLabel,
+  sealPayload,
+} from "../seals.ts";
+import type { PushRow } from "../store/tables.ts";
+import type { NewPush } from "../store.ts";
+import { findProblems, lifetimeOf } from "./limits.ts";
+import { gaveUp, ownUpload, type PendingUpload } from "./upload.ts";
+
+/** Seals a push and writes it with its audit entry in one step. Files given along are taken over, or abandoned on any error. */
+export async function createPush(deps: PushDeps, request: CreatePush, actor: Actor): Promise<Push> {
+  const upload = ownUpload(request.upload, actor);
+  try {
+    return await create(deps, request, upload, actor);
+  } catch (error) {
+    await upload?.abandon();
+    throw error;
+  }
+}
+
+/** @throws AppError not_authenticated when this caller may not make pushes, or not with files. */
+export function assertMayCreate(deps: Pick<PushDeps, "config">, withFiles: boolean, actor: Actor): void {
+  if (actor.user !== null) return;
+  if (!deps.config.allowAnonymous) throw new AppError("not_authenticated", "This server asks for an API token.");
+  if (withFiles && !deps.config.files.allowAnonymous) {
+    throw new AppError("not_authenticated", "File pushes need an API token or a signed-in user.");
+  }
+}
+
+async function create(
+  deps: PushDeps,
+  request: CreatePush,
+  upload: PendingUpload | undefined,
+  actor: Actor,
+): Promise<Push> {
+  const kind = request.kind ?? ((upload?.fileCount ?? 0) > 0 ? "file" : "text");
+  assertMayCreate(deps, kind === "file" || upload !== undefined || request.mentionsFiles === true, actor);
+  const problems = {
+    ...findProblems(request, kind, deps.config),
+    ...(await findEmailProblems(deps, request, actor)),
+  };
+  if (Object.keys(problems).length > 0) throw invalidFields(problems);
+  const storedBytes = Buffer.byteLength(request.payload ?? "") + (upload?.storedBytes ?? 0);
+  await deps.capacity.assertRoomFor(actor, storedBytes - (upload?.storedBytes ?? 0));
+
+  const passphrase = request.passphrase ?? "";
+  const passphraseSalt = passphrase === "" ? null : deps.random.bytes(saltBytes);
+  const passphraseHash =
+    passphraseSalt === null ? undefined : await deps.argon2.deriveKey(passphrase, passphraseSalt, actor.client);
+
+  const id = await deps.ids.next();
+  const now = deps.clock.now();
+  const { keyring, tokenDigest } = deps.vault;
+  const urlToken = makeUrlToken(deps.random);
+  const row = newRow(deps, { id, kind, now, passphraseSalt, urlToken }, request, actor);
+  const dataKey = upload?.dataKey ?? deps.random.bytes(dataKeyBytes);
+  const files = upload?.files ?? [];
+  const payloadPlace = { ...row, fileIds: files.map((file) => file.id) };
+  const push: NewPush = {
+    row,
+    tokenDigest: tokenDigest(urlToken),
+    dataKeySealed: sealDataKey(keyring, row, { urlToken, passphraseHash, dataKey }, deps.random),
+    payloadSealed: sealPayload(dataKey, payloadPlace, request.payload ?? "", deps.random),
+    files,
+    storedBytes,
+  };
+  const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken }, actor);
+  const outcome = await deps.store.insert(push, auditRecord("creation", actor, now), linkDelivery);
+  if (outcome === "upload_swept") throw gaveUp();
+  if (outcome !== "inserted") throw linkDeliveryRefused(outcome, deps.letters);
+  upload?.handOver();
+  return toOwnersPush(row, urlToken, now, keyring);
+}
+
+function newRow(
+  deps: PushDeps,
+  made: { id: number; kind: KindName; now: number; passphraseSalt: Buffer | null; urlToken: string },
+  request: CreatePush,
+  actor: Actor,
+): PushRow {
+  const { id, kind, now } = made;
+  const { lifetimeMs, expireAfterDays, expireAfterViews } = lifetimeOf(request, kind, deps.config);
+  const { deletableByViewer, retrievalStep } = deps.config.kinds[kind];
+  const owned = actor.user !== null;
+  const label = (context: string, text = "") => sealLabel(deps.vault.keyring, context, text);
+  return {
+    id,
+    kind,
+    ownerId: actor.user?.id ?? null,
+    createdAt: now,
+    updatedAt: now,
+    expiresAt: now + lifetimeMs,
+    endedAt: null,
+    endReason: null,
+    expireAfterDays,
+    expireAfterViews,
+    views: 0,
+    refusals: 0,
+    deletableByViewer: deletableByViewer.offered && (request.deletableByViewer ?? deletableByViewer.default),
+    retrievalStep: retrievalStep.offered && (request.retrievalStep ?? retrievalStep.default),
+    notifyOnView: owned && request.notifyOnView === true,
+    sealGeneration: firstGeneration,
+    linkSalt: deps.random.bytes(saltBytes),
+    passphraseSalt: made.passphraseSalt,
+    // Nobody could ever read the labels of an anonymous push: they are not kept.
+    tokenSealed: owned ? label(sealContexts.token(id), made.urlToken) : null,
+    nameSealed: owned ? label(sealContexts.name(id), request.name) : null,
+    noteSealed: owned ? label(sealContexts.note(id), request.note) : null,
+  };
+}

@@ -1,0 +1,218 @@
+import { describe, expect, test } from "vitest";
+import { testConfig } from "../../../test/support/domain.ts";
+import { dayMs, minuteMs } from "../../base/clock.ts";
+import type { CreatePush, KindName, Upload } from "../push.ts";
+import { findProblems, isWebAddress, lifetimeOf } from "./limits.ts";
+
+const config = testConfig("/nowhere");
+
+function uploadOf(fileCount: number): Upload {
+  return { fileCount, addFile: async () => undefined, abandon: async () => undefined };
+}
+
+/** The fields that are refused. */
+function refused(request: CreatePush, kind: KindName = "text", environment: Record<string, string> = {}): string[] {
+  const settings = Object.keys(environment).length === 0 ? config : testConfig("/nowhere", environment);
+  return Object.keys(findProblems({ payload: "x", ...request }, kind, settings));
+}
+
+describe("days and views", () => {
+  test.each([
+    ["expireAfterDays", 1, 90],
+    ["expireAfterViews", 1, 100],
+  ] as const)("%s: from %i to %i and nothing else", (field, min, max) => {
+    for (const value of [min, min + 1, max]) expect(refused({ [field]: value })).toEqual([]);
+    const bad = [min - 1, max + 1, -1, 0, 1.5, 1e9, 2 ** 53, Number.NaN, Infinity, -Infinity, Number.MIN_VALUE];
+    for (const value of bad) expect(refused({ [field]: value })).toEqual([field]);
+    expect(findProblems({ payload: "x", [field]: 1_000 }, "text", config)[field]).toEqual([
+      `must be between ${min} and ${max}.`,
+    ]);
+  });
+
+  test("each kind has bounds of its own", () => {
+    const environment = { PWP__URL__EXPIRE_AFTER_DAYS_MAX: "14", PWP__URL__EXPIRE_AFTER_VIEWS_MIN: "3" };
+    const url = { payload: "https://example.com/" };
+    expect(refused({ ...url, expireAfterDays: 15, expireAfterViews: 2 }, "url", environment)).toEqual([
+      "expireAfterDays",
+      "expireAfterViews",
+    ]);
+    expect(refused({ expireAfterDays: 15, expireAfterViews: 2 }, "text", environment)).toEqual([]);
+  });
+
+  test("a duration is held to the days of the kind, and is whole milliseconds", () => {
+    expect(refused({ expireAfterMs: 15 * minuteMs })).toEqual([]);
+    expect(refused({ expireAfterMs: 90 * dayMs })).toEqual([]);
+    const bad = [90 * dayMs + 1, 0, -1, -dayMs, 0.5, 15 * minuteMs + 0.1, Number.NaN, Infinity];
+    for (const expireAfterMs of bad) expect(refused({ expireAfterMs })).toEqual(["expireAfterDuration"]);
+    // The duration wins, so bad days beside it do no harm.
+    expect(refused({ expireAfterMs: dayMs, expireAfterDays: 0 })).toEqual([]);
+  });
+
+  test("what is not given is the instance's default; a duration is told in days, rounded up", () => {
+    expect(lifetimeOf({}, "text", config)).toEqual({
+      expireAfterDays: 7,
+      expireAfterViews: 5,
+      lifetimeMs: 7 * dayMs,
+    });
+    expect(
+      lifetimeOf({ expireAfterMs: 15 * minuteMs, expireAfterDays: 80, expireAfterViews: 2 }, "text", config),
+    ).toEqual({ expireAfterDays: 1, expireAfterViews: 2, lifetimeMs: 15 * minuteMs });
+    expect(lifetimeOf({ expireAfterMs: dayMs + 1 }, "text", config).expireAfterDays).toBe(2);
+  });
+});
+
+describe("characters are code points", () => {
+  const wide = "\u{1F511}";
+
+  test.each([
+    ["text", 1_048_576],
+    ["qr", 1_024],
+  ] as const)("the payload of a %s push has 1 to %i", (kind, max) => {
+    expect(refused({ payload: "a".repeat(max) }, kind)).toEqual([]);
+    expect(refused({ payload: wide.repeat(max) }, kind)).toEqual([]);
+    expect(refused({ payload: "a".repeat(max + 1) }, kind)).toEqual(["payload"]);
+    expect(refused({ payload: `${wide.repeat(max - 1)}ab` }, kind)).toEqual(["payload"]);
+    expect(findProblems({ payload: "" }, kind, config)).toEqual({ payload: ["can't be blank."] });
+    expect(findProblems({}, kind, config)).toEqual({ payload: ["can't be blank."] });
+    // Blanks are characters: a secret is taken as it is.
+    expect(refused({ payload: " " }, kind)).toEqual([]);
+  });
+
+  test("a url has up to 8192", () => {
+    const url = (length: number) => `https://example.com/${"a".repeat(length - 20)}`;
+    expect(refused({ payload: url(8_192) }, "url")).toEqual([]);
+    expect(refused({ payload: url(8_193) }, "url")).toEqual(["payload"]);
+  });
+
+  test.each([
+    ["name", 255],
+    ["note", 65_536],
+    ["passphrase", 4_096],
+  ] as const)("%s has up to %i", (field, max) => {
+    expect(refused({ [field]: "" })).toEqual([]);
+    expect(refused({ [field]: wide.repeat(max) })).toEqual([]);
+    expect(refused({ [field]: wide.repeat(max + 1) })).toEqual([field]);
+  });
+
+  test("half a character is none, wherever it comes", () => {
+    for (const lone of ["\ud83d", "a\udd11", "\udd11\ud83d", "ok \ud800 ok"]) {
+      const problems = findProblems({ payload: lone, name: lone, note: lone, passphrase: lone }, "text", config);
+      expect(Object.keys(problems)).toEqual(["payload", "name", "note", "passphrase"]);
+      for (const messages of Object.values(problems)) expect(messages).toHaveLength(1);
+    }
+  });
+});
+
+describe("kinds", () => {
+  test.each(["file", "url", "qr"] as const)("%s pushes can be switched off", (kind) => {
+    const environment = { [`PWP__ENABLE_${kind.toUpperCase()}_PUSHES`]: "false" };
+    const request = { payload: "https://example.com/", upload: uploadOf(1) };
+    expect(refused(request, kind)).toEqual([]);
+    expect(refused(request, kind, environment)).toContain("kind");
+  });
+
+  test("files beside another kind are files all the same", () => {
+    expect(refused({ upload: uploadOf(1) }, "text", { PWP__ENABLE_FILE_PUSHES: "false" })).toEqual(["files"]);
+    expect(refused({ upload: uploadOf(1) }, "text")).toEqual([]);
+  });
+
+  test("a file push needs a file, and no text", () => {
+    expect(refused({ payload: "" }, "file")).toEqual(["files"]);
+    expect(refused({ payload: "", upload: uploadOf(0) }, "file")).toEqual(["files"]);
+    expect(refused({ payload: "", upload: uploadOf(1) }, "file")).toEqual([]);
+  });
+
+  test("every problem is told at once", () => {
+    const request = { payload: "", expireAfterDays: 0, expireAfterViews: 0, name: "a".repeat(256) };
+    expect(refused(request)).toEqual(["payload", "expireAfterDays", "expireAfterViews", "name"]);
+  });
+});
+
+describe("web addresses", () => {
+  test.each([
+    "https://example.com",
+    "http://example.com/",
+    "HTTPS://EXAMPLE.COM/",
+    "hTTp://example.com",
+    "https://example.com:8443/a/b?c=d&e=%20#f",
+    "https://user:password@example.com/",
+    "http://[2001:db8::1]/",
+    "http://192.0.2.1/",
+    "http://localhost:5100/",
+    "https://bücher.example/straße",
+    "https://example.com/?next=javascript:alert(1)",
+    "https://example.com/a b",
+    "https://example.com/?path=C:\\temp",
+  ])("%j is one", (text) => {
+    expect(isWebAddress(text)).toBe(true);
+  });
+
+  test.each([
+    "",
+    "example.com",
+    "//example.com",
+    "/p/abc",
+    "?a",
+    "http:",
+    "http:/x",
+    "http:example.com",
+    "https://",
+    "https:///",
+    "https:///example.com",
+    "https://?a",
+    "https://#a",
+    "https://:80",
+    "https://@",
+    "https://exa mple.com",
+    "https://example.com:99999",
+    "https://[::1",
+    "https://%00.example.com",
+    // Browsers and other readers disagree about the host.
+    "https:\\\\example.com",
+    "https:/\\example.com",
+    "https://\\example.com",
+    "https://example.com\\@evil.example",
+    "https://example.com\\.evil.example/",
+    // Other schemes, plain and in disguise.
+    "javascript:alert(1)",
+    "JavaScript:alert(1)",
+    " javascript:alert(1)",
+    "\tjavascript:alert(1)",
+    "java\nscript:alert(1)",
+    "java\tscript:alert(1)",
+    "javascript://example.com/%0aalert(1)",
+    "javascript:https://example.com",
+    "data:text/html,<script>alert(1)</script>",
+    "DATA:text/html;base64,PHNjcmlwdD4=",
+    "vbscript:msgbox(1)",
+    "file:///etc/passwd",
+    "ftp://example.com/",
+    "blob:https://example.com/1",
+    "view-source:https://example.com",
+    "about:blank",
+    "mailto:a@example.com",
+    "ws://example.com/",
+    "httpx://example.com",
+    "https+x://example.com",
+    "xhttps://example.com",
+    // Blanks around and characters that do not show.
+    " https://example.com",
+    "https://example.com ",
+    "\u00a0https://example.com",
+    "\ufeffhttps://example.com",
+    "https://example.com\u3000",
+    "https://example.com/\u0000",
+    "\u0000https://example.com",
+    "https://example.com/\n",
+    "ht\ntps://example.com",
+    "https://example.com/\r\nSet-Cookie: a=b",
+    "https://exam\tple.com",
+    "https://example.com/\u007f",
+    "https://example.com/\u0085",
+    "https://example.com/\u2028",
+    "https://example.com/\u2029",
+  ])("%j is none", (text) => {
+    expect(isWebAddress(text)).toBe(false);
+    expect(refused({ payload: text }, "url")).toEqual(["payload"]);
+  });
+});

@@ -1,0 +1,148 @@
+import { dayMs } from "../../base/clock.ts";
+import type { FieldProblems } from "../../base/errors.ts";
+import type { KindName } from "../../base/push-kinds.ts";
+import type { Config, Range } from "../../config/config.ts";
+import type { CreatePush } from "../push.ts";
+
+/** Characters are Unicode code points. */
+export const textCharactersMax = 1_048_576;
+export const qrCharactersMax = 1_024;
+export const urlCharactersMax = 8_192;
+export const nameCharactersMax = 255;
+export const noteCharactersMax = 65_536;
+export const passphraseCharactersMax = 4_096;
+/** Of one push, over its whole life: a list for people one knows, nothing that mails the world. */
+export const recipientsMax = 5;
+
+/** For whoever tells people about them. */
+export const pushLimits = {
+  payloadCharactersMax: {
+    text: textCharactersMax,
+    file: textCharactersMax,
+    url: urlCharactersMax,
+    qr: qrCharactersMax,
+  } satisfies Record<KindName, number>,
+  ...{ nameCharactersMax, noteCharactersMax, passphraseCharactersMax, recipientsMax },
+} as const;
+
+export interface Lifetime {
+  readonly expireAfterDays: number;
+  readonly expireAfterViews: number;
+  readonly lifetimeMs: number;
+}
+
+export type Problems = Record<string, string[]>;
+
+export function addProblem(problems: Problems, field: string, message: string): void {
+  const list = problems[field] ?? [];
+  list.push(message);
+  problems[field] = list;
+}
+
+/** @returns what is wrong with the request for a push of `kind`; empty when nothing is. */
+export function findProblems(request: CreatePush, kind: KindName, config: Config): FieldProblems {
+  const problems: Problems = {};
+  const fileCount = request.upload?.fileCount ?? 0;
+  if (!config.kinds[kind].enabled) addProblem(problems, "kind", `${kind} pushes are switched off on this server.`);
+  if (fileCount > 0 && kind !== "file" && !config.kinds.file.enabled) {
+    addProblem(problems, "files", "File pushes are switched off on this server.");
+  }
+  if (kind === "file" && fileCount === 0) addProblem(problems, "files", "A file push needs at least one file.");
+  checkPayload(request.payload ?? "", kind, problems);
+  checkLifetime(request, config.kinds[kind], problems);
+  checkText(problems, "name", request.name, nameCharactersMax);
+  checkText(problems, "note", request.note, noteCharactersMax);
+  checkText(problems, "passphrase", request.passphrase, passphraseCharactersMax);
+  return problems;
+}
+
+/** The limits that hold for this push. Call only when `findProblems` found none. */
+export function lifetimeOf(request: CreatePush, kind: KindName, config: Config): Lifetime {
+  const { days, views } = config.kinds[kind];
+  const lifetimeMs = request.expireAfterMs ?? (request.expireAfterDays ?? days.default) * dayMs;
+  return {
+    lifetimeMs,
+    expireAfterDays: Math.ceil(lifetimeMs / dayMs),
+    expireAfterViews: request.expireAfterViews ?? views.default,
+  };
+}
+
+function checkLifetime(request: CreatePush, limits: { days: Range; views: Range }, problems: Problems): void {
+  if (request.expireAfterMs !== undefined) {
+    const whole = Number.isSafeInteger(request.expireAfterMs);
+    const days = whole ? Math.ceil(request.expireAfterMs / dayMs) : Number.NaN;
+    checkRange(problems, "expireAfterDuration", days, limits.days, " days");
+  } else if (request.expireAfterDays !== undefined) {
+    checkRange(problems, "expireAfterDays", request.expireAfterDays, limits.days, "");
+  }
+  if (request.expireAfterViews !== undefined) {
+    checkRange(problems, "expireAfterViews", request.expireAfterViews, limits.views, "");
+  }
+}
+
+export function checkRange(
+  problems: Problems,
+  field: string,
+  value: number,
+  range: Pick<Range, "min" | "max">,
+  tx: string,
+): void {
+  if (Number.isSafeInteger(value) && value >= range.min && value <= range.max) return;
+  addProblem(problems, field, `must be between ${range.min} and ${range.max}${tx}.`);
+}
+
+export function checkPayload(payload: string, kind: KindName, problems: Problems): void {
+  if (!payload.isWellFormed()) {
+    addProblem(problems, "payload", "holds a lone surrogate, which is not a character.");
+    return;
+  }
+  switch (kind) {
+    case "text":
+      checkLength(problems, "payload", payload, 1, textCharactersMax);
+      return;
+    case "qr":
+      checkLength(problems, "payload", payload, 1, qrCharactersMax);
+      return;
+    case "file":
+      checkLength(problems, "payload", payload, 0, textCharactersMax);
+      return;
+    case "url":
+      checkLength(problems, "payload", payload, 1, urlCharactersMax);
+      if (payload !== "" && !isWebAddress(payload)) {
+        addProblem(problems, "payload", "must be an absolute http or https URL.");
+      }
+  }
+}
+
+export function checkText(problems: Problems, field: string, value: string | undefined, max: number): void {
+  if (value === undefined) return;
+  if (value.isWellFormed()) checkLength(problems, field, value, 0, max);
+  else addProblem(problems, field, "holds a lone surrogate, which is not a character.");
+}
+
+function checkLength(problems: Problems, field: string, value: string, min: number, max: number): void {
+  // A string has at most as many code points as UTF-16 transactions: only a long one has to be counted.
+  const length = value.length <= max ? Math.min(value.length, max) : countCodePoints(value);
+  if (length >= min && length <= max) return;
+  if (length === 0) addProblem(problems, field, "can't be blank.");
+  else addProblem(problems, field, `must be between ${min} and ${max} characters.`);
+}
+
+function countCodePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+/** What a browser would quietly drop, and so what could hide the true beginning of an address. */
+const forbiddenInAddress = /[\p{Cc}\p{Zl}\p{Zp}]|^\s|\s$/u;
+
+/** Right after the scheme a host, and no backslash before the query: there browsers and others disagree on the host. */
+const plainAddress = /^https?:\/\/[^/\\?#][^\\?#]*(?:[?#]|$)/i;
+
+/** Parsed like a browser would, yet without the repairs a browser makes: what we store is what will be followed. */
+export function isWebAddress(text: string): boolean {
+  if (forbiddenInAddress.test(text) || !plainAddress.test(text)) return false;
+  const parsed = URL.parse(text);
+  return parsed !== null && (parsed.protocol === "http:" || parsed.protocol === "https:") && parsed.hostname !== "";
+}

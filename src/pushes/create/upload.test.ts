@@ -1,0 +1,115 @@
+import { expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger } from "../../../test/support/domain.ts";
+import { claimFiles, makeFile, pushFiles, readDownload } from "../../../test/support/files.ts";
+import { makeSweeper } from "../../../test/support/sweeper.ts";
+import { blobFiles, slowFile } from "../../../test/support/uploads.ts";
+import { cleanFilename } from "./upload.ts";
+
+const owner = signedIn(7);
+
+test("files come back as they went in, in their order", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  const files = ["a", "b", "c"].map((name) => makeFile(`${name}.txt`, name, "-", name.repeat(100_000)));
+  const { urlToken } = await pushFiles(pushes, owner, files, { payload: "three files" });
+  const claimed = await claimFiles(pushes, urlToken, stranger);
+  expect(claimed.map((file) => [file.filename, file.sizeBytes])).toEqual([
+    ["a.txt", 100_002],
+    ["b.txt", 100_002],
+    ["c.txt", 100_002],
+  ]);
+  for (const [at, { ticket }] of claimed.entries()) {
+    const download = await pushes.openTicket(ticket, stranger, 0);
+    if (download === undefined) throw new Error("The ticket does not open.");
+    const name = "abc".charAt(at);
+    expect((await readDownload(download)).toString()).toBe(`${name}-${name.repeat(100_000)}`);
+  }
+});
+
+test("one file more than allowed is refused, what is there can still be pushed", async () => {
+  await using world = await openTestDomain({ environment: { PWP__FILES__MAX_FILE_UPLOADS: "2" } });
+  const { pushes } = world.domain;
+  const upload = await pushes.beginUpload(owner);
+  await upload.addFile(makeFile("a.txt", "a"));
+  await upload.addFile(makeFile("b.txt", "b"));
+  await expect(upload.addFile(makeFile("c.txt", "c"))).rejects.toMatchObject({
+    code: "invalid_fields",
+    fields: { files: ["can't be more than 2."] },
+  });
+  expect(upload.fileCount).toBe(2);
+  await upload.abandon();
+});
+
+test("more bytes than one push may have, in one file or in all, are refused while they come", async () => {
+  await using world = await openTestDomain({ environment: { PWP__FILES__MAX_PUSH_BYTES: "1000" } });
+  const { pushes } = world.domain;
+  const upload = await pushes.beginUpload(owner);
+  await upload.addFile(makeFile("a.txt", "a".repeat(1_000)));
+  await expect(upload.addFile(makeFile("b.txt", "b"))).rejects.toMatchObject({ code: "too_large" });
+  await upload.abandon();
+
+  const endless = await pushes.beginUpload(owner);
+  let asked = 0;
+  async function* content(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      asked += 1;
+      yield Buffer.alloc(100);
+    }
+  }
+  const file = { filename: "endless", contentType: "text/plain", content: content() };
+  await expect(endless.addFile(file)).rejects.toMatchObject({ code: "too_large" });
+  expect(asked).toBe(11);
+  await endless.abandon();
+  await makeSweeper(world).sweep();
+  expect(blobFiles(world)).toEqual([]);
+});
+
+test("one file after another: two at once are a mistake of the program", async () => {
+  await using world = await openTestDomain();
+  const upload = await world.domain.pushes.beginUpload(owner);
+  const slow = slowFile("a.txt");
+  const first = upload.addFile(slow.file);
+  await slow.reached;
+  await expect(upload.addFile(makeFile("b.txt", "b"))).rejects.toThrow(/one file after another/);
+  slow.goOn();
+  await first;
+  await upload.addFile(makeFile("b.txt", "b"));
+  expect(upload.fileCount).toBe(2);
+});
+
+test.each([
+  ["plan.txt", "plan.txt"],
+  ["/etc/passwd", "passwd"],
+  ["..\\..\\boot.ini", "boot.ini"],
+  ["a/", "file"],
+  ["..", "file"],
+  [".", "file"],
+  ["", "file"],
+  ["  spaced name .txt  ", "spaced name .txt"],
+  ["line\r\nbreak\u0000.txt", "linebreak.txt"],
+  ["invoice\u202Excod.exe", "invoicexcod.exe"],
+  ["\u2066a\u2069.txt", "a.txt"],
+  ["half \ud83d.txt", "half \ufffd.txt"],
+  ["<img src=x onerror=alert(1)>.txt", "<img src=x onerror=alert(1)>.txt"],
+])("the filename %j is kept as %j", (given, kept) => {
+  expect(cleanFilename(given)).toBe(kept);
+});
+
+test("a filename is cut at 255 characters, never through one", () => {
+  expect(cleanFilename("\u{1F511}".repeat(300))).toBe("\u{1F511}".repeat(255));
+});
+
+test.each([
+  ["text/plain", "text/plain"],
+  ["TEXT/HTML; charset=utf-8", "text/html"],
+  ["application/vnd.oasis.opendocument.text", "application/vnd.oasis.opendocument.text"],
+  ["image/svg+xml", "image/svg+xml"],
+  ["", "application/octet-stream"],
+  ["text", "application/octet-stream"],
+  ["text/plain\r\nX-Evil: 1", "application/octet-stream"],
+])("the content type %j is kept as %j", async (given, kept) => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  const { urlToken } = await pushFiles(pushes, owner, [{ ...makeFile("a", "a"), contentType: given }]);
+  expect(await claimFiles(pushes, urlToken, stranger)).toMatchObject([{ contentType: kept }]);
+});

@@ -1,0 +1,199 @@
+import { AppError, invalidFields, unavailable } from "../../base/errors.ts";
+import { BlobStoreError } from "../../blobs/blob-store.ts";
+import { fileKey } from "../../crypto/link-key.ts";
+import { sealStream } from "../../crypto/stream-seal.ts";
+import type { PushDeps } from "../deps.ts";
+import type { Actor, IncomingFile, Upload } from "../push.ts";
+import { dataKeyBytes, sealContexts, sealFileDetails } from "../seals.ts";
+import type { FileRow } from "../store/tables.ts";
+
+const blobKeyBytes = 16;
+/** A live upload renews its record more often than the sweeper's orphan age, with room for a stall. */
+const renewEveryMs = 60_000;
+
+const filenameCharactersMax = 255;
+const contentTypeCharactersMax = 255;
+
+type UploadDeps = Pick<PushDeps, "config" | "clock" | "random" | "store" | "ids" | "blobs" | "vault" | "capacity">;
+
+/** Files that are sealed and stored already while the push they will belong to is still being sent. */
+export class PendingUpload implements Upload {
+  /** The push's data key is drawn first, since its files are sealed under keys derived from it. */
+  readonly dataKey: Buffer;
+  readonly #deps: UploadDeps;
+  readonly #actor: Actor;
+  readonly #sent: { readonly blobKey: string; bytes: number }[] = [];
+  readonly #files: FileRow[] = [];
+  #lastRenewal: number;
+  #adding = false;
+  #failed = false;
+  #closed = false;
+
+  constructor(deps: UploadDeps, actor: Actor) {
+    this.#deps = deps;
+    this.#actor = actor;
+    this.dataKey = Buffer.from(deps.random.bytes(dataKeyBytes));
+    this.#lastRenewal = deps.clock.now();
+  }
+
+  get fileCount(): number {
+    return this.#files.length;
+  }
+
+  get files(): readonly FileRow[] {
+    return this.#files;
+  }
+
+  /** Of a file of this upload, 32 bytes: what the push's data key gives, should it become the push's. */
+  fileKey(fileId: number): Buffer {
+    return fileKey(this.dataKey, fileId);
+  }
+
+  get storedBytes(): number {
+    return this.#files.reduce((sum, file) => sum + file.sizeBytes, 0);
+  }
+
+  get ownerId(): number | null {
+    return this.#actor.user?.id ?? null;
+  }
+
+  /** A file failed, so a push with this upload would lack what its sender believes to be in it. */
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  async addFile(file: IncomingFile): Promise<void> {
+    if (this.#closed || this.#adding || this.#failed)
+      throw new Error("An upload takes one file after another, until it ends.");
+    const { maxFileUploads } = this.#deps.config.files;
+    if (this.#files.length >= maxFileUploads) throw invalidFields({ files: [`can't be more than ${maxFileUploads}.`] });
+    this.#adding = true;
+    try {
+      this.#files.push(await this.#storeFile(file));
+    } catch (error) {
+      this.#failed = true;
+      throw error;
+    } finally {
+      this.#adding = false;
+    }
+  }
+
+  /** From now on the blobs are the push's; `abandon` does nothing any more. */
+  handOver(): void {
+    this.#closed = true;
+  }
+
+  /** Also ends a file that is still being sent. */
+  async abandon(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    if (this.#sent.length > 0) await this.#deps.store.abandonUploads(this.#sent.map((file) => file.blobKey));
+  }
+
+  async #storeFile(file: IncomingFile): Promise<FileRow> {
+    const { store, ids, blobs, random, vault, capacity, clock } = this.#deps;
+    await capacity.assertRoomForFile(this.#actor, 0);
+    const id = await ids.next();
+    const key = fileKey(this.dataKey, id);
+    const sent = { blobKey: random.bytes(blobKeyBytes).toString("hex"), bytes: 0 };
+    await store.addUpload(sent.blobKey, clock.now());
+    this.#sent.push(sent);
+    const content = sealStream(key, sealContexts.fileContent(id), this.#metered(file.content, sent), random);
+    try {
+      await storing(blobs.write(sent.blobKey, content));
+    } catch (error) {
+      // The sweeper may have taken the unfinished blob away: then that is what to tell.
+      if (!(error instanceof AppError) || error.cause instanceof BlobStoreError) await this.#renew();
+      throw error;
+    }
+    try {
+      await this.#renew();
+    } catch (error) {
+      // Swept or abandoned while it was written, so nothing would delete it after this.
+      await storing(blobs.delete(sent.blobKey)).catch(async (failure: unknown) => {
+        await store.addUpload(sent.blobKey, clock.now());
+        throw failure;
+      });
+      throw error;
+    }
+    const details = { filename: cleanFilename(file.filename), contentType: cleanContentType(file.contentType) };
+    const detailsSealed = sealFileDetails(vault.keyring, { id, ownerId: this.ownerId, key }, details, random);
+    return { id, blobKey: sent.blobKey, sizeBytes: sent.bytes, detailsSealed, keySealed: null };
+  }
+
+  #sentBytes(): number {
+    return this.#sent.reduce((sum, file) => sum + file.bytes, 0);
+  }
+
+  /** Counts, limits and keeps the upload's record fresh while bytes flow. */
+  async *#metered(content: AsyncIterable<Uint8Array>, sent: { bytes: number }): AsyncGenerator<Uint8Array> {
+    const { config, capacity, clock } = this.#deps;
+    for await (const chunk of content) {
+      sent.bytes += chunk.length;
+      if (this.#sentBytes() > config.files.pushBytesMax) {
+        throw new AppError("too_large", `The files of one push may have ${config.files.pushBytesMax} bytes together.`);
+      }
+      await capacity.assertRoomForFile(this.#actor, chunk.length);
+      if (this.#closed) throw gaveUp();
+      if (Math.abs(clock.now() - this.#lastRenewal) >= renewEveryMs) await this.#renew();
+      yield chunk;
+    }
+  }
+
+  /** @throws AppError unavailable when the upload is no longer on record. */
+  async #renew(): Promise<void> {
+    const now = this.#deps.clock.now();
+    this.#lastRenewal = now;
+    const anonymous = this.#actor.user === null;
+    const records = this.#sent.map(({ blobKey, bytes }) => ({ blobKey, anonymousBytes: anonymous ? bytes : 0 }));
+    if (!(await this.#deps.store.renewUploads(records, now))) throw gaveUp();
+  }
+}
+
+/** What `beginUpload` gave this actor. @throws Error when it is another's, not ours, or failed: bugs of the caller. */
+export function ownUpload(upload: Upload | undefined, actor: Actor): PendingUpload | undefined {
+  if (upload === undefined) return undefined;
+  if (!(upload instanceof PendingUpload)) throw new Error("The upload was not begun here.");
+  if (upload.ownerId !== (actor.user?.id ?? null)) throw new Error("The upload was begun by somebody else.");
+  if (upload.failed) throw new Error("A file of the upload failed.");
+  return upload;
+}
+
+/** The upload was abandoned, or paused for so long that the sweeper took it for an orphan. */
+export function gaveUp(): AppError {
+  return unavailable("The upload took too long and was given up. Send it again.", 1);
+}
+
+const storageStates: ReadonlySet<string> = new Set([
+  ...["ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES", "EPERM", "EIO"],
+  // Too many open files, here or on the whole machine.
+  ...["EMFILE", "ENFILE"],
+]);
+
+/** A full or read-only disk, or an object store out of reach, is a state of the server, not a bug. */
+async function storing<T>(write: Promise<T>): Promise<T> {
+  try {
+    return await write;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+    if (storageStates.has(code) || error instanceof BlobStoreError) {
+      throw unavailable("The storage cannot take files now.", 60, error);
+    }
+    throw error;
+  }
+}
+
+/** Only the last part of a path, without control and direction-changing characters; never empty. */
+export function cleanFilename(filename: string): string {
+  const last = filename.toWellFormed().split(/[/\\]/).at(-1) ?? "";
+  const clean = last.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, "").trim();
+  const cut = [...clean].slice(0, filenameCharactersMax).join("");
+  return cut === "" || cut === "." || cut === ".." ? "file" : cut;
+}
+
+const contentTypeShape = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
+
+function cleanContentType(contentType: string): string {
+  const type = contentType.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  return type.length <= contentTypeCharactersMax && contentTypeShape.test(type) ? type : "application/octet-stream";
+}

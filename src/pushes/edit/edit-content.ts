@@ -1,0 +1,136 @@
+import { type Unlocked, unlock } from "../claim/unlock.ts";
+import type { PendingUpload } from "../create/upload.ts";
+import type { PushDeps } from "../deps.ts";
+import type { Actor, EditPush } from "../push.ts";
+import { dataKeyBytes, openFileKey, openPayload, saltBytes, sealDataKey, sealFileKey, sealPayload } from "../seals.ts";
+import type { FileRow, SealedPush } from "../store/tables.ts";
+import type { ContentChange } from "../store.ts";
+import type { EditedFiles } from "./edit.ts";
+
+export interface ContentEdit {
+  readonly sealed: SealedPush;
+  readonly urlToken: string;
+  readonly request: EditPush;
+  readonly files: EditedFiles;
+  readonly removed: readonly FileRow[];
+  readonly upload: PendingUpload | undefined;
+}
+
+export type SealedContent =
+  | { readonly outcome: "sealed"; readonly content: ContentChange }
+  | { readonly outcome: "passphrase_required" }
+  /** Rows that were read one after another do not fit together: another edit came in between, or they were tampered with. */
+  | { readonly outcome: "broken" }
+  | Exclude<Unlocked, { outcome: "unlocked" }>;
+
+interface OldContent {
+  readonly payload: string;
+  /** In the order of the kept files. */
+  readonly fileKeys: readonly Buffer[];
+  readonly passphraseHash: Buffer | undefined;
+}
+
+/** Whether the edit reaches into what only the data key opens. */
+export function changesContent(request: EditPush, upload: PendingUpload | undefined): boolean {
+  return (
+    request.payload !== undefined ||
+    request.passphrase !== undefined ||
+    (request.removedFileIds ?? []).length > 0 ||
+    (upload?.fileCount ?? 0) > 0
+  );
+}
+
+/**
+ * Every change of the content draws another data key, so that whatever is left of the old one - in a backup, in a page
+ * of the disk - opens nothing of what comes after it. Files that stay are not sealed anew; their keys move along.
+ * The server opens an unprotected push by its link; a protected one by the current passphrase too, which is not asked
+ * for when nothing of the old content stays.
+ */
+export async function sealContent(
+  deps: PushDeps,
+  edit: ContentEdit,
+  now: number,
+  actor: Actor,
+): Promise<SealedContent> {
+  const old = await openOld(deps, edit, now, actor);
+  if (old.outcome !== "opened") return old;
+  const { request, files, sealed, upload, urlToken } = edit;
+  const { random, vault } = deps;
+  const payload = request.payload ?? old.payload;
+  const { passphraseSalt, passphraseHash } = await nextPassphrase(deps, edit, old, actor);
+  const dataKey = random.bytes(dataKeyBytes);
+  const next = {
+    id: sealed.row.id,
+    sealGeneration: sealed.row.sealGeneration + 1,
+    linkSalt: random.bytes(saltBytes),
+    fileIds: [...files.kept, ...files.added].map((file) => file.id).sort((a, b) => a - b),
+  };
+  const moved = (file: FileRow, key: Buffer | undefined) => {
+    if (key === undefined) throw new Error(`The key of file ${file.id} is not known.`);
+    return sealFileKey(dataKey, file.id, next.sealGeneration, key, random);
+  };
+  const fileBytes = [...files.kept, ...files.added].reduce((sum, file) => sum + file.sizeBytes, 0);
+  return {
+    outcome: "sealed",
+    content: {
+      linkSalt: next.linkSalt,
+      passphraseSalt,
+      dataKeySealed: sealDataKey(vault.keyring, next, { urlToken, passphraseHash, dataKey }, random),
+      payloadSealed: sealPayload(dataKey, next, payload, random),
+      storedBytes: Buffer.byteLength(payload) + fileBytes,
+      keptFiles: files.kept.map((file, at) => ({ id: file.id, keySealed: moved(file, old.fileKeys[at]) })),
+      addedFiles: files.added.map((file) => ({ ...file, keySealed: moved(file, upload?.fileKey(file.id)) })),
+      removedFileIds: edit.removed.map((file) => file.id),
+    },
+  };
+}
+
+async function openOld(
+  deps: PushDeps,
+  edit: ContentEdit,
+  now: number,
+  actor: Actor,
+): Promise<({ readonly outcome: "opened" } & OldContent) | Exclude<SealedContent, { outcome: "sealed" }>> {
+  const { sealed, urlToken, request, files, removed } = edit;
+  const { row, payloadSealed } = sealed;
+  const passphrase = request.currentPassphrase ?? "";
+  if (row.passphraseSalt !== null && passphrase === "") {
+    return leavesNothing(edit)
+      ? { outcome: "opened", payload: "", fileKeys: [], passphraseHash: undefined }
+      : { outcome: "passphrase_required" };
+  }
+  const unlocked = await unlock(deps, sealed, { urlToken, passphrase }, now, actor);
+  if (unlocked.outcome !== "unlocked") return unlocked;
+  if (payloadSealed === null) throw new Error(`The living push ${row.id} lacks its payload.`);
+  const fileIds = [...files.kept, ...removed].map((file) => file.id).sort((a, b) => a - b);
+  const payload = openPayload(unlocked.dataKey, { ...row, fileIds }, payloadSealed);
+  if (payload === undefined) return { outcome: "broken" };
+  const fileKeys: Buffer[] = [];
+  for (const file of files.kept) {
+    const key = openFileKey(unlocked.dataKey, file, row.sealGeneration);
+    if (key === undefined) return { outcome: "broken" };
+    fileKeys.push(key);
+  }
+  return { outcome: "opened", payload, fileKeys, passphraseHash: unlocked.passphraseHash };
+}
+
+/** A file push may go without a text of its own, so there a new one is not asked for: the old one goes all the same. */
+function leavesNothing({ sealed, request, files }: ContentEdit): boolean {
+  const payloadGoes = request.payload !== undefined || sealed.row.kind === "file";
+  return payloadGoes && request.passphrase !== undefined && files.kept.length === 0;
+}
+
+async function nextPassphrase(
+  deps: PushDeps,
+  { sealed, request }: ContentEdit,
+  old: OldContent,
+  actor: Actor,
+): Promise<{ readonly passphraseSalt: Buffer | null; readonly passphraseHash: Buffer | undefined }> {
+  const { passphrase } = request;
+  if (passphrase === undefined) {
+    return { passphraseSalt: sealed.row.passphraseSalt, passphraseHash: old.passphraseHash };
+  }
+  if (passphrase === null) return { passphraseSalt: null, passphraseHash: undefined };
+  const passphraseSalt = deps.random.bytes(saltBytes);
+  return { passphraseSalt, passphraseHash: await deps.argon2.deriveKey(passphrase, passphraseSalt, actor.client) };
+}

@@ -1,0 +1,124 @@
+import { expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { countRows, readRows } from "../../../test/support/engine-database.ts";
+import { makeFile, pushFiles } from "../../../test/support/files.ts";
+import { dayMs } from "../../base/clock.ts";
+import type { Actor } from "../push.ts";
+
+const owner = signedIn(7);
+const other = signedIn(8);
+const admin = signedIn(9, true);
+
+const make = (world: TestDomain, actor: Actor, deletableByViewer: boolean, expireAfterViews = 5) =>
+  world.domain.pushes.create({ payload: "x", deletableByViewer, expireAfterViews }, actor);
+
+const retrieve = (world: TestDomain, urlToken: string) =>
+  world.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+
+test("its owner ends a push whether or not viewers may; the secret is gone, the push says who ended it", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  const { urlToken } = await make(world, owner, false);
+  const ended = await pushes.expire(urlToken, owner);
+  const now = world.clock.now();
+  expect(ended).toMatchObject({ expired: true, deleted: true, expiredOn: now, updatedAt: now, urlToken });
+  expect(await retrieve(world, urlToken)).toMatchObject({ outcome: "gone", push: { deleted: true } });
+  expect((await pushes.audit(urlToken, owner, 1)).map((entry) => entry.kind)).toContain("expire");
+});
+
+test("a viewer ends it only when allowed: known callers are forbidden, unknown ones asked who they are", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  const kept = await make(world, owner, false);
+  await expect(pushes.expire(kept.urlToken, stranger)).rejects.toMatchObject({ code: "not_authenticated" });
+  await expect(pushes.expire(kept.urlToken, other)).rejects.toMatchObject({ code: "forbidden" });
+  await expect(pushes.expire(kept.urlToken, admin)).rejects.toMatchObject({ code: "forbidden" });
+  expect(await retrieve(world, kept.urlToken)).toMatchObject({ outcome: "revealed" });
+  for (const viewer of [stranger, other]) {
+    const { urlToken } = await make(world, owner, true);
+    expect(await pushes.expire(urlToken, viewer)).toMatchObject({ expired: true, deleted: true });
+    expect(await retrieve(world, urlToken)).toMatchObject({ outcome: "gone" });
+  }
+});
+
+test("nobody is the owner of an anonymous push: null is not equal to nobody", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  const { urlToken } = await make(world, stranger, false);
+  await expect(pushes.expire(urlToken, stranger)).rejects.toMatchObject({ code: "not_authenticated" });
+  await expect(pushes.expire(urlToken, owner)).rejects.toMatchObject({ code: "forbidden" });
+  await expect(pushes.audit(urlToken, stranger, 1)).rejects.toMatchObject({ code: "not_authenticated" });
+  await expect(pushes.audit(urlToken, owner, 1)).rejects.toMatchObject({ code: "forbidden" });
+  expect(await retrieve(world, urlToken)).toMatchObject({ outcome: "revealed" });
+});
+
+test("what has ended stays as it ended, and asking again is no error for anybody", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  const viewed = await make(world, owner, false, 1);
+  await retrieve(world, viewed.urlToken);
+  world.clock.advance(1_000);
+  for (const actor of [owner, other, stranger]) {
+    const answer = await pushes.expire(viewed.urlToken, actor);
+    expect(answer).toMatchObject({ expired: true, deleted: false, expiredOn: world.clock.now() - 1_000 });
+  }
+  const timed = await make(world, stranger, false);
+  world.clock.advance(7 * dayMs);
+  const answer = await pushes.expire(timed.urlToken, stranger);
+  expect(answer).toMatchObject({ expired: true, deleted: false, expiredOn: timed.expiresAt, daysRemaining: 0 });
+});
+
+test("an unknown link, and one whose anonymous push is long gone, is not found", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  await expect(pushes.expire("nosuchtoken", owner)).rejects.toMatchObject({ code: "not_found" });
+  const { urlToken } = await make(world, stranger, true);
+  await pushes.expire(urlToken, stranger);
+  world.clock.advance(30 * dayMs);
+  await expect(pushes.expire(urlToken, stranger)).rejects.toMatchObject({ code: "not_found" });
+  expect(await pushes.find(urlToken, stranger)).toBeUndefined();
+  expect(await retrieve(world, urlToken)).toEqual({ outcome: "unknown" });
+});
+
+test("two who delete at once both succeed, and one is on record", async () => {
+  await using world = await openTestDomain();
+  const { pushes } = world.domain;
+  const { urlToken } = await make(world, owner, true);
+  const answers = await Promise.all([pushes.expire(urlToken, owner), pushes.expire(urlToken, stranger)]);
+  for (const answer of answers) expect(answer).toMatchObject({ expired: true, deleted: true });
+  const kinds = (await pushes.audit(urlToken, owner, 1)).map((entry) => entry.kind);
+  expect(kinds.filter((kind) => kind === "expire")).toHaveLength(1);
+});
+
+test("deleting makes the blobs due at once, whatever the clock says; a limit leaves downloads their time", async () => {
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
+  const due = () => readRows(db, "SELECT due_at FROM blob_deletions ORDER BY due_at");
+  const deleted = await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
+  await pushes.expire(deleted.urlToken, owner);
+  expect(await due()).toEqual([{ due_at: 0 }]);
+  const viewed = await pushFiles(pushes, owner, [makeFile("a.txt", "a")], { expireAfterViews: 1 });
+  await retrieve(world, viewed.urlToken);
+  const hour = 60 * 60 * 1_000;
+  expect(await due()).toEqual([{ due_at: 0 }, { due_at: world.clock.now() + 15 * 60 * 1_000 + hour }]);
+});
+
+test("of an anonymous push only the tombstone stays, of an owned one its trail and labels", async () => {
+  await using world = await openTestDomain();
+  const { pushes, db } = world.domain;
+  const rows = (...tables: readonly string[]) => Promise.all(tables.map((table) => countRows(db, table)));
+  const anonymous = await make(world, stranger, true);
+  await retrieve(world, anonymous.urlToken);
+  expect(await rows("payloads", "audit_entries")).toEqual([1, 2]);
+  await pushes.expire(anonymous.urlToken, stranger);
+  expect(await rows("pushes", "payloads", "audit_entries")).toEqual([1, 0, 0]);
+  // Later refusals leave no trace of who came.
+  await retrieve(world, anonymous.urlToken);
+  expect(await rows("audit_entries")).toEqual([0]);
+
+  const owned = await pushes.create({ payload: "x", name: "VPN" }, owner);
+  await pushes.expire(owned.urlToken, owner);
+  expect(await rows("payloads", "audit_entries")).toEqual([0, 2]);
+  expect(await pushes.find(owned.urlToken, owner)).toMatchObject({ name: "VPN", expired: true });
+  expect(await pushes.find(owned.urlToken, other)).toMatchObject({ name: null });
+});

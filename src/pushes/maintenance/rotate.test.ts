@@ -1,0 +1,230 @@
+import { expect, test } from "vitest";
+import { signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { readRows } from "../../../test/support/engine-database.ts";
+import { claimFiles, makeFile, pushFiles, readDownload } from "../../../test/support/files.ts";
+import { interposed } from "../../../test/support/interposed.ts";
+import { clock, makeFolder, open, rotate } from "../../../test/support/rotation.ts";
+import { minuteMs } from "../../base/clock.ts";
+import { envelopeKeyId } from "../../crypto/seal.ts";
+import { createProcessRegistry, type ProcessRegistry, type RunningProcess } from "../../database/processes.ts";
+import { keysInUse, WrongMasterKeyError } from "../vault.ts";
+
+const owner = signedIn(7);
+
+const activeId = (world: TestDomain) => world.domain.keyring.ids[0] ?? "?";
+
+function asProcess(world: TestDomain, id: string): RunningProcess {
+  return { id, activeKeyId: activeId(world), keyIds: world.domain.keyring.ids };
+}
+
+const registryOf = (world: TestDomain): ProcessRegistry => createProcessRegistry(world.domain.db);
+
+/** Key ids of everything in the database that is sealed under a master key, with how often each occurs. */
+async function keyIdsInDatabase(world: TestDomain): Promise<Record<string, number>> {
+  const found = await readRows<{ sealed: Buffer }>(
+    world.domain.db,
+    `SELECT value AS sealed FROM meta WHERE name = 'index_key'
+     UNION ALL SELECT sealed FROM data_keys
+     UNION ALL SELECT token_sealed FROM pushes WHERE token_sealed IS NOT NULL
+     UNION ALL SELECT name_sealed FROM pushes WHERE name_sealed IS NOT NULL
+     UNION ALL SELECT note_sealed FROM pushes WHERE note_sealed IS NOT NULL
+     UNION ALL SELECT details_sealed FROM files WHERE push_id IN (SELECT id FROM pushes WHERE owner_id IS NOT NULL)`,
+  );
+  // Of a destroyed key SQLite keeps as many zeros.
+  const sealed = found.filter((row) => row.sealed.some((byte) => byte !== 0));
+  const ids: Record<string, number> = {};
+  for (const row of sealed) {
+    const id = envelopeKeyId(row.sealed) ?? "?";
+    ids[id] = (ids[id] ?? 0) + 1;
+  }
+  return ids;
+}
+
+async function fill(world: TestDomain) {
+  const { pushes } = world.domain;
+  const anonymous = await pushes.create({ payload: "nobody's" }, stranger);
+  const locked = await pushes.create({ payload: "locked", passphrase: "open sesame" }, stranger);
+  const owned = await pushes.create({ payload: "owned", name: "VPN", note: "for Jo" }, owner);
+  const ended = await pushes.create({ payload: "ended", name: "old" }, owner);
+  await pushes.expire(ended.urlToken, owner);
+  const files = await pushFiles(pushes, owner, [makeFile("plan.txt", "the plan")]);
+  return { anonymous, locked, owned, ended, files };
+}
+
+async function expectAllOpen(world: TestDomain, made: Awaited<ReturnType<typeof fill>>): Promise<void> {
+  const { pushes } = world.domain;
+  const claim = async (urlToken: string, passphrase?: string) =>
+    pushes.claimView(urlToken, { counting: "everyone", ...(passphrase && { passphrase }) }, stranger);
+  expect(await claim(made.anonymous.urlToken)).toMatchObject({ outcome: "revealed", payload: "nobody's" });
+  expect(await claim(made.locked.urlToken, "open sesame")).toMatchObject({ outcome: "revealed", payload: "locked" });
+  expect(await claim(made.owned.urlToken)).toMatchObject({ outcome: "revealed", payload: "owned" });
+  expect(await claim(made.ended.urlToken)).toMatchObject({ outcome: "gone" });
+  const [file] = await claimFiles(pushes, made.files.urlToken, stranger);
+  expect(file).toMatchObject({ filename: "plan.txt" });
+  const download = await pushes.openTicket(file?.ticket ?? "", stranger, 0);
+  expect(download && (await readDownload(download)).toString()).toBe("the plan");
+  const listed = [...(await pushes.list(7, "active", 1)), ...(await pushes.list(7, "expired", 1))];
+  expect(listed.map((push) => push.name)).toEqual([null, "VPN", "old"]);
+  expect(listed.map((push) => push.urlToken)).toEqual(
+    [made.files, made.owned, made.ended].map((push) => push.urlToken),
+  );
+}
+
+test("after a rotation everything is sealed under the new key, the old one can go, and everything opens", async () => {
+  const dataDir = makeFolder();
+  let made: Awaited<ReturnType<typeof fill>>;
+  let old = "";
+  {
+    await using world = await open(dataDir, "first");
+    made = await fill(world);
+    old = activeId(world);
+  }
+  {
+    await using world = await open(dataDir, "second", "first");
+    const report = await rotate(world);
+    // The index key, five data keys but the ended one's, three links, names and note, and the file's name.
+    expect(report).toEqual({ pushes: 5, resealed: 1 + 4 + 3 + 3 + 1, retiredKeyIds: [old] });
+    expect(await keyIdsInDatabase(world)).toEqual({ [activeId(world)]: 12 });
+    expect(await keysInUse(world.domain.db)).toEqual([activeId(world)]);
+    // Once more changes nothing.
+    expect(await rotate(world)).toEqual({ pushes: 5, resealed: 0, retiredKeyIds: [] });
+  }
+  await expect(open(dataDir, "first")).rejects.toBeInstanceOf(WrongMasterKeyError);
+  await using world = await open(dataDir, "second");
+  await expectAllOpen(world, made);
+});
+
+test("a rotation that was interrupted is finished by the next, which then retires the key", async () => {
+  const dataDir = makeFolder();
+  let made: Awaited<ReturnType<typeof fill>>;
+  {
+    await using world = await open(dataDir, "first");
+    made = await fill(world);
+    const more = Array.from({ length: 450 }, () => world.domain.pushes.create({ payload: "x" }, stranger));
+    await Promise.all(more);
+  }
+  await using world = await open(dataDir, "second", "first");
+  const { db } = world.domain;
+  let writes = 0;
+  const dying = interposed(db, (work) => {
+    writes += 1;
+    return writes > 2 ? Promise.reject(new Error("killed")) : db.write(work);
+  });
+  await expect(rotate(world, dying)).rejects.toThrow("killed");
+  expect(Object.keys(await keyIdsInDatabase(world))).toHaveLength(2);
+  expect(await keysInUse(db)).toHaveLength(2);
+  const report = await rotate(world);
+  expect(report.pushes).toBe(455);
+  expect(report.retiredKeyIds).toHaveLength(1);
+  expect(Object.keys(await keyIdsInDatabase(world))).toEqual([activeId(world)]);
+  await expectAllOpen(world, made);
+});
+
+test("claims and creations go on while keys rotate, in two processes", async () => {
+  const dataDir = makeFolder();
+  {
+    await using world = await open(dataDir, "first");
+    await world.domain.pushes.create({ payload: "x" }, stranger);
+  }
+  await using world = await open(dataDir, "second", "first");
+  await using server = await open(dataDir, "second", "first");
+  await registryOf(server).beat(asProcess(server, "server"), clock.now());
+  const { pushes } = server.domain;
+  const made = await Promise.all(
+    Array.from({ length: 600 }, () => pushes.create({ payload: "x", expireAfterViews: 2 }, stranger)),
+  );
+  const claimAll = () =>
+    Promise.all(made.map((push) => pushes.claimView(push.urlToken, { counting: "everyone" }, stranger)));
+  const [report, outcomes] = await Promise.all([
+    rotate(world),
+    claimAll(),
+    ...Array.from({ length: 100 }, () => pushes.create({ payload: "y" }, stranger)),
+  ]);
+  expect(report.pushes).toBeGreaterThanOrEqual(601);
+  expect(new Set(outcomes.map((claim) => claim.outcome))).toEqual(new Set(["revealed"]));
+  expect((await claimAll()).every((claim) => claim.outcome === "revealed")).toBe(true);
+  expect(Object.keys(await keyIdsInDatabase(world))).toEqual([activeId(world)]);
+});
+
+test("as long as a running process seals under another key, nothing is rotated", async () => {
+  const dataDir = makeFolder();
+  await using old = await open(dataDir, "first");
+  await old.domain.pushes.create({ payload: "x" }, stranger);
+  await registryOf(old).beat(asProcess(old, "old"), clock.now());
+  await using world = await open(dataDir, "second", "first");
+  await expect(rotate(world)).rejects.toMatchObject({
+    code: "invalid_request",
+    message: expect.stringMatching(/1 running process.*put it first/s),
+  });
+  expect(Object.keys(await keyIdsInDatabase(world))).toEqual([activeId(old)]);
+  await registryOf(old).remove("old");
+  expect((await rotate(world)).retiredKeyIds).toEqual([activeId(old)]);
+});
+
+test("a process that comes and goes during a rotation with the old key keeps that key from being retired", async () => {
+  const dataDir = makeFolder();
+  await using old = await open(dataDir, "first");
+  const made = Array.from({ length: 300 }, () => old.domain.pushes.create({ payload: "x" }, stranger));
+  await Promise.all(made);
+  await using world = await open(dataDir, "second", "first");
+  const { db } = world.domain;
+  let late = "";
+  let batches = 0;
+  const visited = interposed(db, async (work) => {
+    const done = await db.write(work);
+    batches += 1;
+    // After the last batch has looked at every row there was.
+    if (batches === 5) {
+      clock.advance(1);
+      await registryOf(old).beat(asProcess(old, "old"), clock.now());
+      late = (await old.domain.pushes.create({ payload: "sealed behind" }, stranger)).urlToken;
+      await registryOf(old).remove("old");
+    }
+    return done;
+  });
+  await expect(rotate(world, visited)).rejects.toMatchObject({
+    code: "invalid_request",
+    message: expect.stringMatching(/once more/),
+  });
+  expect(await keysInUse(db)).toHaveLength(2);
+  expect(await rotate(world)).toMatchObject({ resealed: 1, retiredKeyIds: [activeId(old)] });
+  expect(await world.domain.pushes.claimView(late, { counting: "everyone" }, stranger)).toMatchObject({
+    outcome: "revealed",
+    payload: "sealed behind",
+  });
+});
+
+test("a process that was thought gone and comes back un-retires its key", async () => {
+  const dataDir = makeFolder();
+  await using old = await open(dataDir, "first");
+  await registryOf(old).beat(asProcess(old, "old"), clock.now());
+  clock.advance(minuteMs);
+  await using world = await open(dataDir, "second", "first");
+  await rotate(world);
+  expect(await keysInUse(world.domain.db)).toEqual([activeId(world)]);
+  await registryOf(old).beat(asProcess(old, "old"), clock.now());
+  await old.domain.pushes.create({ payload: "x" }, stranger);
+  await registryOf(old).remove("old");
+  // So a start without it is refused instead of meeting rows that do not open.
+  await expect(open(dataDir, "second")).rejects.toBeInstanceOf(WrongMasterKeyError);
+  expect(await rotate(world)).toMatchObject({ resealed: 1, retiredKeyIds: [activeId(old)] });
+  await (await open(dataDir, "second")).domain.close();
+});
+
+test("tickets that were out before a rotation are honoured as long as the old key is known", async () => {
+  const dataDir = makeFolder();
+  let ticket = "";
+  {
+    await using world = await open(dataDir, "first");
+    const { pushes } = world.domain;
+    const { urlToken } = await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
+    ticket = (await claimFiles(pushes, urlToken, stranger))[0]?.ticket ?? "";
+  }
+  {
+    await using world = await open(dataDir, "second", "first");
+    await rotate(world);
+    expect(await world.domain.pushes.openTicket(ticket, stranger, 0)).toBeDefined();
+  }
+  await using world = await open(dataDir, "second");
+  expect(await world.domain.pushes.openTicket(ticket, stranger, 0)).toBeUndefined();
+});

@@ -1,0 +1,81 @@
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import type { Keyring } from "../../crypto/keyring.ts";
+import type { Database, ReadConnection, SealedColumn } from "../../database/database.ts";
+import { createProcessRegistry, type RunningProcess, readKeyMarks } from "../../database/processes.ts";
+import { createColumnResealer, createResealer, type RowId } from "../store/reseal.ts";
+
+export interface RotationReport {
+  readonly pushes: number;
+  readonly resealed: number;
+  /** Ids of master keys that seal nothing any more and can be taken out of the configuration. */
+  readonly retiredKeyIds: readonly string[];
+}
+
+const batchRows = 100;
+/** Several times as long as a batch holds the write lock: it belongs to the claims of the servers. */
+const restMs = 15;
+
+export interface RotationDeps {
+  readonly db: Database;
+  readonly keyring: Keyring;
+  /** What other rooms keep sealed. */
+  readonly sealedElsewhere: readonly SealedColumn[];
+  readonly clock: Clock;
+  /** Resolves after `ms`. */
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+/**
+ * Seals everything that is sealed under an older master key anew under the active one, live and in batches: outer seals
+ * only, so no link is needed and anonymous pushes are included. Safe to interrupt and repeat.
+ * @throws AppError invalid_request while a running process does not know the active key or still seals under another.
+ */
+export async function rotateKeys(deps: RotationDeps): Promise<RotationReport> {
+  const { db, keyring } = deps;
+  const activeId = keyring.ids[0] ?? "";
+  const registry = createProcessRegistry(db);
+  const assertUnused = async (reading?: ReadConnection) =>
+    assertAllUse(activeId, await registry.running(deps.clock.now(), reading));
+  const older = (await readKeyMarks(db.read)).filter((mark) => mark.keyId !== activeId);
+  await assertUnused();
+  const resealer = createResealer(db, keyring);
+  let resealed = await resealer.indexKey();
+  let pushes = 0;
+  for (let afterId = 0; ; ) {
+    const batch = await resealer.pushesAfter(afterId, batchRows);
+    if (batch === undefined) break;
+    pushes += batch.pushes;
+    resealed += batch.resealed;
+    afterId = batch.lastId;
+    await deps.pause(restMs);
+  }
+  for (const column of deps.sealedElsewhere) resealed += await resealColumn(deps, column);
+  // A process that came meanwhile with another key may have sealed rows behind us, even if it has left again.
+  if (!(await resealer.retire(older, assertUnused))) {
+    throw new AppError("invalid_request", "A process sealed under an older key meanwhile: rotate once more.");
+  }
+  return { pushes, resealed, retiredKeyIds: older.map((mark) => mark.keyId) };
+}
+
+async function resealColumn({ db, keyring, pause }: RotationDeps, column: SealedColumn): Promise<number> {
+  const resealAfter = createColumnResealer(db, keyring, column);
+  let resealed = 0;
+  for (let afterId: RowId | undefined; ; ) {
+    const batch = await resealAfter(afterId, batchRows);
+    if (batch === undefined) return resealed;
+    resealed += batch.resealed;
+    afterId = batch.lastId;
+    await pause(restMs);
+  }
+}
+
+function assertAllUse(activeId: string, running: readonly RunningProcess[]): void {
+  const other = running.filter((process) => process.activeKeyId !== activeId);
+  if (other.length === 0) return;
+  throw new AppError(
+    "invalid_request",
+    `${other.length} running process(es) do not yet seal under the key ${activeId}: put it first in their ` +
+      "PWPUSH_MASTER_KEY, the older one in PWPUSH_MASTER_KEY_PREVIOUS, restart them, then rotate.",
+  );
+}

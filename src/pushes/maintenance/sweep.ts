@@ -1,0 +1,144 @@
+import { type Clock, dayMs, minuteMs, secondMs } from "../../base/clock.ts";
+import type { ClockTrust } from "../../base/clock-trust.ts";
+import { type BlobStore, BlobStoreError } from "../../blobs/blob-store.ts";
+import type { Config } from "../../config/config.ts";
+import { blobsGraceMs, type PushDeps } from "../deps.ts";
+import { tombstoneMs } from "../present-push.ts";
+import type { PushDepartures, PushUpkeep } from "../store.ts";
+
+export interface SweepDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly clockTrust: ClockTrust;
+  readonly monotonicMs: () => number;
+  readonly upkeep: PushUpkeep;
+  readonly blobs: BlobStore;
+  /** Resolves after `ms`; rejects never. */
+  readonly pause: (ms: number) => Promise<void>;
+  readonly onBlobDeletionFailed: (error: unknown) => void;
+}
+
+export interface SweepReport {
+  readonly clockTrusted: boolean;
+  readonly ended: number;
+  /** Pushes of accounts that are gone. */
+  readonly released: number;
+  readonly tombstonesRemoved: number;
+  readonly purged: number;
+  readonly orphansAbandoned: number;
+  readonly keyRowsTrimmed: number;
+  readonly blobsDeleted: number;
+}
+
+const batchRows = 50;
+/** An object store takes its time for each, and many at once. */
+const deletionsAtOnce = 8;
+/** A sweep rests three times as long as it works, so that claims keep the larger part of the machine. */
+const restShare = 3;
+const orphanAgeMs = 15 * minuteMs;
+/** By then no request is under way that began before an account was deleted. */
+const departureMs = dayMs;
+/** Longer than a store may take over a batch. */
+const leaseMs = 5 * minuteMs;
+const retryFirstMs = 10 * secondMs;
+const retryMaxMs = dayMs / 4;
+/** A sweep that finds more leaves it to the next one: no loop here is without an end. */
+const batchesMax = 20_000;
+
+/**
+ * Ends what is due, removes what has had its time, and drains the queue of blobs to delete. Whatever depends on the
+ * time waits until the clock is trusted; blobs of pushes that a person deleted do not.
+ */
+export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<SweepReport> {
+  const { upkeep, config } = deps;
+  const now = deps.clock.now();
+  const clockTrusted = deps.clockTrust.look();
+  const inBatches = (step: () => Promise<number>) => repeat(deps, signal, step);
+  const trusted = async (step: () => Promise<number>) => (clockTrusted ? await inBatches(step) : 0);
+
+  const ended = await trusted(() => upkeep.endDue(now, batchRows, blobsGraceMs(config)));
+  const released = await inBatches(() => releaseDeparted(upkeep, now, batchRows));
+  await trusted(() => upkeep.forgetDeparted(now - departureMs));
+  const tombstonesRemoved = await trusted(() => upkeep.removeTombstones(now - tombstoneMs, batchRows));
+  const { purgeAfterMs } = config;
+  const purged = purgeAfterMs === undefined ? 0 : await trusted(() => upkeep.purgeOwned(now - purgeAfterMs, batchRows));
+  const orphansAbandoned = await trusted(() => upkeep.abandonOrphans(now - orphanAgeMs, batchRows));
+  const keyRowsTrimmed = await trusted(() => upkeep.trimDataKeys(batchRows * 10));
+  const blobsDeleted = await drainBlobDeletions(deps, signal, clockTrusted ? now : 0, now);
+  return { clockTrusted, ended, released, tombstonesRemoved, purged, orphansAbandoned, keyRowsTrimmed, blobsDeleted };
+}
+
+/** A store that is out of reach is left alone until the next sweep: waiting for it would hold up the ends of pushes. */
+async function drainBlobDeletions(deps: SweepDeps, signal: AbortSignal, dueBy: number, now: number): Promise<number> {
+  let deleted = 0;
+  await repeat(deps, signal, async () => {
+    const due = await deps.upkeep.leaseBlobDeletions(dueBy, now + leaseMs, batchRows);
+    for (let at = 0; at < due.length; at += deletionsAtOnce) {
+      const some = due.slice(at, at + deletionsAtOnce);
+      const outcomes = await Promise.all(some.map((deletion) => deleteBlob(deps, deletion, now)));
+      deleted += outcomes.filter((outcome) => outcome === "deleted").length;
+      if (outcomes.includes("out_of_reach")) return 0;
+    }
+    return due.length;
+  });
+  return deleted;
+}
+
+async function deleteBlob(
+  { upkeep, blobs, onBlobDeletionFailed }: SweepDeps,
+  { blobKey, attempts }: { readonly blobKey: string; readonly attempts: number },
+  now: number,
+): Promise<"deleted" | "failed" | "out_of_reach"> {
+  try {
+    await blobs.delete(blobKey);
+  } catch (error) {
+    onBlobDeletionFailed(error);
+    // Postponed into the future, so this drain cannot meet it again.
+    const pauseMs = Math.min(retryFirstMs * 2 ** Math.min(attempts, 20), retryMaxMs);
+    await upkeep.postponeBlobDeletion(blobKey, now + pauseMs);
+    return error instanceof BlobStoreError ? "out_of_reach" : "failed";
+  }
+  await upkeep.blobDeleted(blobKey);
+  return "deleted";
+}
+
+/** Repeats a bounded step until it finds nothing, resting between steps. */
+async function repeat(deps: SweepDeps, signal: AbortSignal, step: () => Promise<number>): Promise<number> {
+  let total = 0;
+  for (let batch = 0; batch < batchesMax && !signal.aborted; batch += 1) {
+    const startedAt = deps.monotonicMs();
+    const done = await step();
+    total += done;
+    if (done === 0) break;
+    await deps.pause((deps.monotonicMs() - startedAt) * restShare);
+  }
+  return total;
+}
+
+/** Pushes in one transaction: short enough that claims of others get in between. */
+const releasedRows = 100;
+const ownersAtOnce = 100;
+
+/** Resolves when all of them have ended and nothing that was the owner's is left of them but tombstones. */
+export async function removeOwner(deps: Pick<PushDeps, "clock" | "store">, ownerId: number): Promise<void> {
+  const now = deps.clock.now();
+  while ((await deps.store.upkeep.releaseOwned(ownerId, now, releasedRows)) > 0);
+}
+
+/**
+ * For the sweeper: what a crash left of pushes whose owner is gone, and pushes that were on their way in just then.
+ * @returns how many were released, at most about `limit`.
+ */
+export async function releaseDeparted(departures: PushDepartures, now: number, limit: number): Promise<number> {
+  let released = 0;
+  let last = 0;
+  while (released < limit) {
+    const owners = await departures.departedOwners(last, ownersAtOnce);
+    for (const ownerId of owners) {
+      if (released < limit) released += await departures.releaseOwned(ownerId, now, limit - released);
+    }
+    last = owners.at(-1) ?? last;
+    if (owners.length < ownersAtOnce) break;
+  }
+  return released;
+}

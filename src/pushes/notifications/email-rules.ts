@@ -1,0 +1,83 @@
+import { normalizeEmail } from "../../base/email.ts";
+import type { FieldProblems } from "../../base/errors.ts";
+import { addProblem, type Problems, recipientsMax } from "../create/limits.ts";
+import type { PushDeps } from "../deps.ts";
+import type { Actor, CreatePush } from "../push.ts";
+import { splitRecipients } from "./link-deliveries.ts";
+
+/** Of all recipients as they are given: five addresses of the longest kind, and the blanks between them. */
+const recipientsCharactersMax = 2_000;
+const localeCharactersMax = 35;
+
+const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
+
+export type AskedLinkDelivery = Pick<CreatePush, "notifyEmailsTo" | "notifyEmailsToLocale">;
+
+export function asksForLinkDelivery({ notifyEmailsTo = "" }: AskedLinkDelivery): boolean {
+  return notifyEmailsTo.trim() !== "";
+}
+
+/** What is wrong with the recipients and their language; a language without recipients is of no consequence. */
+export function checkRecipients(
+  problems: Problems,
+  { notifyEmailsTo = "", notifyEmailsToLocale = "" }: AskedLinkDelivery,
+): void {
+  const problem = recipientsProblem(notifyEmailsTo);
+  if (problem !== undefined) addProblem(problems, "notifyEmailsTo", problem);
+  const locale = notifyEmailsToLocale.trim();
+  if (locale !== "" && !isLanguage(locale)) addProblem(problems, "notifyEmailsToLocale", "is not a known language.");
+}
+
+function recipientsProblem(recipients: string): string | undefined {
+  if (recipients.trim() === "") return "can't be blank.";
+  if (recipients.length > recipientsCharactersMax) return `must have at most ${recipientsCharactersMax} characters.`;
+  const given = splitRecipients(recipients);
+  if (given.includes("")) return "has a comma without an address beside it.";
+  if (given.length > recipientsMax) return `can't have more than ${recipientsMax} addresses.`;
+  const addresses = given.map(normalizeEmail);
+  if (addresses.includes(undefined)) return "must be e-mail addresses, separated by commas.";
+  return new Set(addresses).size < addresses.length ? "names an address more than once." : undefined;
+}
+
+/** Any language that has a name: clients choose among more of them than mails are written in here. */
+function isLanguage(tag: string): boolean {
+  if (tag.length > localeCharactersMax) return false;
+  try {
+    return languageNames.of(tag.replaceAll("_", "-")) !== undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/** What keeps this caller from being heard when mails are asked for with a new push. */
+export async function findEmailProblems(
+  { letters }: Pick<PushDeps, "letters">,
+  request: CreatePush,
+  actor: Actor,
+): Promise<FieldProblems> {
+  const problems: Problems = {};
+  if (asksForLinkDelivery(request)) {
+    if (!letters.mailsLinks) addProblem(problems, "notifyEmailsTo", "This server mails no links.");
+    else if (actor.user === null) addProblem(problems, "notifyEmailsTo", "needs an API token or a signed-in user.");
+    else checkRecipients(problems, request);
+  }
+  if (request.notifyOnView === true) {
+    const problem = await viewNotificationProblem(letters, actor);
+    if (problem !== undefined) addProblem(problems, "notifyOnView", problem);
+  }
+  return problems;
+}
+
+/** To an address that nobody has proven no mails go that a stranger can bring about. */
+export async function viewNotificationProblem(
+  letters: PushDeps["letters"],
+  { user }: Pick<Actor, "user">,
+): Promise<string | undefined> {
+  if (!letters.tellsOfViews) return "This server sends no mails.";
+  if (user === null) return "needs an API token or a signed-in user.";
+  const owner = await letters.findOwner(user.id);
+  return owner?.isConfirmed === true
+    ? undefined
+    : "needs a confirmed e-mail address: confirm it on your account's page.";
+}

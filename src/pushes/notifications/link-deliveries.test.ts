@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { systemRandom } from "../../base/random.ts";
+import { createKeyring } from "../../crypto/keyring.ts";
+import type { LinkDeliveryReport } from "../push.ts";
+import { type LinkDeliveryRow, pastLinkDelivery, reportOf, sealLinkDelivery } from "./link-deliveries.ts";
+
+const keyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
+const recipients = "ada@example.com, bob@example.com,eve@example.com";
+const row = (changes: Partial<LinkDeliveryRow> = {}): LinkDeliveryRow => ({
+  ...{ id: 3, pushId: 1, sequence: 2, recipientCount: 3, sent: 0, givenUp: 0, putOff: false, settledAt: null },
+  detailsSealed: sealLinkDelivery(keyring, 3, { recipients, locale: "de" }),
+  ...changes,
+});
+
+test.each([
+  ["pending", {}, null],
+  ["processing", { putOff: true }, ""],
+  ["processing", { sent: 0b010 }, "bob@example.com"],
+  ["processing", { givenUp: 0b001, putOff: true }, ""],
+  ["completed", { sent: 0b111, givenUp: 0b100 }, "ada@example.com,bob@example.com,eve@example.com"],
+  ["partially_failed", { sent: 0b100, givenUp: 0b011 }, "eve@example.com"],
+  ["failed", { givenUp: 0b111 }, ""],
+] as const)("%s, of what became of three mails: %j", (status, changes, successfulSends) => {
+  const report = reportOf(row({ settledAt: 1_000, ...changes }), keyring);
+  const isOver = status !== "pending" && status !== "processing";
+  expect(report).toMatchObject({ recipients, locale: "de", status, successfulSends, proceedAt: isOver ? 1_000 : null });
+  expect(report.errorMessage === null).toBe(status !== "failed" && status !== "partially_failed");
+});
+
+test("one from elsewhere is told as it was told there, whatever it was", () => {
+  const report: LinkDeliveryReport = {
+    ...{ recipients, locale: null, successfulSends: "bob@example.com" },
+    ...{ status: "pending", proceedAt: null, errorMessage: "an error of that server" },
+  };
+  expect(reportOf(pastLinkDelivery(keyring, { id: 9, pushId: 1, sequence: 4 }, report), keyring)).toEqual(report);
+});
+
+test("details that were moved to another linkDelivery do not open", () => {
+  expect(() => reportOf(row({ id: 4 }), keyring)).toThrow("do not open");
+});

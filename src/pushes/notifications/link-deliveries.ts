@@ -1,0 +1,222 @@
+import { type Clock, dayMs, minuteMs } from "../../base/clock.ts";
+import { normalizeEmail } from "../../base/email.ts";
+import { AppError, invalidFields } from "../../base/errors.ts";
+import type { Keyring } from "../../crypto/keyring.ts";
+import type { SealedColumn } from "../../database/database.ts";
+import type { RowOf } from "../../database/table.ts";
+import { type Counter, type Limits, tooManyAttempts } from "../../limits/limits.ts";
+import { auditRecord } from "../audit/audit-trail.ts";
+import { type Problems, recipientsMax } from "../create/limits.ts";
+import type { PushDeps } from "../deps.ts";
+import type { LinkDeliveryRefusal, NewLinkDelivery } from "../notification-store.ts";
+import { hasEnded, isForgotten, isOwner } from "../present-push.ts";
+import type { Actor, LinkDeliveryReport, LinkDeliveryRequest, LinkDeliveryStatus } from "../push.ts";
+import type { linkDeliveries, PushRow } from "../store/tables.ts";
+import type { PushStore } from "../store.ts";
+import { type AskedLinkDelivery, asksForLinkDelivery, checkRecipients } from "./email-rules.ts";
+
+/**
+ * A link delivery: the link of an owned push, mailed to some addresses. It lies beside its entry of the audit trail, which is
+ * of the kind `creation_email_send`.
+ */
+export type LinkDeliveryRow = RowOf<typeof linkDeliveries>;
+
+/** What only the push's owner may read. */
+export interface LinkDeliveryDetails {
+  /** As they were given, separated by commas. */
+  readonly recipients: string;
+  readonly locale: string | null;
+  /** How it ended elsewhere, for one that was imported: nothing of it is sent from here. */
+  readonly past?: Pick<LinkDeliveryReport, "status" | "successfulSends" | "errorMessage">;
+}
+
+const detailsContext = (id: number) => `linkDelivery:${id}:details`;
+
+/** For the rotation of keys. */
+export const sealedLinkDeliveries: SealedColumn = {
+  table: "link_deliveries",
+  idColumn: "id",
+  sealedColumn: "details_sealed",
+  contextOf: (id) => detailsContext(Number(id)),
+};
+
+export function splitRecipients(recipients: string): readonly string[] {
+  return recipients.split(",").map((address) => address.trim());
+}
+
+export function sealLinkDelivery(keyring: Keyring, id: number, details: LinkDeliveryDetails): Buffer {
+  return keyring.seal(detailsContext(id), Buffer.from(JSON.stringify(details), "utf8"));
+}
+
+/**
+ * One from elsewhere, for `insertDispatch` of store/link-deliveries.ts, in the transaction that writes its audit entry.
+ * @param place `id` from the ids named "link deliveries"; `sequence` of the audit entry.
+ */
+export function pastLinkDelivery(
+  keyring: Keyring,
+  place: { readonly id: number; readonly pushId: number; readonly sequence: number },
+  report: LinkDeliveryReport,
+): LinkDeliveryRow {
+  const { recipients, locale, proceedAt, ...past } = report;
+  return {
+    ...place,
+    recipientCount: splitRecipients(recipients).length,
+    detailsSealed: sealLinkDelivery(keyring, place.id, { recipients, locale, past }),
+    // Settled, whatever it says: no letter of it is on its way.
+    ...{ sent: 0, givenUp: allOf(splitRecipients(recipients).length), putOff: false, settledAt: proceedAt },
+  };
+}
+
+/** @throws Error when the details do not open: they were changed, or their master key is gone. */
+export function reportOf(row: LinkDeliveryRow, keyring: Keyring): LinkDeliveryReport {
+  const { recipients, locale, past } = openDetails(row, keyring);
+  if (past !== undefined) return { recipients, locale, ...past, proceedAt: row.settledAt };
+  const addresses = splitRecipients(recipients);
+  const { sent } = row;
+  const status = statusOf(row, addresses.length);
+  const isOver = status !== "pending" && status !== "processing";
+  return {
+    ...{ recipients, locale, status },
+    successfulSends:
+      status === "pending" ? null : addresses.filter((_, place) => (sent & (1 << place)) !== 0).join(","),
+    proceedAt: isOver ? row.settledAt : null,
+    errorMessage: errorMessages[status],
+  };
+}
+
+function statusOf({ sent, givenUp, putOff }: LinkDeliveryRow, count: number): LinkDeliveryStatus {
+  const settled = sent | givenUp;
+  if (settled === 0 && !putOff) return "pending";
+  const all = allOf(count);
+  if (settled !== all) return "processing";
+  if (sent === all) return "completed";
+  return sent === 0 ? "failed" : "partially_failed";
+}
+
+function allOf(count: number): number {
+  return (1 << count) - 1;
+}
+
+const errorMessages: Readonly<Record<LinkDeliveryStatus, string | null>> = {
+  pending: null,
+  processing: null,
+  completed: null,
+  partially_failed: "Some of the e-mails could not be sent.",
+  failed: "None of the e-mails could be sent.",
+};
+
+function openDetails({ id, detailsSealed }: LinkDeliveryRow, keyring: Keyring): LinkDeliveryDetails {
+  const plain = keyring.open(detailsContext(id), detailsSealed);
+  const details: unknown = plain === undefined ? undefined : JSON.parse(plain.toString("utf8"));
+  if (!isDetails(details)) throw new Error(`The details of linkDelivery ${id} do not open.`);
+  return details;
+}
+
+/** It was sealed here, for this row: only its shape could be another version's. */
+function isDetails(value: unknown): value is LinkDeliveryDetails {
+  return typeof value === "object" && value !== null && "recipients" in value && typeof value.recipients === "string";
+}
+
+export function createLinkDeliveryCounter(limits: Limits): Counter {
+  return limits.sliding({ name: "linkDelivery", windowMs: minuteMs, max: 5, rememberedMax: 20_000 });
+}
+
+/** @param push as it will be, or stands. @returns undefined: none is asked for. */
+export async function prepareLinkDelivery(
+  deps: PushDeps,
+  request: AskedLinkDelivery,
+  { row, urlToken }: { readonly row: PushRow; readonly urlToken: string },
+  actor: Actor,
+): Promise<NewLinkDelivery | undefined> {
+  const { ownerId } = row;
+  if (!asksForLinkDelivery(request) || ownerId === null) return undefined;
+  const { letters } = deps;
+  await letters.assertRoom();
+  const owner = await letters.findOwner(ownerId);
+  const recipients = (request.notifyEmailsTo ?? "").trim();
+  const locale = (request.notifyEmailsToLocale ?? "").trim() || null;
+  const id = await deps.linkDeliveryIds.next();
+  const now = deps.clock.now();
+  const letter = {
+    ...{ locale, linkDeliveryId: id, pushId: row.id, urlToken },
+    retrievalStep: row.retrievalStep,
+    passphraseRequired: row.passphraseSalt !== null,
+    viewsRemaining: Math.max(0, row.expireAfterViews - row.views),
+    expiresAt: row.expiresAt,
+    from: owner?.isConfirmed === true ? owner.email : null,
+  };
+  const addresses = splitRecipients(recipients).flatMap((address) => normalizeEmail(address) ?? []);
+  return {
+    ...{ id, ownerId, recipientCount: addresses.length },
+    detailsSealed: sealLinkDelivery(deps.vault.keyring, id, { recipients, locale }),
+    audit: auditRecord("creation_email_send", actor, now),
+    day: Math.floor(now / dayMs),
+    dailyMax: letters.dailyMax,
+    async putEmails(tx) {
+      for (const [recipientIndex, to] of addresses.entries())
+        await letters.putLink(tx, { ...letter, to, recipientIndex }, now);
+    },
+  };
+}
+
+/**
+ * Mails the link of a living push of the actor's. @throws AppError not_found (unknown, or no links are mailed here),
+ * not_authenticated, forbidden, invalid_fields, too_many_requests (5 a minute), unavailable.
+ */
+export async function deliverLink(
+  deps: PushDeps,
+  urlToken: string,
+  request: LinkDeliveryRequest,
+  actor: Actor,
+): Promise<void> {
+  const { user } = actor;
+  if (!deps.letters.mailsLinks) throw new AppError("not_found", "not-found");
+  if (user === null) throw new AppError("not_authenticated", "Mailing a link needs an API token.");
+  const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
+  const now = deps.clock.now();
+  if (row === undefined || isForgotten(row, now)) throw new AppError("not_found", "not-found");
+  if (!isOwner(row, actor)) throw new AppError("forbidden", "Only its owner may have the link of a push mailed.");
+  const problems: Problems = {};
+  checkRecipients(problems, request);
+  if (Object.keys(problems).length > 0) throw invalidFields(problems);
+  const charge = await deps.linkDeliveryCounter.charge(String(user.id), now);
+  if (charge.outcome === "refused") throw tooManyAttempts(charge);
+  if (hasEnded(row, now)) throw linkDeliveryRefused("ended", deps.letters);
+  const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken }, actor);
+  if (linkDelivery === undefined) throw new Error(`No linkDelivery of push ${row.id} could be made.`);
+  const outcome = await deps.store.linkDeliveries.put(row.id, linkDelivery);
+  if (outcome !== "put") throw linkDeliveryRefused(outcome, deps.letters);
+}
+
+export function linkDeliveryRefused(
+  reason: LinkDeliveryRefusal,
+  { dailyMax }: Pick<PushDeps["letters"], "dailyMax">,
+): AppError {
+  const sentences: Readonly<Record<LinkDeliveryRefusal, string>> = {
+    ended: "The push has ended.",
+    recipients_used_up: `The link of a push can be mailed to ${recipientsMax} addresses in all.`,
+    day_used_up: `Links can be mailed to ${dailyMax} addresses a day.`,
+  };
+  return invalidFields({ notifyEmailsTo: [sentences[reason]] });
+}
+
+/** Which mail of which link delivery. */
+interface LinkEmailPlace {
+  readonly pushId: number;
+  readonly linkDeliveryId: number;
+  readonly recipientIndex: number;
+}
+
+/** For whoever sends mails: what their fate means for the link delivery that they belong to. Each may be told twice. */
+export function watchLinkEmails({ store, clock }: { readonly store: PushStore; readonly clock: Clock }) {
+  return {
+    /** The link in it still opens something. */
+    async isRetrievable({ pushId }: LinkEmailPlace): Promise<boolean> {
+      const row = await store.findById(pushId);
+      return row !== undefined && !hasEnded(row, clock.now());
+    },
+    settle: ({ linkDeliveryId, recipientIndex }: LinkEmailPlace, fate: "sent" | "given_up"): Promise<void> =>
+      store.linkDeliveries.settle(linkDeliveryId, recipientIndex, fate, clock.now()),
+    putOff: ({ linkDeliveryId }: LinkEmailPlace): Promise<void> => store.linkDeliveries.putOff(linkDeliveryId),
+  };
+}

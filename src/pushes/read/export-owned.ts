@@ -1,0 +1,60 @@
+import { AppError } from "../../base/errors.ts";
+import { eventsOf } from "../audit/read-trail.ts";
+import type { PushDeps } from "../deps.ts";
+import { toOwnedPush } from "../present-push.ts";
+import type { ExportedPush } from "../push.ts";
+import { type FileDetails, openFileDetails } from "../seals.ts";
+import type { PushGlance, PushRow } from "../store/tables.ts";
+import { CooperativeQueue } from "./cooperative-queue.ts";
+
+const sliceRows = 100;
+
+/**
+ * Everything that is kept of somebody's pushes and that their owner may read: no payload, no key. One export of an owner
+ * runs at a time, a push in each turn of the event loop. @throws (at the first step) AppError too_many_requests.
+ */
+export function createExport(deps: PushDeps): (ownerId: number) => AsyncGenerator<ExportedPush> {
+  const turns = new CooperativeQueue();
+  const running = new Set<number>();
+
+  return async function* exportOwned(ownerId) {
+    if (running.has(ownerId)) {
+      throw new AppError("too_many_requests", "Your data is being downloaded already.", { retryAfterSeconds: 5 });
+    }
+    running.add(ownerId);
+    try {
+      for await (const { id } of glancesOf(deps, ownerId)) {
+        await turns.next();
+        const row = await deps.store.findById(id);
+        // Purged, or its owner's no more, since it was listed.
+        if (row?.ownerId === ownerId) yield await exported(deps, row);
+      }
+    } finally {
+      running.delete(ownerId);
+    }
+  };
+}
+
+async function* glancesOf({ store }: PushDeps, ownerId: number): AsyncGenerator<PushGlance> {
+  let last: PushGlance | null = null;
+  do {
+    const glances: readonly PushGlance[] = await store.lists.glances(ownerId, "all", last, sliceRows);
+    yield* glances;
+    last = glances.length < sliceRows ? null : (glances.at(-1) ?? null);
+  } while (last !== null);
+}
+
+async function exported(deps: PushDeps, row: PushRow): Promise<ExportedPush> {
+  const { keyring } = deps.vault;
+  const push = toOwnedPush(row, deps.clock.now(), keyring);
+  const files = (await deps.store.files(row.id)).map((file) => {
+    // The names of an owned push's files lie under the master key, not under the file's own.
+    const details = openFileDetails(keyring, { ...file, ownerId: row.ownerId, key: noKey });
+    return { ...(details ?? unreadable), sizeBytes: file.sizeBytes };
+  });
+  return { push, files, events: eventsOf(deps, { id: row.id, push }) };
+}
+
+const noKey = Buffer.alloc(0);
+/** One name that was tampered with does not keep anybody from the rest. */
+const unreadable: FileDetails = { filename: "", contentType: "" };

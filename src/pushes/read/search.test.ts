@@ -1,0 +1,128 @@
+import { expect, test } from "vitest";
+import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { pushDepsOf } from "../../../test/support/push-deps.ts";
+import { dayMs } from "../../base/clock.ts";
+import type { CreatePush, PushSearch } from "../push.ts";
+import { createSearch, foldCase, type SearchLimits, searchLimits } from "./search.ts";
+
+const owner = signedIn(7);
+const everything: PushSearch = { state: "all", kind: null, text: "", page: 1 };
+
+async function make(world: TestDomain, fields: CreatePush, actor = owner): Promise<string> {
+  world.clock.advance(1);
+  return (await world.domain.pushes.create({ payload: "x", ...fields }, actor)).urlToken;
+}
+
+async function makeNamed(world: TestDomain, count: number, name: (at: number) => string): Promise<void> {
+  for (let at = 0; at < count; at += 1) await make(world, { name: name(at) });
+}
+
+async function found(world: TestDomain, search: Partial<PushSearch>): Promise<(string | null)[]> {
+  const { pushes } = await world.domain.pushes.search(7, { ...everything, ...search });
+  return pushes.map((push) => push.name);
+}
+
+function searchWith(world: TestDomain, limits: Partial<SearchLimits>) {
+  return createSearch(pushDepsOf(world), { ...searchLimits, ...limits });
+}
+
+test("names and notes are found in any case, and nobody else's", async () => {
+  await using world = await openTestDomain();
+  await make(world, { name: "VPN Zürich", note: "for Jo" });
+  await make(world, { name: "Database", note: "STRASSE 5, ＡＢＣ" });
+  await make(world, {});
+  await make(world, { name: "VPN of somebody else" }, signedIn(8));
+  expect(await found(world, { text: "vpn zÜR" })).toEqual(["VPN Zürich"]);
+  expect(await found(world, { text: "JO" })).toEqual(["VPN Zürich"]);
+  expect(await found(world, { text: "straße" })).toEqual(["Database"]);
+  expect(await found(world, { text: "abc" })).toEqual(["Database"]);
+  expect(await found(world, { text: "somebody" })).toEqual([]);
+  expect(await found(world, { text: "%" })).toEqual([]);
+  expect(await found(world, {})).toEqual([null, "Database", "VPN Zürich"]);
+});
+
+test("case is folded alike wherever the server stands", () => {
+  for (const [one, other] of [
+    ["ΟΔΟΣ", "οδος"],
+    ["ﬁle", "FILE"],
+    ["é", "e\u0301"],
+    ["TITLE", "title"],
+  ]) {
+    expect(foldCase(one ?? "")).toBe(foldCase(other ?? ""));
+  }
+});
+
+test("lists are filtered by the state that holds now, and by kind", async () => {
+  await using world = await openTestDomain();
+  await make(world, { name: "short", expireAfterDays: 1 });
+  const ended = await make(world, { name: "ended" });
+  await make(world, { name: "address", kind: "url", payload: "https://example.com" });
+  const viewed = await make(world, { name: "viewed", expireAfterViews: 1 });
+  await world.domain.pushes.expire(ended, owner);
+  await world.domain.pushes.claimView(viewed, { counting: "everyone" }, stranger);
+  world.clock.advance(dayMs);
+  for (const text of ["", "E", "d"]) {
+    const states = { active: ["address"], expired: ["viewed", "ended"], all: ["viewed", "address", "ended"] };
+    const expected =
+      text === "" ? { ...states, expired: [...states.expired, "short"], all: [...states.all, "short"] } : states;
+    for (const state of ["active", "expired", "all"] as const) {
+      expect([state, text, await found(world, { state, text })]).toEqual([state, text, expected[state]]);
+    }
+    expect(await found(world, { kind: "url", text })).toEqual(["address"]);
+    expect(await found(world, { kind: "url", state: "expired", text })).toEqual([]);
+  }
+  const { pushes } = await world.domain.pushes.search(7, { ...everything, state: "expired" });
+  expect(pushes.map(({ endReason, views }) => [endReason, views])).toEqual([
+    ["views", 1],
+    ["owner", 0],
+    ["time", 0],
+  ]);
+});
+
+test("pages of a list and of a search begin where the one before ended", async () => {
+  await using world = await openTestDomain();
+  await makeNamed(world, 120, (at) => `push ${at}`);
+  const names = Array.from({ length: 120 }, (_, at) => `push ${119 - at}`);
+  for (const text of ["", "PUSH"]) {
+    expect(await found(world, { text })).toEqual(names.slice(0, 50));
+    expect(await found(world, { text, page: 2 })).toEqual(names.slice(50, 100));
+    expect(await found(world, { text, page: 3 })).toEqual(names.slice(100));
+    expect(await found(world, { text, page: 4 })).toEqual([]);
+    const more = [1, 2, 3, 4].map((page) => world.domain.pushes.search(7, { ...everything, text, page }));
+    expect((await Promise.all(more)).map(({ hasMore }) => hasMore)).toEqual([true, true, false, false]);
+  }
+});
+
+test("a search looks at so many pushes and bytes, says that it stopped, and lets others in between", async () => {
+  await using world = await openTestDomain();
+  await makeNamed(world, 60, (at) => (at === 0 ? "oldest" : `push ${at}`));
+  const oldest = { ...everything, text: "oldest" };
+  expect(await searchWith(world, {})(7, oldest)).toMatchObject({ pushes: [{ name: "oldest" }], stopped: false });
+  expect(await searchWith(world, { rowsMax: 60 })(7, oldest)).toMatchObject({ stopped: false });
+  expect(await searchWith(world, { rowsMax: 59 })(7, oldest)).toEqual({ pushes: [], hasMore: false, stopped: true });
+  expect(await searchWith(world, { labelBytesMax: 1_000 })(7, oldest)).toMatchObject({ pushes: [], stopped: true });
+
+  for (const limits of [{ turnRowsMax: 10 }, { turnLabelBytesMax: 450 }]) {
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    expect((await searchWith(world, limits)(7, oldest)).pushes).toHaveLength(1);
+    clearImmediate(counting);
+    expect(turns).toBeGreaterThanOrEqual(6);
+  }
+});
+
+test("one owner's flood of searches is refused, and another's search is answered", async () => {
+  await using world = await openTestDomain();
+  await makeNamed(world, 3, (at) => `push ${at}`);
+  const search = searchWith(world, { perOwnerMax: 2 });
+  const text = { ...everything, text: "push" };
+  const running = [search(7, text), search(7, text)];
+  await expect(search(7, text)).rejects.toMatchObject({ code: "too_many_requests", retryAfterSeconds: 1 });
+  expect((await search(8, text)).pushes).toEqual([]);
+  for (const { pushes } of await Promise.all(running)) expect(pushes).toHaveLength(3);
+  expect((await search(7, text)).pushes).toHaveLength(3);
+});

@@ -1,0 +1,177 @@
+import { AppError } from "../../base/errors.ts";
+import type { PushDeps } from "../deps.ts";
+import { hasEnded, openLabel, toOwnedPush } from "../present-push.ts";
+import type { FoundPushes, PushSearch } from "../push.ts";
+import { sealContexts } from "../seals.ts";
+import type { PushGlance, PushRow, SealedLabels } from "../store/tables.ts";
+import { CooperativeQueue } from "./cooperative-queue.ts";
+import { pageSize } from "./find-push.ts";
+
+export interface SearchLimits {
+  /** Pushes looked at by one search, and sealed bytes of names and notes opened by it. */
+  readonly rowsMax: number;
+  readonly labelBytesMax: number;
+  /** The same in one turn of the event loop. */
+  readonly turnRowsMax: number;
+  readonly turnLabelBytesMax: number;
+  /** Searches of one owner at the same time. */
+  readonly perOwnerMax: number;
+}
+
+export const searchLimits: SearchLimits = {
+  rowsMax: 20_000,
+  labelBytesMax: 64 * 1024 * 1024,
+  turnRowsMax: 250,
+  turnLabelBytesMax: 512 * 1024,
+  perOwnerMax: 4,
+};
+
+type Store = PushDeps["store"];
+type SearchDeps = Pick<PushDeps, "clock" | "vault"> & {
+  readonly store: { readonly lists: Pick<Store["lists"], "filtered" | "glances" | "labels" | "byIds"> };
+};
+
+/** Case is folded alike for every language, and forms that only look different (full width, ligatures) are one. */
+export function foldCase(text: string): string {
+  return text.normalize("NFKC").toUpperCase().normalize("NFKC");
+}
+
+/** Names and notes lie sealed, so a search opens them one by one; without a text nothing is opened but the page. */
+export function createSearch(
+  deps: SearchDeps,
+  limits: SearchLimits,
+): (ownerId: number, search: PushSearch) => Promise<FoundPushes> {
+  const turns = new CooperativeQueue();
+  const running = new Map<number, number>();
+
+  return async (ownerId, search) => {
+    const now = deps.clock.now();
+    if (search.text === "") return listed(deps, ownerId, search, now);
+    const others = running.get(ownerId) ?? 0;
+    if (others >= limits.perOwnerMax) {
+      throw new AppError("too_many_requests", "Too many searches at once.", { retryAfterSeconds: 1 });
+    }
+    running.set(ownerId, others + 1);
+    try {
+      return await new Walk(deps, limits, turns, { ownerId, search, now }).run();
+    } finally {
+      const left = (running.get(ownerId) ?? 1) - 1;
+      if (left === 0) running.delete(ownerId);
+      else running.set(ownerId, left);
+    }
+  };
+}
+
+async function listed(deps: SearchDeps, ownerId: number, search: PushSearch, now: number): Promise<FoundPushes> {
+  const offset = (search.page - 1) * pageSize;
+  const rows = await deps.store.lists.filtered(ownerId, search, now, pageSize + 1, offset);
+  return found(deps, rows, now, false);
+}
+
+/** @param rows of the page, and one more when there is a next one. */
+function found(deps: SearchDeps, rows: readonly PushRow[], now: number, stopped: boolean): FoundPushes {
+  const pushes = rows.slice(0, pageSize).map((row) => toOwnedPush(row, now, deps.vault.keyring));
+  return { pushes, hasMore: rows.length > pageSize, stopped };
+}
+
+interface Asked {
+  readonly ownerId: number;
+  readonly search: PushSearch;
+  readonly now: number;
+}
+
+/** One search: from the newest push on, until its page is full, nothing is left, or a limit is reached. */
+class Walk {
+  readonly #deps: SearchDeps;
+  readonly #limits: SearchLimits;
+  readonly #turns: CooperativeQueue;
+  readonly #asked: Asked;
+  readonly #wanted: string;
+  readonly #matches: number[] = [];
+  #rows = 0;
+  #labelBytes = 0;
+
+  constructor(deps: SearchDeps, limits: SearchLimits, turns: CooperativeQueue, asked: Asked) {
+    this.#deps = deps;
+    this.#limits = limits;
+    this.#turns = turns;
+    this.#asked = asked;
+    this.#wanted = foldCase(asked.search.text);
+  }
+
+  async run(): Promise<FoundPushes> {
+    const { now, search } = this.#asked;
+    const stopped = (await this.#walk()) === "stopped";
+    // What was purged since is missing: a page with one less.
+    const rows = await this.#deps.store.lists.byIds(this.#matches.slice((search.page - 1) * pageSize));
+    return found(this.#deps, rows, now, stopped);
+  }
+
+  async #walk(): Promise<"full" | "end" | "stopped"> {
+    const { ownerId, search } = this.#asked;
+    const { turnRowsMax } = this.#limits;
+    const state = search.state === "active" ? "active" : "all";
+    let last: PushGlance | null = null;
+    for (;;) {
+      await this.#turns.next();
+      const glances: readonly PushGlance[] = await this.#deps.store.lists.glances(ownerId, state, last, turnRowsMax);
+      const ended = await this.#look(glances);
+      if (ended !== undefined) return ended;
+      last = glances.at(-1) ?? null;
+      if (last === null || glances.length < turnRowsMax) return "end";
+    }
+  }
+
+  /** Labels are fetched for as many as are opened in one turn: over a network each fetch is a round trip. */
+  async #look(glances: readonly PushGlance[]): Promise<"full" | "stopped" | undefined> {
+    const { rowsMax, labelBytesMax, turnLabelBytesMax } = this.#limits;
+    let batch: number[] = [];
+    let batchBytes = 0;
+    for (const glance of glances) {
+      const opens = this.#passes(glance) ? glance.labelBytes : 0;
+      if (this.#rows >= rowsMax || this.#labelBytes + opens > labelBytesMax) {
+        return (await this.#open(batch)) ? "full" : "stopped";
+      }
+      this.#rows += 1;
+      if (opens === 0) continue;
+      if (batchBytes > 0 && batchBytes + opens > turnLabelBytesMax) {
+        if (await this.#open(batch)) return "full";
+        await this.#turns.next();
+        batch = [];
+        batchBytes = 0;
+      }
+      batch.push(glance.id);
+      batchBytes += opens;
+      this.#labelBytes += opens;
+    }
+    return (await this.#open(batch)) ? "full" : undefined;
+  }
+
+  #passes(glance: PushGlance): boolean {
+    const { search, now } = this.#asked;
+    if (search.kind !== null && search.kind !== glance.kind) return false;
+    return search.state === "all" || (search.state === "expired") === hasEnded(glance, now);
+  }
+
+  /** Notes the matches among them, in their order. @returns whether there are enough for the page. */
+  async #open(pushIds: readonly number[]): Promise<boolean> {
+    const matchesMax = this.#asked.search.page * pageSize + 1;
+    if (pushIds.length === 0) return false;
+    const labels = await this.#deps.store.lists.labels(pushIds);
+    for (const id of pushIds) {
+      const sealed = labels.get(id);
+      if (sealed !== undefined && this.#holdsText(id, sealed)) this.#matches.push(id);
+      if (this.#matches.length >= matchesMax) return true;
+    }
+    return false;
+  }
+
+  #holdsText(pushId: number, { nameSealed, noteSealed }: SealedLabels): boolean {
+    const { keyring } = this.#deps.vault;
+    const holds = (label: string | null) => label !== null && foldCase(label).includes(this.#wanted);
+    return (
+      holds(openLabel(keyring, sealContexts.name(pushId), nameSealed)) ||
+      holds(openLabel(keyring, sealContexts.note(pushId), noteSealed))
+    );
+  }
+}

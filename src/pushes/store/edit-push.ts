@@ -1,0 +1,104 @@
+import type { Database, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
+import type { AuditRecord } from "../audit/audit-trail.ts";
+import type { ContentChange, PushChange } from "../store.ts";
+import { files, type PushRow, payloads, readPushes } from "./tables.ts";
+import { deletePayload, insertPayload, type Steps, takeUpload, UploadSweptError } from "./write-operations.ts";
+
+// The guard: of an edit and whatever races with it, one finds the row as it read it. Views used stay below the limit.
+const changeRow = sql<(number | Buffer | null)[], { dataKeyId: number }>(
+  `UPDATE pushes SET updated_at = ?, seal_generation = seal_generation + ?,
+     expires_at = coalesce(?, expires_at), expire_after_days = coalesce(?, expire_after_days),
+     expire_after_views = coalesce(?, expire_after_views),
+     deletable_by_viewer = coalesce(?, deletable_by_viewer), retrieval_step = coalesce(?, retrieval_step),
+     notify_on_view = coalesce(?, notify_on_view),
+     name_sealed = CASE CAST(? AS BIGINT) WHEN 1 THEN ? ELSE name_sealed END,
+     note_sealed = CASE CAST(? AS BIGINT) WHEN 1 THEN ? ELSE note_sealed END
+   WHERE id = ? AND owner_id = ? AND ended_at IS NULL AND seal_generation = ? AND expires_at > ?
+     AND coalesce(?, expires_at) > ? AND views < coalesce(?, expire_after_views)
+   RETURNING data_key_id AS dataKeyId`,
+);
+const rowById = readPushes.select<[pushId: number]>("WHERE id = ?");
+const changeSeals = sql<[linkSalt: Buffer, passphraseSalt: Buffer | null, storedBytes: number, pushId: number]>(
+  "UPDATE pushes SET link_salt = ?, passphrase_salt = ?, stored_bytes = ? WHERE id = ?",
+);
+// SQLite: in place, for the same width on the same row moves nothing (see the schema).
+const writeKey = sql<[sealed: Buffer, dataKeyId: number, sealedBytes: number]>(
+  "UPDATE data_keys SET sealed = ? WHERE id = ? AND length(sealed) = ?",
+);
+const writeFileKey = sql<[keySealed: Buffer | null, fileId: number, pushId: number]>(
+  "UPDATE files SET key_sealed = ? WHERE id = ? AND push_id = ?",
+);
+const queueBlobOfFile = sql<[fileId: number, pushId: number]>(
+  `INSERT INTO blob_deletions (blob_key, due_at, attempts) SELECT blob_key, 0, 0 FROM files WHERE id = ? AND push_id = ?
+   ON CONFLICT (blob_key) DO UPDATE SET due_at = 0`,
+);
+const deleteFile = sql<[fileId: number, pushId: number]>("DELETE FROM files WHERE id = ? AND push_id = ?");
+const insertFile = files.insert();
+
+/** Inside a transaction. @returns undefined when the guard let nothing through. @throws UploadSweptError. */
+export async function changePush(
+  tx: Transaction,
+  change: PushChange,
+  audit: AuditRecord,
+  { record, keyDestroyed }: Pick<Steps, "record"> & Pick<Database, "keyDestroyed">,
+): Promise<PushRow | undefined> {
+  const { pushId, expiry, expireAfterViews = null, name, note, content, now } = change;
+  const expiresAt = expiry?.expiresAt ?? null;
+  const changed = await tx.one(
+    changeRow,
+    now,
+    content === undefined ? 0 : 1,
+    expiresAt,
+    expiry?.expireAfterDays ?? null,
+    expireAfterViews,
+    flag(change.deletableByViewer),
+    flag(change.retrievalStep),
+    flag(change.notifyOnView),
+    flag(name !== undefined),
+    name?.sealed ?? null,
+    flag(note !== undefined),
+    note?.sealed ?? null,
+    pushId,
+    change.ownerId,
+    change.sealGeneration,
+    now,
+    expiresAt,
+    now,
+    expireAfterViews,
+  );
+  if (changed === undefined) return undefined;
+  if (content !== undefined) {
+    await writeContent(tx, pushId, changed.dataKeyId, content);
+    keyDestroyed();
+  }
+  await record(tx, pushId, audit);
+  const raw = await tx.one(rowById, pushId);
+  return raw === undefined ? undefined : readPushes.decode(raw);
+}
+
+function flag(value: boolean | undefined): number | null {
+  return value === undefined ? null : Number(value);
+}
+
+async function writeContent(tx: Transaction, pushId: number, dataKeyId: number, content: ContentChange): Promise<void> {
+  once(await tx.run(writeKey, content.dataKeySealed, dataKeyId, content.dataKeySealed.length), "The data key");
+  await tx.run(changeSeals, content.linkSalt, content.passphraseSalt, content.storedBytes, pushId);
+  once(await tx.run(deletePayload, pushId), "The payload");
+  await tx.run(insertPayload, ...payloads.values({ pushId, sealed: content.payloadSealed }));
+  for (const fileId of content.removedFileIds) {
+    await tx.run(queueBlobOfFile, fileId, pushId);
+    once(await tx.run(deleteFile, fileId, pushId), "A removed file");
+  }
+  for (const { id, keySealed } of content.keptFiles) {
+    once(await tx.run(writeFileKey, keySealed, id, pushId), "A kept file");
+  }
+  for (const file of content.addedFiles) {
+    if ((await tx.run(takeUpload, file.blobKey)) !== 1) throw new UploadSweptError();
+    await tx.run(insertFile, ...files.values({ ...file, pushId }));
+  }
+}
+
+function once(changes: number, what: string): void {
+  if (changes !== 1) throw new Error(`${what} is not as the row of its push says.`);
+}

@@ -1,0 +1,154 @@
+import type { Database, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
+import type { AdoptedEntry } from "../create/import-push.ts";
+import type { LinkDeliveryRow } from "../notifications/link-deliveries.ts";
+import { firstGeneration } from "../seals.ts";
+import { deleteLinkDeliveries, insertLinkDelivery } from "./notifications.ts";
+import { auditEntries, type FileRow, type PushRow, payloads, pushes } from "./tables.ts";
+import {
+  addToTotal,
+  deleteAuditEntries,
+  insertFiles,
+  insertPayload,
+  sqlOfLockedRows,
+  writeDataKey,
+} from "./write-operations.ts";
+
+/** A push from another installation, sealed, with what belongs to it. */
+export interface AdoptedRows {
+  readonly row: PushRow;
+  readonly tokenDigest: Buffer;
+  /** null: it has ended. */
+  readonly sealed: { readonly dataKey: Buffer; readonly payload: Buffer } | null;
+  readonly files: readonly FileRow[];
+  readonly storedBytes: number;
+  readonly trail: readonly AdoptedEntry[];
+  /** Beside their entries of the trail. */
+  readonly linkDeliveries: readonly LinkDeliveryRow[];
+  /** Events that the entries of the trail stand for. */
+  readonly eventCount: number;
+}
+
+/** Another push has this url_token; undoes the transaction. */
+export class LinkTakenError extends Error {
+  override readonly name = "LinkTakenError";
+}
+
+const insertPush = pushes.insert("ON CONFLICT (token_digest) DO NOTHING");
+
+/** Several entries in one statement: over a network each would be a round trip. The largest first. */
+const entriesTogether = [64, 8, 1] as const;
+const insertEntries = entriesTogether.map((count) => [count, auditEntries.insert("", count)] as const);
+
+/** Of a push that has ended. Of the living ones the first is 1. */
+const noDataKey = 0;
+
+/** In a transaction. @throws LinkTakenError, UploadSweptError: nothing of the transaction may stand then. */
+export async function adoptRows(tx: Transaction, engine: Database["engine"], rows: AdoptedRows): Promise<void> {
+  const { row, tokenDigest, sealed, files, storedBytes, eventCount } = rows;
+  const dataKeyId = sealed === null ? noDataKey : await writeDataKey(tx, engine, row.id, sealed.dataKey);
+  if (
+    (await tx.run(
+      insertPush,
+      ...pushes.values({ ...row, tokenDigest, storedBytes, dataKeyId, auditCount: eventCount }),
+    )) !== 1
+  )
+    throw new LinkTakenError();
+  if (sealed !== null) {
+    await tx.run(insertPayload, ...payloads.values({ pushId: row.id, sealed: sealed.payload }));
+    // SQLite alone keeps this total in step with each write.
+    if (row.ownerId === null && engine === "sqlite") await tx.run(addToTotal, storedBytes);
+  }
+  await insertFiles(tx, row.id, files);
+  await writeTrail(tx, row.id, rows.trail);
+  for (const linkDelivery of rows.linkDeliveries) await insertLinkDelivery(tx, linkDelivery);
+}
+
+export async function writeTrail(tx: Transaction, pushId: number, trail: readonly AdoptedEntry[]): Promise<void> {
+  let at = 0;
+  for (const [count, insert] of insertEntries) {
+    for (; at + count <= trail.length; at += count) {
+      const values = trail
+        .slice(at, at + count)
+        .flatMap((entry) => auditEntries.values({ ...entry, pushId, createdAt: entry.at }));
+      await tx.run(insert, ...values);
+    }
+  }
+}
+
+/** What a push from another installation came without, sealed. */
+export interface CompletingRows {
+  readonly pushId: number;
+  readonly noteSealed: Buffer | null;
+  readonly trail: readonly AdoptedEntry[];
+  readonly linkDeliveries: readonly LinkDeliveryRow[];
+  /** Events that the entries of the trail stand for. */
+  readonly eventCount: number;
+  /** How many came with the push. */
+  readonly broughtEvents: number;
+}
+
+export type TrailCompletion =
+  | "filled"
+  /** The push is gone, and its trail with it. */
+  | "superseded"
+  /** More events came, of those that were missing, than there is room before what has happened here. */
+  | "begun";
+
+// Empty as it came: an owner's own note, or content that was changed here, is not touched.
+const putNote = sql<[noteSealed: Buffer | null, pushId: number]>(
+  `UPDATE pushes SET note_sealed = ?
+   WHERE id = ? AND owner_id IS NOT NULL AND note_sealed IS NULL AND seal_generation = ${firstGeneration}`,
+);
+const lockTrail = sqlOfLockedRows<[pushId: number], { events: number; forgotten: number }>(
+  `SELECT audit_count AS events,
+     CASE WHEN owner_id IS NULL AND ended_at IS NOT NULL THEN 1 ELSE 0 END AS forgotten FROM pushes WHERE id = ?`,
+  "pushes",
+);
+const setCount = sql<[events: number, pushId: number]>("UPDATE pushes SET audit_count = ? WHERE id = ?");
+const deleteFirstEntries = sql<[pushId: number, last: number]>(
+  "DELETE FROM audit_entries WHERE push_id = ? AND sequence BETWEEN 1 AND ?",
+);
+const deleteFirstLinkDeliveries = sql<[pushId: number, last: number]>(
+  "DELETE FROM link_deliveries WHERE push_id = ? AND sequence BETWEEN 1 AND ?",
+);
+
+/** In a transaction. */
+export async function fillNote(
+  tx: Transaction,
+  { pushId, noteSealed }: CompletingRows,
+): Promise<"filled" | "superseded"> {
+  return (await tx.run(putNote, noteSealed, pushId)) === 1 ? "filled" : "superseded";
+}
+
+/**
+ * In a transaction: the trail as it is read now in place of how it came. Events that happened here since stay, after it: then it
+ * has to be as long as it was, for they have their places.
+ */
+export async function fillTrail(tx: Transaction, rows: CompletingRows): Promise<TrailCompletion> {
+  const { pushId, trail, eventCount, broughtEvents } = rows;
+  const standing = await tx.one(lockTrail, pushId);
+  if (standing === undefined || standing.forgotten === 1) return "superseded";
+  if (standing.events === broughtEvents) {
+    await tx.run(deleteAuditEntries, pushId);
+    await tx.run(deleteLinkDeliveries, pushId);
+    await tx.run(setCount, eventCount, pushId);
+    await write(tx, rows, trail);
+    return "filled";
+  }
+  if (eventCount !== broughtEvents) return "begun";
+  await tx.run(deleteFirstEntries, pushId, broughtEvents);
+  await tx.run(deleteFirstLinkDeliveries, pushId, broughtEvents);
+  // An entry that stands for many may stand for some of here by now.
+  await write(
+    tx,
+    rows,
+    trail.filter(({ sequence }) => sequence > 0),
+  );
+  return "filled";
+}
+
+async function write(tx: Transaction, rows: CompletingRows, trail: readonly AdoptedEntry[]): Promise<void> {
+  await writeTrail(tx, rows.pushId, trail);
+  for (const linkDelivery of rows.linkDeliveries) await insertLinkDelivery(tx, linkDelivery);
+}

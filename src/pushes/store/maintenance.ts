@@ -1,0 +1,183 @@
+import type { Database, Transaction } from "../../database/database.ts";
+import { type Statement, sql } from "../../database/statement.ts";
+import { endReasons } from "../push.ts";
+import type { PushDepartures, PushUpkeep } from "../store.ts";
+import { deleteLinkDeliveries, deleteLinkDeliveryDay, deleteViewNotifications } from "./notifications.ts";
+import { deleteAuditEntries, queueBlob, type Steps, sqlOfFreeRows } from "./write-operations.ts";
+
+/**
+ * A deletion may merge a page with its neighbours and so copy their rows. A page holds about 38 key rows and a merge
+ * takes in three pages: with this many overwritten rows between, no living key is ever copied.
+ */
+const shieldRows = 256;
+
+const due = sqlOfFreeRows<[now: number, limit: number], { pushId: number; expiresAt: number }>(
+  `SELECT id AS pushId, expires_at AS expiresAt FROM pushes
+   WHERE ended_at IS NULL AND expires_at <= ? ORDER BY expires_at LIMIT ?`,
+);
+type Removable = Statement<[endedBefore: number, limit: number], { id: number }>;
+const tombstones: Removable = sqlOfFreeRows(
+  "SELECT id FROM pushes WHERE ended_at IS NOT NULL AND ended_at < ? AND owner_id IS NULL ORDER BY ended_at LIMIT ?",
+);
+const purgeable: Removable = sqlOfFreeRows(
+  "SELECT id FROM pushes WHERE ended_at IS NOT NULL AND ended_at < ? AND owner_id IS NOT NULL ORDER BY ended_at LIMIT ?",
+);
+const deletePush = sql<[pushId: number]>("DELETE FROM pushes WHERE id = ? AND ended_at IS NOT NULL");
+const deleteFiles = sql<[pushId: number]>("DELETE FROM files WHERE push_id = ?");
+const queueBlobs = sql<[pushId: number]>(
+  `INSERT INTO blob_deletions (blob_key, due_at, attempts) SELECT blob_key, 0, 0 FROM files WHERE push_id = ?
+   ON CONFLICT (blob_key) DO NOTHING`,
+);
+const orphans = sqlOfFreeRows<[renewedBefore: number, limit: number], { blobKey: string }>(
+  "SELECT blob_key AS blobKey FROM uploads WHERE renewed_at < ? ORDER BY renewed_at LIMIT ?",
+);
+const takeOrphan = sql<[blobKey: string, renewedBefore: number]>(
+  "DELETE FROM uploads WHERE blob_key = ? AND renewed_at < ?",
+);
+const dueBlobs = sqlOfFreeRows<[now: number, limit: number], { blobKey: string; attempts: number }>(
+  "SELECT blob_key AS blobKey, attempts FROM blob_deletions WHERE due_at <= ? ORDER BY due_at LIMIT ?",
+);
+const leaseBlob = sql<[leasedUntil: number, blobKey: string]>(
+  "UPDATE blob_deletions SET due_at = ? WHERE blob_key = ?",
+);
+const dequeueBlob = sql<[blobKey: string]>("DELETE FROM blob_deletions WHERE blob_key = ?");
+const deleteRemains = sql<[blobKey: string]>(
+  "DELETE FROM files WHERE blob_key = ? AND push_id IN (SELECT id FROM pushes WHERE owner_id IS NULL)",
+);
+const postpone = sql<[dueAt: number, blobKey: string]>(
+  "UPDATE blob_deletions SET due_at = ?, attempts = attempts + 1 WHERE blob_key = ?",
+);
+/** Only SQLite keeps rows of destroyed keys. */
+const leadingKeys = sql<[limit: number], { id: number; live: number }>({
+  sqlite: "SELECT id, sealed <> zeroblob(length(sealed)) AS live FROM data_keys ORDER BY id LIMIT ?",
+  postgres: "SELECT id, 1 AS live FROM data_keys ORDER BY id LIMIT least(?, 1)",
+});
+const deleteKeysTo = sql<[id: number]>("DELETE FROM data_keys WHERE id <= ?");
+const anonymousBytes = sql<[], { bytes: number }>({
+  sqlite: `SELECT bytes + (SELECT coalesce(sum(anonymous_bytes), 0) FROM uploads) AS bytes
+    FROM totals WHERE name = 'live_anonymous'`,
+  postgres: `SELECT (SELECT coalesce(sum(stored_bytes), 0) FROM pushes WHERE ended_at IS NULL AND owner_id IS NULL)
+      + (SELECT coalesce(sum(anonymous_bytes), 0) FROM uploads) AS bytes`,
+});
+
+export function createUpkeep(db: Database, steps: Pick<Steps, "end">): PushUpkeep {
+  return {
+    ...createDepartures(db, steps),
+    endDue: (now, limit, blobsGraceMs) =>
+      db.write(async (tx) => {
+        let ended = 0;
+        for (const { pushId, expiresAt } of await tx.all(due, now, limit)) {
+          const blobsDueAt = expiresAt + blobsGraceMs;
+          const request = { pushId, reason: "time", endedAt: expiresAt, blobsDueAt, audit: null } as const;
+          if (await steps.end(tx, request)) ended += 1;
+        }
+        return ended;
+      }),
+    removeTombstones: (endedBefore, limit) => db.write((tx) => removePushes(tx, tombstones, endedBefore, limit)),
+    purgeOwned: (endedBefore, limit) => db.write((tx) => removePushes(tx, purgeable, endedBefore, limit)),
+    abandonOrphans: (renewedBefore, limit) =>
+      db.write(async (tx) => {
+        let taken = 0;
+        for (const { blobKey } of await tx.all(orphans, renewedBefore, limit)) {
+          if ((await tx.run(takeOrphan, blobKey, renewedBefore)) === 0) continue;
+          await tx.run(queueBlob, blobKey);
+          taken += 1;
+        }
+        return taken;
+      }),
+    leaseBlobDeletions: (now, leasedUntil, limit) =>
+      db.write(async (tx) => {
+        const leased = await tx.all(dueBlobs, now, limit);
+        for (const { blobKey } of leased) await tx.run(leaseBlob, leasedUntil, blobKey);
+        return leased;
+      }),
+    blobDeleted: (blobKey) =>
+      db.write(async (tx) => {
+        await tx.run(deleteRemains, blobKey);
+        await tx.run(dequeueBlob, blobKey);
+      }),
+    async postponeBlobDeletion(blobKey, dueAt) {
+      await db.autocommit({ retry: "whenNotExecuted" }).run(postpone, dueAt, blobKey);
+    },
+    async trimDataKeys(limit) {
+      const rows = await db.read.all(leadingKeys, limit + shieldRows);
+      const firstLive = rows.findIndex((row) => row.live === 1);
+      const overwritten = firstLive < 0 ? rows.length : firstLive;
+      const last = rows[overwritten - shieldRows - 1];
+      return last === undefined ? 0 : await db.autocommit({ retry: "whenNotExecuted" }).run(deleteKeysTo, last.id);
+    },
+    anonymousBytes: async () => (await db.read.one(anonymousBytes))?.bytes ?? 0,
+  };
+}
+
+async function removePushes(
+  tx: Transaction,
+  removable: Removable,
+  endedBefore: number,
+  limit: number,
+): Promise<number> {
+  let removed = 0;
+  for (const { id } of await tx.all(removable, endedBefore, limit)) {
+    if ((await tx.run(deletePush, id)) === 0) continue;
+    await tx.run(deleteAuditEntries, id);
+    await tx.run(deleteLinkDeliveries, id);
+    await tx.run(deleteViewNotifications, id);
+    await tx.run(queueBlobs, id);
+    await tx.run(deleteFiles, id);
+    removed += 1;
+  }
+  return removed;
+}
+
+const owned = sqlOfFreeRows<[ownerId: number, limit: number], { id: number }>(
+  "SELECT id FROM pushes WHERE owner_id = ? ORDER BY created_at, id LIMIT ?",
+);
+const disown = sql<[pushId: number]>(
+  `UPDATE pushes SET owner_id = NULL, token_sealed = NULL, name_sealed = NULL, note_sealed = NULL, end_reason = ${endReasons.owner}
+   WHERE id = ?`,
+);
+const hasten = sql<[pushId: number]>(
+  "UPDATE blob_deletions SET due_at = 0 WHERE blob_key IN (SELECT blob_key FROM files WHERE push_id = ?)",
+);
+// The others' rows go with their blobs, which the queue finds by them.
+const deleteGoneFiles = sql<[pushId: number]>(
+  `DELETE FROM files WHERE push_id = ?
+   AND NOT EXISTS (SELECT 1 FROM blob_deletions WHERE blob_deletions.blob_key = files.blob_key)`,
+);
+const departed = sql<[afterId: number, limit: number], { ownerId: number }>(
+  "SELECT user_id AS ownerId FROM deleted_users WHERE user_id > ? ORDER BY user_id LIMIT ?",
+);
+const forget = sql<[departedBefore: number]>(
+  `DELETE FROM deleted_users WHERE deleted_at < ?
+   AND NOT EXISTS (SELECT 1 FROM pushes WHERE pushes.owner_id = deleted_users.user_id)`,
+);
+
+/**
+ * A push whose owner is gone becomes what an ended anonymous one is: a tombstone. Its end is the owner's, also where a
+ * limit came first: so download tickets are void.
+ */
+export function createDepartures(db: Database, steps: Pick<Steps, "end">): PushDepartures {
+  async function release(tx: Transaction, pushId: number, now: number): Promise<void> {
+    await steps.end(tx, { pushId, reason: "time", endedAt: now, blobsDueAt: 0, audit: null });
+    await steps.end(tx, { pushId, reason: "owner", endedAt: now, blobsDueAt: 0, audit: null });
+    await tx.run(hasten, pushId);
+    await tx.run(deleteGoneFiles, pushId);
+    await tx.run(deleteAuditEntries, pushId);
+    await tx.run(deleteLinkDeliveries, pushId);
+    await tx.run(deleteViewNotifications, pushId);
+    await tx.run(disown, pushId);
+  }
+
+  return {
+    releaseOwned: (ownerId, now, limit) =>
+      db.write(async (tx) => {
+        const rows = await tx.all(owned, ownerId, limit);
+        for (const { id } of rows) await release(tx, id, now);
+        await tx.run(deleteLinkDeliveryDay, ownerId);
+        return rows.length;
+      }),
+    departedOwners: async (afterId, limit) =>
+      (await db.read.all(departed, afterId, limit)).map(({ ownerId }) => ownerId),
+    forgetDeparted: (departedBefore) => db.autocommit({ retry: "whenNotExecuted" }).run(forget, departedBefore),
+  };
+}
