@@ -82,7 +82,7 @@ describe("values in a sentence", () => {
 
   it("may be elements", () => {
     const piece = { element: true };
-    expect(en.step.until.parts({ date: piece })).toEqual(["It stays here until ", piece, "."]);
+    expect(en.step.until.parts({ date: piece })).toEqual(["It is available until ", piece, "."]);
   });
 
   it("are inserted as they are, braces and all", () => {

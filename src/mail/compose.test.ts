@@ -107,7 +107,7 @@ it("does not link to the account from its previous address", () => {
 it("does not take line breaks, markup or text direction from user input", () => {
   const evil = `</td><a href="https://evil.example/">x</a>\r\nBcc: eve@example.com\u2028\u202etxt`;
   const { subject, text, html } = compose({ ...notice, subject: evil, address: evil, userAgent: evil });
-  expect(subject).toBe("A new API token (push.example.com)");
+  expect(subject).toBe("An API token was created (push.example.com)");
   for (const content of [
     { ...link, from: evil },
     { ...view, name: evil, address: evil },

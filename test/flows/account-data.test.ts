@@ -109,7 +109,7 @@ test("a deleted account leaves no row, no label, no trail; its links are over at
   const userId = await idOf(world, ada);
 
   const wrong = await person.post("/users/edit/delete", { password: "not the password" });
-  expect([wrong.status, wrong.body.includes("This is not your password.")]).toEqual([422, true]);
+  expect([wrong.status, wrong.body.includes("The password is not correct.")]).toEqual([422, true]);
   expect(await person.post("/users/edit/delete", { password })).toMatchObject({
     status: 303,
     location: "/users/deleted",

@@ -113,6 +113,6 @@ test("a password that is guessed first, too short or made of the e-mail is refus
     expect(fields.filter((field) => field.includes("value="))).toEqual([]);
   }
   const wrong = await person.post("/users/edit/password", { current_password: "no", password: "marble-otter-lantern" });
-  expect(wrong.body).toContain("This is not your password.");
+  expect(wrong.body).toContain("The password is not correct.");
   await personAt(world, ada);
 });

@@ -19,7 +19,7 @@ test("without account mails a new address counts at once, after the password", a
   const person = await personAt(world, ada, { join: true });
   const wrong = await ask(person, moved, { password: "not the password" });
   expect(wrong.status).toBe(422);
-  expect(wrong.body).toContain("This is not your password.");
+  expect(wrong.body).toContain("The password is not correct.");
   expect(wrong.body).toContain(`value="${moved}"`);
   expect(wrong.body).not.toContain("not the password");
   expect(await userAt(world, ada)).toBeDefined();

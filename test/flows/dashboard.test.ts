@@ -61,7 +61,7 @@ test("the dashboard lists, finds and filters an owner's pushes, and nobody else'
   const bob = await person("bob@example.com");
   await push(bob, { name: "of Bob" });
   await push(null, { name: "of nobody" });
-  expect((await get("/p", ada)).body).toContain("Nothing handed over yet");
+  expect((await get("/p", ada)).body).toContain("No pushes yet");
   await push(ada, { name: "short", expire_after_days: 1 });
   await push(ada, { name: "VPN", note: "for <Jo> & Co", passphrase: "words", retrieval_step: true });
   await push(ada, { name: "address", kind: "url", payload: "https://example.com" });
@@ -79,7 +79,7 @@ test("the dashboard lists, finds and filters an owner's pushes, and nobody else'
   expect(names((await get("/p?state=active", later)).body)).toEqual(["address", "VPN"]);
   const ended = await get("/p?state=expired", later);
   expect(names(ended.body)).toEqual(["short"]);
-  expect(ended.body).toContain("Time over");
+  expect(ended.body).toContain("Time ran out");
   expect((await get("/p?q=bob", later)).body).toContain("Nothing found");
 });
 
@@ -133,7 +133,7 @@ test("ending a push from the dashboard leads back to it, and never elsewhere", a
   expect(dashboard.body).toContain('name="next" value="/p?state=active"');
   const ended = await post(`/p/${one}/expire`, ada, { next: "/p?state=active" });
   expect([ended.statusCode, ended.headers.location]).toEqual([303, "/p?state=active"]);
-  expect((await get("/p", ada)).body).toContain("Ended by you");
+  expect((await get("/p", ada)).body).toContain("Deleted by you");
   const again = await post(`/p/${one}/expire`, ada, { next: "/p" });
   expect([again.statusCode, again.headers.location]).toEqual([303, "/p"]);
   for (const next of [
@@ -172,11 +172,11 @@ test("the trail tells who opened a push from where, and why it ended", async () 
   const { body } = await get(`/p/${urlToken}/audit`, later);
   const told = [...body.matchAll(/<h3>([^<]*)<\/h3>/g)].map(([, sentence]) => sentence);
   expect(told).toEqual([
-    "Somebody who has the link tried to open it after its end",
-    "Its views were used up: the secret is destroyed",
-    "Somebody who has the link opened it",
-    "Somebody who has the link gave a passphrase that is not right",
-    "You made this push",
+    "Someone who has the link tried to open it after it had expired",
+    "Its views were used up, and the secret was destroyed",
+    "Someone who has the link opened it",
+    "Someone who has the link entered a wrong passphrase",
+    "You created this push",
   ]);
   for (const text of [
     "Firefox on Windows",
@@ -184,13 +184,13 @@ test("the trail tells who opened a push from where, and why it ended", async () 
     "https://mail.example.com<",
     "127.0.0.1",
     "2 hours ago",
-    "Used up",
+    "Views used up",
   ]) {
     expect(body).toContain(text);
   }
   expect(body).not.toContain("inbox");
   expect((await get(`/p/${urlToken}/audit?page=2`, later)).body).toContain(
-    "There is nothing on this page of the trail.",
+    "There are no entries on this page.",
   );
   expect((await get(`/p/${urlToken}/audit?page=0`, later)).statusCode).toBe(400);
 });

@@ -68,7 +68,7 @@ test("whoever signed up without account mails confirms by a link of their own, a
   expect(asked).toMatchObject({ status: 303, location: "/users/edit?done=confirmation" });
   expect((await person.get(asked.location ?? "")).body).toContain(messages.sent);
   const mail = await sink.next(ada);
-  expect([mail.subject, mail.recipients]).toEqual(["Confirm your e-mail address (push.example.com)", [ada]]);
+  expect([mail.subject, mail.recipients]).toEqual(["Confirm your email address (push.example.com)", [ada]]);
   const link = linkIn(mail, confirmation);
   // A scanner follows the link, and nothing happens.
   expect((await visit(world, `${link.pathname}${link.search}`)).status).toBe(200);
