@@ -11,23 +11,23 @@ describe("chooseLocale", () => {
     chooseLocale({ query, account, acceptLanguage });
   const tagOf = (query: string | undefined, header: string | undefined) => choose(query, header).messages.locale.tag;
 
-  it("lets the query decide over the header", () => {
-    expect(choose("fr", "de", "es")).toEqual({ messages: fr, asked: true });
+  it("prefers the query to the account and the header", () => {
+    expect(choose("fr", "de", "es")).toEqual({ messages: fr, fromQuery: true });
   });
 
-  it("keeps to the account's language on every device", () => {
-    expect(choose(undefined, "de", "fr")).toEqual({ messages: fr, asked: false });
-    expect(choose("tlh", "de", "fr")).toEqual({ messages: fr, asked: false });
-    expect(choose(undefined, "de", "tlh")).toEqual({ messages: de, asked: false });
+  it("prefers the account's language to the browser's", () => {
+    expect(choose(undefined, "de", "fr")).toEqual({ messages: fr, fromQuery: false });
+    expect(choose("tlh", "de", "fr")).toEqual({ messages: fr, fromQuery: false });
+    expect(choose(undefined, "de", "tlh")).toEqual({ messages: de, fromQuery: false });
   });
 
-  it("passes over a language that nobody speaks here", () => {
-    expect(choose("tlh", "de")).toEqual({ messages: de, asked: false });
+  it("skips languages that are not supported", () => {
+    expect(choose("tlh", "de")).toEqual({ messages: de, fromQuery: false });
     expect(tagOf("../../etc/passwd", undefined)).toBe("en");
     expect(tagOf("x".repeat(10_000), undefined)).toBe("en");
   });
 
-  it("takes the highest quality that it speaks", () => {
+  it("takes the supported language of the highest quality", () => {
     expect(tagOf(undefined, "tlh, es;q=0.4, ja;q=0.8, de;q=0")).toBe("ja");
     expect(tagOf(undefined, "de;q=0")).toBe("en");
     expect(tagOf(undefined, "de;q=nonsense, fr;q=0.1")).toBe("fr");
@@ -41,7 +41,9 @@ describe("chooseLocale", () => {
     expect(findMessages("AR")).toBe(ar);
   });
 
-  it("speaks English to those who ask for nothing", () => {
+  it("falls back to the setting, then to English", () => {
+    const none = { query: undefined, account: undefined, acceptLanguage: "tlh" };
+    expect(chooseLocale({ ...none, defaultLocale: "fr" })).toEqual({ messages: fr, fromQuery: false });
     expect(tagOf(undefined, undefined)).toBe("en");
     expect(tagOf(undefined, "*")).toBe("en");
   });
@@ -101,5 +103,54 @@ describe("formats", () => {
   it("write times in UTC and say so", () => {
     expect(en.formats.dateTime(Date.UTC(2027, 2, 3, 14, 5))).toBe("March 3, 2027 at 14:05 UTC");
     expect(ar.formats.dateTime(Date.UTC(2027, 2, 3, 14, 5))).toMatch(/2027.*14:05.*UTC/);
+  });
+});
+
+describe("the region of numbers and dates", () => {
+  const time = Date.UTC(2027, 2, 3, 14, 5);
+  const dateFor = (
+    acceptLanguage: string | undefined,
+    { query, account }: { query?: string; account?: string } = {},
+  ) => {
+    const { messages } = chooseLocale({ query, account, acceptLanguage });
+    return messages.formats.dateTime(time);
+  };
+
+  it.each([
+    ["en-GB,en;q=0.9", "3 March 2027 at 14:05 UTC"],
+    ["en-US,en;q=0.9", "March 3, 2027 at 14:05 UTC"],
+    ["en", "March 3, 2027 at 14:05 UTC"],
+    ["en;q=0.8,en-AU;q=0.9", "3 March 2027 at 14:05 UTC"],
+    ["de-AT", "3. März 2027 um 14:05 UTC"],
+    ["pt-BR", "3 de março de 2027 às 14:05 UTC"],
+    ["es-419", "3 de marzo de 2027 a las 14:05 UTC"],
+    ["fr-CA", "3 mars 2027 à 14 h 05 UTC"],
+    ["ar-SA", "3 مارس 2027 في 14:05 UTC"],
+  ])("is that of %s", (header, date) => {
+    expect(dateFor(header)).toBe(date);
+  });
+
+  it("is the browser's for the language of the query or the account", () => {
+    expect(dateFor("de-AT,en-GB;q=0.5", { query: "en" })).toBe("3 March 2027 at 14:05 UTC");
+    expect(dateFor("de-AT,en-GB;q=0.5", { account: "en" })).toBe("3 March 2027 at 14:05 UTC");
+    expect(dateFor("en-GB", { query: "en-US" })).toBe("March 3, 2027 at 14:05 UTC");
+  });
+
+  it("is ignored if it is unknown or belongs to another language", () => {
+    for (const header of ["en-ZZ", "en-", "en-GB-oxendict", "en,de-AT;q=0.5", "x-en-GB"]) {
+      expect(dateFor(header)).toBe("March 3, 2027 at 14:05 UTC");
+    }
+  });
+
+  it("formats numbers in messages and keeps the language", () => {
+    const { messages } = chooseLocale({ query: undefined, account: undefined, acceptLanguage: "de-CH" });
+    expect(messages.locale).toEqual(de.locale);
+    expect(messages.problems.tooLong({ max: 1_048_576 })).toBe("Geben Sie höchstens 1'048'576 Zeichen ein.");
+  });
+
+  it("is right after more regions than are kept", () => {
+    const regions = Array.from({ length: 26 * 26 }, (_, n) => String.fromCharCode(65 + n / 26, 65 + (n % 26)));
+    for (const region of regions) dateFor(`en-${region}`);
+    expect(dateFor("en-GB")).toBe("3 March 2027 at 14:05 UTC");
   });
 });

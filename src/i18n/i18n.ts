@@ -1,79 +1,111 @@
-import english from "./messages/en.json" with { type: "json" };
-import { createMessages, type LanguageFacts, type Messages } from "./messages.ts";
+import { createMessages, type LanguageFacts, type Messages, type MessageTree } from "./messages.ts";
 
 export type { Messages } from "./messages.ts";
 
-async function language(facts: LanguageFacts, file: Promise<{ default: typeof english }>): Promise<Messages> {
-  return createMessages(facts, (await file).default);
+async function language(facts: LanguageFacts, file: Promise<{ default: MessageTree }>) {
+  const { default: tree } = await file;
+  return { messages: createMessages(facts, tree), inRegion: (region: string) => createMessages(facts, tree, region) };
 }
 
-export const en = createMessages({ tag: "en", name: "English", dir: "ltr" }, english);
+/** In the order of the footer. Another language needs its message file and its line here. */
+const supported = await Promise.all([
+  language({ tag: "en", name: "English", dir: "ltr" }, import("./messages/en.json", { with: { type: "json" } })),
+  language({ tag: "de", name: "Deutsch", dir: "ltr" }, import("./messages/de.json", { with: { type: "json" } })),
+  language({ tag: "fr", name: "Français", dir: "ltr" }, import("./messages/fr.json", { with: { type: "json" } })),
+  language({ tag: "es", name: "Español", dir: "ltr" }, import("./messages/es.json", { with: { type: "json" } })),
+  language(
+    { tag: "pt-BR", name: "Português (Brasil)", dir: "ltr" },
+    import("./messages/pt-BR.json", { with: { type: "json" } }),
+  ),
+  language({ tag: "ja", name: "日本語", dir: "ltr" }, import("./messages/ja.json", { with: { type: "json" } })),
+  language(
+    { tag: "ar", name: "العربية", dir: "rtl", extension: "u-ca-gregory-nu-latn" },
+    import("./messages/ar.json", { with: { type: "json" } }),
+  ),
+]);
 
-/** Every language of the pages, in the order of the footer. Another language needs its message file and its line here. */
-export const languages: readonly Messages[] = [
-  en,
-  ...(await Promise.all([
-    language({ tag: "de", name: "Deutsch", dir: "ltr" }, import("./messages/de.json", { with: { type: "json" } })),
-    language({ tag: "fr", name: "Français", dir: "ltr" }, import("./messages/fr.json", { with: { type: "json" } })),
-    language({ tag: "es", name: "Español", dir: "ltr" }, import("./messages/es.json", { with: { type: "json" } })),
-    language(
-      { tag: "pt-BR", name: "Português (Brasil)", dir: "ltr" },
-      import("./messages/pt-BR.json", { with: { type: "json" } }),
-    ),
-    language({ tag: "ja", name: "日本語", dir: "ltr" }, import("./messages/ja.json", { with: { type: "json" } })),
-    language(
-      { tag: "ar", name: "العربية", dir: "rtl", formatTag: "ar-u-nu-latn" },
-      import("./messages/ar.json", { with: { type: "json" } }),
-    ),
-  ])),
-];
+/** Every language of the pages, with numbers and dates of no particular region. */
+export const languages: readonly Messages[] = supported.map(({ messages }) => messages);
+export const en = supported[0].messages;
 
 const byTag = new Map(languages.map((messages) => [messages.locale.tag.toLowerCase(), messages]));
 const byPrimaryTag = new Map(
-  languages.map((messages) => [messages.locale.tag.toLowerCase().split("-")[0] ?? "", messages]).reverse() as [
-    string,
-    Messages,
-  ][],
+  languages.map((messages) => [primaryTagOf(messages.locale.tag), messages] as const).reverse(),
 );
 
-// A browser sends a handful of languages; what lies beyond this is not a person's wish.
+// A browser sends a handful of languages: the rest of a longer header is ignored.
 const headerCharactersMax = 1_000;
 const tagCharactersMax = 35;
+// Clients choose the regions, so the number kept in memory is bounded.
+const regionsKeptMax = 50;
 
-/** @returns the language of a tag as people write it (`pt-br`, `pt_BR`, `de-AT`), or undefined when we do not speak it. */
-export function findMessages(tag: string | undefined): Messages | undefined {
-  if (tag === undefined || tag.length > tagCharactersMax) return undefined;
-  const normal = tag.trim().toLowerCase().replace("_", "-");
-  return byTag.get(normal) ?? byPrimaryTag.get(normal.split("-")[0] ?? "");
+function normalTag(tag: string): string {
+  return tag.trim().toLowerCase().replace("_", "-");
 }
 
-export interface LocaleWishes {
-  /** `?locale=`: this address asks for it. */
+function primaryTagOf(tag: string): string {
+  return tag.toLowerCase().split("-")[0] ?? "";
+}
+
+/** @returns the language of a tag as people write it (`pt-br`, `pt_BR`, `de-AT`); undefined if it is not supported. */
+export function findMessages(tag: string | undefined): Messages | undefined {
+  if (tag === undefined || tag.length > tagCharactersMax) return undefined;
+  const normal = normalTag(tag);
+  return byTag.get(normal) ?? byPrimaryTag.get(primaryTagOf(normal));
+}
+
+/** @returns the region of a tag, for example "GB" or "419". */
+function regionOf(tag: string): string | undefined {
+  return /^[a-z]{2,3}(?:-[a-z]{4})?-([a-z]{2}|\d{3})$/.exec(normalTag(tag))?.[1]?.toUpperCase();
+}
+
+const messagesByRegion = new Map<string, Messages>();
+
+/** @returns the messages with the numbers and dates of the region; unchanged if it is unknown for their language. */
+function withRegion(messages: Messages, region: string): Messages {
+  const tag = `${primaryTagOf(messages.locale.tag)}-${region}`;
+  const kept = messagesByRegion.get(tag);
+  if (kept !== undefined) return kept;
+  const isKnown = new Intl.DateTimeFormat(tag).resolvedOptions().locale === tag;
+  const language = supported.find((candidate) => candidate.messages === messages);
+  if (!isKnown || language === undefined) return messages;
+  const regional = language.inRegion(tag);
+  const [oldest] = messagesByRegion.keys();
+  if (oldest !== undefined && messagesByRegion.size >= regionsKeptMax) messagesByRegion.delete(oldest);
+  messagesByRegion.set(tag, regional);
+  return regional;
+}
+
+/** Where the language of an answer can come from, the strongest first. All are tags as people write them. */
+export interface LocalePreferences {
+  /** `?locale=` of this address. */
   readonly query: string | undefined;
-  /** What somebody signed in has chosen for the account. */
+  /** The language of the signed-in user's account. */
   readonly account: string | undefined;
   readonly acceptLanguage: string | undefined;
-  /** Of the installation, for people who wish for nothing that we speak; undefined: English. */
-  readonly settled?: string | undefined;
+  /** The setting of the installation. */
+  readonly defaultLocale?: string | undefined;
 }
 
 /**
- * The language of an answer: the one asked for by `?locale=`, else the account's, else the best of Accept-Language
- * (RFC 9110, section 12.5.4), else the installation's, else English. `asked` says that the query decided, so that links on the page go on asking.
+ * The language is that of the first preference that is supported, else English; Accept-Language counts by quality
+ * (RFC 9110, section 12.5.4). Numbers and dates follow the first preference of this language that names a region.
+ * `fromQuery` says that the query decided, so that links on the page keep it.
  */
-export function chooseLocale({ query, account, acceptLanguage, settled }: LocaleWishes): {
+export function chooseLocale({ query, account, acceptLanguage = "", defaultLocale }: LocalePreferences): {
   readonly messages: Messages;
-  readonly asked: boolean;
+  readonly fromQuery: boolean;
 } {
-  const wanted = findMessages(query);
-  if (wanted !== undefined) return { messages: wanted, asked: true };
-  const chosen = findMessages(account);
-  if (chosen !== undefined) return { messages: chosen, asked: false };
-  for (const tag of preferredTags(acceptLanguage ?? "")) {
-    const messages = findMessages(tag);
-    if (messages !== undefined) return { messages, asked: false };
-  }
-  return { messages: findMessages(settled) ?? en, asked: false };
+  const tags = [query, account, ...preferredTags(acceptLanguage), defaultLocale].filter((tag) => tag !== undefined);
+  const messages = tags.map(findMessages).find((found) => found !== undefined) ?? en;
+  const region = tags
+    .filter((tag) => findMessages(tag) === messages)
+    .map(regionOf)
+    .find((found) => found !== undefined);
+  return {
+    messages: region === undefined ? messages : withRegion(messages, region),
+    fromQuery: findMessages(query) !== undefined,
+  };
 }
 
 function preferredTags(header: string): readonly string[] {

@@ -20,8 +20,8 @@ export interface LanguageFacts {
   /** The language's name in itself. */
   readonly name: string;
   readonly dir: "ltr" | "rtl";
-  /** The tag for numbers and dates, where it differs from `tag`. */
-  readonly formatTag?: string;
+  /** A Unicode extension (RFC 6067) for numbers and dates, for example for the digits. */
+  readonly extension?: string;
 }
 
 /** A message file: ICU MessageFormat strings, nested by section. */
@@ -63,9 +63,12 @@ function createMessage(format: () => IntlMessageFormat, dir: "ltr" | "rtl"): Mes
 
 /**
  * @param tree has the keys and placeholders of the English messages, which `npm run check` proves.
+ * @param regionTag for numbers and dates, for example "en-GB".
  * @returns the messages; each section and each message is compiled when it is first used.
  */
-export function createMessages({ tag, name, dir, formatTag = tag }: LanguageFacts, tree: MessageTree): Messages {
+export function createMessages(facts: LanguageFacts, tree: MessageTree, regionTag = facts.tag): Messages {
+  const { tag, name, dir, extension } = facts;
+  const formatTag = extension === undefined ? regionTag : `${regionTag}-${extension}`;
   const formatters = {
     getNumberFormat: lazy(() => new Intl.NumberFormat(formatTag)),
     getPluralRules: lazy(() => new Intl.PluralRules(tag)),

@@ -48,16 +48,16 @@ export interface LayoutServices extends Pick<PageServices, "assetUrl"> {
 
 /** @param selfPath see PageContext. */
 export function pageContext(request: FastifyRequest, services: LayoutServices, selfPath: string | null): PageContext {
-  const { messages, asked } = chooseLocale({
+  const { messages, fromQuery } = chooseLocale({
     query: queryOf(request, "locale"),
     account: request.session?.user.language ?? undefined,
     acceptLanguage: request.headers["accept-language"],
-    settled: services.config.defaultLocale,
+    defaultLocale: services.config.defaultLocale,
   });
   const { user } = request;
   return {
     messages,
-    localeAsked: asked,
+    localeAsked: fromQuery,
     selfPath,
     user: user === null ? null : { email: user.email, admin: user.admin },
     signIns: !services.config.accounts.loginsDisabled,
