@@ -238,9 +238,9 @@ describe("a secret link's page", () => {
     expect(html).toContain("xn--xample-2of.com");
   });
 
-  it("says so when there is no second theme", () => {
+  it("says so when no view is left", () => {
     expect(renderPage(secretView(secret("text", { viewsRemaining: 0, files: [] }), contextOf(en)))).toContain(
-      "This was the last view.",
+      "This was the last view, and the secret is already destroyed.",
     );
   });
 
@@ -275,7 +275,7 @@ describe("the form", () => {
   it("ties each problem to its field and lists them first", () => {
     const problems = { expireAfterDays: "From 1 to 90." };
     const html = renderPage(newPushView(newPush("text", { problems }), contextOf(en)));
-    expect(html).toContain('<a href="#push_expire_after_days">After days: From 1 to 90.</a>');
+    expect(html).toContain('<a href="#push_expire_after_days">Days: From 1 to 90.</a>');
     expect(html).toContain('aria-describedby="push_expire_after_days_hint push_expire_after_days_problem"');
   });
 });
