@@ -837,7 +837,7 @@ export interface EnglishMessages {
     readonly fromEnvironment: string;
     readonly fromDefault: string;
     readonly theme: string;
-    readonly lookLead: string;
+    readonly themeLead: string;
     readonly productName: string;
     readonly productNameHint: Message<{ max: number }>;
     readonly badName: Message<{ max: number }>;

@@ -94,7 +94,7 @@ export function createFirstAdministrator(deps: Deps) {
       password: string;
       client: ClientContext;
     }): Promise<FirstRunOutcome> {
-      if (settings.loginsDisabled) throw new AppError("forbidden", "Nobody can sign in here.");
+      if (settings.loginsDisabled) throw new AppError("forbidden", "Sign-in is turned off on this server.");
       if (await isOver()) return { outcome: "over" };
       const now = clock.now();
       const refund = await chargeAttempt(client.throttleKey, now);

@@ -142,7 +142,7 @@ export function createRegistration(deps: Deps) {
       client: ClientContext;
     }): Promise<SignUpOutcome> {
       if (settings.signupsDisabled || settings.loginsDisabled)
-        throw new AppError("forbidden", "Nobody can sign up here.");
+        throw new AppError("forbidden", "Sign-up is not available on this server.");
       const now = clock.now();
       const email = normalizeEmail(typed);
       const problems = problemsOf(email, password);

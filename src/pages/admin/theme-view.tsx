@@ -42,7 +42,7 @@ export function problemText(problem: StyleSheetProblem, { admin }: Messages): st
 export function themeView({ name, style, theme, problems }: ThemeModel, page: PageContext): Page {
   const { admin, formats } = page.messages;
   return (
-    <AdminFrame page={page} current="theme" lead={admin.lookLead}>
+    <AdminFrame page={page} current="theme" lead={admin.themeLead}>
       <Part page={page} part="name" isSet={theme.name !== undefined}>
         <TextField
           id="name"

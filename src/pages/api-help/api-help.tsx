@@ -48,19 +48,19 @@ function apiHelpView({ version, reference, baseUrl }: ApiHelpModel, page: PageCo
           <p>
             {version === "v2" ? (
               <>
-                As a machine reads it: <a href="/api/v2/openapi.json">openapi.json</a>.
+                OpenAPI description: <a href="/api/v2/openapi.json">openapi.json</a>.
               </>
             ) : (
               <>
                 API v2 is described at <a href={pageHref(page, "/help/api")}>/help/api</a>.
               </>
             )}{" "}
-            Tokens are made at <a href="/users/token">/users/token</a> and sent as <code>Authorization: Bearer …</code>,
-            or as <code>X-User-Token</code> with <code>X-User-Email</code>.
+            Create tokens at <a href="/users/token">/users/token</a>. Send a token as{" "}
+            <code>Authorization: Bearer …</code>, or as <code>X-User-Token</code> with <code>X-User-Email</code>.
             {version === "v2" && (
               <>
                 {" "}
-                Older clients find API v1 at <a href={pageHref(page, "/api")}>/api</a>.
+                Older clients use API v1, described at <a href={pageHref(page, "/api")}>/api</a>.
               </>
             )}
           </p>
@@ -93,15 +93,15 @@ function Scopes() {
   return (
     <section class="card" aria-labelledby="scopes">
       <h2 class="section-heading" id="scopes">
-        What a token may do
+        Permissions of a token
       </h2>
       <p>
-        <code>create</code> makes pushes, <code>read</code> lists your pushes and their audit, <code>expire</code> ends
-        them. Opening a push and its preview need no scope. A token may also have an end and the networks it works from.
-        403 says which scope is missing; a token that is unknown, revoked, expired or used from elsewhere is answered
-        401.
+        The scope <code>create</code> creates pushes, <code>read</code> lists your pushes and reads their audit trails,
+        and <code>expire</code> deletes them. Retrieving a push and its preview needs no scope. A token can also have an
+        expiry date and be limited to networks. The answer is 403 and names the scope if it is missing, and 401 if the
+        token is unknown, revoked, expired or used from another network.
       </p>
-      <p>Scanners that look for secrets know a token by this expression:</p>
+      <p>Secret scanners can recognize a token with this regular expression:</p>
       <pre class="api-code">
         <code>{tokenPattern}</code>
       </pre>
@@ -119,13 +119,13 @@ function Example({ version, baseUrl }: Pick<ApiHelpModel, "version" | "baseUrl">
   return (
     <section class="card" aria-labelledby="example">
       <h2 class="section-heading" id="example">
-        A first push
+        Example
       </h2>
       <pre class="api-code">
         <code>{lines.join("\n")}</code>
       </pre>
       <p>
-        Hand out the answer’s <code>html_url</code>.
+        Send the <code>html_url</code> of the answer to the recipient.
       </p>
     </section>
   );

@@ -35,7 +35,7 @@ const formats = {
 export async function downloadAudit(page: SignedInRequest): Promise<FastifyReply> {
   const { urlToken } = page;
   const format = page.query("format");
-  if (format !== "csv" && format !== "json") throw new AppError("invalid_request", "The format is csv or json.");
+  if (format !== "csv" && format !== "json") throw new AppError("invalid_request", "The format must be csv or json.");
   const trail = urlToken === undefined ? undefined : await page.services.pushes.wholeTrail(urlToken, page.actor);
   if (trail === undefined) return renderGone(page);
   const { type, write } = formats[format];

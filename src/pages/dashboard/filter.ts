@@ -15,7 +15,7 @@ export const states: readonly PushSearch["state"][] = ["all", "active", "expired
  */
 export function searchOf(page: PageRequest): PushSearch {
   const text = (page.query("q") ?? "").trim();
-  if (text.length > searchTextMax) throw new AppError("invalid_request", "The text to search for is too long.");
+  if (text.length > searchTextMax) throw new AppError("invalid_request", "The search text is too long.");
   const kind = page.query("kind");
   return {
     text,

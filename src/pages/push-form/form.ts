@@ -63,7 +63,7 @@ export type SentFields = Readonly<Record<string, unknown>>;
  */
 export function pushFieldsOf({ push }: FormFields): SentFields {
   if (push === undefined || typeof push === "string" || Array.isArray(push)) {
-    throw new AppError("invalid_request", "The form has no push.");
+    throw new AppError("invalid_request", "The form contains no push.");
   }
   return Object.fromEntries(
     Object.entries(push).map(([name, value]) => [

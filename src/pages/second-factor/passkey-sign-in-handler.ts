@@ -36,5 +36,5 @@ async function signIn(request: FastifyRequest, reply: FastifyReply, deps: PageDe
 }
 
 function refuseWithoutLogins({ config }: PageDeps): void {
-  if (config.accounts.loginsDisabled) throw new AppError("forbidden", "Nobody can sign in here.");
+  if (config.accounts.loginsDisabled) throw new AppError("forbidden", "Sign-in is turned off on this server.");
 }
