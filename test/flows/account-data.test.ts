@@ -184,7 +184,7 @@ test("who has no password needs to have signed in lately to move or delete the a
   world.clock.advance(10 * minuteMs + 1);
   const late = await move();
   expect(late.status).toBe(422);
-  expect(late.body).toContain("you must have signed in within the last ten minutes");
+  expect(late.body).toContain("requires that you signed in within the last ten minutes");
   expect((await person.post("/users/edit/delete")).status).toBe(422);
   expect((await person.post("/users/edit/password", { password: "marble-otter-lantern" })).status).toBe(422);
   world.clock.advance(-minuteMs);

@@ -58,7 +58,7 @@ test("with account mails an address counts when the mailed link's button is pres
   expect((await userAt(world, moved))?.id).toBe(1);
   expect((await sink.next(ada)).recipients).toEqual([ada]);
   expect((await person.post(confirmation, { token })).status).toBe(404);
-  expect((await person.get("/users/edit")).body).not.toContain("waits for you");
+  expect((await person.get("/users/edit")).body).not.toContain("is not confirmed yet");
 });
 
 test("a taken address gets the same answer as a free one, and only its owner is told", async () => {

@@ -34,7 +34,7 @@ test("a cookie copied elsewhere is worth nothing after a change of password; the
   });
   expect(changed).toMatchObject({ status: 303, location: "/users/edit?done=password" });
   expect(await statusWithCookie(world, other.cookie())).toBe(303);
-  expect((await person.get("/users/edit?done=password")).body).toContain("Your password is changed.");
+  expect((await person.get("/users/edit?done=password")).body).toContain("Your password has been changed.");
 });
 
 test("a cookie is worth nothing once its session is revoked, or all others are", async () => {
@@ -70,7 +70,7 @@ test("the list says where from, with what and since when, and which is this one;
   expect(body).toContain("Firefox on Linux");
   expect(body).toContain("Safari on iOS");
   expect(body).toContain("198.51.100.9");
-  expect(body.match(/This one/g)).toHaveLength(1);
+  expect(body.match(/This session/g)).toHaveLength(1);
   for (const cookie of [person.cookie(), phone.cookie()]) {
     const token = cookie.split("=")[1] ?? "";
     expect(token).toHaveLength(43);

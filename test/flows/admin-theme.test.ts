@@ -155,7 +155,7 @@ describe("the instance's own style sheet", () => {
     ],
     ["an import", '@import "//evil.example/x.css";', "Line 1, column 1: @import is not allowed here."],
     ["a font", "a{}\n  @font-face { src: local(a) }", "Line 2, column 3: @font-face is not allowed here."],
-    ["markup", "</style><script>alert(1)</script>", "this is not CSS that can be read."],
+    ["markup", "</style><script>alert(1)</script>", "this is not valid CSS."],
     ["too much", "a { color: red }".repeat(5_000), "The style sheet is longer than 64 kB."],
   ])("with %s is refused, the place is said, and what was typed is kept", async (_what, style, sentence) => {
     const { world, root } = await open();
