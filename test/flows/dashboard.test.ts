@@ -189,9 +189,7 @@ test("the trail tells who opened a push from where, and why it ended", async () 
     expect(body).toContain(text);
   }
   expect(body).not.toContain("inbox");
-  expect((await get(`/p/${urlToken}/audit?page=2`, later)).body).toContain(
-    "There are no entries on this page.",
-  );
+  expect((await get(`/p/${urlToken}/audit?page=2`, later)).body).toContain("There are no entries on this page.");
   expect((await get(`/p/${urlToken}/audit?page=0`, later)).statusCode).toBe(400);
 });
 
