@@ -140,6 +140,11 @@ export class Table<C extends Columns> {
     return sql<Parameters, EncodedRow<C>>(`SELECT ${this.selectList} FROM ${this.name} ${rest}`);
   }
 
+  /** A select list for joins and computed columns. Its rows are decoded like those of `selectList`. */
+  selectExpressions(expressions: Readonly<Record<keyof C, string>>): string {
+    return this.keys.map((key) => `${expressions[key]} AS ${key}`).join(", ");
+  }
+
   /** Its parameters are the `values` of that many rows, one row after the other. */
   insert(rest = "", rows = 1): Statement<Value[], never> {
     return sql<Value[]>(`${this.insertText(rows)} ${rest}`);

@@ -26,20 +26,23 @@ export interface AdminEntry {
   readonly address: string;
 }
 
-export type AdminAction =
-  | "made_admin"
-  | "removed_admin"
-  | "disabled"
-  | "enabled"
-  | "reset_factors"
-  | "deleted_user"
-  | "created_user"
-  | "set_password"
-  | "ended_push"
-  | "retried_mail"
-  | "discarded_mail"
-  | "changed_branding"
-  | "restored_backup";
+export const adminActions = [
+  "made_admin",
+  "removed_admin",
+  "disabled",
+  "enabled",
+  "reset_factors",
+  "deleted_user",
+  "created_user",
+  "set_password",
+  "ended_push",
+  "retried_mail",
+  "discarded_mail",
+  "changed_branding",
+  "restored_backup",
+] as const;
+
+export type AdminAction = (typeof adminActions)[number];
 
 /** `user`: as it was before. "last_admin": nobody would be left who can administer; nothing was changed. */
 export type Change = { readonly outcome: "done" | "last_admin"; readonly user: User } | { readonly outcome: "unknown" };

@@ -86,7 +86,12 @@ export function createUserAdoption(deps: { readonly db: Database; readonly keyri
   async function putTotp(tx: Transaction, userId: number, totp: AdoptedUser["totp"]): Promise<void> {
     if (totp === null) return;
     const sealed = keyring.seal(totpContext(userId), totp.secret);
-    await store.insertTotp(tx, userId, sealed, totp.lastStep, clock.now());
+    await store.insertTotp(tx, {
+      userId,
+      secretSealed: sealed,
+      lastStep: totp.lastStep,
+      confirmedAt: clock.now(),
+    });
     await putCodes(tx, userId, totp);
   }
 
@@ -104,7 +109,7 @@ export function createUserAdoption(deps: { readonly db: Database; readonly keyri
     switch (part) {
       case "factor":
         // Never one without the other: a password that was set here, or a factor, is its owner's own.
-        if (current.hasPassword || current.factors > 0) return "superseded";
+        if (current.hasPassword || current.totpSealed !== null || current.passkeys > 0) return "superseded";
         await store.setFirstPassword(tx, userId, user.passwordHash);
         await putTotp(tx, userId, user.totp);
         return "filled";

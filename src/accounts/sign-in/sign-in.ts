@@ -60,7 +60,7 @@ export function createSignIn(deps: Deps) {
       // Within the write that starts the session: a password that was changed meanwhile lets nobody in any more.
       const provided = (tx: Transaction) =>
         upgraded === undefined
-          ? passwords.stands(tx, user.id, passwordHash)
+          ? passwords.isCurrent(tx, user.id, passwordHash)
           : passwords.rehash(tx, user.id, passwordHash, upgraded, now);
       const sessionToken = await startSession(user, client, now, provided);
       return sessionToken === undefined ? undefined : { user, sessionToken, waitsForFactor: user.hasSecondFactor };

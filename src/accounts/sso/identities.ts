@@ -44,7 +44,7 @@ interface Deps {
   readonly provider: Provider | undefined;
   readonly steps: SignOnSteps;
   readonly identities: IdentityStore;
-  readonly passwords: Pick<PasswordStore, "findPassword" | "stands">;
+  readonly passwords: Pick<PasswordStore, "findPassword" | "isCurrent">;
   readonly check: PasswordCheck;
   readonly startSession: SessionStarts["start"];
 }
@@ -84,7 +84,7 @@ export function createIdentities(deps: Deps) {
       if (by === "password" && !(await check(given, clock.now()))) return { is: "wrong_password" };
       // Asked once more inside the write: a password that was changed meanwhile proves nothing.
       const proven: Guard = async (tx) =>
-        by === "consent" || (await passwords.stands(tx, user.id, account.passwordHash));
+        by === "consent" || (await passwords.isCurrent(tx, user.id, account.passwordHash));
       const request = { stepToken, step, user, client, proven };
       return session?.user.id === user.id ? linkInSession(request, deps) : signInAndLink(request, deps);
     },

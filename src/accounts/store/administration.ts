@@ -1,9 +1,11 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
+import { integer, nullable, type StoredRowOf, Table } from "../../database/table.ts";
 import type { User } from "../account.ts";
 import type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from "../admin/administration.ts";
 import { endSessions } from "./sessions.ts";
-import { toUser, type UserRow, userColumns } from "./users.ts";
+import { adminEntries, deletedUsers, users } from "./tables.ts";
+import { toUser, type UserRow, userById, userColumns } from "./users.ts";
 
 export interface NewEntry {
   readonly by: Administrator;
@@ -12,21 +14,24 @@ export interface NewEntry {
   readonly now: number;
 }
 
-type SummaryRow = UserRow & { last_signed_in_at: number | null; tokens_in_use: number };
-
-/** Kept for administrators to read; the oldest go first. */
+/** The oldest entries beyond this number are removed. */
 const entriesMax = 10_000;
 
+const summary = new Table("users", { lastSignedInAt: nullable(integer), tokensInUse: integer });
+const summaryColumns = summary.selectExpressions({
+  lastSignedInAt: "last_signed_in_at",
+  tokensInUse: `(SELECT count(*) FROM api_tokens WHERE api_tokens.user_id = users.id AND revoked_at IS NULL
+     AND (expires_at IS NULL OR expires_at > ?))`,
+});
 const searchBy = (contains: string) =>
-  `SELECT ${userColumns}, last_signed_in_at,
-     (SELECT count(*) FROM api_tokens WHERE api_tokens.user_id = users.id AND revoked_at IS NULL
-        AND (expires_at IS NULL OR expires_at > ?)) AS tokens_in_use
-   FROM users WHERE ${contains} > 0 ORDER BY users.id DESC LIMIT ? OFFSET ?`;
-const searchUsers = sql<[now: number, text: string, limit: number, offset: number], SummaryRow>({
+  `SELECT ${userColumns}, ${summaryColumns} FROM users WHERE ${contains} > 0 ORDER BY users.id DESC LIMIT ? OFFSET ?`;
+const searchUsers = sql<
+  [now: number, text: string, limit: number, offset: number],
+  UserRow & StoredRowOf<typeof summary>
+>({
   sqlite: searchBy("instr(email, ?)"),
   postgres: searchBy("strpos(email, ?)"),
 });
-const byId = sql<[userId: number], UserRow>(`SELECT ${userColumns} FROM users WHERE id = ?`);
 const otherAdmins = sql<[userId: number], { count: number }>(
   "SELECT count(*) AS count FROM users WHERE admin = 1 AND disabled_at IS NULL AND id <> ?",
 );
@@ -37,40 +42,34 @@ const setDisabled = sql<[disabledAt: number | null, now: number, userId: number]
   "UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ?",
 );
 const removeUser = sql<[userId: number]>("DELETE FROM users WHERE id = ?");
-const depart = sql<[userId: number, now: number]>("INSERT INTO deleted_users (user_id, deleted_at) VALUES (?, ?)");
-const insertEntry = sql<
-  [now: number, adminId: number | null, adminEmail: string, action: string, subject: string, address: string]
->(
-  "INSERT INTO admin_audit_entries (created_at, admin_id, admin_email, action, subject, address) VALUES (?, ?, ?, ?, ?, ?)",
-);
+const markDeleted = deletedUsers.insert();
+const insertEntry = adminEntries.insert();
 const trimEntries = sql<[keptMax: number]>(
   "DELETE FROM admin_audit_entries WHERE id <= (SELECT max(id) FROM admin_audit_entries) - ?",
 );
-const entriesFrom = sql<[limit: number, offset: number], AdminEntry>(
-  `SELECT created_at AS createdAt, admin_id AS adminId, admin_email AS adminEmail, action, subject, address
-   FROM admin_audit_entries ORDER BY id DESC LIMIT ? OFFSET ?`,
-);
+const entryPage = adminEntries.select<[limit: number, offset: number]>("ORDER BY id DESC LIMIT ? OFFSET ?");
 
 async function recordAction(tx: Transaction, { by, action, subject, now }: NewEntry): Promise<void> {
-  await tx.run(insertEntry, now, by.userId, by.email, action, subject, by.address);
+  const { userId: adminId, email: adminEmail, address } = by;
+  await tx.run(insertEntry, ...adminEntries.values({ createdAt: now, adminId, adminEmail, action, subject, address }));
   await tx.run(trimEntries, entriesMax);
 }
 
 export type AdministrationStore = ReturnType<typeof createAdministrationStore>;
 
 export function createAdministrationStore(db: Database) {
-  /** The guard is here, inside the write: of two administrators who remove each other at once, one stays. */
+  /** The check runs inside the write: if two administrators remove each other at once, one of them stays. */
   function changeUser(
     userId: number,
     losesAnAdmin: boolean,
     apply: (tx: Transaction, user: User) => Promise<void>,
   ): Promise<Change> {
     return db.writeSerialized("accounts", async (tx) => {
-      const row = await tx.one(byId, userId);
+      const row = await tx.one(userById, userId);
       if (row === undefined) return { outcome: "unknown" };
       const user = toUser(row);
-      const counts = user.admin && user.disabledAt === null;
-      if (losesAnAdmin && counts && ((await tx.one(otherAdmins, userId))?.count ?? 0) === 0) {
+      const isActiveAdmin = user.admin && user.disabledAt === null;
+      if (losesAnAdmin && isActiveAdmin && ((await tx.one(otherAdmins, userId))?.count ?? 0) === 0) {
         return { outcome: "last_admin", user };
       }
       await apply(tx, user);
@@ -79,7 +78,7 @@ export function createAdministrationStore(db: Database) {
   }
 
   return {
-    /** Newest first; `text`: a part of the e-mail, "" for all. `now`: which tokens are in use. */
+    /** Newest first. @param asked `text`: a part of the email address, "" for all; `now`: which tokens are in use. */
     async searchUsers({
       text,
       now,
@@ -94,17 +93,19 @@ export function createAdministrationStore(db: Database) {
       const rows = await db.read.all(searchUsers, now, text, limit, offset);
       return rows.map((row) => ({
         user: toUser(row),
-        lastSignedInAt: row.last_signed_in_at,
-        tokensInUse: row.tokens_in_use,
+        lastSignedInAt: row.lastSignedInAt,
+        tokensInUse: row.tokensInUse,
       }));
     },
+
     setAdmin: (userId: number, admin: boolean, entry: NewEntry): Promise<Change> =>
       changeUser(userId, !admin, async (tx, user) => {
-        // Asked for twice, it happened once: the trail tells of changes.
+        // Only actual changes are recorded.
         if (user.admin === admin) return;
-        await tx.run(setAdmin, admin ? 1 : 0, entry.now, userId);
+        await tx.run(setAdmin, users.column("admin").encode(admin), entry.now, userId);
         await recordAction(tx, entry);
       }),
+
     setDisabled: (userId: number, disabled: boolean, entry: NewEntry): Promise<Change> =>
       changeUser(userId, disabled, async (tx, user) => {
         if ((user.disabledAt !== null) === disabled) return;
@@ -112,18 +113,21 @@ export function createAdministrationStore(db: Database) {
         if (disabled) await endSessions(tx, userId, null);
         await recordAction(tx, entry);
       }),
-    /** The account with everything that belongs to it in this room. */
+
+    /** Deletes the account and everything in this room that belongs to it. */
     deleteUser: (userId: number, now: number, entry: NewEntry | null): Promise<Change> =>
       changeUser(userId, true, async (tx) => {
-        // Read by the room of pushes, whose rows know their owner by this number.
-        await tx.run(depart, userId, now);
-        // Everything else in this room goes with the row (ON DELETE CASCADE).
+        // Pushes only know their owner's id: the job that removes them reads it here.
+        await tx.run(markDeleted, ...deletedUsers.values({ userId, deletedAt: now }));
+        // All other rows of the account are deleted with this one (ON DELETE CASCADE).
         await tx.run(removeUser, userId);
         if (entry !== null) await recordAction(tx, entry);
       }),
-    /** Together with the change that it tells of. */
+
+    /** Part of the transaction of the change that is recorded. */
     recordAction,
-    listEntries: (limit: number, offset: number): Promise<readonly AdminEntry[]> =>
-      db.read.all(entriesFrom, limit, offset),
+
+    listEntries: async (limit: number, offset: number): Promise<readonly AdminEntry[]> =>
+      (await db.read.all(entryPage, limit, offset)).map((row) => adminEntries.decode(row)),
   };
 }

@@ -1,6 +1,7 @@
 import type { Database, SealedColumn, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { FactorFailures } from "../factors/factor-codes.ts";
+import { backupCodes, importedCodeKeys, totpFactors } from "./tables.ts";
 
 interface FactorSummary {
   readonly appAddedAt: number | null;
@@ -42,12 +43,9 @@ const completeSession = sql<[sessionId: number, userId: number], { id: number }>
   "SELECT id FROM sessions WHERE id = ? AND user_id = ? AND waits_for_factor = 0",
 );
 
-const totpSecret = sql<[userId: number], { secretSealed: Buffer }>(
-  "SELECT secret_sealed AS secretSealed FROM totp_factors WHERE user_id = ?",
-);
-const putTotpSecret = sql<[userId: number, secretSealed: Buffer, step: number, confirmedAt: number]>(
-  `INSERT INTO totp_factors (user_id, secret_sealed, last_step, confirmed_at) VALUES (?, ?, ?, ?)
-   ON CONFLICT (user_id) DO UPDATE SET
+const totpSecret = totpFactors.pick("secretSealed").select<[userId: number]>("WHERE user_id = ?");
+const putTotpSecret = totpFactors.insert(
+  `ON CONFLICT (user_id) DO UPDATE SET
      secret_sealed = excluded.secret_sealed, last_step = excluded.last_step, confirmed_at = excluded.confirmed_at`,
 );
 const claimStep = sql<[step: number, userId: number, step: number]>(
@@ -61,12 +59,10 @@ const claimCode = sql<[usedAt: number, userId: number, digest: Buffer]>(
 const anyCode = sql<[userId: number], { userId: number }>(
   "SELECT user_id AS userId FROM backup_codes WHERE user_id = ? LIMIT 1",
 );
-const importedCodeKey = sql<[userId: number], { keySealed: Buffer }>(
-  "SELECT key_sealed AS keySealed FROM imported_backup_code_keys WHERE user_id = ?",
-);
+const importedCodeKey = importedCodeKeys.pick("keySealed").select<[userId: number]>("WHERE user_id = ?");
 const removeImportedCodeKey = sql<[userId: number]>("DELETE FROM imported_backup_code_keys WHERE user_id = ?");
 const removeCodes = sql<[userId: number]>("DELETE FROM backup_codes WHERE user_id = ?");
-const insertCode = sql<[userId: number, digest: Buffer]>("INSERT INTO backup_codes (user_id, digest) VALUES (?, ?)");
+const insertCode = backupCodes.insert();
 
 const failuresOf = sql<[userId: number], FactorFailures>(
   "SELECT factor_failures AS count, factor_failures_since AS since FROM users WHERE id = ?",
@@ -95,7 +91,7 @@ export function createFactorStore(db: Pick<Database, "read">) {
 
     /** Replaces an existing secret. @param step of the code that confirmed it. */
     async putTotp(tx: Transaction, userId: number, secretSealed: Buffer, step: number, now: number): Promise<void> {
-      await tx.run(putTotpSecret, userId, secretSealed, step, now);
+      await tx.run(putTotpSecret, ...totpFactors.values({ userId, secretSealed, lastStep: step, confirmedAt: now }));
     },
 
     /** @returns false: a code of this step or of a later one has been used. */
@@ -117,7 +113,7 @@ export function createFactorStore(db: Pick<Database, "read">) {
     async replaceBackupCodes(tx: Transaction, userId: number, digests: readonly Buffer[]): Promise<void> {
       await tx.run(removeCodes, userId);
       await tx.run(removeImportedCodeKey, userId);
-      for (const digest of digests) await tx.run(insertCode, userId, digest);
+      for (const digest of digests) await tx.run(insertCode, ...backupCodes.values({ userId, digest }));
     },
 
     readFailures: async (tx: Transaction, userId: number): Promise<FactorFailures> =>

@@ -1,15 +1,16 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
-import { nextId, toUser, type UserRow, userColumns } from "./users.ts";
+import { identities } from "./tables.ts";
+import { hasAnyUser, insertUserIn, toUser, type UserRow, userById, userColumns } from "./users.ts";
 
-/** Who a provider says somebody is: the two together are never given to another person. */
+/** Identifies a person at a provider. The pair is never assigned to another person. */
 export interface IdentityKey {
   readonly issuer: string;
   readonly subject: string;
 }
 
-/** One that is linked to an account. */
+/** An identity that is linked to an account. */
 export interface Identity extends IdentityKey {
   /** Milliseconds since the epoch. */
   readonly linkedAt: number;
@@ -18,7 +19,7 @@ export interface Identity extends IdentityKey {
 export interface NewLink extends IdentityKey {
   readonly userId: number;
   readonly now: number;
-  /** Whoever asks has shown a second factor, or has a complete session; false: only an account without one takes it. */
+  /** The user has shown a second factor or has a complete session. false: refused for an account with a second factor. */
   readonly factorShown: boolean;
   readonly perUserMax: number;
 }
@@ -26,31 +27,18 @@ export interface NewLink extends IdentityKey {
 const userByIdentity = sql<[issuer: string, subject: string], UserRow>(
   `SELECT ${userColumns} FROM identities JOIN users ON users.id = identities.user_id WHERE issuer = ? AND subject = ?`,
 );
-const identitiesOf = sql<[userId: number], Identity>(
-  `SELECT issuer, subject, created_at AS linkedAt FROM identities WHERE user_id = ?
-   ORDER BY created_at DESC, issuer, subject`,
-);
-const ownerOf = sql<[issuer: string, subject: string], { userId: number }>(
-  "SELECT user_id AS userId FROM identities WHERE issuer = ? AND subject = ?",
-);
+const identitiesOf = identities
+  .pick("issuer", "subject", "createdAt")
+  .select<[userId: number]>("WHERE user_id = ? ORDER BY created_at DESC, issuer, subject");
+const ownerOf = identities.pick("userId").select<[issuer: string, subject: string]>("WHERE issuer = ? AND subject = ?");
 const countOf = sql<[userId: number], { identities: number }>(
   "SELECT count(*) AS identities FROM identities WHERE user_id = ?",
 );
-const insertIdentity = sql<[issuer: string, subject: string, userId: number, createdAt: number]>(
-  "INSERT INTO identities (issuer, subject, user_id, created_at) VALUES (?, ?, ?, ?)",
-);
+const insertIdentity = identities.insert();
 const removeIdentities = sql<[userId: number]>(
   `DELETE FROM identities WHERE user_id = ?
      AND EXISTS (SELECT 1 FROM users WHERE users.id = identities.user_id AND password_hash <> '')`,
 );
-const anybody = sql<[], { id: number }>("SELECT id FROM users LIMIT 1");
-const userByEmail = sql<[email: string], { id: number }>("SELECT id FROM users WHERE email = ?");
-const userById = sql<[userId: number], UserRow>(`SELECT ${userColumns} FROM users WHERE id = ?`);
-const insertUser = sql<[id: number, email: string, createdAt: number, updatedAt: number, confirmedAt: number]>(
-  `INSERT INTO users (id, email, password_hash, admin, created_at, updated_at, confirmed_at)
-   VALUES (?, ?, '', 0, ?, ?, ?)`,
-);
-
 export type IdentityStore = ReturnType<typeof createIdentityStore>;
 
 export function createIdentityStore(db: Database) {
@@ -59,9 +47,14 @@ export function createIdentityStore(db: Database) {
       const row = await db.read.one(userByIdentity, issuer, subject);
       return row === undefined ? undefined : toUser(row);
     },
-    /** The newest first. */
-    listIdentities: (userId: number): Promise<readonly Identity[]> => db.read.all(identitiesOf, userId),
-    /** A confirmed account without a password, and its identity. Never the first account of a server. */
+    /** Newest first. */
+    listIdentities: async (userId: number): Promise<readonly Identity[]> =>
+      (await db.read.all(identitiesOf, userId)).map(({ issuer, subject, createdAt }) => ({
+        issuer,
+        subject,
+        linkedAt: createdAt,
+      })),
+    /** Creates a confirmed account without a password, and its identity. Never the first account of a server. */
     insertUserWithIdentity: ({
       issuer,
       subject,
@@ -73,15 +66,17 @@ export function createIdentityStore(db: Database) {
       db.writeSerialized("accounts", async (tx) => {
         if ((await tx.one(ownerOf, issuer, subject)) !== undefined) return "identity_taken";
         const user = await insertConfirmed(tx, email, now);
-        if (typeof user === "object") await tx.run(insertIdentity, issuer, subject, user.id, now);
+        if (typeof user === "object") {
+          await tx.run(insertIdentity, ...identities.values({ issuer, subject, userId: user.id, createdAt: now }));
+        }
         return user;
       }),
-    /** In a transaction of the accounts' turn. "taken": it is another account's. */
+    /** Requires the accounts lock. "taken": it is linked to another account. */
     linkIdentity,
-    /** In a transaction of the accounts' turn: still this user's. */
+    /** Whether the identity is still linked to this user. */
     isIdentityOf: async (tx: Transaction, { issuer, subject }: IdentityKey, userId: number): Promise<boolean> =>
       (await tx.one(ownerOf, issuer, subject))?.userId === userId,
-    /** All of them. false: nothing was linked, or there is no password to sign in by instead. */
+    /** Removes all identities of the user. @returns false: there was none, or the account has no password to sign in with. */
     deleteIdentities: async (tx: Transaction, userId: number): Promise<boolean> =>
       (await tx.run(removeIdentities, userId)) > 0,
   };
@@ -95,7 +90,7 @@ async function linkIdentity(tx: Transaction, link: NewLink): Promise<"linked" | 
   const owner = await tx.one(ownerOf, issuer, subject);
   if (owner !== undefined) return owner.userId === userId ? "linked_before" : "taken";
   if (((await tx.one(countOf, userId))?.identities ?? 0) >= perUserMax) return "refused";
-  await tx.run(insertIdentity, issuer, subject, userId, now);
+  await tx.run(insertIdentity, ...identities.values({ issuer, subject, userId, createdAt: now }));
   return "linked";
 }
 
@@ -104,12 +99,8 @@ async function insertConfirmed(
   email: string,
   now: number,
 ): Promise<User | "email_taken" | "no_users_yet"> {
-  // The first account has to be an administrator's, made against the boot code: with another one there first, none could be.
-  if ((await tx.one(anybody)) === undefined) return "no_users_yet";
-  if ((await tx.one(userByEmail, email)) !== undefined) return "email_taken";
-  const id = await nextId(tx, "users");
-  await tx.run(insertUser, id, email, now, now, now);
-  const row = await tx.one(userById, id);
-  if (row === undefined) throw new Error("The user was not stored.");
-  return toUser(row);
+  // The first account has to be an administrator's, created with the boot code. Any other one would make that impossible.
+  if (!(await hasAnyUser(tx))) return "no_users_yet";
+  const user = { email, passwordHash: "", admin: false, confirmed: true, language: null, now };
+  return (await insertUserIn(tx, user)) ?? "email_taken";
 }

@@ -1,5 +1,6 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
+import { knownClients } from "./tables.ts";
 import { allBeyond } from "./users.ts";
 
 const seeAgain = sql<[now: number, userId: number, digest: Buffer]>(
@@ -12,9 +13,7 @@ const dropOldest = sql<[userId: number, sameUserId: number, keptMax: number]>(
   `DELETE FROM known_clients WHERE user_id = ? AND digest IN
      (SELECT digest FROM known_clients WHERE user_id = ? ORDER BY seen_at DESC, digest ${allBeyond})`,
 );
-const insertClient = sql<[userId: number, digest: Buffer, now: number]>(
-  "INSERT INTO known_clients (user_id, digest, seen_at) VALUES (?, ?, ?)",
-);
+const insertClient = knownClients.insert();
 const findClient = sql<[userId: number, digest: Buffer], { one: number }>(
   "SELECT 1 AS one FROM known_clients WHERE user_id = ? AND digest = ?",
 );
@@ -24,8 +23,8 @@ export type KnownClientStore = ReturnType<typeof createKnownClientStore>;
 export function createKnownClientStore({ read }: Database) {
   return {
     /**
-     * For a transaction of the accounts' turn. Keeps the `perUserMax` places seen last.
-     * @returns whether it was known before; "first": no place was.
+     * Requires the accounts lock. Keeps the `perUserMax` clients seen last.
+     * @returns whether the client was known before; "first": the account had no client yet.
      */
     async noteClient(
       tx: Transaction,
@@ -36,12 +35,12 @@ export function createKnownClientStore({ read }: Database) {
     ): Promise<"known" | "new" | "first"> {
       if ((await tx.run(seeAgain, now, userId, digest)) === 1) return "known";
       const first = (await tx.one(anyClient, userId)) === undefined;
-      // Before the new one comes, so that it stays whatever the clock did since the others were seen.
+      // Before the new client is inserted: it must stay even if the clock was set back since the others were seen.
       await tx.run(dropOldest, userId, userId, perUserMax - 1);
-      await tx.run(insertClient, userId, digest, now);
+      await tx.run(insertClient, ...knownClients.values({ userId, digest, seenAt: now }));
       return first ? "first" : "new";
     },
-    hasClient: async (userId: number, digest: Buffer): Promise<boolean> =>
-      (await read.one(findClient, userId, digest)) !== undefined,
+
+    hasClient: async (userId: number, digest: Buffer) => (await read.one(findClient, userId, digest)) !== undefined,
   };
 }

@@ -6,12 +6,12 @@ import { toUser, type UserRow, userColumns } from "./users.ts";
 
 export interface PasswordChange {
   readonly userId: number;
-  /** The hash that the current password was verified against: another one by now, and nothing changes. null: any. */
+  /** The hash that the current password was verified against: if it has changed since, nothing is written. null: any. */
   readonly from: string | null;
   readonly to: string;
-  /** The session that stays; null: none does. */
+  /** The session that does not end; null: all end. */
   readonly keptSessionId: number | null;
-  /** The kept session had to be complete and begun after this; null: it does not matter. */
+  /** The kept session must be complete and have begun after this; null: not checked. */
   readonly freshSince: number | null;
   readonly now: number;
   /** Runs in the same transaction, before anything is written; false: nothing changes. */
@@ -20,8 +20,8 @@ export interface PasswordChange {
   readonly onChanged: (tx: Transaction, user: User) => Promise<void>;
 }
 
-const byId = sql<[userId: number], UserRow & { password_hash: string }>(
-  `SELECT ${userColumns}, password_hash FROM users WHERE id = ?`,
+const byId = sql<[userId: number], UserRow & { passwordHash: string }>(
+  `SELECT ${userColumns}, password_hash AS passwordHash FROM users WHERE id = ?`,
 );
 const freshSession = sql<[sessionId: number | null, userId: number, since: number], { one: number }>(
   "SELECT 1 AS one FROM sessions WHERE id = ? AND user_id = ? AND waits_for_factor = 0 AND created_at > ?",
@@ -32,17 +32,17 @@ const setPassword = sql<[hash: string, now: number, userId: number]>(
 const setPasswordFrom = sql<[hash: string, now: number, userId: number, from: string]>(
   "UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ? AND password_hash = ?",
 );
-const voidLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
+const removeLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
 
 async function change(tx: Transaction, wanted: PasswordChange): Promise<boolean> {
   const { userId, from, to, keptSessionId, freshSince, now, provided, onChanged } = wanted;
   const row = await tx.one(byId, userId);
-  if (row === undefined || (from !== null && row.password_hash !== from)) return false;
+  if (row === undefined || (from !== null && row.passwordHash !== from)) return false;
   const fresh = freshSince === null || (await tx.one(freshSession, keptSessionId, userId, freshSince)) !== undefined;
   if (!fresh) return false;
   if (provided !== undefined && !(await provided(tx))) return false;
   await tx.run(setPassword, to, now, userId);
-  await tx.run(voidLinks, userId);
+  await tx.run(removeLinks, userId);
   await endSessions(tx, userId, keptSessionId);
   await onChanged(tx, toUser(row));
   return true;
@@ -52,18 +52,18 @@ export type PasswordStore = ReturnType<typeof createPasswordStore>;
 
 export function createPasswordStore(db: Database) {
   return {
-    /** `passwordHash` "": there is no password. */
+    /** `passwordHash` "": the account has no password. */
     async findPassword(userId: number): Promise<{ user: User; passwordHash: string } | undefined> {
       const row = await db.read.one(byId, userId);
-      return row === undefined ? undefined : { user: toUser(row), passwordHash: row.password_hash };
+      return row === undefined ? undefined : { user: toUser(row), passwordHash: row.passwordHash };
     },
-    /** Ends the other sessions and voids every mailed link. false: a guard did not hold. */
+    /** Ends the other sessions and removes all mailed links. @returns false: a condition was not met. */
     changePassword: (wanted: PasswordChange): Promise<boolean> =>
       db.writeSerialized("accounts", (tx) => change(tx, wanted)),
-    /** In a transaction of the accounts' turn: whether this is the hash that stands. */
-    stands: async (tx: Transaction, userId: number, passwordHash: string): Promise<boolean> =>
-      (await tx.one(byId, userId))?.password_hash === passwordHash,
-    /** The same password under another hash. false: another hash stands by now. */
+    /** Requires the accounts lock. Whether this is still the account's hash. */
+    isCurrent: async (tx: Transaction, userId: number, passwordHash: string): Promise<boolean> =>
+      (await tx.one(byId, userId))?.passwordHash === passwordHash,
+    /** Requires the accounts lock. Stores another hash of the same password. @returns false: the hash has changed since. */
     rehash: async (tx: Transaction, userId: number, from: string, to: string, now: number): Promise<boolean> =>
       (await tx.run(setPasswordFrom, to, now, userId, from)) === 1,
   };

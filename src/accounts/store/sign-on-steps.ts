@@ -1,69 +1,68 @@
 import type { Database, WriteConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
+import { signOnSteps } from "./tables.ts";
 import { allBeyond } from "./users.ts";
 
 export interface NewStep {
   readonly digest: Buffer;
   readonly sealed: Buffer;
-  /** Throttle key of whoever begins it. */
+  /** Throttle key of the client that begins the step. */
   readonly client: string;
   readonly now: number;
 }
 
 export interface StepLimits {
-  /** Steps that began earlier are over. */
+  /** Steps that began earlier have expired. */
   readonly since: number;
-  /** Beyond it the client's own oldest go. */
+  /** The client's oldest steps beyond it are removed. */
   readonly perClientMax: number;
   readonly stepsMax: number;
 }
 
-const insertRow = sql<[digest: Buffer, sealed: Buffer, client: string, createdAt: number]>(
-  "INSERT INTO sign_on_steps (digest, step_sealed, client, created_at) VALUES (?, ?, ?, ?)",
-);
-const over = "SELECT digest FROM sign_on_steps WHERE created_at <= ? LIMIT ?";
-const removeOver = sql<[createdAt: number, stepsMax: number]>({
-  sqlite: `DELETE FROM sign_on_steps WHERE digest IN (${over})`,
-  // As an array, which is read once: a join could run the limited reading anew for each row.
-  postgres: `DELETE FROM sign_on_steps WHERE digest = ANY (ARRAY(${over} FOR UPDATE SKIP LOCKED))`,
+const insertRow = signOnSteps.insert();
+const expired = "SELECT digest FROM sign_on_steps WHERE created_at <= ? LIMIT ?";
+const removeExpired = sql<[createdAt: number, stepsMax: number]>({
+  sqlite: `DELETE FROM sign_on_steps WHERE digest IN (${expired})`,
+  // As an array, which is evaluated once: a join could run the limited SELECT again for each row.
+  postgres: `DELETE FROM sign_on_steps WHERE digest = ANY (ARRAY(${expired} FOR UPDATE SKIP LOCKED))`,
 });
 const dropOldestOf = sql<[client: string, keptMax: number]>(
   `DELETE FROM sign_on_steps WHERE digest IN
      (SELECT digest FROM sign_on_steps WHERE client = ? ORDER BY created_at DESC, digest ${allBeyond})`,
 );
 const countSteps = sql<[], { steps: number }>("SELECT count(*) AS steps FROM sign_on_steps");
-const stepByDigest = sql<[digest: Buffer, since: number], { sealed: Buffer }>(
-  "SELECT step_sealed AS sealed FROM sign_on_steps WHERE digest = ? AND created_at > ?",
-);
+const stepByDigest = signOnSteps
+  .pick("stepSealed")
+  .select<[digest: Buffer, since: number]>("WHERE digest = ? AND created_at > ?");
 const removeStep = sql<[digest: Buffer, since: number]>(
   "DELETE FROM sign_on_steps WHERE digest = ? AND created_at > ?",
 );
-const overAtOnceMax = 100;
+const expiredAtOnceMax = 100;
 
 export type SignOnStepStore = ReturnType<typeof createSignOnStepStore>;
 
 export function createSignOnStepStore(db: Database) {
   return {
-    /** false: there are too many, of many clients. */
+    /** @returns false: there are too many steps of all clients together. */
     insertStep: (
       { digest, sealed, client, now }: NewStep,
       { since, perClientMax, stepsMax }: StepLimits,
     ): Promise<boolean> =>
       db.writeSerialized("accounts", async (tx) => {
-        await tx.run(removeOver, since, overAtOnceMax);
+        await tx.run(removeExpired, since, expiredAtOnceMax);
         await tx.run(dropOldestOf, client, perClientMax - 1);
         if (((await tx.one(countSteps))?.steps ?? 0) >= stepsMax) return false;
-        await tx.run(insertRow, digest, sealed, client, now);
+        await tx.run(insertRow, ...signOnSteps.values({ digest, stepSealed: sealed, client, createdAt: now }));
         return true;
       }),
-    /** @returns what is sealed; undefined: no such step, or one that began before `since`. */
+    /** @returns the sealed step; undefined: there is none, or it began before `since`. */
     findStep: async (digest: Buffer, since: number): Promise<Buffer | undefined> =>
-      (await db.read.one(stepByDigest, digest, since))?.sealed,
-    /** false: it is over, or somebody else was first. */
+      (await db.read.one(stepByDigest, digest, since))?.stepSealed,
+    /** @returns false: it has expired, or another request has taken it. */
     takeStep: async (writing: WriteConnection, digest: Buffer, since: number): Promise<boolean> =>
       (await writing.run(removeStep, digest, since)) === 1,
     /** @returns how many were deleted, at most `stepsMax`. */
     deleteStepsBefore: (createdAt: number, stepsMax: number): Promise<number> =>
-      db.autocommit({ retry: "whenNotExecuted" }).run(removeOver, createdAt, stepsMax),
+      db.autocommit({ retry: "whenNotExecuted" }).run(removeExpired, createdAt, stepsMax),
   };
 }

@@ -1,132 +1,133 @@
 import type { Database, InTransaction, ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
+import { boolean, integer, nullable, type StoredRowOf, Table, text } from "../../database/table.ts";
 import type { User } from "../account.ts";
+import { users } from "./tables.ts";
 
-export interface UserRow {
-  user_id: number;
-  email: string;
-  admin: number;
-  user_created_at: number;
-  confirmed_at: number | null;
-  disabled_at: number | null;
-  language: string | null;
-  has_password: number;
-  has_second_factor: number;
-}
+/** A `User` as it is read, with two columns that are computed. */
+const userView = new Table("users", {
+  id: integer,
+  email: text,
+  admin: boolean,
+  createdAt: integer,
+  confirmedAt: nullable(integer),
+  disabledAt: nullable(integer),
+  language: nullable(text),
+  hasPassword: boolean,
+  hasSecondFactor: boolean,
+});
 
-/** Of a statement that reads from `users`. */
-export const userColumns = `users.id AS user_id, email, admin, users.created_at AS user_created_at, users.confirmed_at,
-  disabled_at, language, CASE WHEN users.password_hash <> '' THEN 1 ELSE 0 END AS has_password,
-  CASE WHEN EXISTS (SELECT 1 FROM totp_factors WHERE totp_factors.user_id = users.id)
-   OR EXISTS (SELECT 1 FROM passkeys WHERE passkeys.user_id = users.id) THEN 1 ELSE 0 END AS has_second_factor`;
+export type UserRow = StoredRowOf<typeof userView>;
 
-/** All rows but the first ones, in messages that both engines have. */
-export const allBeyond = "LIMIT 1000000000 OFFSET ?";
+/** For statements that read from `users`, alone or in a join. */
+export const userColumns = userView.selectExpressions({
+  id: "users.id",
+  email: "users.email",
+  admin: "users.admin",
+  createdAt: "users.created_at",
+  confirmedAt: "users.confirmed_at",
+  disabledAt: "users.disabled_at",
+  language: "users.language",
+  hasPassword: "CASE WHEN users.password_hash <> '' THEN 1 ELSE 0 END",
+  hasSecondFactor: `CASE WHEN EXISTS (SELECT 1 FROM totp_factors WHERE totp_factors.user_id = users.id)
+     OR EXISTS (SELECT 1 FROM passkeys WHERE passkeys.user_id = users.id) THEN 1 ELSE 0 END`,
+});
 
+export const userById = sql<[userId: number], UserRow>(`SELECT ${userColumns} FROM users WHERE id = ?`);
+export const userByEmail = sql<[email: string], UserRow>(`SELECT ${userColumns} FROM users WHERE email = ?`);
+
+/** @param row other columns that the statement has selected are left out. */
 export function toUser(row: UserRow): User {
-  return {
-    id: row.user_id,
-    email: row.email,
-    admin: row.admin === 1,
-    createdAt: row.user_created_at,
-    confirmedAt: row.confirmed_at,
-    disabledAt: row.disabled_at,
-    language: row.language,
-    hasPassword: row.has_password === 1,
-    hasSecondFactor: row.has_second_factor === 1,
-  };
+  const { id, email, admin, createdAt, confirmedAt, disabledAt, language, hasPassword, hasSecondFactor } =
+    userView.decode(row);
+  return { id, email, admin, createdAt, confirmedAt, disabledAt, language, hasPassword, hasSecondFactor };
 }
+
+/** Skips the given number of rows and takes all others. Both engines accept it. */
+export const allBeyond = "LIMIT 1000000000 OFFSET ?";
 
 export interface NewUser {
   readonly email: string;
   readonly passwordHash: string;
   readonly admin: boolean;
-  /** The e-mail is proven. */
+  /** The email address counts as confirmed. */
   readonly confirmed: boolean;
   readonly language: string | null;
   readonly now: number;
 }
 
-const insertRow = sql<
-  [
-    id: number,
-    email: string,
-    passwordHash: string,
-    admin: number,
-    createdAt: number,
-    updatedAt: number,
-    confirmedAt: number | null,
-    language: string | null,
-  ]
->(
-  `INSERT INTO users (id, email, password_hash, admin, created_at, updated_at, confirmed_at, language)
-   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-);
+const insertRow = users.insert();
 const anyUser = sql<[], { one: number }>("SELECT 1 AS one FROM users LIMIT 1");
-const byId = sql<[userId: number], UserRow>(`SELECT ${userColumns} FROM users WHERE id = ?`);
-const byEmail = sql<[email: string], UserRow & { password_hash: string }>(
-  `SELECT ${userColumns}, password_hash FROM users WHERE email = ?`,
+const credentialsByEmail = sql<[email: string], UserRow & { passwordHash: string }>(
+  `SELECT ${userColumns}, password_hash AS passwordHash FROM users WHERE email = ?`,
 );
 const everSignedIn = sql<[userId: number], { one: number }>(
   "SELECT 1 AS one FROM users WHERE id = ? AND last_signed_in_at IS NOT NULL",
 );
 
-async function findFresh(tx: Transaction, email: string): Promise<User | undefined> {
-  const row = await tx.one(byEmail, email);
+export async function findUserByEmailIn(tx: Transaction, email: string): Promise<User | undefined> {
+  const row = await tx.one(userByEmail, email);
   return row === undefined ? undefined : toUser(row);
 }
 
-async function insert(tx: Transaction, user: NewUser): Promise<User | undefined> {
+/** Requires the accounts lock. @returns undefined: the email address is taken. */
+export async function insertUserIn(tx: Transaction, user: NewUser): Promise<User | undefined> {
   const { email, passwordHash, admin, confirmed, language, now } = user;
-  if ((await findFresh(tx, email)) !== undefined) return undefined;
+  if ((await findUserByEmailIn(tx, email)) !== undefined) return undefined;
   const id = await nextId(tx, "users");
-  await tx.run(insertRow, id, email, passwordHash, admin ? 1 : 0, now, now, confirmed ? now : null, language);
-  return findFresh(tx, email);
+  const confirmedAt = confirmed ? now : null;
+  const row = { id, email, passwordHash, admin, language, createdAt: now, updatedAt: now, confirmedAt };
+  await tx.run(insertRow, ...users.values(row));
+  return findUserByEmailIn(tx, email);
 }
 
-const hasAnyUser = async (reading: ReadConnection) => (await reading.one(anyUser)) !== undefined;
+export const hasAnyUser = async (reading: ReadConnection) => (await reading.one(anyUser)) !== undefined;
 
 export type UserStore = ReturnType<typeof createUserStore>;
 
-/** What takes a transaction belongs into one of the accounts' turn, and sees what is so there; the rest reads what is durable. */
+/** Functions that take a transaction require the accounts lock; the others read committed rows. */
 export function createUserStore(db: Database) {
   return {
-    /** undefined: the e-mail is taken. @param together written with the user. */
+    /** @param together written in the same transaction. @returns undefined: the email address is taken. */
     insertUser: (user: NewUser, together?: (made: User) => InTransaction): Promise<User | undefined> =>
       db.writeSerialized("accounts", async (tx) => {
-        const made = await insert(tx, user);
+        const made = await insertUserIn(tx, user);
         if (made !== undefined) await together?.(made)(tx);
         return made;
       }),
-    insert,
-    findFresh,
-    hasSignedIn: async (tx: Transaction, userId: number): Promise<boolean> =>
-      (await tx.one(everSignedIn, userId)) !== undefined,
-    /** Whether anybody has an account, in whatever state. */
+
+    insert: insertUserIn,
+
+    findFresh: findUserByEmailIn,
+
+    hasSignedIn: async (tx: Transaction, userId: number) => (await tx.one(everSignedIn, userId)) !== undefined,
+
+    /** Whether there is any account, in whatever state. */
     hasAnyUser,
-    /** As `hasAnyUser`, of what is durable. */
-    hadAnyUser: (): Promise<boolean> => hasAnyUser(db.read),
+
+    /** As `hasAnyUser`, outside of a transaction. */
+    hadAnyUser: () => hasAnyUser(db.read),
+
     async findUser(userId: number): Promise<User | undefined> {
-      const row = await db.read.one(byId, userId);
+      const row = await db.read.one(userById, userId);
       return row === undefined ? undefined : toUser(row);
     },
+
     /** `passwordHash` "": there is no password. */
     async findUserByEmail(email: string): Promise<{ user: User; passwordHash: string } | undefined> {
-      const row = await db.read.one(byEmail, email);
-      return row === undefined ? undefined : { user: toUser(row), passwordHash: row.password_hash };
+      const row = await db.read.one(credentialsByEmail, email);
+      return row === undefined ? undefined : { user: toUser(row), passwordHash: row.passwordHash };
     },
   };
 }
-
-type Counted = "users" | "api_tokens" | "sessions" | "passkeys";
 
 const takeId = sql<[name: string], { nextId: number }>(
   `INSERT INTO id_blocks (name, next_id) VALUES (?, 2)
    ON CONFLICT (name) DO UPDATE SET next_id = id_blocks.next_id + 1 RETURNING next_id AS nextId`,
 );
 
-/** Ids of what people and operators name by hand are counted one by one; none is given twice, even when its row goes. */
-export async function nextId(tx: Transaction, name: Counted): Promise<number> {
+/** Ids that people and operators type are assigned one by one and never reused, even after their row is gone. */
+export async function nextId(tx: Transaction, name: "users" | "api_tokens" | "sessions" | "passkeys"): Promise<number> {
   const row = await tx.one(takeId, name);
   if (row === undefined) throw new Error("No id was reserved.");
   return row.nextId - 1;
@@ -138,9 +139,7 @@ const setLanguage = sql<[language: string | null, now: number, userId: number]>(
 const setDefaults = sql<[defaults: string, now: number, userId: number]>(
   "UPDATE users SET push_defaults = ?, updated_at = ? WHERE id = ?",
 );
-const readProfile = sql<[userId: number], { pushDefaults: string | null; unconfirmedEmail: string | null }>(
-  "SELECT push_defaults AS pushDefaults, unconfirmed_email AS unconfirmedEmail FROM users WHERE id = ?",
-);
+const readProfile = users.pick("pushDefaults", "unconfirmedEmail").select<[userId: number]>("WHERE id = ?");
 
 export type ProfileStore = ReturnType<typeof createProfileStore>;
 
@@ -151,14 +150,12 @@ export function createProfileStore(db: Database) {
     async setLanguage(userId: number, language: string | null, now: number): Promise<void> {
       await idempotent.run(setLanguage, language, now, userId);
     },
-    /** As `setPushDefaults` wrote them; null: never. */
-    pushDefaults: async (userId: number): Promise<string | null> =>
-      (await read.one(readProfile, userId))?.pushDefaults ?? null,
+    /** As `setPushDefaults` wrote them; null: never set. */
+    pushDefaults: async (userId: number) => (await read.one(readProfile, userId))?.pushDefaults ?? null,
     async setPushDefaults(userId: number, defaults: string, now: number): Promise<void> {
       await idempotent.run(setDefaults, defaults, now, userId);
     },
-    /** An address that somebody asked to move to and has not confirmed. */
-    unconfirmedEmail: async (userId: number): Promise<string | null> =>
-      (await read.one(readProfile, userId))?.unconfirmedEmail ?? null,
+    /** The new address that waits for its confirmation. */
+    unconfirmedEmail: async (userId: number) => (await read.one(readProfile, userId))?.unconfirmedEmail ?? null,
   };
 }

@@ -1,22 +1,28 @@
 import type { Database, InTransaction, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
+import { bytes, converted, integer, type RowOf, Table, text } from "../../database/table.ts";
 
 export const brandingParts = ["name", "logo", "style"] as const;
 export type BrandingPart = (typeof brandingParts)[number];
 
-export interface StoredPart {
-  readonly name: BrandingPart;
-  readonly content: Buffer;
-  readonly contentType: string;
-  readonly updatedAt: number;
-}
+const themeParts = new Table("theme_parts", {
+  name: converted<BrandingPart, string>({
+    decode(stored) {
+      const part = brandingParts.find((name) => name === stored);
+      if (part === undefined) throw new Error(`The database holds the unknown theme part ${stored}.`);
+      return part;
+    },
+    encode: (name) => name,
+  }),
+  content: bytes,
+  contentType: text,
+  updatedAt: integer,
+});
+export type StoredPart = RowOf<typeof themeParts>;
 
-const allParts = sql<[], StoredPart>(
-  "SELECT name, content, content_type AS contentType, updated_at AS updatedAt FROM theme_parts",
-);
-const putPart = sql<[name: string, content: Buffer, contentType: string, updatedAt: number]>(
-  `INSERT INTO theme_parts (name, content, content_type, updated_at) VALUES (?, ?, ?, ?)
-   ON CONFLICT (name) DO UPDATE SET content = excluded.content, content_type = excluded.content_type,
+const allParts = themeParts.select<[]>("");
+const putPart = themeParts.insert(
+  `ON CONFLICT (name) DO UPDATE SET content = excluded.content, content_type = excluded.content_type,
      updated_at = excluded.updated_at`,
 );
 const removePart = sql<[name: string]>("DELETE FROM theme_parts WHERE name = ?");
@@ -37,9 +43,9 @@ export function createBrandingStore(db: Database) {
   return {
     /** undefined: nothing was ever changed. */
     readRevision: async () => (await db.read.one(currentRevision))?.value,
-    readParts: () => db.read.all(allParts),
-    put: ({ name, content, contentType, updatedAt }: StoredPart, revision: Buffer, together: InTransaction) =>
-      change(revision, together, (tx) => tx.run(putPart, name, content, contentType, updatedAt)),
+    readParts: async () => (await db.read.all(allParts)).map((row) => themeParts.decode(row)),
+    put: (part: StoredPart, revision: Buffer, together: InTransaction) =>
+      change(revision, together, (tx) => tx.run(putPart, ...themeParts.values(part))),
     remove: (name: BrandingPart, revision: Buffer, together: InTransaction) =>
       change(revision, together, (tx) => tx.run(removePart, name)),
   };

@@ -74,7 +74,7 @@ ${postgres(`
     user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
     name TEXT NOT NULL,
     digest BLOB NOT NULL UNIQUE,
-    scopes TEXT,
+    scopes TEXT NOT NULL,
     networks TEXT,
     created_at INTEGER NOT NULL,
     expires_at INTEGER,

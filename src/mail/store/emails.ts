@@ -1,18 +1,38 @@
 import type { Database, InTransaction, ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
+import { bytes, integer, nullable, type RowOf, Table, text, withDefault } from "../../database/table.ts";
 
-/** An email as it is stored in the outbox. */
-export interface StoredEmail {
-  readonly id: number;
-  readonly emailSealed: Buffer;
-  readonly createdAt: number;
-  /** How often it was claimed for delivery, this time included. */
-  readonly attempts: number;
-}
+const outbox = new Table("outbox", {
+  id: integer,
+  emailSealed: bytes,
+  createdAt: integer,
+  /** null: delivery has failed. */
+  dueAt: nullable(integer),
+  /** How often the email was claimed for delivery. */
+  attempts: withDefault(integer, 0),
+  lastError: withDefault(nullable(text), null),
+});
 
-export interface FailedRow extends StoredEmail {
-  readonly lastError: string;
-}
+const storedEmails = outbox.pick("id", "emailSealed", "createdAt", "attempts");
+/** An email that is claimed for delivery. */
+export type StoredEmail = RowOf<typeof storedEmails>;
+
+/** Failed emails always have an error; the expression gives the column its type. */
+const failedEmails = new Table("outbox", {
+  id: integer,
+  emailSealed: bytes,
+  createdAt: integer,
+  attempts: integer,
+  lastError: text,
+});
+export type FailedRow = RowOf<typeof failedEmails>;
+const failureColumns = failedEmails.selectExpressions({
+  id: "id",
+  emailSealed: "email_sealed",
+  createdAt: "created_at",
+  attempts: "attempts",
+  lastError: "coalesce(last_error, '')",
+});
 
 interface DueWindow {
   readonly now: number;
@@ -20,8 +40,6 @@ interface DueWindow {
   readonly farthest: number;
 }
 
-const columns = "id, email_sealed AS emailSealed, created_at AS createdAt, attempts";
-const failureColumns = `${columns}, coalesce(last_error, '') AS lastError`;
 const due = "(due_at <= ? OR due_at > ?)";
 const claimed = "id = ? AND attempts = ? AND due_at IS NOT NULL";
 
@@ -31,9 +49,7 @@ const takeId = sql<[], { nextId: number }>(
    ON CONFLICT (name) DO UPDATE SET next_id = id_blocks.next_id + 1 RETURNING next_id AS nextId`,
 );
 const takeNoId = sql("UPDATE id_blocks SET next_id = next_id WHERE name = 'outbox'");
-const insertEmail = sql<[id: number, emailSealed: Buffer, createdAt: number, dueAt: number]>(
-  "INSERT INTO outbox (id, email_sealed, created_at, due_at, attempts) VALUES (?, ?, ?, ?, 0)",
-);
+const insertEmail = outbox.insert();
 const waitingAtOffset = sql<[offset: number], { id: number }>(
   "SELECT id FROM outbox WHERE due_at IS NOT NULL LIMIT 1 OFFSET ?",
 );
@@ -42,7 +58,7 @@ const firstDue = sql<[now: number, farthest: number], { id: number }>(`SELECT id
 /** @param lock on PostgreSQL, processes that claim at the same time must claim different rows. */
 function claimText(lock: string): string {
   return `UPDATE outbox SET due_at = ?, attempts = attempts + 1
-    WHERE id = (SELECT id FROM outbox WHERE ${due} ORDER BY due_at, id LIMIT 1 ${lock}) RETURNING ${columns}`;
+    WHERE id = (SELECT id FROM outbox WHERE ${due} ORDER BY due_at, id LIMIT 1 ${lock}) RETURNING ${storedEmails.selectList}`;
 }
 const claimOldestDue = sql<[leaseUntil: number, now: number, farthest: number], StoredEmail>({
   sqlite: claimText(""),
@@ -96,7 +112,7 @@ export function createEmailStore(db: Database) {
       const taken = await tx.one(takeId);
       if (taken === undefined) throw new Error("No id was reserved.");
       const id = taken.nextId - 1;
-      await tx.run(insertEmail, id, seal(id), now, now);
+      await tx.run(insertEmail, ...outbox.values({ id, emailSealed: seal(id), createdAt: now, dueAt: now }));
     },
 
     /** Runs as many statements as `insert` and inserts nothing. */

@@ -1,0 +1,147 @@
+import { boolean, bytes, converted, integer, nullable, oneOf, Table, text, withDefault } from "../../database/table.ts";
+import { allScopes, type Scope } from "../account.ts";
+import { type AdminAction, adminActions } from "../admin/administration.ts";
+
+/** What is not readable here is sealed. Times in milliseconds since the epoch. */
+export const users = new Table("users", {
+  id: integer,
+  email: text,
+  /** A new address that waits for its confirmation. */
+  unconfirmedEmail: withDefault(nullable(text), null),
+  /** "": the account has no password. */
+  passwordHash: text,
+  admin: boolean,
+  language: nullable(text),
+  /** As `writePushDefaults` makes it; null: never set. */
+  pushDefaults: withDefault(nullable(text), null),
+  createdAt: integer,
+  updatedAt: integer,
+  confirmedAt: nullable(integer),
+  disabledAt: withDefault(nullable(integer), null),
+  lastSignedInAt: withDefault(nullable(integer), null),
+  factorFailures: withDefault(integer, 0),
+  factorFailuresSince: withDefault(integer, 0),
+});
+
+export const sessions = new Table("sessions", {
+  digest: bytes,
+  id: integer,
+  userId: integer,
+  createdAt: integer,
+  seenAt: integer,
+  waitsForFactor: boolean,
+  address: text,
+  userAgent: text,
+});
+
+const scopeList = converted<readonly Scope[], string>({
+  decode: (stored) => {
+    const given = stored.split(" ");
+    return allScopes.filter((scope) => given.includes(scope));
+  },
+  encode: (scopes) => scopes.join(" "),
+});
+
+const networkList = converted<readonly string[], string | null>({
+  decode: (stored) => (stored === null ? [] : stored.split(",")),
+  encode: (networks) => (networks.length === 0 ? null : networks.join(",")),
+});
+
+export const apiTokens = new Table("api_tokens", {
+  id: integer,
+  userId: integer,
+  name: text,
+  digest: bytes,
+  scopes: scopeList,
+  /** Empty: any address. */
+  networks: withDefault(networkList, []),
+  createdAt: integer,
+  expiresAt: withDefault(nullable(integer), null),
+  revokedAt: withDefault(nullable(integer), null),
+  lastUsedAt: withDefault(nullable(integer), null),
+  lastUsedAddress: withDefault(nullable(text), null),
+});
+
+export const mailedLinks = new Table("mailed_links", {
+  digest: bytes,
+  userId: integer,
+  purpose: oneOf({ confirm_account: 0, reset_password: 1, change_email: 2 }),
+  /** Of a change of the email address; null: the link has no effect any more. */
+  newEmail: withDefault(nullable(text), null),
+  /** Of the sign-up that the email answers; null: it answers none. */
+  passwordHash: withDefault(nullable(text), null),
+  createdAt: integer,
+});
+
+/** Accounts that are gone, until everything of their pushes is removed. */
+export const deletedUsers = new Table("deleted_users", { userId: integer, deletedAt: integer });
+
+/** Clients that have signed in to an account before, as digests. */
+export const knownClients = new Table("known_clients", { userId: integer, digest: bytes, seenAt: integer });
+
+export const totpFactors = new Table("totp_factors", {
+  userId: integer,
+  secretSealed: bytes,
+  /** In Unix time / 30 s: codes of this step and of earlier ones are refused. */
+  lastStep: integer,
+  confirmedAt: integer,
+});
+
+export const backupCodes = new Table("backup_codes", {
+  userId: integer,
+  digest: bytes,
+  usedAt: withDefault(nullable(integer), null),
+});
+
+export const importedCodeKeys = new Table("imported_backup_code_keys", { userId: integer, keySealed: bytes });
+
+export const passkeys = new Table("passkeys", {
+  id: integer,
+  userId: integer,
+  name: text,
+  credentialId: bytes,
+  /** COSE (RFC 9052). */
+  publicKey: bytes,
+  signCount: integer,
+  transports: converted<readonly string[], string>({
+    decode: (stored) => stored.split(" ").filter((transport) => transport !== ""),
+    encode: (transports) => transports.join(" "),
+  }),
+  createdAt: integer,
+  lastUsedAt: withDefault(nullable(integer), null),
+});
+
+/** Challenges that were answered, until they expire. */
+export const passkeyChallenges = new Table("passkey_challenges", { digest: bytes, answeredAt: integer });
+
+export const identities = new Table("identities", {
+  issuer: text,
+  subject: text,
+  userId: integer,
+  createdAt: integer,
+});
+
+export const signOnSteps = new Table("sign_on_steps", {
+  digest: bytes,
+  stepSealed: bytes,
+  /** Throttle key of the client that began the step. */
+  client: text,
+  createdAt: integer,
+});
+
+/** The id is assigned by the database. */
+export const adminEntries = new Table("admin_audit_entries", {
+  createdAt: integer,
+  adminId: nullable(integer),
+  adminEmail: text,
+  action: converted<AdminAction, string>({
+    decode(stored) {
+      const action = adminActions.find((name) => name === stored);
+      if (action === undefined) throw new Error(`The database holds the unknown action ${stored}.`);
+      return action;
+    },
+    encode: (action) => action,
+  }),
+  subject: text,
+  address: text,
+});
