@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 import { renderGone } from "./gone.tsx";
 import { Layout } from "./layout.tsx";
 import { type Page, type PageContext, pageHref } from "./page.ts";
-import { MessageCard } from "./parts/message-card.tsx";
+import { MessageCard } from "./parts/notice.tsx";
 import type { PageRequest } from "./request.ts";
 import { ownPath } from "./return-path.ts";
 import { isOwn } from "./secret/handler.ts";

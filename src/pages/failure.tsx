@@ -4,7 +4,7 @@ import type { Messages } from "../i18n/i18n.ts";
 import { Layout } from "./layout.tsx";
 import { type Page, type PageContext, pageHref, renderPage } from "./page.ts";
 import type { IconName } from "./parts/icon.tsx";
-import { MessageCard } from "./parts/message-card.tsx";
+import { MessageCard } from "./parts/notice.tsx";
 import { type LayoutServices, pageContext } from "./request.ts";
 
 /** The page for a refused request. It does not link to its own address, which may be a secret link. */

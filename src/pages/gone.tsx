@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { Layout } from "./layout.tsx";
 import type { Page, PageContext } from "./page.ts";
-import { MessageCard } from "./parts/message-card.tsx";
+import { MessageCard } from "./parts/notice.tsx";
 import type { PageRequest } from "./request.ts";
 
 /** The answer for pushes that expired, were deleted or never existed: the same status and body for all of them. */

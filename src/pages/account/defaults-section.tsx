@@ -1,6 +1,6 @@
 import type { PageContext } from "../page.ts";
+import { NumberField, SelectField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { NumberField, SelectField } from "../parts/input-fields.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { type AccountProblems, accountPath, type KindForm } from "./model.ts";
 import { Section } from "./section.tsx";

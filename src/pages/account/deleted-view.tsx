@@ -1,6 +1,6 @@
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { MessageCard } from "../parts/message-card.tsx";
+import { MessageCard } from "../parts/notice.tsx";
 
 export function deletedView(page: PageContext): Page {
   const { profile, failure } = page.messages;

@@ -1,4 +1,4 @@
-import { EmailField } from "../parts/input-fields.tsx";
+import { EmailField } from "../parts/fields.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { accountPath } from "./model.ts";

@@ -1,5 +1,5 @@
 import { languages } from "../../i18n/i18n.ts";
-import { SelectField } from "../parts/input-fields.tsx";
+import { SelectField } from "../parts/fields.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { accountPath } from "./model.ts";
 import { Section } from "./section.tsx";

@@ -1,4 +1,4 @@
-import { NewPasswordField, PasswordField } from "../parts/input-fields.tsx";
+import { NewPasswordField, PasswordField } from "../parts/fields.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { accountPath } from "./model.ts";
 import { Section } from "./section.tsx";

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { PageContext } from "../page.ts";
-import { PasswordField } from "../parts/input-fields.tsx";
+import { PasswordField } from "../parts/fields.tsx";
 import type { AccountField, AccountModel } from "./model.ts";
 
 export interface SectionProps {

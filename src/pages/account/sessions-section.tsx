@@ -1,8 +1,7 @@
 import type { PageContext } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
-import { LocalTime } from "../parts/local-time.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import { RelativeTime } from "../parts/relative-time.tsx";
+import { LocalTime, RelativeTime } from "../parts/times.tsx";
 import { accountPath, type SessionRow } from "./model.ts";
 import { Section } from "./section.tsx";
 import type { AccountProps } from "./view.tsx";

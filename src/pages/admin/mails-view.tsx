@@ -1,13 +1,12 @@
 import type { Messages } from "../../i18n/i18n.ts";
 import { type FailedEmail, failedPageSize } from "../../mail/mail.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { BothTimes } from "../parts/both-times.tsx";
-import { Confirm } from "../parts/confirm.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Pager } from "../parts/pager.tsx";
-import { PostForm } from "../parts/post-form.tsx";
+import { Confirm, PostForm } from "../parts/post-form.tsx";
+import { BothTimes } from "../parts/times.tsx";
 import { AdminFrame, adminPaths } from "./frame.tsx";
 
 export interface MailsModel {

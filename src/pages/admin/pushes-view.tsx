@@ -3,13 +3,13 @@ import type { Messages } from "../../i18n/i18n.ts";
 import type { EndReason, PushSurvey, SurveyedPush } from "../../pushes/pushes.ts";
 import { states } from "../dashboard/filter.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { BothTimes } from "../parts/both-times.tsx";
-import { Confirm } from "../parts/confirm.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { OlderPager } from "../parts/pager.tsx";
+import { Confirm } from "../parts/post-form.tsx";
 import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
+import { BothTimes } from "../parts/times.tsx";
 import { AdminFrame, adminPaths } from "./frame.tsx";
 
 export type PushesFilter = Pick<PushSurvey, "kind" | "state" | "beforeId"> & {

@@ -9,8 +9,7 @@ import {
 } from "../../branding/branding.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import type { Page, PageContext } from "../page.ts";
-import { Field } from "../parts/field.tsx";
-import { TextField } from "../parts/input-fields.tsx";
+import { Field, TextField } from "../parts/fields.tsx";
 import { brandingHref } from "../parts/logo.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { AdminFrame, adminPaths } from "./frame.tsx";

@@ -1,8 +1,8 @@
 import type { AdminEntry } from "../../accounts/accounts.ts";
 import { brandingParts } from "../../branding/branding.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { BothTimes } from "../parts/both-times.tsx";
 import { Pager } from "../parts/pager.tsx";
+import { BothTimes } from "../parts/times.tsx";
 import { AdminFrame, adminPaths } from "./frame.tsx";
 
 export interface TrailModel {

@@ -1,12 +1,12 @@
 import type { UserSummary } from "../../accounts/accounts.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { BothTimes } from "../parts/both-times.tsx";
-import { Confirm } from "../parts/confirm.tsx";
 import { Fact } from "../parts/fact.tsx";
 import type { IconName } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Pager } from "../parts/pager.tsx";
+import { Confirm } from "../parts/post-form.tsx";
 import { SearchBox, SearchForm } from "../parts/search-form.tsx";
+import { BothTimes } from "../parts/times.tsx";
 import { AdminFrame, adminPaths } from "./frame.tsx";
 
 export const userActions = ["promote", "demote", "disable", "enable", "reset_factors", "delete"] as const;

@@ -3,11 +3,11 @@ import type { LinkDeliveryReport, TrailEvent } from "../../pushes/pushes.ts";
 import { type ListedPush, PushActions, PushMarks, PushName, StateBadge, ViewsUsed } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { BothTimes } from "../parts/both-times.tsx";
 import { browserName } from "../parts/browser-name.ts";
 import { Fact } from "../parts/fact.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Pager } from "../parts/pager.tsx";
+import { BothTimes } from "../parts/times.tsx";
 
 interface AuditModel {
   readonly listed: ListedPush;

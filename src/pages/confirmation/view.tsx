@@ -1,8 +1,7 @@
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { EmailField } from "../parts/input-fields.tsx";
-import { MessageCard } from "../parts/message-card.tsx";
-import { Notice, TooManyNotice } from "../parts/notice.tsx";
+import { EmailField } from "../parts/fields.tsx";
+import { MessageCard, Notice, TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 
 /** A press of the button confirms, posted to `/users/confirmation`: programs that read mails follow links. */

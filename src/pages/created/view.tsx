@@ -1,13 +1,12 @@
 import { findMessages, languages, type Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref, withLocale } from "../page.ts";
-import { Confirm } from "../parts/confirm.tsx";
-import { CopyButton } from "../parts/copy-button.tsx";
+import { CopyButton } from "../parts/buttons.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
-import { LocalTime } from "../parts/local-time.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { PostForm } from "../parts/post-form.tsx";
+import { Confirm, PostForm } from "../parts/post-form.tsx";
 import { QrCode } from "../parts/qr-code.tsx";
+import { LocalTime } from "../parts/times.tsx";
 import { MailLanguageField, RecipientsField } from "../push-form/controls.tsx";
 import type { PushForm } from "../push-form/form.ts";
 

@@ -1,8 +1,8 @@
 import type { Messages } from "../../i18n/i18n.ts";
 import type { OwnedPush } from "../../pushes/pushes.ts";
 import { type PageContext, pageHref } from "../page.ts";
-import { Confirm } from "../parts/confirm.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { Confirm } from "../parts/post-form.tsx";
 
 const noteCharactersShown = 200;
 

@@ -3,11 +3,11 @@ import { pageMax } from "../../http/parameters.ts";
 import type { PushSearch } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { BothTimes } from "../parts/both-times.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
+import { BothTimes } from "../parts/times.tsx";
 import { dashboardPath, searchPath, searchTextMax, states } from "./filter.ts";
 import { type ListedPush, noteShown, PushActions, PushMarks, PushName, StateBadge, ViewsUsed } from "./push-parts.tsx";
 

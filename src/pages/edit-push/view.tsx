@@ -2,12 +2,11 @@ import type { OwnedPush } from "../../pushes/pushes.ts";
 import { dashboardPath } from "../dashboard/filter.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { Confirm } from "../parts/confirm.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { LocalTime } from "../parts/local-time.tsx";
 import { Notice, ProblemSummary } from "../parts/notice.tsx";
-import { PostForm } from "../parts/post-form.tsx";
+import { Confirm, PostForm } from "../parts/post-form.tsx";
+import { LocalTime } from "../parts/times.tsx";
 import {
   Controls,
   type FilledForm,

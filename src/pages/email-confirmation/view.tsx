@@ -1,6 +1,6 @@
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { MessageCard } from "../parts/message-card.tsx";
+import { MessageCard } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 
 export const confirmationPath = "/users/confirmation/new_email";

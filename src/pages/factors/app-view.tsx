@@ -1,8 +1,7 @@
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { CopyButton } from "../parts/copy-button.tsx";
-import { Field } from "../parts/field.tsx";
-import { CodeField } from "../parts/input-fields.tsx";
+import { CopyButton } from "../parts/buttons.tsx";
+import { CodeField, Field } from "../parts/fields.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { QrCode } from "../parts/qr-code.tsx";

@@ -1,6 +1,6 @@
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { CopyButton } from "../parts/copy-button.tsx";
+import { CopyButton } from "../parts/buttons.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 

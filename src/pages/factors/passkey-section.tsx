@@ -1,10 +1,10 @@
 import type { Passkey } from "../../accounts/accounts.ts";
 import type { PageContext } from "../page.ts";
+import { PasskeyButton } from "../parts/buttons.tsx";
 import { Fact } from "../parts/fact.tsx";
-import { TextField } from "../parts/input-fields.tsx";
-import { LocalTime } from "../parts/local-time.tsx";
-import { PasskeyButton } from "../parts/passkey-button.tsx";
+import { TextField } from "../parts/fields.tsx";
 import { PostForm } from "../parts/post-form.tsx";
+import { LocalTime } from "../parts/times.tsx";
 import type { FactorsModel } from "./model.ts";
 import { newPasskeyOptionsPath, passkeysPath, removePasskeyPath } from "./paths.ts";
 import { ProofFields } from "./proof.tsx";

@@ -1,6 +1,6 @@
 import type { PageContext } from "../page.ts";
-import { PasswordField } from "../parts/input-fields.tsx";
-import { PasskeyButton } from "../parts/passkey-button.tsx";
+import { PasskeyButton } from "../parts/buttons.tsx";
+import { PasswordField } from "../parts/fields.tsx";
 import { proofOptionsPath } from "./paths.ts";
 
 /** By what the person can show that it is the owner who changes something; by none: only by signing in again. */

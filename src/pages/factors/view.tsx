@@ -1,8 +1,8 @@
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
-import { LocalTime } from "../parts/local-time.tsx";
 import { Notice } from "../parts/notice.tsx";
+import { LocalTime } from "../parts/times.tsx";
 import { type FactorsModel, hasFactor } from "./model.ts";
 import { PasskeySection } from "./passkey-section.tsx";
 import { appPath, backupCodesPath, removeAppPath } from "./paths.ts";

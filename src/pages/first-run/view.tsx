@@ -1,7 +1,7 @@
 import { passwordSentence } from "../entry.ts";
 import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
-import { CodeField, EmailField, NewPasswordField } from "../parts/input-fields.tsx";
+import { CodeField, EmailField, NewPasswordField } from "../parts/fields.tsx";
 import { TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { FirstRunModel } from "./handler.ts";

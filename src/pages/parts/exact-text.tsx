@@ -2,8 +2,8 @@
 const changedByParser = /[\0\r]/;
 
 /**
- * A secret as it was sent, every blank and line end of it. Where a parser would change a character, the exact bytes
- * travel beside the text in base64, for the scripts that copy and save it.
+ * A secret exactly as it was sent, with every blank and line end. Where an HTML parser would change a character, an
+ * attribute has the exact bytes in base64, for the scripts that copy and save the text.
  */
 export function ExactText({ id, text }: { readonly id: string; readonly text: string }) {
   const exact = changedByParser.test(text) ? Buffer.from(text, "utf8").toString("base64") : undefined;
@@ -14,7 +14,7 @@ export function ExactText({ id, text }: { readonly id: string; readonly text: st
   );
 }
 
-/** A parser drops the first line end after `<pre>` and `<textarea>`: one more keeps a text that begins with one whole. */
+/** An HTML parser drops the first line end after `<pre>` and `<textarea>`: this adds one for the parser to drop. */
 export function keepFirstLineEnd(text: string): string {
   return text.startsWith("\n") || text.startsWith("\r") ? `\n${text}` : text;
 }

@@ -2,9 +2,9 @@ import type { ComponentChildren } from "preact";
 
 export interface FactProps {
   readonly label: string;
-  /** It may be a sentence. */
+  /** The value may be a sentence. */
   readonly long?: boolean;
-  /** Written from left to right in every language, such as an address. */
+  /** The value is written from left to right in every language, such as an IP address. */
   readonly ltr?: boolean;
   readonly children: ComponentChildren;
 }

@@ -23,10 +23,10 @@ const shapes = {
 
 export type IconName = keyof typeof shapes;
 
-// They point where reading goes.
+// Mirrored in languages that are written from right to left.
 const directional: ReadonlySet<IconName> = new Set(["hand"]);
 
-/** A drawing beside messages that already say the same: hidden from screen readers. */
+/** Hidden from screen readers: the text beside it says the same. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg

@@ -5,7 +5,7 @@ import { Icon, type IconName } from "./icon.tsx";
 export interface NoticeProps {
   readonly tone: "info" | "warning" | "danger" | "success";
   readonly icon: IconName;
-  /** Read out as soon as the page is there; for answers to what somebody just did. */
+  /** Read out as soon as the page is loaded; for answers to an action. */
   readonly alert?: boolean;
   readonly children: ComponentChildren;
 }
@@ -21,7 +21,7 @@ export function Notice({ tone, icon, alert = false, children }: NoticeProps) {
 
 export interface TooManyNoticeProps {
   readonly messages: Messages;
-  /** null: the attempt was not one too many. */
+  /** null: there were not too many attempts. */
   readonly waitSeconds: number | null;
 }
 
@@ -36,11 +36,11 @@ export function TooManyNotice({ messages, waitSeconds }: TooManyNoticeProps) {
 
 export interface FieldProblem {
   readonly fieldId: string;
-  /** With the name of the field. */
+  /** Includes the label of the field. */
   readonly message: string;
 }
 
-/** What is wrong at which of these fields, in the order in which they are named. */
+/** The problems of these fields, in the order of `fieldIds`. */
 export function problemsAt<Name extends string>(
   fieldIds: Readonly<Record<Name, string>>,
   found: Readonly<Partial<Record<Name, string>>>,
@@ -60,7 +60,7 @@ export interface ProblemSummaryProps {
   readonly problems: readonly FieldProblem[];
 }
 
-/** Everything that is wrong with a form, each with a way to its field. Takes the focus where scripts run. */
+/** All problems of a form, each with a link to its field. Takes the focus where scripts run. */
 export function ProblemSummary({ heading, problems }: ProblemSummaryProps) {
   return (
     <div class="notice notice-danger" role="alert" tabIndex={-1} data-focus>
@@ -75,6 +75,25 @@ export function ProblemSummary({ heading, problems }: ProblemSummaryProps) {
           ))}
         </ul>
       </div>
+    </div>
+  );
+}
+
+export interface MessageCardProps {
+  readonly icon: IconName;
+  readonly heading: string;
+  readonly children: ComponentChildren;
+}
+
+/** The content of a page that is only a message. */
+export function MessageCard({ icon, heading, children }: MessageCardProps) {
+  return (
+    <div class="card card-centered">
+      <div class="emblem emblem-icon">
+        <Icon name={icon} />
+      </div>
+      <h1>{heading}</h1>
+      {children}
     </div>
   );
 }

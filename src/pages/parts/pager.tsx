@@ -9,52 +9,52 @@ export interface PagerProps {
   hrefOf(number: number): string;
 }
 
-/** From page to page of a list that begins with the newest; nothing where there is one page. */
+/** Links between the pages of a list that starts with the newest entry; nothing if there is only one page. */
 export function Pager({ messages, number, hasMore, hrefOf }: PagerProps) {
   const { pager } = messages;
   if (number === 1 && !hasMore) return null;
   return (
     <nav class="pager" aria-label={pager.label}>
-      <Way href={number > 1 ? hrefOf(number - 1) : null} rel="prev">
+      <PagerLink href={number > 1 ? hrefOf(number - 1) : null} rel="prev">
         {pager.newer}
-      </Way>
+      </PagerLink>
       <span aria-current="page">{pager.page({ page: number })}</span>
-      <Way href={hasMore ? hrefOf(number + 1) : null} rel="next">
+      <PagerLink href={hasMore ? hrefOf(number + 1) : null} rel="next">
         {pager.older}
-      </Way>
+      </PagerLink>
     </nav>
   );
 }
 
 export interface OlderPagerProps {
   readonly messages: Messages;
-  /** null: the list begins there. */
+  /** null: this page is the newest. */
   readonly newestHref: string | null;
-  /** null: the list ends here. */
+  /** null: this page is the last. */
   readonly olderHref: string | null;
 }
 
-/** For a list without numbers of pages: each goes on from where the one before it ended. */
+/** For a list without page numbers: each page continues where the previous one ended. */
 export function OlderPager({ messages: { pager }, newestHref, olderHref }: OlderPagerProps) {
   if (newestHref === null && olderHref === null) return null;
   return (
     <nav class="pager" aria-label={pager.label}>
-      <Way href={newestHref}>{pager.newest}</Way>
+      <PagerLink href={newestHref}>{pager.newest}</PagerLink>
       <span />
-      <Way href={olderHref} rel="next">
+      <PagerLink href={olderHref} rel="next">
         {pager.older}
-      </Way>
+      </PagerLink>
     </nav>
   );
 }
 
-interface WayProps {
+interface PagerLinkProps {
   readonly href: string | null;
   readonly rel?: "prev" | "next";
   readonly children: ComponentChildren;
 }
 
-function Way({ href, rel, children }: WayProps) {
+function PagerLink({ href, rel, children }: PagerLinkProps) {
   return href === null ? (
     <span />
   ) : (

@@ -1,25 +1,26 @@
 import type { ComponentChildren } from "preact";
 import { formTokenField } from "../../http/cross-site.ts";
 import { type PageContext, pageHref } from "../page.ts";
+import { Icon, type IconName } from "./icon.tsx";
 
 export interface PostFormProps {
   readonly page: PageContext;
-  /** A path of ours. */
+  /** Path that the form is posted to. */
   readonly action: string;
   readonly class?: string;
   readonly id?: string;
-  /** With files: the form is sent in parts. */
+  /** For forms with files. */
   readonly multipart?: boolean;
-  /** The id of what the answer is about: where the page that comes back is first looked at. */
+  /** The id of the section to which the browser scrolls in the answer. */
   readonly answerAt?: string;
-  /** Nothing of it is worth remembering for the browser. */
+  /** Keeps the browser from storing the values. */
   readonly autoComplete?: "off";
   readonly children: ComponentChildren;
 }
 
 /**
- * A form that changes something: it keeps the language that was asked for, and carries the session's form token, which
- * browsers that say neither Origin nor Sec-Fetch-Site need.
+ * A form that changes state. It keeps the `?locale=` of the request and carries the session's form token, which is checked
+ * for browsers that send neither Origin nor Sec-Fetch-Site.
  */
 export function PostForm({
   page,
@@ -43,5 +44,53 @@ export function PostForm({
       {page.formToken !== null && <input type="hidden" name={formTokenField} value={page.formToken} />}
       {children}
     </form>
+  );
+}
+
+export interface ConfirmProps {
+  readonly page: PageContext;
+  readonly icon: IconName;
+  readonly label: string;
+  /** Distinguishes several of these on one page. */
+  readonly accessibleLabel?: string;
+  readonly explanation: string;
+  readonly confirm: string;
+  /** Path that the form is posted to. */
+  readonly action: string;
+  /** "plain": for actions that can be undone. */
+  readonly tone?: "danger" | "plain";
+  /** At most one of a group is open. */
+  readonly group?: string;
+  /** Hidden fields of the form. */
+  readonly children?: ComponentChildren;
+}
+
+/** Two clicks, without a script, for actions that must not happen by accident: the first opens the form, the second sends it. */
+export function Confirm({
+  page,
+  icon,
+  label,
+  accessibleLabel,
+  explanation,
+  confirm,
+  action,
+  tone = "danger",
+  group,
+  children,
+}: ConfirmProps) {
+  return (
+    <details class={tone === "plain" ? "confirm confirm-plain" : "confirm"} name={group}>
+      <summary class="button button-quiet-danger" aria-label={accessibleLabel}>
+        <Icon name={icon} />
+        <span>{label}</span>
+      </summary>
+      <PostForm page={page} class="confirm-body" action={action}>
+        {children}
+        <p>{explanation}</p>
+        <button type="submit" class={tone === "plain" ? "button button-primary" : "button button-danger"}>
+          {confirm}
+        </button>
+      </PostForm>
+    </details>
   );
 }

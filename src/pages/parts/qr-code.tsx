@@ -25,12 +25,12 @@ function pathOf(rows: readonly (readonly boolean[])[]): string {
   return path;
 }
 
-/** Programs take the drawing out of the page and show it by itself. */
+/** Programs extract the drawing from the page and show it alone. */
 const svgNamespace = "http://www.w3.org/2000/svg";
 
-/** Dark on white in every colour scheme: many scanners read nothing else. Call only when `fitsQrCode`. */
+/** Dark on white in every colour scheme: many scanners read nothing else. Only for text that `fitsQrCode`. */
 export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
-  // uqr takes a string's UTF-16 apart by itself; bytes leave no doubt about the encoding that scanners see.
+  // uqr would split a string's UTF-16 by itself; bytes make the encoding explicit.
   const { data, size } = encode([...Buffer.from(text, "utf8")], { ecc: "L", boostEcc: true, border: 0 });
   const side = size + 2 * quietModules;
   return (

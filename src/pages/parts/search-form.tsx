@@ -6,12 +6,12 @@ export interface SearchFormProps {
   readonly page: PageContext;
   readonly action: string;
   readonly submit: string;
-  /** For more fields than a narrow screen has room for beside each other. */
+  /** For more fields than fit beside each other on a narrow screen. */
   readonly wraps?: boolean;
   readonly children: ComponentChildren;
 }
 
-/** Sent by GET: what it finds has an address. */
+/** Sent by GET, so that every result has an address. */
 export function SearchForm({ page, action, submit, wraps = false, children }: SearchFormProps) {
   return (
     <search>
@@ -28,10 +28,10 @@ export function SearchForm({ page, action, submit, wraps = false, children }: Se
 }
 
 export interface SearchBoxProps {
-  /** Its id, too. */
+  /** Also its id. */
   readonly name: string;
   readonly label: string;
-  /** Stands in place of the label while nothing is typed. */
+  /** The placeholder; the label by default. */
   readonly hint?: string;
   readonly value: string;
   readonly maxLength?: number;
@@ -59,7 +59,7 @@ export function SearchBox({ name, label, hint = label, value, maxLength }: Searc
 }
 
 export interface SearchChoiceProps {
-  /** Its id, too. */
+  /** Also its id. */
   readonly name: string;
   readonly label: string;
   readonly value: string;

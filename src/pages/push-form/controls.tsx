@@ -1,12 +1,10 @@
-import type { Messages } from "../../i18n/i18n.ts";
-import { languages } from "../../i18n/i18n.ts";
+import { languages, type Messages } from "../../i18n/i18n.ts";
 import { accountPath } from "../account/model.ts";
 import { type PageContext, pageHref } from "../page.ts";
+import { ShowButton } from "../parts/buttons.tsx";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
-import { Field } from "../parts/field.tsx";
+import { Field, InputField, type InputFieldProps, SelectField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { InputField, type InputFieldProps, SelectField } from "../parts/input-fields.tsx";
-import { ShowButton } from "../parts/show-button.tsx";
 import type { PushForm } from "./form.ts";
 
 /** The controls of a push's fields that are more than one plain input. `fields.tsx` says which field has which. */

@@ -4,8 +4,7 @@ import { wireName } from "../../http/errors.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import type { PageContext } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
-import { Checkbox, Field } from "../parts/field.tsx";
-import { NumberField, TextField } from "../parts/input-fields.tsx";
+import { Checkbox, Field, NumberField, TextField } from "../parts/fields.tsx";
 import type { FieldProblem } from "../parts/notice.tsx";
 import {
   ConfirmFirst,

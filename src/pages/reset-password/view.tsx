@@ -2,9 +2,8 @@ import type { PasswordProblem } from "../../accounts/accounts.ts";
 import { passwordSentence } from "../entry.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { EmailField, NewPasswordField } from "../parts/input-fields.tsx";
-import { MessageCard } from "../parts/message-card.tsx";
-import { Notice, TooManyNotice } from "../parts/notice.tsx";
+import { EmailField, NewPasswordField } from "../parts/fields.tsx";
+import { MessageCard, Notice, TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 
 export interface AskResetModel {

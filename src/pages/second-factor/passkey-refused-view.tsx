@@ -1,7 +1,7 @@
 import { signInPath } from "../../http/authentication.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { MessageCard } from "../parts/message-card.tsx";
+import { MessageCard } from "../parts/notice.tsx";
 import { withNext } from "../return-path.ts";
 import { PasskeySignIn } from "./passkey-sign-in.tsx";
 

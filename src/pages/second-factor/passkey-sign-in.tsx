@@ -1,6 +1,6 @@
 import { passkeySignInOptionsPath, passkeySignInPath } from "../factors/paths.ts";
 import type { PageContext } from "../page.ts";
-import { PasskeyButton } from "../parts/passkey-button.tsx";
+import { PasskeyButton } from "../parts/buttons.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 
 export interface PasskeySignInProps {

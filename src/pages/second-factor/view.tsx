@@ -1,9 +1,9 @@
 import { secondFactorOptionsPath, secondFactorPath } from "../factors/paths.ts";
 import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
-import { CodeField } from "../parts/input-fields.tsx";
+import { PasskeyButton } from "../parts/buttons.tsx";
+import { CodeField } from "../parts/fields.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { PasskeyButton } from "../parts/passkey-button.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 
 export interface SecondFactorModel {

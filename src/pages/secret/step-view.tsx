@@ -1,13 +1,12 @@
 import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
+import { ShowButton } from "../parts/buttons.tsx";
+import { InputField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { InputField } from "../parts/input-fields.tsx";
-import { LocalTime } from "../parts/local-time.tsx";
 import { SealMark } from "../parts/logo.tsx";
-import { MessageCard } from "../parts/message-card.tsx";
-import { TooManyNotice } from "../parts/notice.tsx";
+import { MessageCard, TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import { ShowButton } from "../parts/show-button.tsx";
+import { LocalTime } from "../parts/times.tsx";
 
 export interface StepModel {
   /** Path that the form is posted to; the POST claims the view. */

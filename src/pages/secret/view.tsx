@@ -3,13 +3,13 @@ import type { KindName } from "../../base/push-kinds.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
-import { Confirm } from "../parts/confirm.tsx";
-import { CopyButton } from "../parts/copy-button.tsx";
+import { CopyButton } from "../parts/buttons.tsx";
 import { ExactText } from "../parts/exact-text.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { LocalTime } from "../parts/local-time.tsx";
 import { Notice } from "../parts/notice.tsx";
+import { Confirm } from "../parts/post-form.tsx";
 import { fitsQrCode, QrCode } from "../parts/qr-code.tsx";
+import { LocalTime } from "../parts/times.tsx";
 
 interface SecretFile {
   readonly filename: string;

@@ -1,6 +1,6 @@
 import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
-import { MessageCard } from "../parts/message-card.tsx";
+import { MessageCard } from "../parts/notice.tsx";
 
 export function closedView(closed: "signing in" | "signing up", page: PageContext): Page {
   const { entry } = page.messages;

@@ -1,6 +1,6 @@
 import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
-import { MessageCard } from "../parts/message-card.tsx";
+import { MessageCard } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 
 /** For whoever comes by the address: following a link signs nobody out, a button does. */

@@ -1,6 +1,6 @@
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { EmailField, PasswordField } from "../parts/input-fields.tsx";
+import { EmailField, PasswordField } from "../parts/fields.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { PasskeySignIn } from "../second-factor/passkey-sign-in.tsx";

@@ -2,9 +2,8 @@ import type { EntryProblems } from "../../accounts/accounts.ts";
 import { passwordSentence } from "../entry.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { EmailField, NewPasswordField } from "../parts/input-fields.tsx";
-import { MessageCard } from "../parts/message-card.tsx";
-import { TooManyNotice } from "../parts/notice.tsx";
+import { EmailField, NewPasswordField } from "../parts/fields.tsx";
+import { MessageCard, TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { SignUpModel } from "./handler.ts";
 

@@ -2,7 +2,7 @@ import type { LinkToConfirm } from "../../accounts/accounts.ts";
 import { signInPath } from "../../http/authentication.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { PasswordField } from "../parts/input-fields.tsx";
+import { PasswordField } from "../parts/fields.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 
 export const confirmPath = "/users/auth/oidc/confirm";

@@ -3,7 +3,7 @@ import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
-import { MessageCard } from "../parts/message-card.tsx";
+import { MessageCard } from "../parts/notice.tsx";
 
 export interface LeaveModel {
   readonly provider: string;

@@ -2,11 +2,11 @@ import { signOnSettingsPath } from "../../accounts/accounts.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
+import { PasswordField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { PasswordField } from "../parts/input-fields.tsx";
-import { LocalTime } from "../parts/local-time.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
+import { LocalTime } from "../parts/times.tsx";
 
 export interface SignOnSettingsModel {
   readonly provider: string;

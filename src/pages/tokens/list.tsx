@@ -1,10 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { type ApiToken, allScopes } from "../../accounts/accounts.ts";
 import { type PageContext, pageHref } from "../page.ts";
-import { Confirm } from "../parts/confirm.tsx";
 import { Fact } from "../parts/fact.tsx";
-import { LocalTime } from "../parts/local-time.tsx";
 import { Pager } from "../parts/pager.tsx";
+import { Confirm } from "../parts/post-form.tsx";
+import { LocalTime } from "../parts/times.tsx";
 import { scopeWords } from "./form.tsx";
 import { type TokensModel, tokensPagePath, tokensPath } from "./model.ts";
 

@@ -1,7 +1,7 @@
 import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
-import { CopyButton } from "../parts/copy-button.tsx";
+import { CopyButton } from "../parts/buttons.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { TokenFormCard } from "./form.tsx";
 import { TokenList } from "./list.tsx";

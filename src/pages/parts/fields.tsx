@@ -2,30 +2,95 @@ import type { ComponentChildren, ComponentProps } from "preact";
 import { passwordLimits } from "../../accounts/accounts.ts";
 import type { Range } from "../../config/config.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import { Field } from "./field.tsx";
-import { ShowButton } from "./show-button.tsx";
+import { ShowButton } from "./buttons.tsx";
+
+export interface ControlAttributes {
+  readonly id: string;
+  readonly "aria-describedby": string | undefined;
+  readonly "aria-invalid": "true" | undefined;
+}
+
+export interface FieldProps {
+  readonly id: string;
+  readonly label: string;
+  readonly hint?: ComponentChildren;
+  readonly problem?: string | undefined;
+  /** Renders the control with the attributes that connect it to its label, hint and problem. */
+  readonly control: (attributes: ControlAttributes) => ComponentChildren;
+}
+
+/** A labelled control with its hint and its problem. */
+export function Field({ id, label, hint, problem, control }: FieldProps) {
+  const described = [hint === undefined ? "" : `${id}_hint`, problem === undefined ? "" : `${id}_problem`];
+  return (
+    <div class={problem === undefined ? "field" : "field field-invalid"}>
+      <label class="field-label" for={id}>
+        {label}
+      </label>
+      {hint !== undefined && (
+        <p class="field-hint" id={`${id}_hint`}>
+          {hint}
+        </p>
+      )}
+      {problem !== undefined && (
+        <p class="field-problem" id={`${id}_problem`}>
+          {problem}
+        </p>
+      )}
+      {control({
+        id,
+        "aria-describedby": described.join(" ").trim() || undefined,
+        "aria-invalid": problem === undefined ? undefined : "true",
+      })}
+    </div>
+  );
+}
+
+export interface CheckboxProps {
+  readonly id: string;
+  readonly name: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly checked: boolean;
+}
+
+/** The hidden field sends the unchecked state too: otherwise "no" and "not on the form" would be the same. */
+export function Checkbox({ id, name, label, hint, checked }: CheckboxProps) {
+  return (
+    <div class="checkbox">
+      <input type="hidden" name={name} value="0" />
+      <input type="checkbox" id={id} name={name} value="1" checked={checked} aria-describedby={`${id}_hint`} />
+      <div>
+        <label for={id}>{label}</label>
+        <p class="field-hint" id={`${id}_hint`}>
+          {hint}
+        </p>
+      </div>
+    </div>
+  );
+}
 
 export interface InputFieldProps {
   readonly id: string;
-  /** In the form that is sent; the same as `id` where it is not given. */
+  /** `id` by default. */
   readonly name?: string;
   readonly label: string;
   readonly hint?: ComponentChildren;
   readonly problem?: string | undefined;
-  /** It takes the focus where scripts run. */
+  /** Takes the focus where scripts run. */
   readonly focus?: boolean;
 }
 
 interface InputProps extends InputFieldProps {
-  /** Without it the field is never filled in by us. */
+  /** Without it the field is empty. */
   readonly value?: string;
-  /** Its type, and what else the browser is told. */
+  /** Its type and further attributes. */
   readonly input: ComponentProps<"input">;
-  /** Buttons at its end. */
+  /** Buttons after the input. */
   readonly beside?: ComponentChildren;
 }
 
-/** No maxlength anywhere: a browser would cut what is pasted without a word. */
+/** Never with a maxlength: a browser would silently cut pasted text. */
 export function InputField({ name, value, focus = false, input, beside, ...field }: InputProps) {
   return (
     <Field
@@ -73,7 +138,7 @@ export function TextField({ value, required = false, placeholder, ...field }: Te
 export interface EmailFieldProps extends Omit<InputFieldProps, "id" | "name"> {
   /** As typed, when the form is sent back. */
   readonly value: string;
-  /** "username": the one that somebody signs in with. */
+  /** "username": the address for signing in. */
   readonly autoComplete: "username" | "email";
 }
 
@@ -89,7 +154,7 @@ export function EmailField({ value, autoComplete, ...field }: EmailFieldProps) {
   );
 }
 
-/** For the password that somebody has; never filled in by us. */
+/** For the current password of an account; always empty. */
 export function PasswordField(field: InputFieldProps) {
   return (
     <InputField
@@ -103,7 +168,7 @@ export interface NewPasswordFieldProps extends Omit<InputFieldProps, "name" | "h
   readonly messages: Messages;
 }
 
-/** Named `password`. What is too long the server says. */
+/** Named `password`. The server checks the maximum length. */
 export function NewPasswordField({ messages, ...field }: NewPasswordFieldProps) {
   const { min } = passwordLimits;
   return (
@@ -118,11 +183,11 @@ export function NewPasswordField({ messages, ...field }: NewPasswordFieldProps) 
 }
 
 export interface CodeFieldProps extends InputFieldProps {
-  /** "digits": as an authenticator app shows them. */
+  /** "digits": from an authenticator app. */
   readonly of: "digits" | "letters and digits";
 }
 
-/** For a code that somebody types off; never filled in by us. */
+/** For a code of a second factor; always empty. */
 export function CodeField({ of, ...field }: CodeFieldProps) {
   const typing =
     of === "digits"

@@ -1,0 +1,92 @@
+import type { Messages } from "../../i18n/i18n.ts";
+import type { PageContext } from "../page.ts";
+import { Icon } from "./icon.tsx";
+
+export interface CopyButtonProps {
+  readonly messages: Messages;
+  /** The id of the element whose value or text is copied. */
+  readonly of: string;
+  readonly label: string;
+  readonly primary?: boolean;
+}
+
+/** Hidden until a script enables it. The result is announced in text, to screen readers too. */
+export function CopyButton({ messages, of, label, primary = false }: CopyButtonProps) {
+  return (
+    <span class="copy" hidden data-scripted>
+      <button
+        type="button"
+        class={primary ? "button button-primary" : "button"}
+        data-copy={of}
+        data-copied={messages.actions.copied}
+        data-copy-by-hand={messages.actions.copyByHand}
+      >
+        <Icon name="copy" />
+        <span>{label}</span>
+      </button>
+      <span class="copy-status" role="status" />
+    </span>
+  );
+}
+
+export interface ShowButtonProps {
+  readonly messages: Messages;
+  /** Id of the password field that it shows and hides. */
+  readonly of: string;
+}
+
+/** Hidden until a script enables it (browser/page.ts). */
+export function ShowButton({ messages: { actions }, of }: ShowButtonProps) {
+  return (
+    <button type="button" class="button" hidden data-scripted data-show={of} data-label-hide={actions.hide}>
+      <Icon name="eye" />
+      <span data-show-label>{actions.show}</span>
+    </button>
+  );
+}
+
+export interface PasskeyButtonProps {
+  readonly page: PageContext;
+  readonly action: "create" | "get";
+  /** Path from which the script requests the WebAuthn options. */
+  readonly options: string;
+  /** Name of the hidden field that carries the answer. */
+  readonly name: string;
+  readonly label: string;
+  /** Id of the field that the answer replaces; without it, the answer submits the form. */
+  readonly insteadOf?: string;
+  /** As wide as its form, where it is an alternative of its own; "primary": the main one. */
+  readonly wide?: "primary" | "secondary";
+}
+
+const classes = {
+  primary: "button button-primary button-large button-wide",
+  secondary: "button button-wide",
+  narrow: "button",
+} as const;
+
+/** Part of a form; hidden until a script enables it (browser/passkeys.ts). */
+export function PasskeyButton({ page, action, options, name, label, insteadOf, wide }: PasskeyButtonProps) {
+  const { passkeys, proof } = page.messages.factors;
+  return (
+    <div
+      class="passkey"
+      hidden
+      data-passkey={action}
+      data-options={options}
+      data-send={insteadOf === undefined ? true : undefined}
+      data-instead-of={insteadOf}
+      data-cancelled={passkeys.cancelled}
+      data-failed={passkeys.failed}
+      data-known={passkeys.known}
+      data-confirmed={insteadOf === undefined ? undefined : proof.confirmed}
+    >
+      <input type="hidden" name={name} value="" />
+      <button type="button" class={classes[wide ?? "narrow"]}>
+        <Icon name="key" />
+        <span>{label}</span>
+      </button>
+      <p class="passkey-status" role="status" />
+    </div>
+  );
+}

@@ -1,0 +1,37 @@
+import type { Messages } from "../../i18n/i18n.ts";
+
+/** A time in UTC that says so; a script rewrites it in the reader's own zone. */
+export function LocalTime({ timeMs, messages }: { readonly timeMs: number; readonly messages: Messages }) {
+  return (
+    <time dateTime={new Date(timeMs).toISOString()} data-local-time>
+      {messages.formats.dateTime(timeMs)}
+    </time>
+  );
+}
+
+export interface RelativeTimeProps {
+  readonly timeMs: number;
+  readonly nowMs: number;
+  readonly messages: Messages;
+}
+
+/** "3 hours ago", as of the time the page was rendered; a script keeps it current. */
+export function RelativeTime({ timeMs, nowMs, messages }: RelativeTimeProps) {
+  return (
+    <time dateTime={new Date(timeMs).toISOString()} data-relative-time={nowMs}>
+      {messages.formats.relativeTime(timeMs, nowMs)}
+    </time>
+  );
+}
+
+/** The relative and the exact time. */
+export function BothTimes({ timeMs, nowMs, messages }: RelativeTimeProps) {
+  return (
+    <span class="both-times">
+      <RelativeTime timeMs={timeMs} nowMs={nowMs} messages={messages} />
+      <span class="exact-time">
+        <LocalTime timeMs={timeMs} messages={messages} />
+      </span>
+    </span>
+  );
+}
