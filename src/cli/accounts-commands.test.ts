@@ -116,7 +116,7 @@ describe("token", () => {
     await makeCliUser(cli);
     for (const words of [["create", "--name", "n"], ["list"], ["revoke", "--id", "1"]]) {
       const run = await cli.run(["token", ...words, "--email", "eve@example.com"]);
-      expect(run).toEqual({ exitCode: 1, stdout: "", stderr: "There is no user with this e-mail address.\n" });
+      expect(run).toEqual({ exitCode: 1, stdout: "", stderr: "There is no user with this email address.\n" });
     }
   });
 

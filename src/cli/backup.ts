@@ -1,64 +1,69 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { type BackupSource, openBackup, openPipe } from "../backup/backup-source.ts";
 import { type BackupReport, createBackup } from "../backup/create-backup.ts";
 import type { Manifest } from "../backup/manifest.ts";
 import { readBackup } from "../backup/read-backup.ts";
+import { type RestoreReport, type RestoreRequest, restoreBackup } from "../backup/restore-backup.ts";
 import type { Config } from "../config/config.ts";
 import { createKeyring, type Keyring } from "../crypto/keyring.ts";
-import { openBlobs } from "../domain.ts";
+import { refuseForeignFile } from "../database/open-database.ts";
+import { openBlobs, openDomain } from "../domain.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
-import { getEmbeddedDatabase } from "./embedded-database.ts";
 import { CommandRefused } from "./errors.ts";
-import { findMasterKeys, getMasterKeys } from "./master-keys.ts";
-import { refuseWithoutData } from "./open-store.ts";
+import { eventsFor, findMasterKeys, getMasterKeys, refuseWithoutData, shell } from "./open-domain.ts";
 import { getConfig } from "./settings.ts";
 
-const what = `
-Copies the database and the sealed files while servers run, reads the copy back, and gives it its name only then. The
-master key is not in it: keep that in another place. See "Backup and restore" in docs/operations.md.`;
+const backupHelp = `
+Copies the database and the encrypted files while servers run, and reads the copy back before it gets its name. The master
+key is not included: keep it in another place. See "Backup and restore" in docs/operations.md.`;
 
-/** `backup` and `backup verify`. */
-export function addBackup(program: Command, { io }: CommandDeps): void {
+/** `backup`, `backup verify` and `restore`. */
+export function addBackupCommands(program: Command, deps: CommandDeps): void {
+  addBackup(program, deps);
+  addRestore(program, deps);
+}
+
+function addBackup(program: Command, { io }: CommandDeps): void {
   const backup = program
     .command("backup")
-    .description("Back up the embedded database and the sealed files, while servers run.")
+    .description("Back up the embedded database and the encrypted files, while servers run.")
     .option(
       "--to <place>",
-      "a folder or a file ending in .tar, not there yet and outside of the data, or - for a tar on the standard output",
+      "a new folder, or a new file that ends in .tar, outside of the data; or - for a tar on standard output",
     )
-    .addHelpText("after", what + exitCodesHelp)
+    .addHelpText("after", backupHelp + exitCodesHelp)
     .action(async ({ to }: { readonly to?: string }) => {
-      if (to === undefined) return backup.error("error: say where to: --to <folder|file.tar|->", usage);
+      if (to === undefined) return backup.error("error: give a destination: --to <folder|file.tar|->", usage);
       await runBackup(io, to);
     });
   backup
     .command("verify")
-    .description("Check a backup without restoring it: sums, seal, database, and that no file is missing.")
-    .requiredOption("--from <place>", "a folder, a tar file, or - for a tar on the standard input")
+    .description("Check a backup without restoring it: checksums, seal, database, and that no file is missing.")
+    .requiredOption("--from <place>", "a folder, a tar file, or - for a tar on standard input")
     .addHelpText("after", exitCodesHelp)
     .action(async ({ from }: { readonly from: string }) => {
       const keyring = findKeyring(getConfig(io), io);
       const manifest = await verify(io, sourceOf(from, io), keyring);
-      io.stdout(`The backup is whole: ${described(manifest)}.\n`);
+      io.stdout(`The backup is complete: ${described(manifest)}.\n`);
       if (keyring !== undefined) return;
-      io.stdout("No master key is given, so only damage was looked for: whether somebody changed it is not known.\n");
+      io.stdout("There is no master key, so it was checked for damage only, not for manipulation.\n");
     });
 }
 
-/** For mistakes in the command line that the options cannot say. */
-export const usage = { exitCode: exitCodes.usage };
+/** For mistakes in the command line that commander cannot detect. */
+const usage = { exitCode: exitCodes.usage };
 
-/** @param from as `--from` takes it. */
-export function sourceOf(from: string, io: Pick<CliIo, "stdin">): BackupSource {
+/** @param from the value of `--from`. */
+function sourceOf(from: string, io: Pick<CliIo, "stdin">): BackupSource {
   return from === "-" ? openPipe(io.stdin) : openBackup(from);
 }
 
 async function runBackup(io: CliIo, to: string): Promise<void> {
   if (to === "-" && io.stdoutIsTerminal) {
-    throw new CommandRefused("The standard output is a terminal, which shows no archive: give it a file or a pipe.");
+    throw new CommandRefused("Standard output is a terminal: redirect it to a file or a pipe.");
   }
   const config = getConfig(io);
   const databasePath = getEmbeddedDatabase(config);
@@ -79,31 +84,31 @@ async function runBackup(io: CliIo, to: string): Promise<void> {
     },
     to,
   );
-  // The archive itself is on the standard output then.
-  for (const sentence of sentencesOf(report, to)) (to === "-" ? io.stderr : io.stdout)(`${sentence}\n`);
+  // Standard output is the archive itself then.
+  for (const sentence of backupSentences(report, to)) (to === "-" ? io.stderr : io.stdout)(`${sentence}\n`);
   const { pushesWithoutFiles } = report.manifest;
   if (pushesWithoutFiles.length > 0) {
     io.stderr(
-      `Of pushes that have ended meanwhile, or whose files are damaged or lost, not every file is in it: number ` +
-        `${shortened(pushesWithoutFiles)}. A restore ends them.\n`,
+      `The backup lacks files of pushes that ended meanwhile, or whose files are damaged or lost: number ` +
+        `${shortened(pushesWithoutFiles)}. A restore ends these pushes.\n`,
     );
   }
 }
 
-function sentencesOf({ manifest, readBack }: BackupReport, to: string): readonly string[] {
+function backupSentences({ manifest, readBack }: BackupReport, to: string): readonly string[] {
   return [
     `Backed up${to === "-" ? "" : ` to ${to}`}: ${described(manifest)}.`,
     readBack
-      ? "It was read back and is whole. The master key is not in it: keep that in another place."
-      : `What went into the pipe was not read back: use "backup verify". The master key is not in it.`,
+      ? "It was read back and is complete. The master key is not included: keep it in another place."
+      : `What was written to the pipe was not read back: use "backup verify". The master key is not included.`,
   ];
 }
 
-export function described({ counts, createdAt, keyIds }: Manifest): string {
+function described({ counts, createdAt, keyIds }: Manifest): string {
   const { pushes, livePushes, files, users } = counts;
   return (
     `the state of ${new Date(createdAt).toISOString()}, ${pushes} pushes (${livePushes} of them live, with ${files} ` +
-    `files), ${users} users, sealed under key ${keyIds.join(", ")}`
+    `files), ${users} users, encrypted under key ${keyIds.join(", ")}`
   );
 }
 
@@ -119,7 +124,7 @@ function findKeyring(config: Config, io: CliIo): Keyring | undefined {
   return masterKeys === undefined ? undefined : createKeyring(masterKeys.keys, io.random);
 }
 
-/** The database has to lie in a file to be looked into; in a folder for temporary files, and not for long. */
+/** SQLite can open only a file, so the database is unpacked to a temporary folder for the check. */
 async function verify(io: CliIo, source: BackupSource, keyring: Keyring | undefined): Promise<Manifest> {
   const folder = await mkdtemp(join(tmpdir(), "sealpush-verify-"));
   try {
@@ -128,4 +133,103 @@ async function verify(io: CliIo, source: BackupSource, keyring: Keyring | undefi
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * The path of the embedded database. @throws CommandRefused if the settings name a server, whose own tools copy it; Error
+ * for the operator if the file belongs to another program.
+ */
+function getEmbeddedDatabase({ database }: Config): string {
+  refuseForeignFile(database);
+  if (database.engine === "sqlite") return database.path;
+  throw new CommandRefused(
+    "This command is for the embedded database, and DATABASE_URL names a PostgreSQL server: back that up with pg_dump, " +
+      'or with base backups and archived logs. See "Backup and restore" in docs/operations.md.',
+  );
+}
+
+const restoreChoice = `A backup does not contain the views that were used after it was made. Choose what happens to pushes that were live then:
+  --keep-open  they stay live with the views they had: what was viewed or deleted since then can be viewed once more
+  --end-all    all of them end and their secrets are destroyed: nothing is viewed twice, and senders have to push again`;
+
+const restoreHelp = `
+${restoreChoice}
+
+Restores into an empty data folder with the settings of the server, master key included, and overwrites nothing. In both
+cases all sessions end, links in emails become invalid, and queued emails are dropped. See docs/operations.md.`;
+
+interface RestoreOptions {
+  readonly from: string;
+  readonly keepOpen?: true;
+  readonly endAll?: true;
+  readonly revokeTokens?: true;
+}
+
+function addRestore(program: Command, { io }: CommandDeps): void {
+  const restore = program
+    .command("restore")
+    .description("Restore a backup into an empty data folder.")
+    .requiredOption("--from <place>", "a folder, a tar file, or - for a tar on standard input")
+    .addOption(new Option("--keep-open", "live pushes stay live").conflicts("endAll"))
+    .option("--end-all", "live pushes end")
+    .option(
+      "--revoke-tokens",
+      "revoke all API tokens; without it, tokens that were revoked after the backup work again",
+    )
+    .addHelpText("after", restoreHelp + exitCodesHelp)
+    .action(async (options: RestoreOptions) => {
+      if (options.keepOpen === undefined && options.endAll === undefined) return restore.error(restoreChoice, usage);
+      await runRestore(io, {
+        source: sourceOf(options.from, io),
+        livePushes: options.keepOpen === true ? "keep_open" : "end_all",
+        revokeTokens: options.revokeTokens === true,
+      });
+    });
+}
+
+async function runRestore(io: CliIo, request: RestoreRequest): Promise<void> {
+  const config = getConfig(io);
+  const databasePath = getEmbeddedDatabase(config);
+  const masterKeys = getMasterKeys(config, io.random);
+  for (const warning of masterKeys.warnings) io.stderr(`${warning}\n`);
+  const configAt = (place: { readonly dataDir: string; readonly databasePath: string }): Config => ({
+    ...config,
+    dataDir: place.dataDir,
+    database: { engine: "sqlite", path: place.databasePath },
+    masterKeys: masterKeys.keys,
+    files: { ...config.files, s3: undefined },
+    mail: undefined,
+    singleSignOn: undefined,
+  });
+  const report = await restoreBackup(
+    {
+      dataDir: config.dataDir,
+      databasePath,
+      keyring: createKeyring(masterKeys.keys, io.random),
+      now: () => io.clock.now(),
+      by: shell,
+      openDomain: (place) => openDomain(configAt(place), io, eventsFor(io)),
+      blobsElsewhere: config.files.s3 === undefined ? undefined : await openBlobs(config, io),
+      stop: io.interruption(),
+    },
+    request,
+  );
+  for (const sentence of restoreSentences(report, request, config)) io.stdout(`${sentence}\n`);
+}
+
+function restoreSentences({ manifest, pushesEnded, revived }: RestoreReport, request: RestoreRequest, config: Config) {
+  const { sessionsEnded, emailsDropped, tokensRevoked, tokensInUse } = revived;
+  const endedAll = request.livePushes === "end_all";
+  return [
+    `Restored to ${config.dataDir}: ${described(manifest)}.`,
+    endedAll
+      ? `Ended ${pushesEnded} pushes: their links do not work any more.`
+      : `Live pushes have the views they had at the backup${pushesEnded === 0 ? "" : `, except ${pushesEnded} whose files it lacks, which have ended`}.`,
+    `Ended ${sessionsEnded} sessions; links in emails are invalid; ${emailsDropped} queued emails were dropped.`,
+    tokensRevoked > 0
+      ? `Revoked ${tokensRevoked} API tokens.`
+      : `${tokensInUse} API tokens work, including any that were revoked after the backup.`,
+    "Users, passwords, second factors and backup codes are as they were at the backup: check users that were disabled or " +
+      `deleted, or that changed their password, after it ("user list").`,
+  ];
 }

@@ -13,25 +13,26 @@ import { checkClock } from "./doctor/check-clock.ts";
 import { checkSpace, checkWritable } from "./doctor/check-disk.ts";
 import { checkFailedMails, checkMail } from "./doctor/check-mail.ts";
 import { checkKeyring, checkMasterKey } from "./doctor/check-master-key.ts";
-import { checkBaseUrl, checkForwarders, checkServer } from "./doctor/check-network.ts";
+import { checkBaseUrl, checkForwarders, checkServer, probeOverHttp } from "./doctor/check-network.ts";
 import { check, type Finding, fail, ok, warn } from "./doctor/finding.ts";
-import { probeOverHttp } from "./doctor/probe.ts";
 import { WrongSettings } from "./errors.ts";
-import { openDatabaseOf } from "./open-store.ts";
+import { openDatabaseOf } from "./open-domain.ts";
 import { loadSettings } from "./settings.ts";
 
 const watchClockMs = 250;
 
-export function addDoctor(program: Command, { io, setExitCode }: CommandDeps): void {
+export function addDoctorCommand(program: Command, { io, setExitCode }: CommandDeps): void {
   program
     .command("doctor")
-    .description("Check that the server can work here: one line a check, ok, warn or fail. Fails when any check does.")
+    .description(
+      "Check whether the server can run here: prints one line per check (ok, warn or fail). Fails if any check fails.",
+    )
     .addHelpText("after", exitCodesHelp)
     .action(async () => {
       const loaded = loadSettings(io.environment);
       if (!loaded.ok) throw new WrongSettings(loaded.mistakes);
       const store = await check("database", () => checkStore(loaded.config, io));
-      // No key of ours belongs to another program's database.
+      // Another program's database has no master key to check.
       const isForeign = store.some(({ sentence }) => sentence === ForeignDatabaseError.sentence);
       const findings = [
         ...settingFindings(loaded.warnings),
@@ -50,15 +51,15 @@ export function addDoctor(program: Command, { io, setExitCode }: CommandDeps): v
 }
 
 function settingFindings(warnings: readonly string[]): Finding[] {
-  if (warnings.length === 0) return [ok("settings", "They can be read and agree with each other.")];
+  if (warnings.length === 0) return [ok("settings", "They are valid and consistent.")];
   return warnings.map((warning) => warn("settings", warning));
 }
 
-/** What is known only from the database; the clock is looked at in any case. */
+/** The checks that need the database; the clock is checked in any case. */
 async function checkStore(config: Config, io: CliIo): Promise<Finding[]> {
   const { database } = config;
   if (database.engine === "sqlite" && !existsSync(database.path)) {
-    const missing = fail("database", `${database.path} is not there: start the server once, or check DATA_DIR.`);
+    const missing = fail("database", `${database.path} does not exist: start the server once, or check DATA_DIR.`);
     return [missing, ...(await watchClock(io, undefined))];
   }
   const db = await openDatabaseOf(config, io);
@@ -83,10 +84,10 @@ async function checkOpenStore(config: Config, io: CliIo, db: Database): Promise<
 
 function soundness({ database }: Config, problems: readonly string[]): Finding[] {
   if (database.engine === "postgres") {
-    return [ok("database", `The server at ${database.host} answers, and its schema is this version's.`)];
+    return [ok("database", `The server at ${database.host} answers, and its schema is that of this version.`)];
   }
   const { path } = database;
-  if (problems.length === 0) return [ok("database", `${path} is sound.`)];
+  if (problems.length === 0) return [ok("database", `${path} is intact.`)];
   return problems.map((problem) => fail("database", `${path} is damaged: ${problem.replace(/\s+/g, " ")}.`));
 }
 

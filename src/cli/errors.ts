@@ -2,12 +2,12 @@ import { AppError } from "../base/errors.ts";
 import { systemErrorCode } from "../config/system-error.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
 
-/** The command cannot be done; the message is one sentence for the operator. */
+/** The command cannot be executed; the message is one sentence for the operator. */
 export class CommandRefused extends Error {
   override readonly name = "CommandRefused";
 }
 
-/** Settings that stop every command, one sentence each. */
+/** Mistakes in settings, which prevent every command. */
 export class WrongSettings extends Error {
   override readonly name = "WrongSettings";
   readonly mistakes: readonly string[];
@@ -18,7 +18,7 @@ export class WrongSettings extends Error {
   }
 }
 
-/** Says on stderr what went wrong, never with a stack. @returns the exit code. */
+/** Prints what went wrong on stderr, without a stack. @returns the exit code. */
 export function reportError(error: unknown, io: Pick<CliIo, "stderr">): number {
   if (error instanceof WrongSettings) {
     for (const mistake of error.mistakes) io.stderr(`${mistake}\n`);
@@ -30,7 +30,7 @@ export function reportError(error: unknown, io: Pick<CliIo, "stderr">): number {
 
 /** One line that an operator can act on. */
 export function sentenceOf(error: unknown): string {
-  if (!(error instanceof Error)) return "Something failed that threw no error.";
+  if (!(error instanceof Error)) return "Something that is not an error was thrown.";
   if (error instanceof AppError && error.fields !== undefined) return Object.values(error.fields).flat().join(" ");
   const code = driverCode(error);
   if (code !== undefined) return `The database cannot be used (${code}): ${oneLine(error.message)}.`;
@@ -42,14 +42,14 @@ export function sentenceOf(error: unknown): string {
     : `${oneLine(error.message).replace(/\.$/, "")} (${cause}).`;
 }
 
-/** The operating system's own words name a system call first; an operator wants to know the place. */
+/** The operating system's message starts with a system call; an operator needs the address or the path. */
 function systemRefusal(error: Error): string | undefined {
   const code = systemErrorCode(error);
   if (code === undefined) return undefined;
   const { syscall, path, address, port } = { ...error } as Readonly<Record<string, unknown>>;
   if (syscall === "listen") {
     const place = port === undefined ? `${address}` : `${address} port ${port}`;
-    const reason = code === "EADDRINUSE" ? "another process listens there already" : code;
+    const reason = code === "EADDRINUSE" ? "another process already listens there" : code;
     return `The server cannot listen on ${place} (${reason}): check HOST and PORT.`;
   }
   return typeof path === "string" ? `${oneLine(path)} cannot be used (${code}).` : undefined;

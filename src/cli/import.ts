@@ -23,10 +23,8 @@ import { orWrongSettings, refuseOwnPlaces, refuseWrongKeys } from "./import/chec
 import { openSource, type SourceArguments } from "./import/open-source.ts";
 import { createProblemLines, createProgress, reportPath } from "./import/progress.ts";
 import { importHelp } from "./import-help.ts";
-import { findMasterKeys } from "./master-keys.ts";
-import { withDomain } from "./open-store.ts";
-import { readEnvFile } from "./read-env-file.ts";
-import { getConfig } from "./settings.ts";
+import { findMasterKeys, withDomain } from "./open-domain.ts";
+import { getConfig, readEnvFile } from "./settings.ts";
 
 /** Beside the codes of all commands: the run came to its end, and something did not come along whole. */
 const reportedExitCode = 3;

@@ -3,17 +3,15 @@ import type { Config } from "../config/config.ts";
 import { makeDataFolder } from "../config/data-folder.ts";
 import { createKeyring } from "../crypto/keyring.ts";
 import type { Database } from "../database/database.ts";
-import { openDatabase } from "../database/open-database.ts";
 import { type MoveReport, moveDatabase, reopenDatabase } from "../move/move.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
-import { getMasterKeys } from "./master-keys.ts";
-import { refuseWithoutData } from "./open-store.ts";
+import { getMasterKeys, openDatabaseOf, refuseWithoutData } from "./open-domain.ts";
 import { getConfig } from "./settings.ts";
 
-const procedure = `
-Stop all servers first. Addresses are written as in DATABASE_URL; the master key is taken from the settings. An
-interrupted move goes on when the same command is run again. Afterwards the source refuses to be served: set DATABASE_URL
-to the destination, and keep DATA_DIR and the bucket as they are, for files are not moved. See docs/operations.md.`;
+const moveHelp = `
+Stop all servers first. Addresses have the form of DATABASE_URL; the master key comes from the settings. Run the same
+command again to continue an interrupted move. Afterwards no server starts on the source: set DATABASE_URL to the
+destination, and keep DATA_DIR and the bucket as they are, since files are not moved. See docs/operations.md.`;
 
 interface Options {
   readonly from?: string;
@@ -21,14 +19,14 @@ interface Options {
   readonly reopen?: string;
 }
 
-export function addMove(program: Command, { io }: CommandDeps): void {
+export function addMoveCommand(program: Command, { io }: CommandDeps): void {
   const move = program
     .command("move")
     .description("Move a stopped installation from SQLite to PostgreSQL or back.")
-    .option("--from <address>", "the database that holds the data")
+    .option("--from <address>", "the database that contains the data")
     .option("--to <address>", "an empty database of the other kind")
-    .option("--reopen <address>", "let a server start again on data that were moved away from there")
-    .addHelpText("after", procedure + exitCodesHelp)
+    .option("--reopen <address>", "allow a server to start again on a database whose data was moved")
+    .addHelpText("after", moveHelp + exitCodesHelp)
     .action(async ({ from, to, reopen }: Options) => {
       if (reopen !== undefined && from === undefined && to === undefined) return await runReopen(io, reopen);
       if (from === undefined || to === undefined || reopen !== undefined) {
@@ -59,8 +57,8 @@ async function runMove(io: CliIo, fromAddress: string, toAddress: string): Promi
 function linesOf({ resumed, tables }: MoveReport): readonly string[] {
   return [
     ...tables.map(({ name, rows, digest }) => `${name.padEnd(20)} ${String(rows).padStart(10)} rows  ${digest}`),
-    `${resumed ? "Went on and moved" : "Moved"} everything; both sides were read whole and are equal.`,
-    "Now set DATABASE_URL to the destination. The source refuses to be served; files stay where they are.",
+    `${resumed ? "Continued and moved" : "Moved"} all data; both databases were read completely and are equal.`,
+    "Now set DATABASE_URL to the destination. No server starts on the source any more; files stay where they are.",
   ];
 }
 
@@ -71,12 +69,12 @@ async function runReopen(io: CliIo, address: string): Promise<void> {
   const done = await reopenDatabase(reopened.db);
   io.stdout(
     done
-      ? "A server may start on these data again. Never let one start on the copy as well.\n"
-      : "These data were not moved away: nothing was changed.\n",
+      ? "A server can start on this database again. Never start one on the copy as well.\n"
+      : "The data of this database was not moved: nothing was changed.\n",
   );
 }
 
-/** The settings as they are, but for the database. @throws WrongSettings; what it says never repeats the address. */
+/** The settings with another database. @throws WrongSettings, whose sentences never repeat the address. */
 function configAt(io: CliIo, address: string): Config {
   const { DATABASE_URL_FILE: _elsewhere, ...environment } = io.environment;
   return getConfig({ environment: { ...environment, DATABASE_URL: address } });
@@ -84,11 +82,6 @@ function configAt(io: CliIo, address: string): Config {
 
 async function open(config: Config, io: CliIo): Promise<AsyncDisposable & { readonly db: Database }> {
   if (config.database.engine === "sqlite") makeDataFolder(config.dataDir);
-  const db = await openDatabase(config.database, {
-    monotonicMs: io.monotonicMs,
-    // The statement that failed tells the command itself; what it cannot cut, the server does.
-    onStorageFailure: () => undefined,
-    onTruncationFailed: () => undefined,
-  });
+  const db = await openDatabaseOf(config, io);
   return { db, [Symbol.asyncDispose]: () => db.close() };
 }

@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { Config } from "../config/config.ts";
+import { parseEnvFile } from "../config/env-file.ts";
 import { type LoadResult, loadConfig } from "../config/load-config.ts";
+import { systemErrorCode } from "../config/system-error.ts";
 import type { CliIo } from "./cli-io.ts";
-import { WrongSettings } from "./errors.ts";
+import { CommandRefused, WrongSettings } from "./errors.ts";
 
 export function loadSettings(environment: CliIo["environment"]): LoadResult {
   return loadConfig(environment, (path) => readFileSync(path, "utf8"));
@@ -13,4 +15,15 @@ export function getConfig(io: Pick<CliIo, "environment">): Config {
   const loaded = loadSettings(io.environment);
   if (!loaded.ok) throw new WrongSettings(loaded.mistakes);
   return loaded.config;
+}
+
+/** Names and values of the env file at `path`. @throws CommandRefused */
+export function readEnvFile(path: string): Readonly<Record<string, string>> {
+  try {
+    return parseEnvFile(readFileSync(path, "utf8"));
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code === undefined) throw error;
+    throw new CommandRefused(`${path} cannot be read (${code}).`);
+  }
 }

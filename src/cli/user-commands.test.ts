@@ -30,13 +30,13 @@ it("user promote, demote, disable and enable change one user, never the last adm
   const lastOne = {
     exitCode: 1,
     stdout: "",
-    stderr: "This is the last administrator: make somebody else one first.\n",
+    stderr: "This is the last administrator: make another user an administrator first.\n",
   };
   expect(await cli.run(about("demote"))).toEqual(lastOne);
   expect(await cli.run(about("disable"))).toEqual(lastOne);
   expect(await cli.run([...about("delete"), "--yes"])).toEqual(lastOne);
   expect((await cli.run(about("promote", "eve@example.org"))).stdout).toBe("User 2 is an administrator.\n");
-  expect((await cli.run(about("demote"))).stdout).toBe("User 1 is no administrator.\n");
+  expect((await cli.run(about("demote"))).stdout).toBe("User 1 is no longer an administrator.\n");
   expect((await cli.run(about("disable"))).stdout).toBe("User 1 is disabled.\n");
   expect((await cli.run(["user", "list", "--search", "ada"])).stdout).toContain("\tdisabled\t");
   expect((await cli.run(about("enable"))).stdout).toBe("User 1 is enabled.\n");
@@ -97,6 +97,6 @@ it.each(["promote", "demote", "disable", "enable", "reset-factors"])(
     const cli = makeTestCli();
     await makeDomain(cli);
     const run = await cli.run(about(command, "nobody@example.com"));
-    expect(run).toEqual({ exitCode: 1, stdout: "", stderr: "There is no user with this e-mail address.\n" });
+    expect(run).toEqual({ exitCode: 1, stdout: "", stderr: "There is no user with this email address.\n" });
   },
 );

@@ -30,5 +30,5 @@ it("user set-password says that there is no such user", async () => {
   const run = await cli.run(["user", "set-password", "--email", "eve@example.com", "--password-stdin"], {
     stdin: password,
   });
-  expect(run).toMatchObject({ exitCode: 1, stderr: "There is no user with this e-mail address.\n" });
+  expect(run).toMatchObject({ exitCode: 1, stderr: "There is no user with this email address.\n" });
 });

@@ -174,11 +174,11 @@ describe("the master key", () => {
     expect(readdirSync(world.shelf).sort()).toEqual(["b", "b.tar"]);
   });
 
-  test("is not needed to look for damage, and its lack is said", async () => {
+  test("is not needed for the check for damage, and its absence is reported", async () => {
     const world = await backedUp();
     const argv = ["backup", "verify", "--from", world.archive];
     const said = await world.run(argv, { dataDir: join(world.shelf, "none"), settings: {} });
-    expect(said).toContain("only damage was looked for");
+    expect(said).toContain("checked for damage only");
   });
 });
 
@@ -258,7 +258,7 @@ test("a terminal gets no archive", async () => {
   expect(await cli.run(["backup", "--to", "-"])).toEqual({
     exitCode: 1,
     stdout: "",
-    stderr: "The standard output is a terminal, which shows no archive: give it a file or a pipe.\n",
+    stderr: "Standard output is a terminal: redirect it to a file or a pipe.\n",
   });
 });
 

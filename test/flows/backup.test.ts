@@ -83,12 +83,12 @@ describe.each(Object.entries(ways))("a backup as a %s", (_name, way) => {
     const source = await world.open();
     const known = await fill(source);
     const said = await way.backUp(world);
-    expect(said).toMatch(/5 pushes \(4 of them live, with 1 files\), 0 users, sealed under key [0-9a-f]{8}\./);
+    expect(said).toMatch(/5 pushes \(4 of them live, with 1 files\), 0 users, encrypted under key [0-9a-f]{8}\./);
     // What happens afterwards is not in it.
     expect(await claim(source.domain, known.once)).toBe("opened once");
 
     const { argv, stdin } = way.from(world);
-    expect(await world.run(["backup", "verify", ...argv], { stdin })).toContain("The backup is whole");
+    expect(await world.run(["backup", "verify", ...argv], { stdin })).toContain("The backup is complete");
     const dataDir = join(world.shelf, "restored");
     await world.run(["restore", ...argv, "--keep-open"], { dataDir, stdin });
     const { domain } = await world.open(dataDir);
@@ -213,7 +213,7 @@ test("a restore signs everybody out, voids links and codes in use, drops mails, 
   const restore = ["restore", "--from", join(world.shelf, "b"), "--keep-open"];
   const kept = join(world.shelf, "kept");
   const said = await world.run(restore, { dataDir: kept });
-  expect(said).toContain("Signed out 1 sessions; links in mails are void; 1 mails that waited were dropped.");
+  expect(said).toContain("Ended 1 sessions; links in emails are invalid; 1 queued emails were dropped.");
   expect(said).toContain("1 API tokens work");
   expect(leftOf(databaseFile(kept))).toEqual({
     rows: 0,

@@ -173,7 +173,7 @@ test("a move that is killed again and again goes on where it stood, in both dire
   for (const [from, to] of directions) {
     const { kills, stdout } = await moveInSpiteOfKills(places, from, to);
     expect(kills).toBeGreaterThan(1);
-    expect(stdout).toContain("Went on and moved everything");
+    expect(stdout).toContain("Continued and moved all data");
     outputs.push(stdout);
   }
   expect(digestsIn(outputs[0] ?? "").length).toBeGreaterThan(15);
@@ -220,6 +220,6 @@ test("what would mix, overwrite or split the data is refused with a sentence", a
 
   expect(await move(places, places.sqlite, places.postgres)).toMatchObject({ exitCode: 0 });
   const reopened = await runProgram(["move", "--reopen", places.sqlite], settingsAt(places, places.sqlite));
-  expect(reopened).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("may start on these data again") });
+  expect(reopened).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("can start on this database again") });
   await (await startAt(places, places.sqlite, clock))[Symbol.asyncDispose]();
 });

@@ -6,7 +6,7 @@ import { type Finding, ok, warn } from "./finding.ts";
 
 const name = "files in S3";
 
-/** Can files be stored, read and deleted where the settings say? Nothing to say where they lie on this disk. */
+/** Whether files can be stored, read and deleted in the bucket. No findings if files are stored on this disk. */
 export async function checkBucket(config: Config, deps: BucketDeps): Promise<Finding[]> {
   const { s3 } = config.files;
   if (s3 === undefined) return [];
@@ -17,19 +17,19 @@ export async function checkBucket(config: Config, deps: BucketDeps): Promise<Fin
     findings.push(
       warn(
         name,
-        `Bucket ${s3.bucket} keeps versions: deleted files stay in it, though nobody can open them. LockName it off.`,
+        `Bucket ${s3.bucket} keeps versions: deleted files stay in it, although nobody can decrypt them. Turn versioning off.`,
       ),
     );
   }
   if (!endsUploads) {
     findings.push(
-      warn(name, "The store does not end unfinished uploads on demand: have it remove them by a lifecycle rule."),
+      warn(name, "The store does not abort unfinished uploads on request: add a lifecycle rule that removes them."),
     );
   }
   const left = join(config.dataDir, "blobs");
   if (existsSync(left) && readdirSync(left).length > 0) {
     findings.push(
-      warn(name, `Files still lie in ${left}, where nothing looks for them now: copy them into the bucket.`),
+      warn(name, `There are still files in ${left}, which is not used any more: copy them into the bucket.`),
     );
   }
   return findings;

@@ -9,7 +9,7 @@ import { type Finding, fail, ok, warn } from "./finding.ts";
 const gibibyte = 1024 ** 3;
 const probeBytes = 4_096;
 
-/** Really writes a small file to each folder of the data, syncs it and takes it away. */
+/** Writes a small file to each folder of the data, syncs it and removes it. */
 export function checkWritable(config: Config, random: Random): Finding[] {
   const { dataDir, database } = config;
   const folders = new Set([dataDir, ...(database.engine === "sqlite" ? [dirname(database.path)] : [])]);
@@ -18,7 +18,7 @@ export function checkWritable(config: Config, random: Random): Finding[] {
 
 function checkFolder(folder: string, random: Random): Finding {
   const name = "disk writable";
-  if (!existsSync(folder)) return fail(name, `${folder} is not there: start the server once, or check DATA_DIR.`);
+  if (!existsSync(folder)) return fail(name, `${folder} does not exist: start the server once, or check DATA_DIR.`);
   try {
     writeProbe(join(folder, `.doctor.${random.bytes(8).toString("hex")}`), random);
     return ok(name, `A file in ${folder} was written, synced and removed.`);
@@ -40,11 +40,11 @@ function writeProbe(path: string, random: Random): void {
   }
 }
 
-/** Is there room above the floor at which the server takes no new pushes? Warns below twice the floor. */
+/** Whether free space is above the floor below which the server accepts no new pushes. Warns below twice the floor. */
 export async function checkSpace(config: Config, diskSpace: StatFs): Promise<Finding[]> {
   const { freeBytes, totalBytes } = await diskSpace();
   const floor = freeDiskFloorBytes(config.freeDiskBytesMin, totalBytes);
-  const sentence = `${inGibibytes(freeBytes)} free of ${inGibibytes(totalBytes)}; below ${inGibibytes(floor)} no new push is taken.`;
+  const sentence = `${inGibibytes(freeBytes)} free of ${inGibibytes(totalBytes)}; below ${inGibibytes(floor)} no new push is accepted.`;
   if (freeBytes < floor) return [fail("disk space", sentence)];
   return [freeBytes < 2 * floor ? warn("disk space", sentence) : ok("disk space", sentence)];
 }

@@ -17,7 +17,7 @@ describe("checkMail", () => {
   it("connects and signs in, and sends nothing", async () => {
     const sink = await startMailSink({ signIn: { userName: "push", password: "right" } });
     expect(await check(sink.environment)).toMatchObject([
-      { level: "ok", sentence: expect.stringContaining("takes the sign-in") },
+      { level: "ok", sentence: expect.stringContaining("accepts the sign-in") },
     ]);
     const [wrong] = await check({ ...sink.environment, PWP__MAIL__SMTP_PASSWORD: "wrong" });
     expect(wrong).toMatchObject({ level: "fail", sentence: expect.stringContaining("refused the sign-in (535") });
@@ -42,8 +42,8 @@ describe("checkMail", () => {
 });
 
 describe("checkFailedMails", () => {
-  it("speaks up only when there are some", () => {
+  it("reports failed emails only if there are any", () => {
     expect(checkFailedMails(0)).toEqual([]);
-    expect(checkFailedMails(2)).toMatchObject([{ level: "warn", sentence: expect.stringContaining("2 mail(s)") }]);
+    expect(checkFailedMails(2)).toMatchObject([{ level: "warn", sentence: expect.stringContaining("2 email(s)") }]);
   });
 });

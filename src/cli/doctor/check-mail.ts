@@ -4,7 +4,7 @@ import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const name = "mail";
 
-/** Can the mail server be reached, believed and signed in to? Sends nothing. @param mailer for these settings. */
+/** Whether the mail server can be reached, its certificate is valid and sign-in works. Sends nothing. */
 export async function checkMail(
   settings: MailSettings | undefined,
   mailer: (settings: MailSettings) => Pick<Mailer, "check">,
@@ -13,12 +13,12 @@ export async function checkMail(
   const failure = await mailer(settings).check();
   const place = `${settings.host} port ${settings.port}`;
   if (failure !== undefined) return [fail(name, `${place}: ${failure.sentence}`)];
-  const works = settings.signIn === undefined ? "answers" : "answers and takes the sign-in";
-  return [ok(name, `${place} ${works}. To see a mail arrive: mail test --to <address>.`)];
+  const works = settings.signIn === undefined ? "answers" : "answers and accepts the sign-in";
+  return [ok(name, `${place} ${works}. To send a test email: mail test --to <address>.`)];
 }
 
-/** @param failed how many mails were given up and still lie there. */
+/** @param failed the number of emails in the outbox that were given up. */
 export function checkFailedMails(failed: number): Finding[] {
   if (failed === 0) return [];
-  return [warn("failed mails", `${failed} mail(s) could not be delivered and were given up: see /admin.`)];
+  return [warn("failed mails", `${failed} email(s) could not be delivered and were given up: see /admin.`)];
 }

@@ -3,10 +3,10 @@ import type { Config } from "../../config/config.ts";
 import { createKeyring, type Keyring } from "../../crypto/keyring.ts";
 import type { Database } from "../../database/database.ts";
 import { keysInUse, openVault } from "../../pushes/vault.ts";
-import { getMasterKeys } from "../master-keys.ts";
+import { getMasterKeys } from "../open-domain.ts";
 import { type Finding, ok, warn } from "./finding.ts";
 
-/** Are there master keys, and are they nobody else's to read? Makes none. */
+/** Whether there are master keys that no other user can read. Creates none. */
 export function checkMasterKey(config: Config, random: Random): Finding[] {
   const { keys, file, warnings } = getMasterKeys(config, random);
   if (warnings.length > 0) return warnings.map((warning) => warn("master key", warning));
@@ -14,7 +14,7 @@ export function checkMasterKey(config: Config, random: Random): Finding[] {
   return [ok("master key", `Read from ${origin}; the active one has id ${createKeyring(keys, random).ids[0]}.`)];
 }
 
-/** Does the key ring open the database? Leaves no trace: looking with a new key must not put that key in use. */
+/** Whether the key ring opens the database. Changes nothing: a check with a new key must not put that key into use. */
 export async function checkKeyring(
   deps: { readonly config: Config; readonly random: Random; readonly now: number },
   db: Database,
@@ -22,16 +22,16 @@ export async function checkKeyring(
   const { config, random, now } = deps;
   const keyring = createKeyring(getMasterKeys(config, random).keys, random);
   const used = await keysInUse(db);
-  if (used.length === 0) return [warn("key ring", "The database is sealed under no key yet: start the server once.")];
+  if (used.length === 0) return [warn("key ring", "Nothing in the database is encrypted yet: start the server once.")];
   const unseen = unseenActiveKey(keyring, used);
   if (unseen !== undefined) {
-    return [warn("key ring", `Key ${unseen} seals nothing yet: restart the server with it, then run "keys rotate".`)];
+    return [warn("key ring", `Key ${unseen} is not in use yet: restart the server with it, then run "keys rotate".`)];
   }
   await openVault({ db, keyring, random, now });
-  return [ok("key ring", `Opens the database, which is sealed under ${used.join(", ")}.`)];
+  return [ok("key ring", `It opens the database, which is encrypted under ${used.join(", ")}.`)];
 }
 
-/** The active key's id, when the ring has all that is needed but no server has sealed under that key so far. */
+/** The active key's id if the ring has every key in use, but no server has used the active one yet. */
 function unseenActiveKey(keyring: Keyring, used: readonly string[]): string | undefined {
   const [activeId] = keyring.ids;
   if (activeId === undefined || used.includes(activeId)) return undefined;

@@ -3,8 +3,7 @@ import { createServer as createTcpServer, type Server } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Config } from "../../config/config.ts";
 import { loadConfig } from "../../config/load-config.ts";
-import { checkBaseUrl, checkForwarders, checkServer } from "./check-network.ts";
-import { probeOverHttp } from "./probe.ts";
+import { checkBaseUrl, checkForwarders, checkServer, probeOverHttp } from "./check-network.ts";
 
 function configOf(environment: Readonly<Record<string, string>>): Config {
   const loaded = loadConfig(environment, () => "");

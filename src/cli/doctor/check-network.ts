@@ -1,31 +1,33 @@
+import { get } from "node:http";
 import { isIP } from "node:net";
 import type { Config } from "../../config/config.ts";
+import { systemErrorCode } from "../../config/system-error.ts";
 import type { ForwarderNote } from "../../database/forwarder-note.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
-import type { Probe } from "./probe.ts";
 
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/;
 
-/** Whose host do links carry, and can it be made up by whoever sends a request? */
+/** The host in links, and whether clients can choose it. */
 export function checkBaseUrl({ overrideBaseUrl, allowedHosts, host }: Config): Finding[] {
   const name = "base URL";
   if (overrideBaseUrl !== undefined) {
     const url = new URL(overrideBaseUrl);
     if (url.protocol === "http:" && !loopback.test(url.hostname)) {
-      return [warn(name, `Links start with ${overrideBaseUrl}: without https, secrets can be read on their way.`)];
+      return [warn(name, `Links start with ${overrideBaseUrl}: without https, secrets can be read on the network.`)];
     }
     return [ok(name, `Links start with ${overrideBaseUrl}.`)];
   }
-  if (allowedHosts.length > 0) return [ok(name, `Links carry the request's host, one of ${allowedHosts.join(", ")}.`)];
-  if (loopback.test(host)) return [ok(name, `Links carry the request's host; the server listens on ${host} only.`)];
-  return [warn(name, "Links carry whatever host a request names: set PWP__OVERRIDE_BASE_URL or PWP__ALLOWED_HOSTS.")];
+  if (allowedHosts.length > 0)
+    return [ok(name, `Links contain the request's host, one of ${allowedHosts.join(", ")}.`)];
+  if (loopback.test(host)) return [ok(name, `Links contain the request's host; the server listens on ${host} only.`)];
+  return [warn(name, "Links contain any host that a request names: set PWP__OVERRIDE_BASE_URL or PWP__ALLOWED_HOSTS.")];
 }
 
-/** Does a server answer where the settings say, and for the host that its links carry? */
+/** Whether a server answers at the address of the settings, and for the host in its links. */
 export async function checkServer(config: Config, probe: Probe): Promise<Finding[]> {
   const name = "server";
   const { port } = config;
-  if (port === 0) return [warn(name, "PORT is 0: which port the server took cannot be known here.")];
+  if (port === 0) return [warn(name, "PORT is 0, so the port of the server is not known.")];
   const host = reachableHost(config.host);
   const place = `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
   const up = await probe({ host, port, path: "/up", hostHeader: undefined });
@@ -49,7 +51,7 @@ export async function checkServer(config: Config, probe: Probe): Promise<Finding
   ];
 }
 
-/** "All addresses" cannot be called; this machine's own is one of them. */
+/** The addresses that mean "all addresses" cannot be connected to; the loopback address is one of them. */
 function reachableHost(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   return host === "::" ? "::1" : host;
@@ -63,7 +65,40 @@ export function checkForwarders(noted: Awaited<ReturnType<ForwarderNote["find"]>
   return [
     warn(
       name,
-      `${noted.address} sent X-Forwarded headers at ${seen} and is not trusted: if it is your proxy, name it in PWP__TRUSTED_PROXIES.`,
+      `${noted.address} sent X-Forwarded headers at ${seen} and is not trusted: if it is your proxy, add it to PWP__TRUSTED_PROXIES.`,
     ),
   ];
+}
+
+const timeoutMs = 3_000;
+
+export type Probe = (request: {
+  readonly host: string;
+  readonly port: number;
+  readonly path: string;
+  readonly hostHeader: string | undefined;
+}) => Promise<{ readonly status: number } | { readonly status: undefined; readonly reason: string }>;
+
+/** Sends one GET; does not read the body of the answer. */
+export const probeOverHttp: Probe = ({ host, port, path, hostHeader }) =>
+  new Promise((resolve, reject) => {
+    const headers = hostHeader === undefined ? {} : { host: hostHeader };
+    const request = get({ host, port, path, headers, agent: false, timeout: timeoutMs }, (response) => {
+      response.destroy();
+      resolve({ status: response.statusCode ?? 0 });
+    });
+    request.on("timeout", () => {
+      resolve({ status: undefined, reason: `nothing within ${timeoutMs / 1_000} seconds` });
+      request.destroy();
+    });
+    request.on("error", (error) => {
+      const code = systemErrorCode(error) ?? parserCode(error);
+      if (code === undefined) reject(error);
+      else resolve({ status: undefined, reason: code });
+    });
+  });
+
+/** The answer is not HTTP, or the connection was closed early. */
+function parserCode(error: Error): string | undefined {
+  return "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

@@ -5,7 +5,7 @@ type Level = "ok" | "warn" | "fail";
 export interface Finding {
   readonly level: Level;
   readonly name: string;
-  /** One sentence: what stands, or what is wrong and what to do. */
+  /** One sentence: the result, or what is wrong and what to do. */
   readonly sentence: string;
 }
 
@@ -13,7 +13,7 @@ export const ok = (name: string, sentence: string): Finding => ({ level: "ok", n
 export const warn = (name: string, sentence: string): Finding => ({ level: "warn", name, sentence });
 export const fail = (name: string, sentence: string): Finding => ({ level: "fail", name, sentence });
 
-/** A check that throws has failed; the others are still worth running. */
+/** A check that throws counts as failed, and does not prevent the others. */
 export async function check(name: string, run: () => Promise<Finding[]> | Finding[]): Promise<Finding[]> {
   try {
     return await run();

@@ -8,11 +8,13 @@ import { getConfig } from "./settings.ts";
 
 const messageIdBytes = 16;
 
-export function addMailTest(mail: Command, { io }: CommandDeps): void {
-  mail
+export function addMailCommands(program: Command, { io }: CommandDeps): void {
+  program
+    .command("mail")
+    .description("Test the mail server.")
     .command("test")
-    .description("Send one mail at once, past the outbox, and say what the mail server answered.")
-    .requiredOption("--to <address>", "who gets it")
+    .description("Send one email immediately, without the outbox, and print the mail server's answer.")
+    .requiredOption("--to <address>", "the recipient")
     .addHelpText("after", exitCodesHelp)
     .action(async ({ to }: { readonly to: string }) => {
       const { mail: settings } = getConfig(io);
@@ -20,11 +22,11 @@ export function addMailTest(mail: Command, { io }: CommandDeps): void {
         throw new CommandRefused("Mail is off: set PWP__MAIL__SMTP_ADDRESS and PWP__OVERRIDE_BASE_URL.");
       }
       const address = normalizeEmail(to);
-      if (address === undefined) throw new CommandRefused("This is not an e-mail address.");
-      const letter = { to: address, language: null, content: { kind: "test" } } as const;
+      if (address === undefined) throw new CommandRefused("This is not an email address.");
+      const email = { to: address, language: null, content: { kind: "test" } } as const;
       const message = {
         to: address,
-        ...composeEmail(letter, settings),
+        ...composeEmail(email, settings),
         messageId: `${io.random.bytes(messageIdBytes).toString("hex")}@${new URL(settings.baseUrl).hostname}`,
         date: io.clock.now(),
       };
@@ -37,7 +39,7 @@ export function addMailTest(mail: Command, { io }: CommandDeps): void {
         case "unavailable":
           throw new CommandRefused(sending.failure.sentence);
         case "stopped":
-          throw new CommandRefused("The sending was stopped.");
+          throw new CommandRefused("Sending was stopped.");
       }
     });
 }

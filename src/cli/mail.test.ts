@@ -40,7 +40,7 @@ describe("mail test", () => {
     expect(refusal).toMatch(/^The mail server refused the sign-in \(535/);
     expect(refusal).not.toContain("wrong-password");
     expect(await said("ada@example.com", {})).toContain("Mail is off: set PWP__MAIL__SMTP_ADDRESS");
-    expect(await said("ada@example.com\r\nbcc: b@example.com", sink.environment)).toContain("not an e-mail address");
+    expect(await said("ada@example.com\r\nbcc: b@example.com", sink.environment)).toContain("not an email address");
     await sink.stop();
     expect(await said("ada@example.com", sink.environment)).toContain("cannot be reached (ECONNREFUSED)");
   });

@@ -1,10 +1,13 @@
 import { existsSync } from "node:fs";
-import { type Accounts, createAccounts } from "../accounts/accounts.ts";
+import { join } from "node:path";
+import { type Accounts, type Administrator, createAccounts, type User } from "../accounts/accounts.ts";
+import type { Random } from "../base/random.ts";
 import { createBootCodeFile } from "../config/boot-code-file.ts";
 import type { Config } from "../config/config.ts";
+import { readOrMakeMasterKeyFile } from "../config/master-key-file.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
 import type { Database } from "../database/database.ts";
-import { openDatabase } from "../database/open-database.ts";
+import { openDatabase, refuseForeignFile } from "../database/open-database.ts";
 import { type Domain, openDomain, openKeyring } from "../domain.ts";
 import { createOwnLimits } from "../limits/in-memory-limits.ts";
 import { createOutbox } from "../mail/outbox.ts";
@@ -14,11 +17,14 @@ import { createLogger } from "../telemetry/logger.ts";
 import type { CliIo } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
 
+/** The administrator in the administrators' audit trail for actions from a shell. */
+export const shell: Administrator = { userId: null, email: "shell", address: "" };
+
 /**
- * Opens the accounts for one command, beside a running server or without one, and closes them afterwards. They are not
- * sealed, so a database that stands is opened without its master key.
- * @param whenMissing "make": a data folder without a database is made ready just as the server's first start does.
- * @throws CommandRefused when the database is missing and not to be made.
+ * Opens the accounts for one command, whether a server runs or not, and closes them afterwards. Accounts are not
+ * encrypted, so an existing database is opened without its master key.
+ * @param whenMissing "make": a missing database is created, as by the server's first start.
+ * @throws CommandRefused if the database is missing and must not be created.
  */
 export async function withAccounts(
   config: Config,
@@ -36,7 +42,7 @@ export async function withAccounts(
   }
 }
 
-/** Opens everything, master key included, for one command. @throws what `openDomain` throws. */
+/** Opens the domain, with its master key, for one command. @throws the errors of `openDomain`. */
 export async function withDomain(config: Config, io: CliIo, work: (domain: Domain) => Promise<void>): Promise<void> {
   const domain = await openDomain(config, io, eventsFor(io));
   try {
@@ -46,15 +52,15 @@ export async function withDomain(config: Config, io: CliIo, work: (domain: Domai
   }
 }
 
-/** A command prints its own sentences. */
+/** Commands log no events: they print their own messages. */
 export function eventsFor(io: CliIo): Events {
   return {
     ...createEvents({ logger: createLogger("silent", { write: io.stderr }), clock: io.clock }),
-    masterKeyMade: (path) => io.stderr(`Made the master key ${path}: keep a copy of it, apart from the data.\n`),
+    masterKeyMade: (path) => io.stderr(`Created the master key ${path}: keep a copy of it, separate from the data.\n`),
   };
 }
 
-/** @throws CommandRefused: a command for what is in the database must not make an empty one in the wrong place. */
+/** @throws CommandRefused if there is no data: a command must not create an empty database in a wrong folder. */
 export async function refuseWithoutData(config: Config, io: CliIo): Promise<void> {
   if (!(await isMissing(config, io))) return;
   const { database } = config;
@@ -65,7 +71,7 @@ export async function refuseWithoutData(config: Config, io: CliIo): Promise<void
   throw new CommandRefused(`There is ${what} yet: start the server, create a user, or check ${setting}.`);
 }
 
-/** A file that is not there, or a server's database in which nothing has been sealed yet. */
+/** Whether the file does not exist, or nothing in the server's database has been encrypted yet. */
 async function isMissing(config: Config, io: CliIo): Promise<boolean> {
   if (config.database.engine === "sqlite") return !existsSync(config.database.path);
   const db = await openDatabaseOf(config, io);
@@ -79,7 +85,7 @@ async function isMissing(config: Config, io: CliIo): Promise<boolean> {
 export async function openDatabaseOf(config: Config, io: Pick<CliIo, "monotonicMs">): Promise<Database> {
   return await openDatabase(config.database, {
     monotonicMs: io.monotonicMs,
-    // The write that failed tells the command itself; what a command could not cut, the server does.
+    // A failed write is an error of the command itself; a log that could not be truncated, the server truncates.
     onStorageFailure: () => undefined,
     onTruncationFailed: () => undefined,
   });
@@ -99,6 +105,39 @@ function openAccounts(config: Config, db: Database, io: CliIo): Accounts {
     outbox: createOutbox({ db, keyring, open: config.accounts.emails }),
     requestedOutbox: createOutbox({ db, keyring, open: config.mail !== undefined }),
     provider: undefined,
-    onUseNotRecorded: (of) => io.stderr(`The use of a ${of} could not be recorded.\n`),
+    onUseNotRecorded: (of) => io.stderr(`The last use of a ${of} could not be recorded.\n`),
   });
+}
+
+/** @throws CommandRefused if there is no such user. */
+export async function getUser(accounts: Accounts, email: string): Promise<User> {
+  const user = await accounts.findUserByEmail(email);
+  if (user === undefined) throw new CommandRefused("There is no user with this email address.");
+  return user;
+}
+
+export interface MasterKeys {
+  /** 32 bytes each, the active one first. */
+  readonly keys: readonly Buffer[];
+  /** undefined: the settings provide the keys. */
+  readonly file: string | undefined;
+  readonly warnings: readonly string[];
+}
+
+/** The keys that the server would use; creates none. @returns undefined if there are none. */
+export function findMasterKeys(config: Config, random: Random): MasterKeys | undefined {
+  if (config.masterKeys.length > 0) return { keys: config.masterKeys, file: undefined, warnings: [] };
+  const file = join(config.dataDir, "master.key");
+  if (!existsSync(file)) return undefined;
+  const { key, warnings } = readOrMakeMasterKeyFile(config.dataDir, random);
+  return { keys: [key], file, warnings };
+}
+
+/** @throws CommandRefused if there are none; Error for the operator if the database belongs to another program. */
+export function getMasterKeys(config: Config, random: Random): MasterKeys {
+  const found = findMasterKeys(config, random);
+  if (found !== undefined) return found;
+  refuseForeignFile(config.database);
+  const file = join(config.dataDir, "master.key");
+  throw new CommandRefused(`There is no master key: set PWPUSH_MASTER_KEY, or restore the file ${file}.`);
 }

@@ -2,19 +2,20 @@ import type { Command } from "commander";
 import { describeEffects, describeSettings } from "../config/describe-settings.ts";
 import { unusedSentence } from "../config/unknown-names.ts";
 import { type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
-import { readEnvFile } from "./read-env-file.ts";
-import { loadSettings } from "./settings.ts";
+import { loadSettings, readEnvFile } from "./settings.ts";
 
-const what = `
-With --env-file every name in the file is told, too, with what becomes of it here. Env files of Password Pusher can be
-read as they are.`;
+const envFileHelp = `
+With --env-file the command also lists the effect of every name in the file. Env files of Password Pusher can be used as
+they are.`;
 
-export function addConfigCheck(config: Command, { io, setExitCode }: CommandDeps): void {
-  config
+export function addConfigCommands(program: Command, { io, setExitCode }: CommandDeps): void {
+  program
+    .command("config")
+    .description("Check settings.")
     .command("check")
-    .description("Print every setting with its value and origin, and all that is wrong with them. Secrets are masked.")
+    .description("Print every setting with its value and origin, and all mistakes and warnings. Secrets are masked.")
     .option("--env-file <file>", "read the settings from this file (NAME=value lines) instead of the environment")
-    .addHelpText("after", what + exitCodesHelp)
+    .addHelpText("after", envFileHelp + exitCodesHelp)
     .action(({ envFile }: { readonly envFile?: string }) => {
       const environment = envFile === undefined ? io.environment : readEnvFile(envFile);
       const loaded = loadSettings(environment);

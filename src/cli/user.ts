@@ -1,0 +1,230 @@
+import type { Command } from "commander";
+import type { Accounts, Change, FactorReset, UserSummary } from "../accounts/accounts.ts";
+import { passwordSentences } from "../accounts/sign-in/password-rules.ts";
+import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
+import { CommandRefused } from "./errors.ts";
+import { getUser, refuseWithoutData, shell, withAccounts, withDomain } from "./open-domain.ts";
+import { getConfig } from "./settings.ts";
+
+const passwordOption = [
+  "--password-stdin",
+  "read the password (12 to 1024 characters) from standard input, one line",
+] as const;
+
+export function addUserCommands(program: Command, deps: CommandDeps): void {
+  const user = program.command("user").description("Manage users.");
+  addCreate(user, deps);
+  addList(user, deps);
+  addChanges(user, deps);
+  addDelete(user, deps);
+  addSetPassword(user, deps);
+}
+
+function addCreate(user: Command, { io }: CommandDeps): void {
+  user
+    .command("create")
+    .description("Create a user. Works before the server's first start too.")
+    .requiredOption("--email <address>", "the email address to sign in with")
+    .requiredOption(...passwordOption)
+    .option("--admin", "make the user an administrator")
+    .addHelpText("after", exitCodesHelp)
+    .action(async ({ email, admin }: { readonly email: string; readonly admin?: true }) => {
+      const config = getConfig(io);
+      const password = await readPassword(io.stdin);
+      await withAccounts(config, io, "make", async (accounts) => {
+        const made = await accounts.createUser({ email, password, admin: admin === true }, (user) =>
+          accounts.adminEntry("created_user", user.email, shell),
+        );
+        io.stdout(`Created user ${made.id} (${made.email}${made.admin ? ", administrator" : ""}).\n`);
+      });
+    });
+}
+
+const listHeader = [
+  "id",
+  "e-mail",
+  "administrator",
+  "state",
+  "second factor",
+  "tokens in use",
+  "created",
+  "last signed in",
+];
+
+function addList(user: Command, { io }: CommandDeps): void {
+  user
+    .command("list")
+    .description("List users, newest first, in columns separated by tabs. Times are in UTC.")
+    .option("--search <text>", "only users whose email address contains this text", "")
+    .option("--json", "one JSON object per line instead of columns")
+    .addHelpText("after", exitCodesHelp)
+    .action(async ({ search, json }: { readonly search: string; readonly json?: true }) => {
+      await withAccounts(getConfig(io), io, "refuse", async (accounts) => {
+        if (json !== true) io.stdout(`${listHeader.join("\t")}\n`);
+        for await (const summary of allUsers(accounts, search)) {
+          const line = json === true ? JSON.stringify(summary) : columnsOf(summary).join("\t");
+          io.stdout(`${line}\n`);
+        }
+      });
+    });
+}
+
+async function* allUsers(accounts: Accounts, search: string): AsyncGenerator<UserSummary> {
+  for (let page = 1; ; page += 1) {
+    const users = await accounts.searchUsers(search, page);
+    if (users.length === 0) return;
+    yield* users;
+  }
+}
+
+function columnsOf({ user, tokensInUse, lastSignedInAt }: UserSummary): string[] {
+  const enabledState = user.confirmedAt === null ? "unconfirmed" : "active";
+  return [
+    String(user.id),
+    user.email,
+    user.admin ? "yes" : "no",
+    user.disabledAt === null ? enabledState : "disabled",
+    user.hasSecondFactor ? "yes" : "no",
+    String(tokensInUse),
+    new Date(user.createdAt).toISOString(),
+    lastSignedInAt === null ? "-" : new Date(lastSignedInAt).toISOString(),
+  ];
+}
+
+const changes: readonly {
+  readonly command: string;
+  readonly description: string;
+  readonly done: string;
+  apply(accounts: Accounts, userId: number): Promise<Change | FactorReset>;
+}[] = [
+  {
+    command: "promote",
+    description: "Make a user an administrator.",
+    done: "is an administrator",
+    apply: (accounts, userId) => accounts.setAdmin(userId, true, shell),
+  },
+  {
+    command: "demote",
+    description: "Remove a user's administrator role. The last administrator keeps it.",
+    done: "is no longer an administrator",
+    apply: (accounts, userId) => accounts.setAdmin(userId, false, shell),
+  },
+  {
+    command: "disable",
+    description: "Disable a user: sessions end and tokens are rejected; pushes and their links remain.",
+    done: "is disabled",
+    apply: (accounts, userId) => accounts.setDisabled(userId, true, shell),
+  },
+  {
+    command: "enable",
+    description: "Enable a disabled user.",
+    done: "is enabled",
+    apply: (accounts, userId) => accounts.setDisabled(userId, false, shell),
+  },
+  {
+    command: "reset-factors",
+    description: "Remove a user's authenticator app, passkeys and backup codes, and end all sessions.",
+    done: "has no second factor, and is signed out everywhere",
+    apply: (accounts, userId) => accounts.resetFactors(userId, shell),
+  },
+];
+
+/** `user promote`, `demote`, `disable`, `enable` and `reset-factors`. */
+function addChanges(user: Command, { io }: CommandDeps): void {
+  for (const { command, description, done, apply } of changes) {
+    user
+      .command(command)
+      .description(description)
+      .requiredOption("--email <address>", "the user")
+      .addHelpText("after", exitCodesHelp)
+      .action(async ({ email }: { readonly email: string }) => {
+        await withAccounts(getConfig(io), io, "refuse", async (accounts) => {
+          const { id } = await getUser(accounts, email);
+          assertDone(await apply(accounts, id));
+          io.stdout(`User ${id} ${done}.\n`);
+        });
+      });
+  }
+}
+
+/** @throws CommandRefused with a sentence if nothing was changed. */
+function assertDone(change: Change | FactorReset): void {
+  switch (change.outcome) {
+    case "done":
+      return;
+    case "last_admin":
+      throw new CommandRefused("This is the last administrator: make another user an administrator first.");
+    case "no_factors":
+      throw new CommandRefused("The user has no second factor.");
+    case "unknown":
+      throw new CommandRefused("The user has just been deleted.");
+  }
+}
+
+function addDelete(user: Command, { io }: CommandDeps): void {
+  user
+    .command("delete")
+    .description("Delete a user and end all of the user's pushes at once.")
+    .requiredOption("--email <address>", "the user")
+    .option("--yes", "confirm; without it, nothing is deleted")
+    .addHelpText("after", exitCodesHelp)
+    .action(async ({ email, yes }: { readonly email: string; readonly yes?: true }) => {
+      const config = getConfig(io);
+      await refuseWithoutData(config, io);
+      if (yes !== true) throw new CommandRefused("Nothing was deleted. This cannot be undone: confirm with --yes.");
+      await withDomain(config, io, async (domain) => {
+        const { id } = await getUser(domain.accounts, email);
+        assertDone(await domain.deleteAccount(id, shell));
+        io.stdout(`User ${id} is deleted, and the user's pushes have ended.\n`);
+      });
+    });
+}
+
+function addSetPassword(user: Command, { io }: CommandDeps): void {
+  user
+    .command("set-password")
+    .description("Set a user's password. All of the user's sessions end; tokens and second factors remain.")
+    .requiredOption("--email <address>", "the user")
+    .requiredOption(...passwordOption)
+    .addHelpText("after", exitCodesHelp)
+    .action(async ({ email }: { readonly email: string }) => {
+      const config = getConfig(io);
+      const password = await readPassword(io.stdin);
+      await withAccounts(config, io, "refuse", async (accounts) => {
+        const found = await getUser(accounts, email);
+        const entry = accounts.adminEntry("set_password", found.email, shell);
+        const outcome = await accounts.setPassword(found.id, password, entry);
+        if (outcome === "unknown_user") throw new CommandRefused("The user has just been deleted.");
+        if (outcome !== "changed") throw new CommandRefused(passwordSentences[outcome]);
+        io.stdout(`User ${found.id} has a new password, and is signed out everywhere.\n`);
+      });
+    });
+}
+
+/** 1024 characters of four bytes each, and the line end. */
+const passwordBytesMax = 4 * 1_024 + 2;
+
+/** The single line on standard input, without its end. @throws CommandRefused if the input is anything else. */
+async function readPassword(stdin: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of stdin) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > passwordBytesMax) throw new CommandRefused("The password on standard input is too long.");
+    chunks.push(chunk);
+  }
+  const text = decodeUtf8(Buffer.concat(chunks)).replace(/\r?\n$/, "");
+  if (/[\r\n]/.test(text)) {
+    throw new CommandRefused("Standard input has several lines: give the password as the only line.");
+  }
+  return text;
+}
+
+function decodeUtf8(bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new CommandRefused("The password on standard input is not UTF-8.");
+  }
+}
