@@ -1,12 +1,13 @@
 import { spawnSync } from "node:child_process";
 
-/** Everything that can be told from the text alone. All are run, so that one sitting mends them all. */
+/** The static checks. All of them run, so that one run reports every problem. */
 const checks: readonly (readonly [string, ...string[]])[] = [
   ["tsc", "--noEmit", "-p", "."],
   ["tsc", "--noEmit", "-p", "src/browser"],
   ["biome", "ci", "."],
   ["node", "scripts/import-rules.ts"],
   ["node", "scripts/docs.ts", "--check"],
+  ["node", "scripts/check-docs.ts"],
   ["node", "scripts/check-messages.ts"],
   ["node", "scripts/deploy-lint.ts"],
   ["knip"],
