@@ -21,7 +21,7 @@ export const legacyLinks: readonly PageRoute[] = [
 ];
 
 function legacyLink(path: string, tail: string): PageRoute {
-  return { method: "GET", path, access: "public", changesState: false, handler: (page) => redirectTo(tail, page) };
+  return { method: "GET", path, access: "public", handler: (page) => redirectTo(tail, page) };
 }
 
 function redirectTo(tail: string, page: PageRequest): FastifyReply {

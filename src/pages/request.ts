@@ -243,19 +243,17 @@ type RouteHandler =
   | { readonly access: "page_session" | "page_admin"; readonly handler: PageHandler<SignedInRequest> };
 
 /** One line of the table in `routes.ts`. `http/request.ts` describes the flags. */
-export type PageRoute = RouteHandler &
-  (
-    | { readonly method: "GET"; readonly changesState: false }
-    | { readonly method: "POST"; readonly changesState: true }
-  ) & {
-    /** With parameters, e.g. `/p/:token`. */
-    readonly path: string;
-    readonly retrieval?: true;
-    readonly beforeFactor?: true;
-    readonly formInParts?: true;
-    /** Absent: the route exists with every configuration. */
-    readonly isEnabled?: (config: Config) => boolean;
-  };
+export type PageRoute = RouteHandler & {
+  /** POST: the request changes state. */
+  readonly method: "GET" | "POST";
+  /** With parameters, e.g. `/p/:token`. */
+  readonly path: string;
+  readonly retrieval?: true;
+  readonly beforeFactor?: true;
+  readonly formInParts?: true;
+  /** Absent: the route exists with every configuration. */
+  readonly isEnabled?: (config: Config) => boolean;
+};
 
 export function handlePage(
   route: PageRoute,

@@ -1,44 +1,115 @@
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
+import { signOnSettingsPath } from "../accounts/accounts.ts";
 import { AppError } from "../base/errors.ts";
+import { brandingParts } from "../branding/branding.ts";
 import type { Config } from "../config/config.ts";
+import { factorsPath, secondFactorPath, signInPath } from "../http/authentication.ts";
 import { immutableFor } from "../http/headers.ts";
-import { registerAccountPages } from "./account/handler.ts";
-import { registerAdminPages } from "./admin/handler.ts";
+import { downloadData } from "./account/data.ts";
+import {
+  accountDeletedPath,
+  changeDefaults,
+  changeEmail,
+  changeLanguage,
+  changePassword,
+  deleteAccount,
+  endOtherSessions,
+  endSession,
+  requestOwnConfirmation,
+  showAccount,
+  showAccountDeleted,
+} from "./account/handler.ts";
+import { accountPath } from "./account/model.ts";
+import { adminPaths } from "./admin/frame.tsx";
+import { discardMail, retryMail, showMails } from "./admin/mails.tsx";
+import { showOverview } from "./admin/overview.tsx";
+import { endPush, showPushes } from "./admin/pushes.tsx";
+import { showSettings } from "./admin/settings.tsx";
+import { resetTheme, sendBrandingFile, setThemeLogo, setThemeName, setThemeStyle, showTheme } from "./admin/theme.tsx";
+import { showTrail } from "./admin/trail.tsx";
+import { changeUser, showUsers, userActions } from "./admin/users.tsx";
 import { showApiHelp, showApiV1Help } from "./api-help/api-help.tsx";
 import { downloadAudit, showAudit } from "./audit/handler.ts";
-import { registerConfirmationPages } from "./confirmation/handler.ts";
+import {
+  confirmAccount,
+  confirmationPath,
+  newConfirmationPath,
+  requestConfirmation,
+  showConfirmation,
+  showNewConfirmation,
+} from "./confirmation.tsx";
 import { mailLink, showCreated } from "./created/handler.ts";
 import { showDashboard } from "./dashboard/handler.ts";
 import { deletePush } from "./deleted.tsx";
 import { saveEdit, showEdit } from "./edit-push/handler.ts";
-import { registerEmailConfirmationPages } from "./email-confirmation/handler.ts";
-import { registerFactorPages } from "./factors/handler.ts";
-import { registerFirstRunPage } from "./first-run/handler.ts";
+import {
+  confirmNewEmail,
+  emailConfirmedPath,
+  newEmailPath,
+  showEmailConfirmation,
+  showEmailConfirmed,
+} from "./email-confirmation.tsx";
+import { ifSignInEnabled, ifSignUpEnabled } from "./entry.tsx";
+import { addApp, removeApp, showApp } from "./factors/app.tsx";
+import { createBackupCodes, showFactors } from "./factors/handler.ts";
+import { addPasskey, offerNewPasskey, offerProof, removePasskey } from "./factors/passkey-handler.ts";
+import {
+  appPath,
+  backupCodesPath,
+  newPasskeyOptionsPath,
+  passkeySignInOptionsPath,
+  passkeySignInPath,
+  passkeysPath,
+  proofOptionsPath,
+  removeAppPath,
+  removePasskeyPath,
+  secondFactorOptionsPath,
+} from "./factors/paths.ts";
+import { createFirstAdministrator, firstRunPath, showFirstRun } from "./first-run.tsx";
 import { legacyLinks } from "./legacy-links.ts";
 import { createPush, showNewPush } from "./new-push/handler.ts";
+import { brandingPath } from "./parts/logo.tsx";
 import { handlePage, type PageRoute, type PageServices } from "./request.ts";
-import { registerResetPasswordPages } from "./reset-password/handler.ts";
-import { registerSecondFactorPages } from "./second-factor/handler.ts";
+import {
+  requestReset,
+  requestResetPath,
+  resetPassword,
+  resetPasswordPath,
+  showRequestReset,
+  showResetPassword,
+} from "./reset-password.tsx";
+import { checkSecondFactor, offerSecondFactorPasskeys, showSecondFactor } from "./second-factor/handler.ts";
+import { offerPasskeySignIn, signInByPasskey } from "./second-factor/passkey-sign-in.tsx";
 import { claimByForm, showPush } from "./secret/handler.ts";
-import { registerSignInPages } from "./sign-in/handler.ts";
-import { registerSignUpPage } from "./sign-up/handler.ts";
-import { registerSingleSignOnPages } from "./single-sign-on/handler.ts";
-import { registerTokenPages } from "./tokens/handler.ts";
+import { showSignIn, showSignOut, signIn, signOut, signOutPath } from "./sign-in/handler.ts";
+import { showSignUp, signUp, signUpPath } from "./sign-up.tsx";
+import {
+  beginLink,
+  beginSignIn,
+  completeSignOn,
+  confirmLink,
+  showConfirmLink,
+  showSignOnSettings,
+  signOnPath,
+  unlinkIdentities,
+} from "./single-sign-on/handler.ts";
+import { confirmLinkPath } from "./single-sign-on/views.tsx";
+import { createToken, redirectToTokens, revokeToken, showTokens } from "./tokens/handler.ts";
+import { tokensPath } from "./tokens/model.ts";
 
 const mailsLinks = (config: Config) => config.linkDeliveries.enabled;
 
 /** Every page: its address, who may request it and what answers. */
 const pageRoutes: readonly PageRoute[] = [
-  { method: "GET", path: "/", access: "page_creator", changesState: false, handler: showNewPush },
-  { method: "GET", path: "/p/new", access: "page_creator", changesState: false, handler: showNewPush },
-  { method: "POST", path: "/p", access: "page_creator", changesState: true, formInParts: true, handler: createPush },
-  { method: "GET", path: "/p", access: "page_session", changesState: false, handler: showDashboard },
+  { method: "GET", path: "/", access: "page_creator", handler: showNewPush },
+  { method: "GET", path: "/p/new", access: "page_creator", handler: showNewPush },
+  { method: "POST", path: "/p", access: "page_creator", formInParts: true, handler: createPush },
+  { method: "GET", path: "/p", access: "page_session", handler: showDashboard },
   {
     method: "GET",
     path: "/p/:token",
     access: "page",
-    changesState: false,
     handler: (page) => showPush(page, { asksForStep: false }),
     retrieval: true,
   },
@@ -46,7 +117,6 @@ const pageRoutes: readonly PageRoute[] = [
     method: "POST",
     path: "/p/:token",
     access: "page",
-    changesState: true,
     handler: (page) => claimByForm(page, { asksForStep: false }),
     retrieval: true,
   },
@@ -54,7 +124,6 @@ const pageRoutes: readonly PageRoute[] = [
     method: "GET",
     path: "/p/:token/r",
     access: "page",
-    changesState: false,
     handler: (page) => showPush(page, { asksForStep: true }),
     retrieval: true,
   },
@@ -62,40 +131,115 @@ const pageRoutes: readonly PageRoute[] = [
     method: "POST",
     path: "/p/:token/r",
     access: "page",
-    changesState: true,
     handler: (page) => claimByForm(page, { asksForStep: true }),
     retrieval: true,
   },
-  { method: "GET", path: "/p/:token/preview", access: "page", changesState: false, handler: showCreated },
-  { method: "GET", path: "/p/:token/r/preview", access: "page", changesState: false, handler: showCreated },
+  { method: "GET", path: "/p/:token/preview", access: "page", handler: showCreated },
+  { method: "GET", path: "/p/:token/r/preview", access: "page", handler: showCreated },
+  { method: "POST", path: "/p/:token/notify_emails", access: "page_session", handler: mailLink, isEnabled: mailsLinks },
+  { method: "POST", path: "/p/:token/expire", access: "page", handler: deletePush },
+  { method: "GET", path: "/p/:token/edit", access: "page_session", handler: showEdit },
+  { method: "POST", path: "/p/:token/edit", access: "page_session", formInParts: true, handler: saveEdit },
+  { method: "GET", path: "/p/:token/audit", access: "page_session", handler: showAudit },
+  { method: "GET", path: "/p/:token/audit/download", access: "page_session", handler: downloadAudit },
+  { method: "GET", path: "/help/api", access: "page", handler: showApiHelp },
+  { method: "GET", path: "/api", access: "public", handler: showApiV1Help },
+  { method: "GET", path: signInPath, access: "page", handler: ifSignInEnabled(showSignIn) },
+  { method: "POST", path: signInPath, access: "page", handler: ifSignInEnabled(signIn) },
+  { method: "POST", path: passkeySignInOptionsPath, access: "page", handler: offerPasskeySignIn },
+  { method: "POST", path: passkeySignInPath, access: "page", handler: signInByPasskey },
+  { method: "GET", path: secondFactorPath, access: "page_waiting", handler: showSecondFactor },
+  { method: "POST", path: secondFactorPath, access: "page_waiting", handler: checkSecondFactor },
+  { method: "POST", path: secondFactorOptionsPath, access: "page_waiting", handler: offerSecondFactorPasskeys },
+  { method: "POST", path: signOnPath, access: "page", handler: beginSignIn },
+  { method: "GET", path: `${signOnPath}/callback`, access: "page", handler: completeSignOn, retrieval: true },
+  { method: "GET", path: confirmLinkPath, access: "page", handler: showConfirmLink },
+  { method: "POST", path: confirmLinkPath, access: "page", handler: confirmLink },
+  { method: "GET", path: signOnSettingsPath, access: "page_session", handler: showSignOnSettings },
+  { method: "POST", path: `${signOnSettingsPath}/link`, access: "page_session", handler: beginLink },
+  { method: "POST", path: `${signOnSettingsPath}/unlink`, access: "page_session", handler: unlinkIdentities },
+  { method: "GET", path: signOutPath, access: "page", handler: showSignOut },
+  { method: "POST", path: signOutPath, access: "page", handler: signOut },
+  { method: "GET", path: firstRunPath, access: "page", handler: ifSignInEnabled(showFirstRun) },
+  { method: "POST", path: firstRunPath, access: "page", handler: ifSignInEnabled(createFirstAdministrator) },
+  { method: "GET", path: signUpPath, access: "page", handler: ifSignUpEnabled(showSignUp) },
+  { method: "POST", path: signUpPath, access: "page", handler: ifSignUpEnabled(signUp) },
+  { method: "GET", path: confirmationPath, access: "page", handler: ifSignInEnabled(showConfirmation) },
+  { method: "POST", path: confirmationPath, access: "page", handler: ifSignInEnabled(confirmAccount) },
+  { method: "GET", path: newConfirmationPath, access: "page", handler: ifSignInEnabled(showNewConfirmation) },
+  { method: "POST", path: newConfirmationPath, access: "page", handler: ifSignInEnabled(requestConfirmation) },
+  { method: "GET", path: requestResetPath, access: "page", handler: ifSignInEnabled(showRequestReset) },
+  { method: "POST", path: requestResetPath, access: "page", handler: ifSignInEnabled(requestReset) },
+  { method: "GET", path: resetPasswordPath, access: "page", handler: ifSignInEnabled(showResetPassword) },
+  { method: "POST", path: resetPasswordPath, access: "page", handler: ifSignInEnabled(resetPassword) },
+  { method: "GET", path: newEmailPath, access: "page", handler: showEmailConfirmation },
+  { method: "POST", path: newEmailPath, access: "page", handler: confirmNewEmail },
+  { method: "GET", path: emailConfirmedPath, access: "page", handler: showEmailConfirmed },
+  { method: "GET", path: accountPath, access: "page_session", handler: showAccount },
+  { method: "GET", path: `${accountPath}/data`, access: "page_session", handler: downloadData },
+  { method: "POST", path: `${accountPath}/email`, access: "page_session", handler: changeEmail },
   {
     method: "POST",
-    path: "/p/:token/notify_emails",
+    path: `${accountPath}/email/confirmation`,
     access: "page_session",
-    changesState: true,
-    handler: mailLink,
-    isEnabled: mailsLinks,
+    handler: requestOwnConfirmation,
   },
-  { method: "POST", path: "/p/:token/expire", access: "page", changesState: true, handler: deletePush },
-  { method: "GET", path: "/p/:token/edit", access: "page_session", changesState: false, handler: showEdit },
+  { method: "POST", path: `${accountPath}/password`, access: "page_session", handler: changePassword },
+  { method: "POST", path: `${accountPath}/language`, access: "page_session", handler: changeLanguage },
+  { method: "POST", path: `${accountPath}/defaults`, access: "page_session", handler: changeDefaults },
+  { method: "POST", path: `${accountPath}/delete`, access: "page_session", handler: deleteAccount },
+  { method: "POST", path: `${accountPath}/sessions/end_others`, access: "page_session", handler: endOtherSessions },
+  { method: "POST", path: `${accountPath}/sessions/:id/end`, access: "page_session", handler: endSession },
+  { method: "GET", path: accountDeletedPath, access: "page", handler: showAccountDeleted },
+  { method: "GET", path: factorsPath, access: "page_session", handler: showFactors, beforeFactor: true },
+  { method: "GET", path: appPath, access: "page_session", handler: showApp, beforeFactor: true },
+  { method: "POST", path: appPath, access: "page_session", handler: addApp, beforeFactor: true },
+  { method: "POST", path: removeAppPath, access: "page_session", handler: removeApp, beforeFactor: true },
+  { method: "POST", path: newPasskeyOptionsPath, access: "page_session", handler: offerNewPasskey, beforeFactor: true },
+  { method: "POST", path: proofOptionsPath, access: "page_session", handler: offerProof, beforeFactor: true },
+  { method: "POST", path: passkeysPath, access: "page_session", handler: addPasskey, beforeFactor: true },
   {
     method: "POST",
-    path: "/p/:token/edit",
+    path: removePasskeyPath(":id"),
     access: "page_session",
-    changesState: true,
-    formInParts: true,
-    handler: saveEdit,
+    handler: removePasskey,
+    beforeFactor: true,
   },
-  { method: "GET", path: "/p/:token/audit", access: "page_session", changesState: false, handler: showAudit },
-  {
-    method: "GET",
-    path: "/p/:token/audit/download",
-    access: "page_session",
-    changesState: false,
-    handler: downloadAudit,
-  },
-  { method: "GET", path: "/help/api", access: "page", changesState: false, handler: showApiHelp },
-  { method: "GET", path: "/api", access: "public", changesState: false, handler: showApiV1Help },
+  { method: "POST", path: backupCodesPath, access: "page_session", handler: createBackupCodes, beforeFactor: true },
+  { method: "GET", path: tokensPath, access: "page_session", handler: showTokens },
+  { method: "GET", path: "/api_tokens", access: "page", handler: redirectToTokens },
+  { method: "POST", path: tokensPath, access: "page_session", handler: createToken },
+  { method: "POST", path: `${tokensPath}/:id/revoke`, access: "page_session", handler: revokeToken },
+  { method: "GET", path: adminPaths.overview, access: "page_admin", handler: showOverview },
+  { method: "GET", path: adminPaths.users, access: "page_admin", handler: showUsers },
+  ...userActions.map(
+    (action): PageRoute => ({
+      method: "POST",
+      path: `${adminPaths.users}/:id/${action}`,
+      access: "page_admin",
+      handler: (page) => changeUser(page, action),
+    }),
+  ),
+  { method: "GET", path: adminPaths.pushes, access: "page_admin", handler: showPushes },
+  { method: "POST", path: `${adminPaths.pushes}/:id/expire`, access: "page_admin", handler: endPush },
+  { method: "GET", path: adminPaths.mails, access: "page_admin", handler: showMails },
+  { method: "POST", path: `${adminPaths.mails}/:id/retry`, access: "page_admin", handler: retryMail },
+  { method: "POST", path: `${adminPaths.mails}/:id/discard`, access: "page_admin", handler: discardMail },
+  { method: "GET", path: adminPaths.settings, access: "page_admin", handler: showSettings },
+  { method: "GET", path: adminPaths.theme, access: "page_admin", handler: showTheme },
+  { method: "POST", path: `${adminPaths.theme}/name`, access: "page_admin", handler: setThemeName },
+  { method: "POST", path: `${adminPaths.theme}/logo`, access: "page_admin", handler: setThemeLogo, formInParts: true },
+  { method: "POST", path: `${adminPaths.theme}/style`, access: "page_admin", handler: setThemeStyle },
+  ...brandingParts.map(
+    (part): PageRoute => ({
+      method: "POST",
+      path: `${adminPaths.theme}/${part}/reset`,
+      access: "page_admin",
+      handler: (page) => resetTheme(page, part),
+    }),
+  ),
+  { method: "GET", path: `${brandingPath}/:filename`, access: "public", handler: sendBrandingFile },
+  { method: "GET", path: adminPaths.trail, access: "page_admin", handler: showTrail },
   ...legacyLinks,
 ];
 
@@ -104,13 +248,13 @@ const assetName = /^[\w-]+\.[a-z]+$/i;
 
 function registerRoutes(server: FastifyInstance, services: PageServices): void {
   for (const route of pageRoutes) {
-    const { method, path, access, changesState, isEnabled } = route;
+    const { method, path, access, isEnabled } = route;
     if (isEnabled?.(services.config) === false) continue;
     const { retrieval = false, beforeFactor = false, formInParts = false } = route;
     server.route({
       method,
       url: path,
-      config: { access, changesState, retrieval, beforeFactor, formInParts },
+      config: { access, changesState: method === "POST", retrieval, beforeFactor, formInParts },
       handler: (request, reply) => handlePage(route, request, reply, services),
     });
   }
@@ -122,18 +266,6 @@ export async function registerPages(
   deps: PageServices & { readonly assetsDir: string },
 ): Promise<void> {
   registerRoutes(server, deps);
-  registerSignInPages(server, deps);
-  registerFirstRunPage(server, deps);
-  registerSignUpPage(server, deps);
-  registerConfirmationPages(server, deps);
-  registerResetPasswordPages(server, deps);
-  registerSecondFactorPages(server, deps);
-  registerFactorPages(server, deps);
-  registerSingleSignOnPages(server, deps);
-  registerAccountPages(server, deps);
-  registerEmailConfirmationPages(server, deps);
-  registerTokenPages(server, deps);
-  registerAdminPages(server, deps);
   await server.register(fastifyStatic, { root: deps.assetsDir, serve: false, cacheControl: false });
   server.get<{ Params: { name: string } }>(
     "/assets/:name",

@@ -17,9 +17,7 @@ import { type FilledForm, type PushValues, valuesOf } from "./push-form/fields.t
 import type { PushForm } from "./push-form/form.ts";
 import { robotView, type StepModel, stepView } from "./secret/step-view.tsx";
 import { type SecretModel, secretView } from "./secret/view.tsx";
-import { confirmLinkView } from "./single-sign-on/confirm-view.tsx";
-import { leaveView, problemView } from "./single-sign-on/message-views.tsx";
-import { signOnSettingsView } from "./single-sign-on/settings-view.tsx";
+import { confirmLinkView, leaveView, problemView, signOnSettingsView } from "./single-sign-on/views.tsx";
 import { tokensView } from "./tokens/view.tsx";
 
 const ar = messagesIn("ar");

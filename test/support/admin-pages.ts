@@ -1,11 +1,11 @@
 import type { AdminEntry, User } from "../../src/accounts/accounts.ts";
-import { mailsView } from "../../src/pages/admin/mails-view.tsx";
-import { overviewView } from "../../src/pages/admin/overview-view.tsx";
-import { pushesView } from "../../src/pages/admin/pushes-view.tsx";
-import { settingsView } from "../../src/pages/admin/settings-view.tsx";
-import { themeView } from "../../src/pages/admin/theme-view.tsx";
-import { trailView } from "../../src/pages/admin/trail-view.tsx";
-import { usersView } from "../../src/pages/admin/users-view.tsx";
+import { mailsView } from "../../src/pages/admin/mails.tsx";
+import { overviewView } from "../../src/pages/admin/overview.tsx";
+import { pushesView } from "../../src/pages/admin/pushes.tsx";
+import { settingsView } from "../../src/pages/admin/settings.tsx";
+import { themeView } from "../../src/pages/admin/theme.tsx";
+import { trailView } from "../../src/pages/admin/trail.tsx";
+import { usersView } from "../../src/pages/admin/users.tsx";
 import type { Page, PageContext } from "../../src/pages/page.ts";
 import type { EndReason } from "../../src/pushes/pushes.ts";
 
@@ -59,9 +59,9 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
     pushesView({ filter, pushes, nextBeforeId: 1, unknownOwner: true, owners: new Map([[1, text]]), nowMs }, page),
     pushesView({ filter, pushes: [], nextBeforeId: null, unknownOwner: false, owners: new Map(), nowMs }, page),
     ...([null, "queued", "link_over", "unknown"] as const).map((outcome) =>
-      mailsView({ letters, page: 2, nowMs, outcome, isOff: true }, page),
+      mailsView({ emails: letters, page: 2, nowMs, outcome, isOff: true }, page),
     ),
-    mailsView({ letters: [], page: 1, nowMs, outcome: null, isOff: false }, page),
+    mailsView({ emails: [], page: 1, nowMs, outcome: null, isOff: false }, page),
     settingsView(
       [
         { name: "PWP__X", from: "environment", shown: text },

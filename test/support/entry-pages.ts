@@ -1,15 +1,15 @@
 import {
   confirmAgainView,
   confirmView,
+  invalidConfirmationView,
   noConfirmationView,
-  voidConfirmationView,
-} from "../../src/pages/confirmation/view.tsx";
-import { firstRunView } from "../../src/pages/first-run/view.tsx";
+} from "../../src/pages/confirmation.tsx";
+import { closedView } from "../../src/pages/entry.tsx";
+import { firstRunView } from "../../src/pages/first-run.tsx";
 import type { Page, PageContext } from "../../src/pages/page.ts";
-import { askResetView, newPasswordView, noResetView, voidResetView } from "../../src/pages/reset-password/view.tsx";
-import { closedView } from "../../src/pages/sign-in/closed-view.tsx";
+import { invalidResetView, newPasswordView, noResetView, requestResetView } from "../../src/pages/reset-password.tsx";
 import { type SignInRefusal, signInView } from "../../src/pages/sign-in/view.tsx";
-import { signUpSentView, signUpView } from "../../src/pages/sign-up/view.tsx";
+import { signUpSentView, signUpView } from "../../src/pages/sign-up.tsx";
 
 const refusals: readonly (SignInRefusal | null)[] = [
   null,
@@ -32,20 +32,20 @@ export function entryPages(typed: string, page: PageContext): readonly Page[] {
     ...refusals.map((refusal) => signInView({ ...signIn, refusal, done: null, firstRun: false }, page)),
     signInView({ ...signIn, refusal: null, done: "confirmed", firstRun: false }, page),
     signInView({ ...signIn, refusal: null, done: "password_changed", firstRun: true }, page),
-    closedView("signing in", page),
-    closedView("signing up", page),
+    closedView("sign-in", page),
+    closedView("sign-up", page),
     firstRunView({ ...form, problems: { bootCode: "wrong", email: "malformed", password: "password_length" } }, page),
     ...(["malformed", "not_allowed", "taken"] as const).map((email) =>
       signUpView({ ...form, problems: { email, password: "password_common" } }, page),
     ),
     signUpSentView(typed, page),
     confirmView(typed, page),
-    voidConfirmationView(true, page),
+    invalidConfirmationView(true, page),
     confirmAgainView({ ...form, sent: true }, page),
     noConfirmationView(page),
-    askResetView({ ...form, sent: true }, page),
+    requestResetView({ ...form, sent: true }, page),
     noResetView(page),
     newPasswordView({ token: typed, problem: "password_sequence" }, page),
-    voidResetView(page),
+    invalidResetView(page),
   ];
 }

@@ -1,38 +1,38 @@
 import { Readable } from "node:stream";
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply } from "fastify";
 import type { ApiToken, Factors, Identity, ListedSession, PushDefaults, User } from "../../accounts/accounts.ts";
 import { attachment, jsonType } from "../../http/headers.ts";
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
 import type { ExportedPush, TrailEvent } from "../../pushes/pushes.ts";
-import { type PageDeps, sessionOf } from "../page-scope.ts";
+import type { PageServices, SignedInRequest } from "../request.ts";
 
-const aheadBytes = 256 * 1024;
+const readAheadBytes = 256 * 1024;
 
 /**
- * Everything kept about somebody that the server can read, as one JSON document. Links of pushes are left out: a file
- * that lies in a folder of downloads must not open a secret.
+ * `GET /users/edit/data`: all data about the user that the server can read, as one JSON document. It has no links of
+ * pushes: a file in a download folder must not open a secret.
  */
-export async function sendData(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
-  const { user } = sessionOf(request);
-  const pieces = documentOf(user, deps);
-  // So that a refusal is an answer of its own and not a torn document.
+export async function downloadData({ session, reply, services }: SignedInRequest): Promise<FastifyReply> {
+  const pieces = documentOf(session.user, services);
+  // Before the answer begins, so that a refusal is not a truncated document.
   const first = await pieces.next();
-  const stream = Readable.from(resumed(first.done === true ? "" : first.value, pieces), {
-    ...{ objectMode: false, highWaterMark: aheadBytes },
+  const stream = Readable.from(withFirst(first.done === true ? "" : first.value, pieces), {
+    objectMode: false,
+    highWaterMark: readAheadBytes,
   });
-  // Also when nobody has read a byte of it: the next download waits for the end of this one.
+  // Even if no byte was read: the next download waits for the end of this one.
   stream.once("close", () => void pieces.return(undefined));
   reply.header("content-type", jsonType);
   reply.header("content-disposition", attachment("sealpush-data.json"));
   return reply.send(stream);
 }
 
-async function* resumed(first: string, rest: AsyncGenerator<string>): AsyncGenerator<string> {
+async function* withFirst(first: string, rest: AsyncGenerator<string>): AsyncGenerator<string> {
   yield first;
   yield* rest;
 }
 
-async function* documentOf(user: User, { accounts, pushes, clock }: PageDeps): AsyncGenerator<string> {
+async function* documentOf(user: User, { accounts, pushes, clock }: PageServices): AsyncGenerator<string> {
   const exported = pushes.exportOwned(user.id)[Symbol.asyncIterator]();
   try {
     let next = await exported.next();
@@ -66,15 +66,25 @@ async function* documentOf(user: User, { accounts, pushes, clock }: PageDeps): A
 
 async function* pushPieces({ push, files, events }: ExportedPush, comma: string): AsyncGenerator<string> {
   const shown = {
-    ...{ kind: push.kind, name: push.name, note: push.note },
-    ...{ created_at: timestamp(push.createdAt), updated_at: timestamp(push.updatedAt) },
-    ...{ expires_at: timestamp(push.expiresAt), ended_at: timestampOrNull(push.expiredOn), end_reason: push.endReason },
-    ...{ expire_after_days: push.expireAfterDays, expire_after_views: push.expireAfterViews, views: push.views },
-    ...{ deletable_by_viewer: push.deletableByViewer, retrieval_step: push.retrievalStep },
+    kind: push.kind,
+    name: push.name,
+    note: push.note,
+    created_at: timestamp(push.createdAt),
+    updated_at: timestamp(push.updatedAt),
+    expires_at: timestamp(push.expiresAt),
+    ended_at: timestampOrNull(push.expiredOn),
+    end_reason: push.endReason,
+    expire_after_days: push.expireAfterDays,
+    expire_after_views: push.expireAfterViews,
+    views: push.views,
+    deletable_by_viewer: push.deletableByViewer,
+    retrieval_step: push.retrievalStep,
     notify_on_view: push.notifyOnView,
     passphrase: push.passphraseRequired,
     files: files.map(({ filename, contentType, sizeBytes }) => ({
-      ...{ filename, content_type: contentType, size_bytes: sizeBytes },
+      filename,
+      content_type: contentType,
+      size_bytes: sizeBytes,
     })),
   };
   yield `${comma}\n${JSON.stringify(shown).slice(0, -1)},"audit_trail":[`;
@@ -145,7 +155,9 @@ function presentFactors({ appAddedAt, passkeys, backupCodesLeft }: Factors) {
   return {
     authenticator_app_added_at: timestampOrNull(appAddedAt),
     passkeys: passkeys.map(({ name, createdAt, lastUsedAt }) => ({
-      ...{ name, created_at: timestamp(createdAt), last_used_at: timestampOrNull(lastUsedAt) },
+      name,
+      created_at: timestamp(createdAt),
+      last_used_at: timestampOrNull(lastUsedAt),
     })),
     backup_codes_left: backupCodesLeft,
   };

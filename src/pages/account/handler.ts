@@ -1,73 +1,242 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { AppError } from "../../base/errors.ts";
+import type { FastifyReply } from "fastify";
+import { unreachable } from "../../base/errors.ts";
 import { textOf } from "../../http/body/form-fields.ts";
-import { receiveForm } from "../../http/body/receive-body.ts";
-import { sendPage } from "../../http/headers.ts";
-import { goTo } from "../answers.ts";
-import { renderPage } from "../page.ts";
-import { clientContextOf, idOf, type PageDeps, pageContext, queryOf, sessionOf } from "../page-scope.ts";
-import { changeDefaults, changeEmail, changeLanguage, changePassword, requestConfirmation } from "./changes.ts";
-import { sendData } from "./data.ts";
-import { deletedView } from "./deleted-view.tsx";
-import { accountPath, doneNames } from "./model.ts";
-import { notConfirmed, redirectDone, sendAccount, withWaitTold } from "./show.ts";
+import { findMessages } from "../../i18n/i18n.ts";
+import { passwordSentence } from "../entry.tsx";
+import { browserName } from "../parts/browser-name.ts";
+import type { PageRequest, SignedInRequest } from "../request.ts";
+import { providerNameOf } from "../single-sign-on/button.tsx";
+import { defaultsForm, readDefaults } from "./defaults-form.ts";
+import {
+  type AccountModel,
+  type AccountProblems,
+  accountPath,
+  type DefaultsForm,
+  type Done,
+  doneNames,
+  mayConfirm,
+} from "./model.ts";
+import { accountView, deletedView } from "./view.tsx";
 
-const deletedPath = "/users/deleted";
+export const accountDeletedPath = "/users/deleted";
 
-type Step = (request: FastifyRequest, reply: FastifyReply, deps: PageDeps) => Promise<FastifyReply>;
+/** `GET /users/edit` */
+export function showAccount(page: SignedInRequest): Promise<FastifyReply> {
+  const done = page.query("done");
+  return renderAccount(page, { done: doneNames.find((name) => name === done) ?? null });
+}
 
-export function registerAccountPages(server: FastifyInstance, deps: PageDeps): void {
-  const reading = { access: "page_session", changesState: false } as const;
-  const changing = { access: "page_session", changesState: true } as const;
-  server.get(accountPath, { config: reading }, (request, reply) => {
-    const asked = queryOf(request, "done");
-    return sendAccount(request, reply, deps, { done: doneNames.find((name) => name === asked) ?? null });
+/** `POST /users/edit/email` */
+export async function changeEmail(page: SignedInRequest): Promise<FastifyReply> {
+  const form = await page.form();
+  const newEmail = textOf(form, "email");
+  const { email: messages } = page.messages.profile;
+  const refuse = (problems: { email?: string; email_password?: string }) =>
+    renderAccount(page, { status: 422, newEmail, problems });
+  return await withAttemptLimit(page, "email_password", async () => {
+    const outcome = await page.services.accounts.changeEmail({
+      session: page.session,
+      email: newEmail,
+      password: textOf(form, "password"),
+      client: page.clientContext,
+    });
+    switch (outcome) {
+      case "changed":
+        return redirectDone(page, "email");
+      case "link_sent":
+        return redirectDone(page, "link");
+      case "not_confirmed":
+        return await refuse({ email_password: identityRefusal(page) });
+      case "malformed":
+        return await refuse({ email: messages.malformed });
+      case "not_allowed":
+        return await refuse({ email: messages.notAllowed });
+      case "unchanged":
+        return await refuse({ email: messages.unchanged });
+      case "taken":
+        return await refuse({ email: messages.taken });
+      case "too_many":
+        return await refuse({ email: messages.tooMany });
+      default:
+        return unreachable(outcome);
+    }
   });
-  server.get(`${accountPath}/data`, { config: reading }, (request, reply) => sendData(request, reply, deps));
-  const steps: Readonly<Record<string, Step>> = {
-    email: changeEmail,
-    "email/confirmation": requestConfirmation,
-    password: changePassword,
-    language: changeLanguage,
-    defaults: changeDefaults,
-    delete: deleteAccount,
-    "sessions/end_others": endOtherSessions,
-    "sessions/:id/end": endSession,
-  };
-  for (const [path, step] of Object.entries(steps)) {
-    server.post(`${accountPath}/${path}`, { config: changing }, (request, reply) => step(request, reply, deps));
+}
+
+/**
+ * `POST /users/edit/email/confirmation`: mails a confirmation link to the account's current address. View notifications go
+ * to confirmed addresses only.
+ */
+export async function requestOwnConfirmation(page: SignedInRequest): Promise<FastifyReply> {
+  await page.form();
+  const { user } = page.session;
+  const language = page.messages.locale.tag;
+  return await withAttemptLimit(page, "email_confirmation", async () => {
+    const { accounts } = page.services;
+    const outcome = await accounts.requestOwnConfirmation({ user, language, client: page.clientContext });
+    return outcome === "sent" ? redirectDone(page, "confirmation") : page.redirect(accountPath);
+  });
+}
+
+/** `POST /users/edit/password` */
+export async function changePassword(page: SignedInRequest): Promise<FastifyReply> {
+  const form = await page.form();
+  const { id, user } = page.session;
+  const { messages } = page;
+  const { again } = messages.profile;
+  return await withAttemptLimit(page, "current_password", async () => {
+    const outcome = await page.services.accounts.changePassword({
+      userId: user.id,
+      current: textOf(form, "current_password"),
+      password: textOf(form, "password"),
+      keepSessionId: id,
+      client: page.clientContext,
+    });
+    if (outcome === "changed") return redirectDone(page, "password");
+    const problems =
+      outcome === "wrong_password"
+        ? { current_password: again.wrong }
+        : { new_password: outcome === "sign_in_again" ? again.signIn : passwordSentence(outcome, messages) };
+    return await renderAccount(page, { status: 422, problems });
+  });
+}
+
+/** `POST /users/edit/language` */
+export async function changeLanguage(page: SignedInRequest): Promise<FastifyReply> {
+  const form = await page.form();
+  const language = textOf(form, "language");
+  const tag = language === "" ? null : findMessages(language)?.locale.tag;
+  if (tag === undefined) {
+    const { problem } = page.messages.profile.language;
+    return await renderAccount(page, { status: 422, problems: { language: problem } });
   }
-  server.get(deletedPath, { config: { access: "page", changesState: false } }, (request, reply) =>
-    sendPage(reply, 200, renderPage(deletedView(pageContext(request, deps, deletedPath)))),
-  );
+  await page.services.accounts.setLanguage(page.session.user.id, tag);
+  // Without this request's `?locale=`, so that the page appears in the chosen language.
+  return page.redirectToUrl(`${accountPath}?done=language`);
 }
 
-async function endSession(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
-  const id = idOf(request);
-  const { user } = sessionOf(request);
-  const ended = id !== undefined && (await deps.accounts.endSession(user.id, id));
-  if (!ended) throw new AppError("not_found", "not-found");
-  return redirectDone(request, reply, deps, "session");
+/** `POST /users/edit/defaults` */
+export async function changeDefaults(page: SignedInRequest): Promise<FastifyReply> {
+  const { accounts, config } = page.services;
+  const form = await page.form();
+  const { user } = page.session;
+  const read = readDefaults(form, await accounts.pushDefaults(user.id), config, page.messages);
+  if (Object.keys(read.problems).length > 0) {
+    return await renderAccount(page, { status: 422, problems: read.problems, defaults: read.form });
+  }
+  await accounts.setPushDefaults(user.id, read.defaults);
+  return redirectDone(page, "defaults");
 }
 
-async function endOtherSessions(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
-  const { id, user } = sessionOf(request);
-  await deps.accounts.endOtherSessions(user.id, id);
-  return redirectDone(request, reply, deps, "sessions");
+/** `POST /users/edit/sessions/:id/end` */
+export async function endSession(page: SignedInRequest): Promise<FastifyReply> {
+  const { id } = page;
+  const ended = id !== undefined && (await page.services.accounts.endSession(page.session.user.id, id));
+  return ended ? redirectDone(page, "session") : page.notFound();
 }
 
-async function deleteAccount(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
-  const form = await receiveForm(request, deps.bodyBudget);
-  const session = sessionOf(request);
-  const refuse = (problem: string) =>
-    sendAccount(request, reply, deps, { status: 422, problems: { delete_password: problem } });
-  return await withWaitTold(request, reply, deps, "delete_password", async () => {
-    const confirmed = await deps.accounts.confirmIdentity(session, textOf(form, "password"), clientContextOf(request));
-    if (!confirmed) return await refuse(notConfirmed(request, deps));
-    const page = pageContext(request, deps, null);
-    const change = await deps.deleteAccount(session.user.id, null);
+/** `POST /users/edit/sessions/end_others` */
+export async function endOtherSessions(page: SignedInRequest): Promise<FastifyReply> {
+  const { id, user } = page.session;
+  await page.services.accounts.endOtherSessions(user.id, id);
+  return redirectDone(page, "sessions");
+}
+
+/** `POST /users/edit/delete` */
+export async function deleteAccount(page: SignedInRequest): Promise<FastifyReply> {
+  const { accounts, sessionCookies, deleteAccount: deleteUser } = page.services;
+  const form = await page.form();
+  const { session } = page;
+  const refuse = (problem: string) => renderAccount(page, { status: 422, problems: { delete_password: problem } });
+  return await withAttemptLimit(page, "delete_password", async () => {
+    const confirmed = await accounts.confirmIdentity(session, textOf(form, "password"), page.clientContext);
+    if (!confirmed) return await refuse(identityRefusal(page));
+    const change = await deleteUser(session.user.id, null);
     if (change.outcome === "last_admin") return await refuse(page.messages.profile.delete.lastAdmin);
-    reply.header("set-cookie", deps.sessionCookies.ended(request.client));
-    return goTo(deletedPath, request, reply, deps);
+    page.setCookie(sessionCookies.ended(page.request.client));
+    return page.redirect(accountDeletedPath);
   });
+}
+
+/** `GET /users/deleted` */
+export function showAccountDeleted(page: PageRequest): FastifyReply {
+  return page.renderPlain(deletedView, { selfPath: accountDeletedPath });
+}
+
+/** What the page shows besides the stored data. */
+interface Shown {
+  readonly status?: number;
+  readonly done?: Done | null;
+  readonly problems?: AccountProblems;
+  readonly newEmail?: string;
+  readonly defaults?: DefaultsForm;
+}
+
+async function renderAccount(page: SignedInRequest, shown: Shown): Promise<FastifyReply> {
+  const model = await accountModel(page, shown);
+  return page.render(accountView, model, { status: shown.status ?? 200, selfPath: page.isGet ? accountPath : null });
+}
+
+async function accountModel(page: SignedInRequest, shown: Shown): Promise<AccountModel> {
+  const { accounts, config, clock } = page.services;
+  const { messages } = page;
+  const { id: currentId, user } = page.session;
+  const [defaults, unconfirmedEmail, sessions, tokens] = await Promise.all([
+    accounts.pushDefaults(user.id),
+    accounts.unconfirmedEmail(user.id),
+    accounts.listSessions(user.id),
+    accounts.listTokens(user.id),
+  ]);
+  const now = clock.now();
+  return {
+    email: user.email,
+    hasPassword: user.hasPassword,
+    hasSecondFactor: user.hasSecondFactor,
+    unconfirmedEmail,
+    now,
+    provider: providerNameOf(config),
+    confirmsByMail: config.accounts.emails,
+    mayConfirm: mayConfirm(user, config),
+    newEmail: shown.newEmail ?? "",
+    language: user.language ?? "",
+    defaults: shown.defaults ?? defaultsForm(defaults, config),
+    sessions: sessions
+      .map(({ userAgent, ...session }) => ({
+        ...session,
+        browser: browserName(userAgent, messages),
+        current: session.id === currentId,
+      }))
+      .sort((a, b) => Number(b.current) - Number(a.current)),
+    tokensInUse: tokens.filter((token) => token.revokedAt === null && (token.expiresAt ?? now + 1) > now).length,
+    done: shown.done ?? null,
+    problems: shown.problems ?? {},
+  };
+}
+
+/** Redirects to the page, which then confirms what was done. */
+function redirectDone(page: SignedInRequest, done: Done): FastifyReply {
+  return page.redirect(`${accountPath}?done=${done}`);
+}
+
+/**
+ * Runs a step whose attempts are limited, such as checking a password. Too many attempts are reported beside the field.
+ * @param field the control of the step.
+ */
+async function withAttemptLimit(
+  page: SignedInRequest,
+  field: keyof AccountProblems,
+  step: () => Promise<FastifyReply>,
+): Promise<FastifyReply> {
+  try {
+    return await step();
+  } catch (error) {
+    const problem = page.messages.problems.tooManyAttempts({ count: page.waitAfter(error) });
+    return await renderAccount(page, { status: 429, problems: { [field]: problem } });
+  }
+}
+
+/** The sentence for a user whose identity `confirmIdentity` did not confirm. */
+function identityRefusal(page: SignedInRequest): string {
+  const { again } = page.messages.profile;
+  return page.session.user.hasPassword ? again.wrong : again.signIn;
 }

@@ -1,21 +1,22 @@
 import type { User } from "../../accounts/accounts.ts";
-import type { KindName } from "../../base/push-kinds.ts";
+import { type KindName, kindNames } from "../../base/push-kinds.ts";
 import type { Config, KindSettings } from "../../config/config.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 
 export const accountPath = "/users/edit";
 
-/** Whether a link to confirm the e-mail is of use, and can be mailed. */
+/** Whether the address is unconfirmed and the server can mail a confirmation link. */
 export function mayConfirm({ confirmedAt }: Pick<User, "confirmedAt">, { mail }: Pick<Config, "mail">): boolean {
   return mail !== undefined && confirmedAt === null;
 }
 
-/** What somebody just did, told once at the head of the page. */
+/** What the user has just done; the page confirms it at its top. */
 const savedNames = ["email", "confirmed", "link", "password", "language", "defaults", "session", "sessions"] as const;
-/** "confirmation": a link is on its way, which is told beside the address. */
+/** "confirmation": a link has been mailed; the page says so beside the address. */
 export const doneNames = [...savedNames, "confirmation"] as const;
 export type Done = (typeof doneNames)[number];
 
-/** "": as the server has it; else "1" or "0". */
+/** "1", "0" or "": the server's default. */
 export type Choice = string;
 
 /** The defaults of one kind as typed. */
@@ -28,20 +29,20 @@ export interface KindValues {
 
 export interface KindForm {
   readonly kind: KindName;
-  /** The instance's own. */
+  /** The server's settings of this kind. */
   readonly settings: Pick<KindSettings, "days" | "views" | "retrievalStep" | "deletableByViewer">;
   readonly values: KindValues;
 }
 
 export interface DefaultsForm {
-  /** "": as the server has it. */
+  /** "": the server's default. */
   readonly first: string;
-  /** What the server has. */
+  /** The server's default. */
   readonly serverFirst: KindName;
   readonly kinds: readonly KindForm[];
 }
 
-/** Ids of the controls that something can be wrong with. */
+/** Ids of the controls that can have a problem. */
 export type AccountField =
   | "email_confirmation"
   | "email"
@@ -69,12 +70,12 @@ export interface AccountModel {
   readonly email: string;
   readonly hasPassword: boolean;
   readonly hasSecondFactor: boolean;
-  /** Of single sign-on, as `providerNameOf` says. */
+  /** The name of the single sign-on provider; see `providerNameOf`. */
   readonly provider: string | null;
-  /** A new address counts only once a mailed link was opened. */
+  /** A new address takes effect only after its owner has opened a mailed link. */
   readonly confirmsByMail: boolean;
   readonly unconfirmedEmail: string | null;
-  /** The address is not confirmed, and a link for that can be mailed there. */
+  /** See `mayConfirm`. */
   readonly mayConfirm: boolean;
   /** As typed, when the form is sent back. */
   readonly newEmail: string;
@@ -86,4 +87,44 @@ export interface AccountModel {
   readonly done: Done | null;
   readonly problems: AccountProblems;
   readonly now: number;
+}
+
+const kindFields = ["days", "views", "retrieval_step", "deletable_by_viewer"] as const;
+const fieldsOf = (kind: KindName) => kindFields.map((name) => `${kind}_${name}` as const);
+
+/** In the order of the page. */
+export const accountFields: readonly AccountField[] = [
+  ...(["email_confirmation", "email", "email_password", "current_password", "new_password", "first_kind"] as const),
+  ...kindNames.flatMap(fieldsOf),
+  ...(["language", "delete_password"] as const),
+];
+
+/** The label of the field, with its kind where several fields have the same label. */
+export function labelOf(field: AccountField, { profile, newPush, kinds, problems }: Messages): string {
+  switch (field) {
+    case "email_confirmation":
+      return profile.email.confirmation.send;
+    case "email":
+      return profile.email.new;
+    case "email_password":
+    case "delete_password":
+      return profile.again.password;
+    case "current_password":
+      return profile.password.current;
+    case "new_password":
+      return profile.password.new;
+    case "first_kind":
+      return profile.defaults.first;
+    case "language":
+      return profile.language.label;
+  }
+  const labels = {
+    days: newPush.days,
+    views: newPush.views,
+    retrieval_step: newPush.retrievalStep,
+    deletable_by_viewer: newPush.deletable,
+  };
+  const kind = kindNames.find((name) => field.startsWith(`${name}_`)) ?? "text";
+  const name = kindFields.find((found) => field === `${kind}_${found}`) ?? "days";
+  return problems.of({ field: kinds[kind], problem: labels[name] });
 }

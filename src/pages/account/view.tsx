@@ -1,24 +1,24 @@
+import { signOnSettingsPath } from "../../accounts/accounts.ts";
 import { factorsPath } from "../../http/authentication.ts";
+import { languages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { Notice, ProblemSummary } from "../parts/notice.tsx";
-import { SignOnSection, signOnSection } from "../single-sign-on/account-section.tsx";
+import { Fact } from "../parts/fact.tsx";
+import { EmailField, NewPasswordField, PasswordField, SelectField } from "../parts/fields.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { MessageCard, Notice, ProblemSummary } from "../parts/notice.tsx";
+import { PostForm } from "../parts/post-form.tsx";
+import { LocalTime, RelativeTime } from "../parts/times.tsx";
 import { DefaultsSection } from "./defaults-section.tsx";
-import { DeleteSection } from "./delete-section.tsx";
-import { EmailSection } from "./email-section.tsx";
-import { accountFields, labelOf } from "./field-labels.ts";
-import { LanguageSection } from "./language-section.tsx";
-import { type AccountModel, accountPath } from "./model.ts";
-import { PasswordSection } from "./password-section.tsx";
-import { Section } from "./section.tsx";
-import { SessionsSection } from "./sessions-section.tsx";
+import { type AccountModel, accountFields, accountPath, labelOf, type SessionRow } from "./model.ts";
+import { AskAgain, Section } from "./section.tsx";
 
 export interface AccountProps {
   readonly model: AccountModel;
   readonly page: PageContext;
 }
 
-/** Every section is a form of its own, or leads to a page of its own. */
+/** Each section is a form or links to a page. */
 export function accountView(model: AccountModel, page: PageContext): Page {
   const { profile, problems } = page.messages;
   const found = accountFields.flatMap((fieldId) => {
@@ -124,6 +124,244 @@ function DataSection({ page }: { readonly page: PageContext }) {
       <div class="form-end">
         <a class="button" href={pageHref(page, `${accountPath}/data`)} download>
           {data.download}
+        </a>
+      </div>
+    </Section>
+  );
+}
+
+function EmailSection({ model, page }: AccountProps) {
+  const { email } = page.messages.profile;
+  return (
+    <Section name="email" heading={email.heading}>
+      <p class="account-email">{email.current.parts({ email: <strong dir="ltr">{model.email}</strong> })}</p>
+      {model.unconfirmedEmail !== null && (
+        <Notice tone="info" icon="clock">
+          <p class="account-email">
+            {email.waiting.parts({ email: <strong dir="ltr">{model.unconfirmedEmail}</strong> })}
+          </p>
+        </Notice>
+      )}
+      {model.mayConfirm && <Confirmation model={model} page={page} />}
+      <PostForm page={page} class="form" action={`${accountPath}/email`}>
+        <EmailField
+          label={email.new}
+          hint={model.confirmsByMail ? email.hintLink : email.hintAtOnce}
+          value={model.newEmail}
+          problem={model.problems.email}
+          autoComplete="email"
+        />
+        <AskAgain id="email_password" model={model} page={page} />
+        <div class="form-end">
+          <button type="submit" class="button button-primary">
+            {email.submit}
+          </button>
+        </div>
+      </PostForm>
+    </Section>
+  );
+}
+
+/** For the current address. The result is shown here, not at the top of the page. */
+function Confirmation({ model, page }: AccountProps) {
+  const { confirmation } = page.messages.profile.email;
+  const id = "email_confirmation";
+  const problem = model.problems[id];
+  return (
+    <div class="account-confirmation">
+      {model.done === "confirmation" ? (
+        <Notice tone="success" icon="check" alert>
+          <p>{confirmation.sent}</p>
+        </Notice>
+      ) : (
+        <Notice tone="info" icon="alert">
+          <p>{confirmation.missing}</p>
+        </Notice>
+      )}
+      {problem !== undefined && (
+        <p class="field-problem" id={`${id}_problem`}>
+          {problem}
+        </p>
+      )}
+      <PostForm page={page} action={`${accountPath}/email/confirmation`} answerAt="email_section">
+        <div class="form-end">
+          <button
+            type="submit"
+            class="button"
+            id={id}
+            aria-describedby={problem === undefined ? undefined : `${id}_problem`}
+          >
+            {model.done === "confirmation" ? confirmation.again : confirmation.send}
+          </button>
+        </div>
+      </PostForm>
+    </div>
+  );
+}
+
+function PasswordSection({ model, page }: AccountProps) {
+  const { password } = page.messages.profile;
+  return (
+    <Section name="password" heading={password.heading}>
+      <p>{model.hasPassword ? password.lead : password.firstLead}</p>
+      <PostForm page={page} class="form" action={`${accountPath}/password`}>
+        {/* For password managers, which store a password under its user name. */}
+        <input type="text" name="username" value={model.email} autoComplete="username" hidden readOnly />
+        {model.hasPassword && (
+          <PasswordField id="current_password" label={password.current} problem={model.problems.current_password} />
+        )}
+        <NewPasswordField
+          messages={page.messages}
+          id="new_password"
+          label={password.new}
+          problem={model.problems.new_password}
+        />
+        <div class="form-end">
+          <button type="submit" class="button button-primary">
+            {model.hasPassword ? password.submit : password.submitFirst}
+          </button>
+        </div>
+      </PostForm>
+    </Section>
+  );
+}
+
+function LanguageSection({ model, page }: AccountProps) {
+  const { language } = page.messages.profile;
+  const options = [
+    { value: "", label: language.browser },
+    ...languages.map(({ locale: { tag, name } }) => ({ value: tag, label: name, lang: tag })),
+  ];
+  return (
+    <Section name="language" heading={language.heading}>
+      <PostForm page={page} class="form" action={`${accountPath}/language`}>
+        <SelectField
+          id="language"
+          name="language"
+          label={language.label}
+          value={model.language}
+          options={options}
+          problem={model.problems.language}
+        />
+        <div class="form-end">
+          <button type="submit" class="button button-primary">
+            {language.submit}
+          </button>
+        </div>
+      </PostForm>
+    </Section>
+  );
+}
+
+function SessionsSection({ model, page }: AccountProps) {
+  const { sessions } = page.messages.profile;
+  return (
+    <Section name="sessions" heading={sessions.heading}>
+      <p>{sessions.lead}</p>
+      <ul class="rows">
+        {model.sessions.map((session) => (
+          <SessionItem key={session.id} session={session} now={model.now} page={page} />
+        ))}
+      </ul>
+      {model.sessions.some((session) => !session.current) && (
+        <PostForm page={page} action={`${accountPath}/sessions/end_others`}>
+          <button type="submit" class="button">
+            {sessions.others}
+          </button>
+        </PostForm>
+      )}
+    </Section>
+  );
+}
+
+interface SessionRowProps {
+  readonly session: SessionRow;
+  readonly now: number;
+  readonly page: PageContext;
+}
+
+function SessionItem({ session, now, page }: SessionRowProps) {
+  const { messages } = page;
+  const { sessions } = messages.profile;
+  const { browser, address } = session;
+  return (
+    <li class="row account-session">
+      <div class="row-main">
+        <h3 class="row-title" dir="auto">
+          {browser}
+        </h3>
+        {session.current && <span class="badge badge-active">{sessions.current}</span>}
+        {!session.current && (
+          <PostForm page={page} class="account-session-end" action={`${accountPath}/sessions/${session.id}/end`}>
+            <button type="submit" class="button button-quiet-danger" aria-label={sessions.endOne({ browser, address })}>
+              {sessions.end}
+            </button>
+          </PostForm>
+        )}
+      </div>
+      <dl class="row-facts">
+        <Fact label={sessions.from} ltr>
+          {address}
+        </Fact>
+        <Fact label={sessions.began}>
+          <LocalTime timeMs={session.createdAt} messages={messages} />
+        </Fact>
+        <Fact label={sessions.seen}>
+          <RelativeTime timeMs={session.seenAt} nowMs={now} messages={messages} />
+        </Fact>
+      </dl>
+    </li>
+  );
+}
+
+function DeleteSection({ model, page }: AccountProps) {
+  const { delete: messages } = page.messages.profile;
+  return (
+    <Section name="delete" heading={messages.heading}>
+      <p>{messages.text}</p>
+      <details class="confirm" open={model.problems.delete_password !== undefined}>
+        <summary class="button button-quiet-danger">
+          <Icon name="trash" />
+          <span>{messages.open}</span>
+        </summary>
+        <PostForm page={page} class="form account-delete" action={`${accountPath}/delete`}>
+          <AskAgain id="delete_password" model={model} page={page} />
+          <div class="form-end">
+            <button type="submit" class="button button-danger">
+              {messages.submit}
+            </button>
+          </div>
+        </PostForm>
+      </details>
+    </Section>
+  );
+}
+
+export function deletedView(page: PageContext): Page {
+  const { profile, failure } = page.messages;
+  return (
+    <Layout page={page} title={profile.deleted.title} width="narrow">
+      <MessageCard icon="check" heading={profile.deleted.heading}>
+        <p>{profile.deleted.text}</p>
+        <a class="button" href={pageHref(page, "/")}>
+          {failure.home}
+        </a>
+      </MessageCard>
+    </Layout>
+  );
+}
+
+const signOnSection = "single_sign_on";
+
+function SignOnSection({ page, provider }: { readonly page: PageContext; readonly provider: string | null }) {
+  if (provider === null) return null;
+  const { singleSignOn } = page.messages;
+  return (
+    <Section name={signOnSection} heading={singleSignOn.heading}>
+      <p>{singleSignOn.lead({ name: provider })}</p>
+      <div class="form-end">
+        <a class="button" href={pageHref(page, signOnSettingsPath)}>
+          {singleSignOn.manage}
         </a>
       </div>
     </Section>

@@ -1,6 +1,14 @@
 import type { ComponentChildren } from "preact";
+import type { Administrator } from "../../accounts/accounts.ts";
 import { Layout } from "../layout.tsx";
 import { type PageContext, pageHref } from "../page.ts";
+import type { SignedInRequest } from "../request.ts";
+
+/** The administrator who acts, for the administrators' audit trail. */
+export function administratorOf(page: SignedInRequest): Administrator {
+  const { id, email } = page.user;
+  return { userId: id, email, address: page.actor.address };
+}
 
 export const adminPath = "/admin";
 
@@ -14,16 +22,16 @@ export const adminPaths = {
   trail: `${adminPath}/trail`,
 } as const;
 
-export type AdminPageName = keyof typeof adminPaths;
+type AdminPageName = keyof typeof adminPaths;
 
-export interface AdminFrameProps {
+interface AdminFrameProps {
   readonly page: PageContext;
   readonly current: AdminPageName;
   readonly lead: string;
   readonly children: ComponentChildren;
 }
 
-/** The frame of every page of administration: where one is, and where else one can go. */
+/** The layout of every administration page: the links to all of them, and a heading. */
 export function AdminFrame({ page, current, lead, children }: AdminFrameProps) {
   const { admin } = page.messages;
   return (

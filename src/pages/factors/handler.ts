@@ -1,29 +1,64 @@
-import type { FastifyInstance } from "fastify";
-import { AppError } from "../../base/errors.ts";
-import { receiveForm } from "../../http/body/receive-body.ts";
-import { type PageDeps, pageContext } from "../page-scope.ts";
-import { changingFactors, readingFactors, sendBackupCodes, sendFactors, sendRefused } from "./answers.ts";
-import { registerAppPages } from "./app-handler.ts";
-import { changeOf, refusedChange } from "./change-request.ts";
-import { registerPasskeyPages } from "./passkey-handler.ts";
-import { backupCodesPath, factorsPath } from "./paths.ts";
+import type { FastifyReply } from "fastify";
+import type { SignedInRequest } from "../request.ts";
+import { backupCodesView } from "./backup-codes.tsx";
+import { changeOf, proofOffered, type RefusedChange, refusedChange, relyingPartyOf } from "./changes.ts";
+import { type FactorsModel, type FormName, hasFactor } from "./model.ts";
+import { factorsPath } from "./paths.ts";
+import { factorsView } from "./view.tsx";
 
-export function registerFactorPages(server: FastifyInstance, deps: PageDeps): void {
-  server.get(factorsPath, { config: readingFactors }, (request, reply) => sendFactors(request, reply, deps, 200, {}));
-  registerAppPages(server, deps);
-  registerPasskeyPages(server, deps);
-  server.post(backupCodesPath, { config: changingFactors }, async (request, reply) => {
-    const form = await receiveForm(request, deps.bodyBudget);
-    const answer = await deps.accounts.makeBackupCodes(changeOf(request, form));
-    switch (answer.outcome) {
-      case "made":
-        return sendBackupCodes(request, reply, deps, { codes: answer.backupCodes, added: false });
-      case "unknown":
-        throw new AppError("not_found", "not-found");
-      default: {
-        const refused = refusedChange(answer, reply, pageContext(request, deps, null).messages);
-        return sendRefused(request, reply, deps, "backup_codes", refused);
-      }
-    }
-  });
+/** `GET /users/factors` */
+export function showFactors(page: SignedInRequest): Promise<FastifyReply> {
+  return renderFactors(page, 200, {});
+}
+
+/** `POST /users/factors/backup_codes` */
+export async function createBackupCodes(page: SignedInRequest): Promise<FastifyReply> {
+  const form = await page.form();
+  const answer = await page.services.accounts.makeBackupCodes(changeOf(page, form));
+  switch (answer.outcome) {
+    case "made":
+      return renderBackupCodes(page, { codes: answer.backupCodes, added: false });
+    case "unknown":
+      return page.notFound();
+    default:
+      return renderRefused(page, "backup_codes", refusedChange(page, answer));
+  }
+}
+
+type Shown = Partial<Pick<FactorsModel, "passkeyName" | "problem">>;
+
+export async function renderFactors(page: SignedInRequest, status: number, shown: Shown): Promise<FastifyReply> {
+  const { accounts, config } = page.services;
+  const factors = await accounts.findFactors(page.user.id);
+  const proof = await proofOffered(page, factors);
+  const model: FactorsModel = {
+    passkeyName: "",
+    problem: null,
+    ...shown,
+    ...factors,
+    proof,
+    required: !hasFactor(factors) && config.accounts.requireSecondFactor,
+    passkeysPossible: relyingPartyOf(page.baseUrl) !== undefined,
+  };
+  return page.render(factorsView, model, { status, selfPath: page.isGet ? factorsPath : null });
+}
+
+/** The page again, with the problem at the proof of this form. */
+export function renderRefused(
+  page: SignedInRequest,
+  form: FormName,
+  { status, message }: RefusedChange,
+  shown: Shown = {},
+): Promise<FastifyReply> {
+  return renderFactors(page, status, { ...shown, problem: { form, at: "proof", message } });
+}
+
+/** Answer without a redirect: the codes are not stored, so they can be shown only here. */
+export function renderBackupCodes(
+  page: SignedInRequest,
+  created: { readonly codes: readonly string[]; readonly added: boolean },
+): FastifyReply {
+  // A user who was sent here for the required factor has one now, and goes on.
+  const next = created.added && page.services.config.accounts.requireSecondFactor ? "/" : factorsPath;
+  return page.render(backupCodesView, { ...created, next });
 }

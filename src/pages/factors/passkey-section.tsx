@@ -7,8 +7,7 @@ import { PostForm } from "../parts/post-form.tsx";
 import { LocalTime } from "../parts/times.tsx";
 import type { FactorsModel } from "./model.ts";
 import { newPasskeyOptionsPath, passkeysPath, removePasskeyPath } from "./paths.ts";
-import { ProofFields } from "./proof.tsx";
-import { ProvenChange } from "./proven-change.tsx";
+import { ProofFields, ProvenChange } from "./proof.tsx";
 
 interface SectionProps {
   readonly model: FactorsModel;

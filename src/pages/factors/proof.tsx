@@ -1,33 +1,36 @@
 import type { PageContext } from "../page.ts";
 import { PasskeyButton } from "../parts/buttons.tsx";
 import { PasswordField } from "../parts/fields.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { PostForm } from "../parts/post-form.tsx";
+import type { FactorsModel, FormName } from "./model.ts";
 import { proofOptionsPath } from "./paths.ts";
 
-/** By what the person can show that it is the owner who changes something; by none: only by signing in again. */
+/** How a user can prove a change. With neither a password nor a code: only by signing in again. */
 export interface ProofOffered {
   readonly password: boolean;
-  /** A factor stands: a code of the app or a backup code will do. */
+  /** The account has a factor: a code of the app or a backup code is accepted. */
   readonly code: boolean;
-  /** A passkey of this account can be used here. */
+  /** A passkey of this account works at this origin. */
   readonly passkey: boolean;
 }
 
-export interface ProofFieldsProps {
+interface ProofFieldsProps {
   readonly page: PageContext;
-  /** Several of these stand on one page. */
+  /** Unique on the page, which can have several. */
   readonly id: string;
   readonly offered: ProofOffered;
   readonly problem: string | undefined;
 }
 
-/** Fields `proof`, or `proof_passkey` where a script has filled it. */
+/** The fields `proof` and `proof_passkey`, which a script fills. */
 export function ProofFields({ page, id, offered, problem }: ProofFieldsProps) {
   const { proof } = page.messages.factors;
   const { again } = page.messages.profile;
   if (!offered.password && !offered.code) return <p class="field-hint">{again.signIn}</p>;
-  const alone = { label: again.password, hint: again.passwordHint };
+  const withPassword = { label: again.password, hint: again.passwordHint };
   const withCode = { label: offered.password ? proof.label : proof.labelCode, hint: proof.hint };
-  const { label, hint } = offered.code ? withCode : alone;
+  const { label, hint } = offered.code ? withCode : withPassword;
   return (
     <div class="proof">
       <PasswordField id={id} name="proof" label={label} hint={hint} problem={problem} focus={problem !== undefined} />
@@ -42,5 +45,51 @@ export function ProofFields({ page, id, offered, problem }: ProofFieldsProps) {
         />
       )}
     </div>
+  );
+}
+
+interface ProvenChangeProps {
+  readonly page: PageContext;
+  readonly model: FactorsModel;
+  readonly form: FormName;
+  readonly label: string;
+  /** Tells apart several of these on one page. */
+  readonly accessibleLabel?: string;
+  readonly explanation: string;
+  readonly confirm: string;
+  readonly action: string;
+}
+
+/** Two steps without a script, as `Confirm`; the second asks for a proof. */
+export function ProvenChange(props: ProvenChangeProps) {
+  const { page, model, form } = props;
+  const problem = model.problem?.form === form ? model.problem : undefined;
+  const isRemoval = form !== "backup_codes";
+  return (
+    <details class="confirm" open={problem !== undefined}>
+      <summary class={isRemoval ? "button button-quiet-danger" : "button"} aria-label={props.accessibleLabel}>
+        <Icon name={isRemoval ? "trash" : "dice"} />
+        <span>{props.label}</span>
+      </summary>
+      <PostForm page={page} class="confirm-body confirm-proven" action={props.action}>
+        <p>{props.explanation}</p>
+        {problem !== undefined && problem.at === "form" && (
+          <p class="field-problem" role="alert">
+            {problem.message}
+          </p>
+        )}
+        {model.proof !== null && (
+          <ProofFields
+            page={page}
+            id={`${form}_proof`}
+            offered={model.proof}
+            problem={problem?.at === "proof" ? problem.message : undefined}
+          />
+        )}
+        <button type="submit" class={isRemoval ? "button button-danger" : "button button-primary"}>
+          {props.confirm}
+        </button>
+      </PostForm>
+    </details>
   );
 }

@@ -6,7 +6,7 @@ import { LocalTime } from "../parts/times.tsx";
 import { type FactorsModel, hasFactor } from "./model.ts";
 import { PasskeySection } from "./passkey-section.tsx";
 import { appPath, backupCodesPath, removeAppPath } from "./paths.ts";
-import { ProvenChange } from "./proven-change.tsx";
+import { ProvenChange } from "./proof.tsx";
 
 /** The second factors of the account, and every way to change them. */
 export function factorsView(model: FactorsModel, page: PageContext): Page {

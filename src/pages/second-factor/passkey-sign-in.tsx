@@ -1,15 +1,49 @@
+import type { FastifyReply } from "fastify";
+import { AppError } from "../../base/errors.ts";
+import { signInPath } from "../../http/authentication.ts";
+import { textOf } from "../../http/body/form-fields.ts";
+import { sendJson } from "../../http/headers.ts";
+import { enter } from "../entry.tsx";
+import { getRelyingParty, passkeyAnswerOf } from "../factors/changes.ts";
 import { passkeySignInOptionsPath, passkeySignInPath } from "../factors/paths.ts";
-import type { PageContext } from "../page.ts";
+import { Layout } from "../layout.tsx";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { PasskeyButton } from "../parts/buttons.tsx";
+import { MessageCard } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
+import type { PageRequest } from "../request.ts";
+import { ownPath, withNext } from "../return-path.ts";
 
-export interface PasskeySignInProps {
+/** `POST /users/sign_in/passkey/options` */
+export async function offerPasskeySignIn(page: PageRequest): Promise<FastifyReply> {
+  refuseWithoutLogins(page);
+  return sendJson(page.reply, 200, await page.services.accounts.offerAnyPasskey(getRelyingParty(page)));
+}
+
+/** `POST /users/sign_in/passkey`: signs in by a passkey alone. */
+export async function signInByPasskey(page: PageRequest): Promise<FastifyReply> {
+  refuseWithoutLogins(page);
+  const { accounts } = page.services;
+  const form = await page.form();
+  const next = ownPath(textOf(form, "next"));
+  const passkey = passkeyAnswerOf(page, form, "passkey");
+  const signedIn = passkey === null ? undefined : await accounts.signInByPasskey(passkey, page.clientContext);
+  if (signedIn === undefined) return page.render(passkeyRefusedView, { next }, { status: 401 });
+  return enter(page, signedIn.sessionToken, next ?? "/");
+}
+
+function refuseWithoutLogins(page: PageRequest): void {
+  if (page.services.config.accounts.loginsDisabled)
+    throw new AppError("forbidden", "Sign-in is turned off on this server.");
+}
+
+interface PasskeySignInProps {
   readonly page: PageContext;
-  /** A path of this server to go to afterwards, checked. */
+  /** The path of this server to go to afterwards, as `ownPath` returned it. */
   readonly next: string | null;
 }
 
-/** For the sign-in page: field `passkey` and `next`, posted to `/users/sign_in/passkey`. Shown where scripts run. */
+/** For the sign-in page: fields `passkey` and `next`, posted to `/users/sign_in/passkey`. Hidden without scripts. */
 export function PasskeySignIn({ page, next }: PasskeySignInProps) {
   return (
     <PostForm page={page} action={passkeySignInPath} class="form">
@@ -23,5 +57,18 @@ export function PasskeySignIn({ page, next }: PasskeySignInProps) {
         wide="secondary"
       />
     </PostForm>
+  );
+}
+
+function passkeyRefusedView({ next }: { readonly next: string | null }, page: PageContext): Page {
+  const { factors, signIn } = page.messages;
+  return (
+    <Layout page={page} title={signIn.heading} width="narrow" scripts={["passkeys.js"]}>
+      <MessageCard icon="key" heading={signIn.heading}>
+        <p role="alert">{factors.passkeys.signInWrong}</p>
+        <PasskeySignIn page={page} next={next} />
+        <a href={pageHref(page, withNext(signInPath, next))}>{factors.passkeys.otherWay}</a>
+      </MessageCard>
+    </Layout>
   );
 }

@@ -1,80 +1,70 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply } from "fastify";
 import { secondFactorPath, signInPath } from "../../http/authentication.ts";
 import { textOf } from "../../http/body/form-fields.ts";
-import { receiveForm } from "../../http/body/receive-body.ts";
-import { sendPage } from "../../http/headers.ts";
-import { goTo, waitAfter } from "../answers.ts";
-import { answerWhenClosed, enter } from "../entry.ts";
-import { relyingPartyOf } from "../factors/relying-party.ts";
-import { renderPage } from "../page.ts";
-import { clientContextOf, type PageDeps, pageContext, queryOf } from "../page-scope.ts";
+import { enter } from "../entry.tsx";
+import { relyingPartyOf } from "../factors/changes.ts";
+import type { PageRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
 import { providerNameOf } from "../single-sign-on/button.tsx";
-import { signOutView } from "./sign-out-view.tsx";
-import { type SignInDone, type SignInModel, type SignInRefusal, signInView } from "./view.tsx";
+import { type SignInDone, type SignInModel, type SignInRefusal, signInView, signOutView } from "./view.tsx";
 
-const signOutPath = "/users/sign_out";
+export const signOutPath = "/users/sign_out";
 
-export function registerSignInPages(server: FastifyInstance, deps: PageDeps): void {
-  server.get(signInPath, { config: { access: "page", changesState: false } }, async (request, reply) => {
-    const closed = answerWhenClosed("signing in", request, reply, deps);
-    if (closed !== undefined) return closed;
-    const next = ownPath(queryOf(request, "next"));
-    const done = doneOf(queryOf(request, "done"));
-    return sendSignIn(request, reply, deps, 200, { email: "", next, refusal: null, done });
-  });
-  server.post(signInPath, { config: { access: "page", changesState: true } }, async (request, reply) => {
-    const closed = answerWhenClosed("signing in", request, reply, deps);
-    return closed ?? signIn(request, reply, deps);
-  });
-  server.get(signOutPath, { config: { access: "page", changesState: false } }, (request, reply) =>
-    request.user === null
-      ? goTo(signInPath, request, reply, deps)
-      : sendPage(reply, 200, renderPage(signOutView(request.user.email, pageContext(request, deps, signOutPath)))),
-  );
-  server.post(signOutPath, { config: { access: "page", changesState: true } }, async (request, reply) => {
-    const sessionToken = deps.sessionCookies.find(request.raw, request.client);
-    if (sessionToken !== undefined) await deps.accounts.signOut(sessionToken);
-    reply.header("set-cookie", deps.sessionCookies.ended(request.client));
-    return goTo("/", request, reply, deps);
-  });
+/** `GET /users/sign_in` */
+export function showSignIn(page: PageRequest): Promise<FastifyReply> {
+  const next = ownPath(page.query("next"));
+  return renderSignIn(page, 200, { email: "", next, refusal: null, done: doneOf(page.query("done")) });
 }
 
-async function signIn(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
-  const form = await receiveForm(request, deps.bodyBudget);
+/** `POST /users/sign_in` */
+export async function signIn(page: PageRequest): Promise<FastifyReply> {
+  const form = await page.form();
   const email = textOf(form, "email");
   const next = ownPath(textOf(form, "next"));
-  const sendBack = (status: number, refusal: SignInRefusal) =>
-    sendSignIn(request, reply, deps, status, { email, next, refusal, done: null });
+  const refuse = (status: number, refusal: SignInRefusal) =>
+    renderSignIn(page, status, { email, next, refusal, done: null });
   try {
-    const client = clientContextOf(request);
-    const signedIn = await deps.accounts.signIn({ email, password: textOf(form, "password"), client });
-    if (signedIn === undefined) return await sendBack(401, { reason: "wrong" });
+    const client = page.clientContext;
+    const signedIn = await page.services.accounts.signIn({ email, password: textOf(form, "password"), client });
+    if (signedIn === undefined) return await refuse(401, { reason: "wrong" });
     const after = signedIn.waitsForFactor ? withNext(secondFactorPath, next) : (next ?? "/");
-    return await enter(signedIn.sessionToken, after, request, reply, deps);
+    return await enter(page, signedIn.sessionToken, after);
   } catch (error) {
-    return sendBack(429, { reason: "too_many", retryAfterSeconds: waitAfter(error, reply) });
+    return refuse(429, { reason: "too_many", retryAfterSeconds: page.waitAfter(error) });
   }
 }
 
-async function sendSignIn(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: PageDeps,
+/** `GET /users/sign_out` */
+export function showSignOut(page: PageRequest): FastifyReply {
+  if (page.user === null) return page.redirect(signInPath);
+  return page.render(signOutView, page.user.email, { selfPath: signOutPath });
+}
+
+/** `POST /users/sign_out` */
+export async function signOut(page: PageRequest): Promise<FastifyReply> {
+  const { accounts, sessionCookies } = page.services;
+  const { raw, client } = page.request;
+  const sessionToken = sessionCookies.find(raw, client);
+  if (sessionToken !== undefined) await accounts.signOut(sessionToken);
+  page.setCookie(sessionCookies.ended(client));
+  return page.redirect("/");
+}
+
+async function renderSignIn(
+  page: PageRequest,
   status: number,
   shown: Pick<SignInModel, "email" | "next" | "refusal" | "done">,
 ): Promise<FastifyReply> {
-  const { signupsDisabled, emails } = deps.config.accounts;
+  const { accounts, config } = page.services;
   const model: SignInModel = {
     ...shown,
-    confirmations: emails,
-    provider: providerNameOf(deps.config),
-    passkeys: relyingPartyOf(request.baseUrl) !== undefined,
-    signUps: !signupsDisabled,
-    firstRun: await deps.accounts.isFirstRun(),
+    confirmations: config.accounts.emails,
+    provider: providerNameOf(config),
+    passkeys: relyingPartyOf(page.baseUrl) !== undefined,
+    signUps: !config.accounts.signupsDisabled,
+    firstRun: await accounts.isFirstRun(),
   };
-  const selfPath = withNext(signInPath, model.next);
-  return sendPage(reply, status, renderPage(signInView(model, pageContext(request, deps, selfPath))));
+  return page.render(signInView, model, { status, selfPath: withNext(signInPath, model.next) });
 }
 
 function doneOf(value: string | undefined): SignInDone | null {

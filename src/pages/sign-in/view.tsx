@@ -1,7 +1,7 @@
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { EmailField, PasswordField } from "../parts/fields.tsx";
-import { Notice } from "../parts/notice.tsx";
+import { MessageCard, Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { PasskeySignIn } from "../second-factor/passkey-sign-in.tsx";
 import { SignOnButton } from "../single-sign-on/button.tsx";
@@ -11,21 +11,21 @@ export type SignInRefusal =
   | { readonly reason: "too_many"; readonly retryAfterSeconds: number };
 
 export interface SignInModel {
-  /** The provider of single sign-on, as `providerNameOf` says. */
+  /** The name of the single sign-on provider; see `providerNameOf`. */
   readonly provider: string | null;
-  /** Passkeys can be used at this address of the server. */
+  /** Passkeys work at this origin. */
   readonly passkeys: boolean;
   readonly email: string;
-  /** A path of this server to go to afterwards; the handler has checked that it is one. */
+  /** The path of this server to go to afterwards, as `ownPath` returned it. */
   readonly next: string | null;
   readonly refusal: SignInRefusal | null;
-  /** What the person has just done before coming here. */
+  /** What the person has just completed. */
   readonly done: SignInDone | null;
-  /** Whether accounts wait for the confirmation of their e-mail; whose does, nobody is told. */
+  /** New accounts must confirm their email address. Whether this account has done so is not revealed. */
   readonly confirmations: boolean;
-  /** Whether an account can be made by oneself. */
+  /** People can sign up. */
   readonly signUps: boolean;
-  /** There is no account at all yet. */
+  /** No account exists yet. */
   readonly firstRun: boolean;
 }
 
@@ -94,5 +94,22 @@ function Refused({ refusal, confirmations, page }: RefusedProps) {
         </p>
       )}
     </Notice>
+  );
+}
+
+/** For GET: following a link must not sign anybody out. */
+export function signOutView(email: string, page: PageContext): Page {
+  const { nav } = page.messages;
+  return (
+    <Layout page={page} title={nav.signOut} width="narrow">
+      <MessageCard icon="hand" heading={nav.signOut}>
+        <p class="lead">{nav.signedInAs({ email })}</p>
+        <PostForm page={page} action="/users/sign_out">
+          <button type="submit" class="button button-primary">
+            {nav.signOut}
+          </button>
+        </PostForm>
+      </MessageCard>
+    </Layout>
   );
 }

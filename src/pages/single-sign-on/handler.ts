@@ -1,99 +1,213 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { signOnSettingsPath } from "../../accounts/accounts.ts";
+import type { FastifyReply } from "fastify";
+import { type LinkToConfirm, signOnSettingsPath } from "../../accounts/accounts.ts";
 import { AppError, unreachable } from "../../base/errors.ts";
 import { secondFactorPath } from "../../http/authentication.ts";
 import { textOf } from "../../http/body/form-fields.ts";
-import { receiveForm } from "../../http/body/receive-body.ts";
-import { sendPage } from "../../http/headers.ts";
-import { goTo } from "../answers.ts";
-import { enter } from "../entry.ts";
-import { pageHref, renderPage } from "../page.ts";
-import type { PageDeps } from "../page-scope.ts";
-import { clientContextOf, pageContext } from "../page-scope.ts";
+import { createTokenCookies } from "../../http/session-cookie.ts";
+import { enter, setSession } from "../entry.tsx";
+import { pageHref } from "../page.ts";
+import type { PageRequest, SignedInRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
-import { confirmPath } from "./confirm-view.tsx";
-import { registerLinkPages } from "./link-handler.ts";
-import { leaveView } from "./message-views.tsx";
-import { endStep, type SignOnDeps, sendProblem, signOnDeps } from "./sign-on-scope.ts";
+import { providerNameOf } from "./button.tsx";
+import {
+  confirmLinkPath,
+  confirmLinkView,
+  leaveView,
+  problemView,
+  type SignOnProblem,
+  signOnSettingsView,
+} from "./views.tsx";
 
-const signOnPath = "/users/auth/oidc";
+export const signOnPath = "/users/auth/oidc";
 
-export function registerSingleSignOnPages(server: FastifyInstance, pageDeps: PageDeps): void {
-  const deps = signOnDeps(pageDeps);
-  server.post(signOnPath, { config: { access: "page", changesState: true } }, (request, reply) =>
-    begin(request, reply, deps, "to sign in"),
-  );
-  server.post(
-    `${signOnSettingsPath}/link`,
-    { config: { access: "page_session", changesState: true } },
-    (request, reply) => begin(request, reply, deps, "to link"),
-  );
-  // What ties it to a sign-on that began in this browser is the step's cookie and the state; a prefetch must not use it up.
-  const returning = { access: "page", changesState: false, retrieval: true } as const;
-  server.get(`${signOnPath}/callback`, { config: returning }, (request, reply) => complete(request, reply, deps));
-  registerLinkPages(server, deps);
+/** `POST /users/auth/oidc` */
+export function beginSignIn(page: PageRequest): Promise<FastifyReply> {
+  return begin(page, "sign_in");
 }
 
-async function begin(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: SignOnDeps,
-  purpose: "to sign in" | "to link",
-): Promise<FastifyReply> {
-  const form = await receiveForm(request, deps.bodyBudget);
-  const page = pageContext(request, deps, null);
-  const asked = ownPath(textOf(form, "next"));
-  // The provider brings nobody's wish for a language back.
-  const next = asked === null && !page.localeAsked ? null : pageHref(page, asked ?? "/");
-  const linkTo = purpose === "to link" ? request.session : null;
+/** `POST <settings>/link` */
+export function beginLink(page: SignedInRequest): Promise<FastifyReply> {
+  return begin(page, "link");
+}
+
+async function begin(page: PageRequest, purpose: "sign_in" | "link"): Promise<FastifyReply> {
+  const form = await page.form();
+  const context = page.context();
+  const requestedPath = ownPath(textOf(form, "next"));
+  // The return from the provider has no `?locale=`, so the path has to keep it.
+  const next = requestedPath === null && !context.localeAsked ? null : pageHref(context, requestedPath ?? "/");
+  const linkTo = purpose === "link" ? page.session : null;
   try {
-    const { url, stepToken } = await deps.accounts.beginSignOn({ next, linkTo, client: clientContextOf(request) });
-    reply.header("set-cookie", deps.stepCookies.made(stepToken, request.client));
-    return sendPage(reply, 200, renderPage(leaveView({ provider: deps.providerName, url }, page)));
+    const { url, stepToken } = await page.services.accounts.beginSignOn({ next, linkTo, client: page.clientContext });
+    page.setCookie(stepCookies(page).made(stepToken, page.request.client));
+    return page.render(leaveView, { provider: providerName(page), url });
   } catch (error) {
-    return sendUnreachable(error, request, reply, deps);
+    return renderUnreachable(page, error);
   }
 }
 
-async function complete(request: FastifyRequest, reply: FastifyReply, deps: SignOnDeps): Promise<FastifyReply> {
-  const url = request.raw.url ?? "";
+/**
+ * `GET /users/auth/oidc/callback`. The step's cookie and the state tie it to a sign-on that began in this browser. The
+ * route is a retrieval, so that a prefetch does not use the sign-on up.
+ */
+export async function completeSignOn(page: PageRequest): Promise<FastifyReply> {
+  const { accounts, events } = page.services;
+  const url = page.request.raw.url ?? "";
   const query = url.includes("?") ? url.slice(url.indexOf("?") + 1) : "";
-  const stepToken = deps.stepCookies.find(request.raw, request.client);
-  const { session } = request;
+  const stepToken = findStepToken(page);
+  const { session } = page;
   try {
-    const outcome = await deps.accounts.completeSignOn({ stepToken, query, session, client: clientContextOf(request) });
+    const outcome = await accounts.completeSignOn({ stepToken, query, session, client: page.clientContext });
     switch (outcome.is) {
       case "signed_in": {
         const { sessionToken, waitsForFactor, next } = outcome;
-        endStep(request, reply, deps);
+        endStep(page);
         const after = waitsForFactor ? withNext(secondFactorPath, next) : (next ?? "/");
-        return await enter(sessionToken, after, request, reply, deps);
+        return await enter(page, sessionToken, after);
       }
       case "to_confirm":
-        reply.header("set-cookie", deps.stepCookies.made(outcome.stepToken, request.client));
-        return goTo(confirmPath, request, reply, deps);
+        page.setCookie(stepCookies(page).made(outcome.stepToken, page.request.client));
+        return page.redirect(confirmLinkPath);
       case "linked_before":
-        return goTo(signOnSettingsPath, request, reply, deps);
+        return page.redirect(signOnSettingsPath);
       case "invalid":
-        if (outcome.error !== undefined) deps.events.singleSignOnRefused(request.id, outcome.error);
-        return sendProblem("invalid", request, reply, deps);
+        if (outcome.error !== undefined) events.singleSignOnRefused(page.request.id, outcome.error);
+        return renderProblem(page, "invalid");
       case "denied":
       case "unverified_email":
       case "no_account":
       case "linked_elsewhere":
-        return sendProblem(outcome.is, request, reply, deps);
+        return renderProblem(page, outcome.is);
       default:
         return unreachable(outcome);
     }
   } catch (error) {
-    return sendUnreachable(error, request, reply, deps);
+    return renderUnreachable(page, error);
   }
 }
 
-function sendUnreachable(error: unknown, request: FastifyRequest, reply: FastifyReply, deps: SignOnDeps): FastifyReply {
+/** `GET /users/auth/oidc/confirm`: asks whether the identity belongs to the account. */
+export async function showConfirmLink(page: PageRequest): Promise<FastifyReply> {
+  const link = await page.services.accounts.findLinkToConfirm(findStepToken(page), page.session);
+  return link === undefined ? renderProblem(page, "invalid") : renderConfirmLink(page, 200, link, null);
+}
+
+/** `POST /users/auth/oidc/confirm` */
+export async function confirmLink(page: PageRequest): Promise<FastifyReply> {
+  const { accounts } = page.services;
+  const form = await page.form();
+  const stepToken = findStepToken(page);
+  const { session } = page;
+  const refuse = async (status: number, problem: string) => {
+    const link = await accounts.findLinkToConfirm(stepToken, session);
+    return link === undefined ? renderProblem(page, "invalid") : renderConfirmLink(page, status, link, problem);
+  };
+  let outcome: Awaited<ReturnType<typeof accounts.confirmLink>>;
+  try {
+    const password = textOf(form, "password");
+    outcome = await accounts.confirmLink({ stepToken, password, session, client: page.clientContext });
+  } catch (error) {
+    return refuse(429, tooManyAttempts(page, error));
+  }
+  switch (outcome.is) {
+    case "linked":
+      endStep(page);
+      if (outcome.sessionToken !== null) await setSession(page, outcome.sessionToken);
+      return page.redirect(outcome.next ?? "/");
+    case "waits_for_factor":
+      return enter(page, outcome.sessionToken, withNext(secondFactorPath, confirmLinkPath));
+    case "wrong_password":
+      return refuse(401, page.messages.singleSignOn.wrongPassword);
+    case "linked_elsewhere":
+    case "invalid":
+      return renderProblem(page, outcome.is);
+    default:
+      return unreachable(outcome);
+  }
+}
+
+/** `GET <settings>` */
+export function showSignOnSettings(page: SignedInRequest): Promise<FastifyReply> {
+  return renderSettings(page, 200, null);
+}
+
+/** `POST <settings>/unlink` */
+export async function unlinkIdentities(page: SignedInRequest): Promise<FastifyReply> {
+  const password = textOf(await page.form(), "password");
+  try {
+    const unlinking = { userId: page.user.id, password, client: page.clientContext };
+    const outcome = await page.services.accounts.unlinkIdentities(unlinking);
+    if (outcome !== "wrong_password") return page.redirect(signOnSettingsPath);
+    return await renderSettings(page, 422, page.messages.singleSignOn.wrongPassword);
+  } catch (error) {
+    return renderSettings(page, 429, tooManyAttempts(page, error));
+  }
+}
+
+const stepSeconds = 600;
+
+/** The cookie holds the step's token, so that a sign-on ends in the browser in which it began. */
+function stepCookies(page: PageRequest) {
+  const setting = page.services.config.secureCookies;
+  return createTokenCookies(setting, { name: "sealpush_sign_on", seconds: stepSeconds });
+}
+
+function findStepToken(page: PageRequest): string | undefined {
+  return stepCookies(page).find(page.request.raw, page.request.client);
+}
+
+function endStep(page: PageRequest): void {
+  page.setCookie(stepCookies(page).ended(page.request.client));
+}
+
+/** "" without a provider: `accounts` then refuses before a page shows the name. */
+function providerName(page: PageRequest): string {
+  return providerNameOf(page.services.config) ?? "";
+}
+
+const statusOf: Readonly<Record<SignOnProblem, number>> = {
+  denied: 403,
+  invalid: 400,
+  unverified_email: 403,
+  no_account: 403,
+  linked_elsewhere: 403,
+  unreachable: 503,
+};
+
+function renderProblem(page: PageRequest, problem: SignOnProblem): FastifyReply {
+  return page.render(problemView, { problem, provider: providerName(page) }, { status: statusOf[problem] });
+}
+
+function renderUnreachable(page: PageRequest, error: unknown): FastifyReply {
   if (!(error instanceof AppError) || error.code !== "unavailable") throw error;
-  const route = request.routeOptions.url ?? "no route";
-  deps.events.refusedUnavailable({ requestId: request.id, method: request.method, route }, error);
-  reply.header("retry-after", String(error.retryAfterSeconds ?? 1));
-  return sendProblem("unreachable", request, reply, deps);
+  page.reportUnavailable(error);
+  return renderProblem(page, "unreachable");
+}
+
+/** The sentence beside the field. @throws every error but the refusal of too many attempts. */
+function tooManyAttempts(page: PageRequest, error: unknown): string {
+  return page.messages.problems.tooManyAttempts({ count: page.waitAfter(error) });
+}
+
+function renderConfirmLink(
+  page: PageRequest,
+  status: number,
+  link: LinkToConfirm,
+  problem: string | null,
+): FastifyReply {
+  const model = { provider: providerName(page), link, problem };
+  return page.render(confirmLinkView, model, { status, selfPath: confirmLinkPath });
+}
+
+async function renderSettings(page: SignedInRequest, status: number, problem: string | null): Promise<FastifyReply> {
+  const { accounts, config } = page.services;
+  if (config.singleSignOn === undefined) return page.notFound();
+  const { id, hasPassword } = page.user;
+  const issuer = new URL(config.singleSignOn.issuer).href;
+  const identities = await accounts.listIdentities(id);
+  const linkedAt = identities
+    .filter((identity) => URL.parse(identity.issuer)?.href === issuer)
+    .map((identity) => identity.linkedAt);
+  const model = { provider: providerName(page), linkedAt, hasPassword, problem };
+  return page.render(signOnSettingsView, model, { status, selfPath: signOnSettingsPath });
 }

@@ -1,10 +1,6 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply } from "fastify";
 import { AppError } from "../../base/errors.ts";
-import { receiveForm } from "../../http/body/receive-body.ts";
-import { sendPage } from "../../http/headers.ts";
-import { goTo } from "../answers.ts";
-import { renderPage } from "../page.ts";
-import { clientContextOf, idOf, type PageDeps, pageContext, queryOf, userOf } from "../page-scope.ts";
+import type { PageRequest, SignedInRequest } from "../request.ts";
 import {
   describeProblems,
   emptyForm,
@@ -17,57 +13,50 @@ import {
 } from "./model.ts";
 import { tokensView } from "./view.tsx";
 
-export function registerTokenPages(server: FastifyInstance, deps: PageDeps): void {
-  const reading = { access: "page_session", changesState: false } as const;
-  const changing = { access: "page_session", changesState: true } as const;
-  server.get(tokensPath, { config: reading }, (request, reply) =>
-    sendTokens(request, reply, deps, 200, { form: emptyForm, problems: {}, made: null }),
-  );
-  server.get("/api_tokens", { config: { access: "page", changesState: false } }, (request, reply) =>
-    goTo(tokensPath, request, reply, deps),
-  );
-  server.post(tokensPath, { config: changing }, (request, reply) => makeToken(request, reply, deps));
-  server.post(`${tokensPath}/:id/revoke`, { config: changing }, async (request, reply) => {
-    const id = idOf(request);
-    const { id: userId } = userOf(request);
-    const revoked = id !== undefined && (await deps.accounts.revokeToken(userId, id, clientContextOf(request)));
-    // A second click finds one's own token revoked. Another user's is answered like one that never was.
-    const own = revoked || (await deps.accounts.listTokens(userId)).some((token) => token.id === id);
-    if (!own) throw new AppError("not_found", "not-found");
-    return goTo(tokensPath, request, reply, deps);
-  });
+/** `GET /api_tokens`, the path that other products use. */
+export function redirectToTokens(page: PageRequest): FastifyReply {
+  return page.redirect(tokensPath);
 }
 
-async function makeToken(request: FastifyRequest, reply: FastifyReply, deps: PageDeps): Promise<FastifyReply> {
-  const form = readTokenForm(await receiveForm(request, deps.bodyBudget));
+/** `GET /users/token` */
+export function showTokens(page: SignedInRequest): Promise<FastifyReply> {
+  return renderTokens(page, 200, { form: emptyForm, problems: {}, made: null });
+}
+
+/** `POST /users/token` */
+export async function createToken(page: SignedInRequest): Promise<FastifyReply> {
+  const { accounts } = page.services;
+  const form = readTokenForm(await page.form());
   try {
-    const { id } = userOf(request);
-    const { token, apiToken } = await deps.accounts.createToken(
-      id,
-      form.name,
-      limitsOf(form),
-      clientContextOf(request),
-    );
-    // Answered at once instead of by a redirect: this answer is the only place the token ever stands.
-    const made = { name: apiToken.name, token };
-    return await sendTokens(request, reply, deps, 201, { form: emptyForm, problems: {}, made });
+    const { token, apiToken } = await accounts.createToken(page.user.id, form.name, limitsOf(form), page.clientContext);
+    // Answer without a redirect: the token is not stored, so it can be shown only here.
+    return await renderTokens(page, 201, { form: emptyForm, problems: {}, made: { name: apiToken.name, token } });
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "invalid_fields" || error.fields === undefined) throw error;
-    const problems = describeProblems(error.fields, form, pageContext(request, deps, null).messages);
-    return await sendTokens(request, reply, deps, 422, { form, problems, made: null });
+    const problems = describeProblems(error.fields, form, page.messages);
+    return await renderTokens(page, 422, { form, problems, made: null });
   }
 }
 
-async function sendTokens(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: PageDeps,
+/** `POST /users/token/:id/revoke` */
+export async function revokeToken(page: SignedInRequest): Promise<FastifyReply> {
+  const { accounts } = page.services;
+  const { id } = page;
+  const userId = page.user.id;
+  const revoked = id !== undefined && (await accounts.revokeToken(userId, id, page.clientContext));
+  // A second click finds the user's own token revoked already. Another user's token gets the answer of an unknown one.
+  const isOwn = revoked || (await accounts.listTokens(userId)).some((token) => token.id === id);
+  return isOwn ? page.redirect(tokensPath) : page.notFound();
+}
+
+async function renderTokens(
+  page: SignedInRequest,
   status: number,
   shown: Pick<TokensModel, "form" | "problems" | "made">,
 ): Promise<FastifyReply> {
-  const page = pageNumberOf(queryOf(request, "page"));
-  const listed = await deps.accounts.listTokenPage(userOf(request).id, page);
-  const selfPath = request.method === "GET" ? tokensPagePath(page) : null;
-  const model = { ...shown, ...listed, page, now: deps.clock.now() };
-  return sendPage(reply, status, renderPage(tokensView(model, pageContext(request, deps, selfPath))));
+  const { accounts, clock } = page.services;
+  const number = pageNumberOf(page.query("page"));
+  const listed = await accounts.listTokenPage(page.user.id, number);
+  const model = { ...shown, ...listed, page: number, now: clock.now() };
+  return page.render(tokensView, model, { status, selfPath: page.isGet ? tokensPagePath(number) : null });
 }

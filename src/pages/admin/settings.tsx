@@ -1,8 +1,15 @@
+import type { FastifyReply } from "fastify";
 import type { SettingOrigin } from "../../config/config.ts";
 import type { Page, PageContext } from "../page.ts";
-import { AdminFrame } from "./frame.tsx";
+import type { SignedInRequest } from "../request.ts";
+import { AdminFrame, adminPaths } from "./frame.tsx";
 
-/** Secrets are masked before they come here. What the operator has set stands first. */
+/** `GET /admin/settings` */
+export function showSettings(page: SignedInRequest): FastifyReply {
+  return page.render(settingsView, page.services.config.origins, { selfPath: adminPaths.settings });
+}
+
+/** Secrets are masked already. The settings that the operator has set come first. */
 export function settingsView(settings: readonly SettingOrigin[], page: PageContext): Page {
   const { admin } = page.messages;
   return (

@@ -1,4 +1,7 @@
-import type { UserSummary } from "../../accounts/accounts.ts";
+import type { FastifyReply } from "fastify";
+import type { Change, FactorReset, UserSummary } from "../../accounts/accounts.ts";
+import { textOf } from "../../http/body/form-fields.ts";
+import { pageOf } from "../../http/parameters.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import type { IconName } from "../parts/icon.tsx";
@@ -7,13 +10,75 @@ import { Pager } from "../parts/pager.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import { SearchBox, SearchForm } from "../parts/search-form.tsx";
 import { BothTimes } from "../parts/times.tsx";
-import { AdminFrame, adminPaths } from "./frame.tsx";
+import type { SignedInRequest } from "../request.ts";
+import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
+
+const textMax = 254;
+
+/** `GET /admin/users` */
+export function showUsers(page: SignedInRequest): Promise<FastifyReply> {
+  const text = (page.query("q") ?? "").trim().slice(0, textMax);
+  return renderUsers(page, 200, { text, page: pageOf(page.request), refusal: null });
+}
+
+/** `POST /admin/users/:id/<action>` */
+export async function changeUser(page: SignedInRequest, action: UserAction): Promise<FastifyReply> {
+  const form = await page.form();
+  const text = textOf(form, "q").slice(0, textMax);
+  const userId = page.id;
+  if (userId === undefined) return page.notFound();
+  const result = await applyAction(page, action, userId);
+  if (result.outcome === "unknown") {
+    return renderUsers(page, 404, { text, page: 1, refusal: { reason: "unknown" } });
+  }
+  if (result.outcome !== "done") {
+    const refusal = { reason: result.outcome, email: result.user.email };
+    return renderUsers(page, 422, { text, page: 1, refusal });
+  }
+  // An administrator who has removed his own rights can no longer see this page.
+  const isLocked = userId === page.user.id && action !== "promote" && action !== "enable";
+  return page.redirect(isLocked ? "/" : usersPath(text, 1));
+}
+
+async function applyAction(page: SignedInRequest, action: UserAction, userId: number): Promise<Change | FactorReset> {
+  const { accounts, deleteAccount } = page.services;
+  const by = administratorOf(page);
+  switch (action) {
+    case "promote":
+      return accounts.setAdmin(userId, true, by);
+    case "demote":
+      return accounts.setAdmin(userId, false, by);
+    case "disable":
+      return accounts.setDisabled(userId, true, by);
+    case "enable":
+      return accounts.setDisabled(userId, false, by);
+    case "delete":
+      return deleteAccount(userId, by);
+    case "reset_factors":
+      return accounts.resetFactors(userId, by);
+  }
+}
+
+async function renderUsers(
+  page: SignedInRequest,
+  status: number,
+  shown: Pick<UsersModel, "text" | "page" | "refusal">,
+): Promise<FastifyReply> {
+  const { accounts, clock } = page.services;
+  const model: UsersModel = {
+    ...shown,
+    users: await accounts.searchUsers(shown.text, shown.page),
+    ownId: page.user.id,
+    nowMs: clock.now(),
+  };
+  return page.render(usersView, model, { status, selfPath: page.isGet ? usersPath(shown.text, shown.page) : null });
+}
 
 export const userActions = ["promote", "demote", "disable", "enable", "reset_factors", "delete"] as const;
-export type UserAction = (typeof userActions)[number];
+type UserAction = (typeof userActions)[number];
 
-export interface UsersModel {
-  /** A part of the e-mail; "": all users. */
+interface UsersModel {
+  /** A part of the email address; "": all users. */
   readonly text: string;
   readonly page: number;
   readonly users: readonly UserSummary[];
@@ -25,10 +90,10 @@ export interface UsersModel {
     | null;
 }
 
-/** As many as a page of the search has. */
+/** Users on a full page. */
 const pageSize = 50;
 
-export function usersPath(text: string, page: number): string {
+function usersPath(text: string, page: number): string {
   const query = new URLSearchParams();
   if (text !== "") query.set("q", text);
   if (page !== 1) query.set("page", String(page));

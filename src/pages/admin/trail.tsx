@@ -1,17 +1,28 @@
+import type { FastifyReply } from "fastify";
 import type { AdminEntry } from "../../accounts/accounts.ts";
 import { brandingParts } from "../../branding/branding.ts";
+import { pageOf } from "../../http/parameters.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Pager } from "../parts/pager.tsx";
 import { BothTimes } from "../parts/times.tsx";
+import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, adminPaths } from "./frame.tsx";
 
-export interface TrailModel {
+/** `GET /admin/trail` */
+export async function showTrail(page: SignedInRequest): Promise<FastifyReply> {
+  const { accounts, clock } = page.services;
+  const number = pageOf(page.request);
+  const model = { page: number, entries: await accounts.listAdminEntries(number), nowMs: clock.now() };
+  return page.render(trailView, model, { selfPath: adminPaths.trail });
+}
+
+interface TrailModel {
   readonly entries: readonly AdminEntry[];
   readonly page: number;
   readonly nowMs: number;
 }
 
-/** As many as a page of the trail has. */
+/** Entries on a full page. */
 const pageSize = 50;
 
 export function trailView({ entries, page: number, nowMs }: TrailModel, page: PageContext): Page {

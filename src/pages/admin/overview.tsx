@@ -1,11 +1,21 @@
+import type { FastifyReply } from "fastify";
 import type { Health } from "../../health.ts";
 import type { PushTotals } from "../../pushes/pushes.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { Notice } from "../parts/notice.tsx";
+import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, adminPaths } from "./frame.tsx";
 
-export interface OverviewModel {
+/** `GET /admin` */
+export async function showOverview(page: SignedInRequest): Promise<FastifyReply> {
+  const { health, pushes, mail, version } = page.services;
+  const [healthNow, totals, mails] = await Promise.all([health(), pushes.totals(), mail.sizes()]);
+  const model = { version, health: healthNow, pushes: totals, mails };
+  return page.render(overviewView, model, { selfPath: adminPaths.overview });
+}
+
+interface OverviewModel {
   readonly version: string;
   readonly health: Health;
   readonly pushes: PushTotals;

@@ -1,11 +1,59 @@
-import type { EntryProblems } from "../../accounts/accounts.ts";
-import { passwordSentence } from "../entry.ts";
-import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
-import { EmailField, NewPasswordField } from "../parts/fields.tsx";
-import { MessageCard, TooManyNotice } from "../parts/notice.tsx";
-import { PostForm } from "../parts/post-form.tsx";
-import type { SignUpModel } from "./handler.ts";
+import type { FastifyReply } from "fastify";
+import type { EntryProblems } from "../accounts/accounts.ts";
+import { unreachable } from "../base/errors.ts";
+import { textOf } from "../http/body/form-fields.ts";
+import { enter, passwordSentence } from "./entry.tsx";
+import { firstRunPath } from "./first-run.tsx";
+import { Layout } from "./layout.tsx";
+import { type Page, type PageContext, pageHref } from "./page.ts";
+import { EmailField, NewPasswordField } from "./parts/fields.tsx";
+import { MessageCard, TooManyNotice } from "./parts/notice.tsx";
+import { PostForm } from "./parts/post-form.tsx";
+import type { PageRequest } from "./request.ts";
+
+export const signUpPath = "/users/sign_up";
+
+interface SignUpModel {
+  /** As typed, when the form is sent back; the password never is. */
+  readonly email: string;
+  readonly problems: EntryProblems;
+  /** After too many attempts: how long to wait; else null. */
+  readonly waitSeconds: number | null;
+}
+
+/** `GET /users/sign_up`. The first account is created at `/first_run` instead, with the boot code. */
+export async function showSignUp(page: PageRequest): Promise<FastifyReply> {
+  if (await page.services.accounts.isFirstRun()) return page.redirect(firstRunPath);
+  return page.render(signUpView, { email: "", problems: {}, waitSeconds: null }, { selfPath: signUpPath });
+}
+
+/** `POST /users/sign_up` */
+export async function signUp(page: PageRequest): Promise<FastifyReply> {
+  const form = await page.form();
+  const email = textOf(form, "email");
+  try {
+    const answer = await page.services.accounts.signUp({
+      email,
+      password: textOf(form, "password"),
+      language: page.messages.locale.tag,
+      client: page.clientContext,
+    });
+    switch (answer.outcome) {
+      case "signed_in":
+        return await enter(page, answer.sessionToken, "/");
+      case "mail_sent":
+        return page.render(signUpSentView, email.trim());
+      case "first_run":
+        return page.redirect(firstRunPath);
+      case "refused":
+        return page.render(signUpView, { email, problems: answer.problems, waitSeconds: null }, { status: 422 });
+      default:
+        return unreachable(answer);
+    }
+  } catch (error) {
+    return page.render(signUpView, { email, problems: {}, waitSeconds: page.waitAfter(error) }, { status: 429 });
+  }
+}
 
 /** Fields `email` and `password`, posted to `/users/sign_up`. */
 export function signUpView({ email, problems, waitSeconds }: SignUpModel, page: PageContext): Page {
@@ -56,7 +104,7 @@ function emailSentence(problem: NonNullable<EntryProblems["email"]>, page: PageC
   }
 }
 
-/** @param email as typed. It is the same page whether the address was free or not. */
+/** @param email as typed. The page does not reveal whether the address already has an account. */
 export function signUpSentView(email: string, page: PageContext): Page {
   const { signUp } = page.messages.entry;
   return (

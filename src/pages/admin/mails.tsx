@@ -1,3 +1,5 @@
+import type { FastifyReply } from "fastify";
+import { pageOf } from "../../http/parameters.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { type FailedEmail, failedPageSize } from "../../mail/mail.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
@@ -7,20 +9,62 @@ import { Notice } from "../parts/notice.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import { BothTimes } from "../parts/times.tsx";
-import { AdminFrame, adminPaths } from "./frame.tsx";
+import type { SignedInRequest } from "../request.ts";
+import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 
-export interface MailsModel {
-  readonly letters: readonly FailedEmail[];
+/** `GET /admin/mails` */
+export function showMails(page: SignedInRequest): Promise<FastifyReply> {
+  return renderMails(page, 200, page.query("queued") === "1" ? "queued" : null);
+}
+
+/** `POST /admin/mails/:id/retry` */
+export async function retryMail(page: SignedInRequest): Promise<FastifyReply> {
+  const { accounts, mail } = page.services;
+  const { id } = page;
+  const entry = accounts.adminEntry("retried_mail", String(id), administratorOf(page));
+  const outcome = id === undefined ? "unknown" : await mail.retry(id, entry);
+  if (outcome === "queued") return page.redirect(`${adminPaths.mails}?queued=1`);
+  return renderMails(page, outcome === "unknown" ? 404 : 422, outcome);
+}
+
+/** `POST /admin/mails/:id/discard` */
+export async function discardMail(page: SignedInRequest): Promise<FastifyReply> {
+  const { accounts, mail } = page.services;
+  const { id } = page;
+  const entry = accounts.adminEntry("discarded_mail", String(id), administratorOf(page));
+  const discarded = id !== undefined && (await mail.discard(id, entry));
+  return discarded ? page.redirect(adminPaths.mails) : page.notFound();
+}
+
+async function renderMails(
+  page: SignedInRequest,
+  status: number,
+  outcome: MailsModel["outcome"],
+): Promise<FastifyReply> {
+  const { config, mail, clock } = page.services;
+  const number = page.isGet ? pageOf(page.request) : 1;
+  const model: MailsModel = {
+    outcome,
+    page: number,
+    emails: await mail.failedEmails(number),
+    nowMs: clock.now(),
+    isOff: config.mail === undefined,
+  };
+  return page.render(mailsView, model, { status, selfPath: page.isGet ? adminPaths.mails : null });
+}
+
+interface MailsModel {
+  readonly emails: readonly FailedEmail[];
   readonly page: number;
   readonly nowMs: number;
-  /** What a press of a button came to. */
+  /** The result of the button that was pressed. */
   readonly outcome: "queued" | "link_over" | "unknown" | null;
   readonly isOff: boolean;
 }
 
 export function mailsView(model: MailsModel, page: PageContext): Page {
   const { admin } = page.messages;
-  const hasMore = model.letters.length === failedPageSize;
+  const hasMore = model.emails.length === failedPageSize;
   const hrefOf = (number: number) => pageHref(page, `${adminPaths.mails}?page=${number}`);
   return (
     <AdminFrame page={page} current="mails" lead={admin.mailsLead}>
@@ -30,12 +74,12 @@ export function mailsView(model: MailsModel, page: PageContext): Page {
         </Notice>
       )}
       {model.outcome !== null && <Outcome outcome={model.outcome} messages={page.messages} />}
-      {model.letters.length === 0 ? (
+      {model.emails.length === 0 ? (
         <p>{admin.noMails}</p>
       ) : (
         <ul class="card admin-rows">
-          {model.letters.map((letter) => (
-            <EmailRow key={letter.id} letter={letter} nowMs={model.nowMs} page={page} />
+          {model.emails.map((email) => (
+            <EmailRow key={email.id} email={email} nowMs={model.nowMs} page={page} />
           ))}
         </ul>
       )}
@@ -61,36 +105,36 @@ function Outcome({
 }
 
 interface EmailRowProps {
-  readonly letter: FailedEmail;
+  readonly email: FailedEmail;
   readonly nowMs: number;
   readonly page: PageContext;
 }
 
-function EmailRow({ letter, nowMs, page }: EmailRowProps) {
+function EmailRow({ email, nowMs, page }: EmailRowProps) {
   const { messages } = page;
   const { admin } = messages;
-  const name = letter.to ?? admin.unreadable;
+  const name = email.to ?? admin.unreadable;
   return (
     <li class="row">
       <div class="row-main">
         <h2 class="row-title" dir="auto">
           {name}
         </h2>
-        {letter.kind !== null && <code class="badge">{letter.kind}</code>}
+        {email.kind !== null && <code class="badge">{email.kind}</code>}
       </div>
       <dl class="admin-row-facts">
         <Fact label={admin.written}>
-          <BothTimes timeMs={letter.createdAt} nowMs={nowMs} messages={messages} />
+          <BothTimes timeMs={email.createdAt} nowMs={nowMs} messages={messages} />
         </Fact>
-        <Fact label={admin.attempts}>{messages.formats.number(letter.attempts)}</Fact>
+        <Fact label={admin.attempts}>{messages.formats.number(email.attempts)}</Fact>
         <Fact label={admin.lastError} long>
           <span lang="en" dir="ltr">
-            {letter.lastError}
+            {email.lastError}
           </span>
         </Fact>
       </dl>
       <div class="row-actions">
-        <PostForm page={page} action={`${adminPaths.mails}/${letter.id}/retry`}>
+        <PostForm page={page} action={`${adminPaths.mails}/${email.id}/retry`}>
           <button type="submit" class="link-button action" aria-label={admin.actionOn({ action: admin.retry, name })}>
             <Icon name="again" />
             <span>{admin.retry}</span>
@@ -103,7 +147,7 @@ function EmailRow({ letter, nowMs, page }: EmailRowProps) {
           accessibleLabel={admin.actionOn({ action: admin.discard, name })}
           explanation={admin.discardText}
           confirm={admin.confirm}
-          action={`${adminPaths.mails}/${letter.id}/discard`}
+          action={`${adminPaths.mails}/${email.id}/discard`}
         />
       </div>
     </li>

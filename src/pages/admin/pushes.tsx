@@ -1,4 +1,6 @@
-import { kindNames } from "../../base/push-kinds.ts";
+import type { FastifyReply } from "fastify";
+import { isKindName, kindNames } from "../../base/push-kinds.ts";
+import { textOf } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import type { EndReason, PushSurvey, SurveyedPush } from "../../pushes/pushes.ts";
 import { states } from "../dashboard/filter.ts";
@@ -10,24 +12,80 @@ import { OlderPager } from "../parts/pager.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
 import { BothTimes } from "../parts/times.tsx";
-import { AdminFrame, adminPaths } from "./frame.tsx";
+import type { PageServices, SignedInRequest } from "../request.ts";
+import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 
-export type PushesFilter = Pick<PushSurvey, "kind" | "state" | "beforeId"> & {
-  /** An e-mail as typed; "": whoever it is. */
+const emailMax = 254;
+
+/** `GET /admin/pushes` */
+export async function showPushes(page: SignedInRequest): Promise<FastifyReply> {
+  const { accounts, pushes, clock } = page.services;
+  const filter = filterOf((name) => page.query(name));
+  const owner = filter.owner === "" ? null : await accounts.findUserByEmail(filter.owner);
+  const found =
+    owner === undefined
+      ? { pushes: [], nextBeforeId: null }
+      : await pushes.survey({ ...filter, ownerId: owner?.id ?? null });
+  const model: PushesModel = {
+    filter,
+    ...found,
+    unknownOwner: owner === undefined,
+    owners: await ownersOf(found.pushes, page.services),
+    nowMs: clock.now(),
+  };
+  return page.render(pushesView, model, { selfPath: pushesPath(filter) });
+}
+
+/** `POST /admin/pushes/:id/expire` */
+export async function endPush(page: SignedInRequest): Promise<FastifyReply> {
+  const { accounts, pushes } = page.services;
+  // Read the form first: one that is refused must not end the push.
+  const form = await page.form();
+  const { id } = page;
+  const entry = accounts.adminEntry("ended_push", String(id), administratorOf(page));
+  const outcome = id === undefined ? "unknown" : await pushes.endAsAdministrator(id, page.actor, entry);
+  if (outcome === "unknown") return page.notFound();
+  return page.redirect(pushesPath(filterOf((name) => textOf(form, name))));
+}
+
+/** An unknown kind or state does not filter; an invalid `before` starts with the newest push. */
+function filterOf(value: (name: string) => string | undefined): PushesFilter {
+  const before = value("before") ?? "";
+  const kind = value("kind");
+  return {
+    kind: isKindName(kind) ? kind : null,
+    state: states.find((state) => state === value("state")) ?? "all",
+    owner: (value("owner") ?? "").trim().slice(0, emailMax),
+    beforeId: /^\d{1,15}$/.test(before) ? Number(before) : null,
+  };
+}
+
+/** The owners' email addresses by user id; deleted users are missing. */
+async function ownersOf(
+  pushes: readonly SurveyedPush[],
+  { accounts }: PageServices,
+): Promise<ReadonlyMap<number, string>> {
+  const ids = new Set(pushes.map(({ ownerId }) => ownerId).filter((id) => id !== null));
+  const users = await Promise.all([...ids].map((id) => accounts.findUser(id)));
+  return new Map(users.filter((user) => user !== undefined).map(({ id, email }) => [id, email]));
+}
+
+type PushesFilter = Pick<PushSurvey, "kind" | "state" | "beforeId"> & {
+  /** An email address as typed; "": any owner. */
   readonly owner: string;
 };
 
-export interface PushesModel {
+interface PushesModel {
   readonly filter: PushesFilter;
   readonly pushes: readonly SurveyedPush[];
   readonly nextBeforeId: number | null;
   readonly unknownOwner: boolean;
-  /** E-mails by the number of the user. */
+  /** Email addresses by user id. */
   readonly owners: ReadonlyMap<number, string>;
   readonly nowMs: number;
 }
 
-export function pushesPath({ kind, state, owner, beforeId }: PushesFilter): string {
+function pushesPath({ kind, state, owner, beforeId }: PushesFilter): string {
   const query = new URLSearchParams();
   if (owner !== "") query.set("owner", owner);
   if (state !== "all") query.set("state", state);

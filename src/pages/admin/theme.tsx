@@ -1,0 +1,210 @@
+import type { FastifyReply } from "fastify";
+import type { ComponentChildren } from "preact";
+import {
+  type BrandingPart,
+  brandNameCharactersMax,
+  logoBytesMax,
+  productName,
+  type StyleSheetProblem,
+  type Theme,
+} from "../../branding/branding.ts";
+import type { InTransaction } from "../../database/database.ts";
+import { textOf } from "../../http/body/form-fields.ts";
+import type { FormFile } from "../../http/body/multipart.ts";
+import { receiveBody } from "../../http/body/receive-body.ts";
+import { immutableFor } from "../../http/headers.ts";
+import type { Messages } from "../../i18n/i18n.ts";
+import type { Page, PageContext } from "../page.ts";
+import { Field, TextField } from "../parts/fields.tsx";
+import { brandingHref } from "../parts/logo.tsx";
+import { PostForm } from "../parts/post-form.tsx";
+import type { PageRequest, SignedInRequest } from "../request.ts";
+import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
+
+/** `GET /branding/:filename`: the logo or the style sheet. */
+export async function sendBrandingFile(page: PageRequest): Promise<FastifyReply> {
+  const filename: unknown = Reflect.get(Object(page.request.params), "filename");
+  const file = await page.services.branding.findFile(String(filename));
+  if (file === undefined) return page.notFound();
+  return immutableFor(page.reply).type(file.contentType).send(file.content);
+}
+
+/** `GET /admin/look` */
+export function showTheme(page: SignedInRequest): FastifyReply {
+  return renderTheme(page, 200, {});
+}
+
+/** `POST /admin/look/name` */
+export async function setThemeName(page: SignedInRequest): Promise<FastifyReply> {
+  const name = textOf(await page.form(), "name");
+  if (await page.services.branding.setName(name, entryOf(page, "name"))) return page.redirect(adminPaths.theme);
+  const problem = page.messages.admin.badName({ max: brandNameCharactersMax });
+  return renderTheme(page, 422, { name: problem }, { name });
+}
+
+/** `POST /admin/look/logo` */
+export async function setThemeLogo(page: SignedInRequest): Promise<FastifyReply> {
+  let bytes: Buffer = Buffer.alloc(0);
+  await receiveBody(page.request, page.services.bodyBudget, async (file) => {
+    bytes = await readLogo(file);
+  });
+  if (await page.services.branding.setLogo(bytes, entryOf(page, "logo"))) return page.redirect(adminPaths.theme);
+  const { admin, formats } = page.messages;
+  return renderTheme(page, 422, { logo: admin.badLogo({ size: formats.bytes(logoBytesMax) }) });
+}
+
+/** @returns an empty buffer for a file that is too large, which is refused like any invalid image. */
+async function readLogo({ content }: FormFile): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of content) {
+    sizeBytes += chunk.length;
+    if (sizeBytes <= logoBytesMax) chunks.push(chunk);
+  }
+  return sizeBytes > logoBytesMax ? Buffer.alloc(0) : Buffer.concat(chunks);
+}
+
+/** `POST /admin/look/style` */
+export async function setThemeStyle(page: SignedInRequest): Promise<FastifyReply> {
+  const style = textOf(await page.form(), "style");
+  const problem = await page.services.branding.setStyle(style, entryOf(page, "style"));
+  if (problem === undefined) return page.redirect(adminPaths.theme);
+  return renderTheme(page, 422, { style: problemText(problem, page.messages) }, { style });
+}
+
+/** `POST /admin/look/<part>/reset` */
+export async function resetTheme(page: SignedInRequest, part: BrandingPart): Promise<FastifyReply> {
+  await page.services.branding.reset(part, entryOf(page, part));
+  return page.redirect(adminPaths.theme);
+}
+
+function entryOf(page: SignedInRequest, part: BrandingPart): InTransaction {
+  return page.services.accounts.adminEntry("changed_branding", part, administratorOf(page));
+}
+
+function renderTheme(
+  page: SignedInRequest,
+  status: number,
+  problems: ThemeModel["problems"],
+  typed: Partial<Pick<ThemeModel, "name" | "style">> = {},
+): FastifyReply {
+  const theme = page.services.branding.theme();
+  const model: ThemeModel = {
+    name: typed.name ?? theme.name ?? "",
+    style: typed.style ?? theme.style?.content.toString("utf8") ?? "",
+    theme,
+    problems,
+  };
+  // Without the instance's style sheet: one that hides everything must not hide the button that removes it.
+  const view = (context: PageContext) =>
+    themeView(model, { ...context, theme: { ...context.theme, style: undefined } });
+  return page.renderPlain(view, { status, selfPath: page.isGet ? adminPaths.theme : null });
+}
+
+interface ThemeModel {
+  /** As typed, when a form is sent back. */
+  readonly name: string;
+  readonly style: string;
+  readonly theme: Theme;
+  readonly problems: Readonly<Partial<Record<BrandingPart, string>>>;
+}
+
+function problemText(problem: StyleSheetProblem, { admin }: Messages): string {
+  switch (problem.reason) {
+    case "too_long":
+      return admin.styleTooLong;
+    case "unreadable":
+      return admin.styleUnreadable({ line: problem.line, column: problem.column });
+    case "at_rule":
+      return admin.styleRefused({ line: problem.line, column: problem.column, name: `@${problem.name}` });
+    case "function":
+    case "address":
+      return admin.styleRefused({ line: problem.line, column: problem.column, name: `${problem.name}()` });
+    case "property":
+      return admin.styleRefused({ line: problem.line, column: problem.column, name: problem.name });
+  }
+}
+
+export function themeView({ name, style, theme, problems }: ThemeModel, page: PageContext): Page {
+  const { admin, formats } = page.messages;
+  return (
+    <AdminFrame page={page} current="theme" lead={admin.themeLead}>
+      <Part page={page} part="name" isSet={theme.name !== undefined}>
+        <TextField
+          id="name"
+          label={admin.productName}
+          hint={admin.productNameHint({ max: brandNameCharactersMax })}
+          problem={problems.name}
+          value={name}
+          placeholder={productName}
+          required
+        />
+      </Part>
+      <Part page={page} part="logo" isSet={theme.logo !== undefined} multipart>
+        {theme.logo !== undefined && <img class="brand-logo" src={brandingHref(theme.logo)} alt={admin.logoNow} />}
+        <Field
+          id="logo"
+          label={admin.logo}
+          hint={admin.logoHint({ size: formats.bytes(logoBytesMax) })}
+          problem={problems.logo}
+          control={(attributes) => (
+            <input
+              {...attributes}
+              class="input"
+              type="file"
+              name="logo"
+              accept="image/png,image/jpeg,image/webp,image/gif"
+              required
+            />
+          )}
+        />
+      </Part>
+      <Part page={page} part="style" isSet={theme.style !== undefined}>
+        <Field
+          id="style"
+          label={admin.style}
+          hint={admin.styleHint}
+          problem={problems.style}
+          control={(attributes) => (
+            <textarea {...attributes} class="input admin-style" name="style" rows={12} dir="ltr" spellcheck={false}>
+              {style}
+            </textarea>
+          )}
+        />
+      </Part>
+    </AdminFrame>
+  );
+}
+
+interface PartProps {
+  readonly page: PageContext;
+  readonly part: BrandingPart;
+  readonly isSet: boolean;
+  readonly multipart?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** The form of one part of the theme, with the button that restores Sealpush's own beside it. */
+function Part({ page, part, isSet, multipart = false, children }: PartProps) {
+  const { admin } = page.messages;
+  const path = `${adminPaths.theme}/${part}`;
+  return (
+    <section class="card admin-look">
+      <PostForm page={page} class="form" action={path} multipart={multipart} id={`${part}_form`}>
+        {children}
+      </PostForm>
+      <div class="page-actions">
+        <button type="submit" class="button button-primary" form={`${part}_form`}>
+          {admin.save}
+        </button>
+        {isSet && (
+          <PostForm page={page} action={`${path}/reset`}>
+            <button type="submit" class="button">
+              {admin.reset}
+            </button>
+          </PostForm>
+        )}
+      </div>
+    </section>
+  );
+}

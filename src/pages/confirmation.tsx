@@ -1,0 +1,145 @@
+import type { FastifyReply } from "fastify";
+import { textOf } from "../http/body/form-fields.ts";
+import { Layout } from "./layout.tsx";
+import { type Page, type PageContext, pageHref } from "./page.ts";
+import { EmailField } from "./parts/fields.tsx";
+import { MessageCard, Notice, TooManyNotice } from "./parts/notice.tsx";
+import { PostForm } from "./parts/post-form.tsx";
+import type { PageRequest } from "./request.ts";
+
+export const confirmationPath = "/users/confirmation";
+export const newConfirmationPath = `${confirmationPath}/new`;
+
+/** `GET /users/confirmation?confirmation_token=`. Shows a button, since mail scanners follow links. */
+export async function showConfirmation(page: PageRequest): Promise<FastifyReply> {
+  const token = page.query("confirmation_token");
+  if (token === undefined) return page.redirect(newConfirmationPath);
+  if (!(await page.services.accounts.isConfirmable(token))) return renderInvalidLink(page);
+  return page.render(confirmView, token, {
+    selfPath: `${confirmationPath}?confirmation_token=${encodeURIComponent(token)}`,
+  });
+}
+
+/** `POST /users/confirmation` */
+export async function confirmAccount(page: PageRequest): Promise<FastifyReply> {
+  const form = await page.form();
+  const userId = await page.services.accounts.confirmAccount(textOf(form, "confirmation_token"));
+  if (userId === undefined) return renderInvalidLink(page);
+  const isSignedIn = page.user?.id === userId;
+  return page.redirect(isSignedIn ? "/users/edit?done=confirmed" : "/users/sign_in?done=confirmed");
+}
+
+/** `GET /users/confirmation/new` */
+export function showNewConfirmation(page: PageRequest): FastifyReply {
+  return renderNewConfirmation(page, 200, { email: "", sent: false, waitSeconds: null });
+}
+
+/** `POST /users/confirmation/new` */
+export async function requestConfirmation(page: PageRequest): Promise<FastifyReply> {
+  const { accounts, config } = page.services;
+  const form = await page.form();
+  const email = textOf(form, "email");
+  if (!config.accounts.emails) return renderNewConfirmation(page, 403, { email, sent: false, waitSeconds: null });
+  try {
+    const language = page.messages.locale.tag;
+    await accounts.requestConfirmation({ email, language, client: page.clientContext });
+    return renderNewConfirmation(page, 200, { email, sent: true, waitSeconds: null });
+  } catch (error) {
+    return renderNewConfirmation(page, 429, { email, sent: false, waitSeconds: page.waitAfter(error) });
+  }
+}
+
+function renderNewConfirmation(page: PageRequest, status: number, model: ConfirmAgainModel): FastifyReply {
+  const options = { status, selfPath: page.isGet ? newConfirmationPath : null };
+  return page.services.config.accounts.emails
+    ? page.render(confirmAgainView, model, options)
+    : page.renderPlain(noConfirmationView, options);
+}
+
+function renderInvalidLink(page: PageRequest): FastifyReply {
+  return page.render(invalidConfirmationView, page.services.config.accounts.emails, { status: 404 });
+}
+
+/** The button posts to `/users/confirmation`. */
+export function confirmView(token: string, page: PageContext): Page {
+  const { confirmation } = page.messages.entry;
+  return (
+    <Layout page={page} title={confirmation.heading} privatePage width="narrow">
+      <MessageCard icon="shield" heading={confirmation.heading}>
+        <p class="lead">{confirmation.lead}</p>
+        <PostForm page={page} class="form" action="/users/confirmation">
+          <input type="hidden" name="confirmation_token" value={token} />
+          <button type="submit" class="button button-primary button-large button-wide">
+            {confirmation.submit}
+          </button>
+        </PostForm>
+      </MessageCard>
+    </Layout>
+  );
+}
+
+/** @param forAnybody whether people can request another link without signing in. */
+export function invalidConfirmationView(forAnybody: boolean, page: PageContext): Page {
+  const { entry, profile } = page.messages;
+  const { confirmation } = entry;
+  return (
+    <Layout page={page} title={confirmation.invalidHeading} width="narrow">
+      <MessageCard icon="clock" heading={confirmation.invalidHeading}>
+        <p class="lead">{confirmation.invalid}</p>
+        <a class="button button-primary" href={pageHref(page, forAnybody ? "/users/confirmation/new" : "/users/edit")}>
+          {forAnybody ? confirmation.againHeading : profile.heading}
+        </a>
+        <a class="button" href={pageHref(page, "/users/sign_in")}>
+          {page.messages.signIn.submit}
+        </a>
+      </MessageCard>
+    </Layout>
+  );
+}
+
+/** If the server sends no emails to accounts, no account has to be confirmed before signing in. */
+export function noConfirmationView(page: PageContext): Page {
+  const { confirmation } = page.messages.entry;
+  return (
+    <Layout page={page} title={confirmation.againHeading} width="narrow">
+      <MessageCard icon="shield" heading={confirmation.againHeading}>
+        <p class="lead">{confirmation.noMail}</p>
+        <a class="button" href={pageHref(page, "/users/sign_in")}>
+          {page.messages.signIn.submit}
+        </a>
+      </MessageCard>
+    </Layout>
+  );
+}
+
+interface ConfirmAgainModel {
+  readonly email: string;
+  /** Whether the form has just been sent. */
+  readonly sent: boolean;
+  readonly waitSeconds: number | null;
+}
+
+/** Field `email`, posted to `/users/confirmation/new`. */
+export function confirmAgainView({ email, sent, waitSeconds }: ConfirmAgainModel, page: PageContext): Page {
+  const { confirmation } = page.messages.entry;
+  return (
+    <Layout page={page} title={confirmation.againHeading} width="narrow">
+      <div class="card">
+        <h1>{confirmation.againHeading}</h1>
+        <p class="lead">{confirmation.againLead}</p>
+        {sent && (
+          <Notice tone="success" icon="check" alert>
+            <p>{confirmation.againSent}</p>
+          </Notice>
+        )}
+        <TooManyNotice messages={page.messages} waitSeconds={waitSeconds} />
+        <PostForm page={page} class="form" action="/users/confirmation/new">
+          <EmailField label={page.messages.entry.fields.email} value={email} autoComplete="username" focus={!sent} />
+          <button type="submit" class="button button-primary button-large button-wide">
+            {confirmation.againSubmit}
+          </button>
+        </PostForm>
+      </div>
+    </Layout>
+  );
+}

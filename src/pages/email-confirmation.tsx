@@ -1,0 +1,77 @@
+import type { FastifyReply } from "fastify";
+import { textOf } from "../http/body/form-fields.ts";
+import { Layout } from "./layout.tsx";
+import { type Page, type PageContext, pageHref } from "./page.ts";
+import { MessageCard } from "./parts/notice.tsx";
+import { PostForm } from "./parts/post-form.tsx";
+import type { PageRequest } from "./request.ts";
+
+/*
+ * Confirming a new email address needs no session: the link may be opened in another browser, and having the link proves
+ * access to the mailbox. The page repeats the token only in its form, so it has no selfPath.
+ */
+
+/** `GET /users/confirmation/new_email?token=`. Shows a button, since mail scanners follow links. */
+export async function showEmailConfirmation(page: PageRequest): Promise<FastifyReply> {
+  const token = page.query("token") ?? "";
+  const email = await page.services.accounts.findNewEmail(token);
+  if (email === undefined) return page.render(emailConfirmationView, { is: "invalid" }, { status: 404 });
+  return page.render(emailConfirmationView, { is: "asked", email, token });
+}
+
+/** `POST /users/confirmation/new_email` */
+export async function confirmNewEmail(page: PageRequest): Promise<FastifyReply> {
+  const form = await page.form();
+  const outcome = await page.services.accounts.confirmNewEmail(textOf(form, "token"), page.clientContext);
+  if (outcome === "changed") return page.redirect(emailConfirmedPath);
+  return page.render(emailConfirmationView, { is: outcome }, { status: outcome === "taken" ? 409 : 404 });
+}
+
+/** `GET /users/confirmation/new_email/done` */
+export function showEmailConfirmed(page: PageRequest): FastifyReply {
+  return page.render(emailConfirmationView, { is: "changed" }, { selfPath: emailConfirmedPath });
+}
+
+export const newEmailPath = "/users/confirmation/new_email";
+export const emailConfirmedPath = `${newEmailPath}/done`;
+
+type EmailConfirmation =
+  | { readonly is: "asked"; readonly email: string; readonly token: string }
+  | { readonly is: "changed" | "invalid" | "taken" };
+
+/** Field `token`, posted to its own path. */
+export function emailConfirmationView(shown: EmailConfirmation, page: PageContext): Page {
+  const { newEmail } = page.messages.profile;
+  return (
+    <Layout page={page} title={newEmail.title} width="narrow" privatePage>
+      {shown.is === "asked" ? (
+        <MessageCard icon="shield" heading={newEmail.heading}>
+          <p class="account-email">{newEmail.text.parts({ email: <strong dir="ltr">{shown.email}</strong> })}</p>
+          <PostForm page={page} class="form" action={newEmailPath}>
+            <input type="hidden" name="token" value={shown.token} />
+            <button type="submit" class="button button-primary button-large button-wide">
+              {newEmail.submit}
+            </button>
+          </PostForm>
+        </MessageCard>
+      ) : (
+        <Outcome is={shown.is} page={page} />
+      )}
+    </Layout>
+  );
+}
+
+function Outcome({ is, page }: { readonly is: "changed" | "invalid" | "taken"; readonly page: PageContext }) {
+  const { profile, nav, signIn } = page.messages;
+  const { newEmail } = profile;
+  const changed = is === "changed";
+  const signedIn = page.user !== null;
+  return (
+    <MessageCard icon={changed ? "check" : "alert"} heading={changed ? newEmail.changed : newEmail.invalid}>
+      <p>{changed ? newEmail.changedText : is === "taken" ? newEmail.taken : newEmail.invalidText}</p>
+      <a class="button" href={pageHref(page, signedIn ? "/users/edit" : "/users/sign_in")}>
+        {signedIn ? nav.account : signIn.heading}
+      </a>
+    </MessageCard>
+  );
+}

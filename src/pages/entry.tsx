@@ -1,0 +1,72 @@
+import type { FastifyReply } from "fastify";
+import { type PasswordProblem, passwordLimits } from "../accounts/accounts.ts";
+import type { Messages } from "../i18n/i18n.ts";
+import { Layout } from "./layout.tsx";
+import type { Page, PageContext } from "./page.ts";
+import { MessageCard } from "./parts/notice.tsx";
+import type { PageRequest } from "./request.ts";
+
+type EntryHandler = (page: PageRequest) => FastifyReply | Promise<FastifyReply>;
+
+/** A handler that answers 403 with an explanation if signing in is disabled. */
+export function ifSignInEnabled(handler: EntryHandler): EntryHandler {
+  return (page) => {
+    const { loginsDisabled } = page.services.config.accounts;
+    return loginsDisabled ? renderClosed(page, "sign-in") : handler(page);
+  };
+}
+
+/** A handler that answers 403 with an explanation if signing in or signing up is disabled. */
+export function ifSignUpEnabled(handler: EntryHandler): EntryHandler {
+  return (page) => {
+    const { loginsDisabled, signupsDisabled } = page.services.config.accounts;
+    if (loginsDisabled) return renderClosed(page, "sign-in");
+    return signupsDisabled ? renderClosed(page, "sign-up") : handler(page);
+  };
+}
+
+function renderClosed(page: PageRequest, closed: "sign-in" | "sign-up"): FastifyReply {
+  return page.render(closedView, closed, { status: 403 });
+}
+
+/** Sets the cookie of the new session; the browser's previous session ends. */
+export async function setSession(page: PageRequest, sessionToken: string): Promise<void> {
+  const { accounts, sessionCookies } = page.services;
+  const { raw, client } = page.request;
+  const previous = sessionCookies.find(raw, client);
+  if (previous !== undefined) await accounts.signOut(previous);
+  page.setCookie(sessionCookies.made(sessionToken, client));
+}
+
+/** Sets the session and redirects. @param path one of this server. */
+export async function enter(page: PageRequest, sessionToken: string, path: string): Promise<FastifyReply> {
+  await setSession(page, sessionToken);
+  return page.redirect(path);
+}
+
+export function passwordSentence(problem: PasswordProblem, { entry }: Pick<Messages, "entry">): string {
+  const { problems } = entry;
+  const sentences: Readonly<Record<PasswordProblem, string>> = {
+    password_length: problems.passwordLength(passwordLimits),
+    password_common: problems.passwordCommon,
+    password_repeated: problems.passwordRepeated,
+    password_sequence: problems.passwordSequence,
+    password_email: problems.passwordEmail,
+  };
+  return sentences[problem];
+}
+
+export function closedView(closed: "sign-in" | "sign-up", page: PageContext): Page {
+  const { entry } = page.messages;
+  const [heading, text] =
+    closed === "sign-in"
+      ? [entry.closed.heading, entry.closed.text]
+      : [entry.signUp.closedHeading, entry.signUp.closed];
+  return (
+    <Layout page={page} title={heading} width="narrow">
+      <MessageCard icon="shield" heading={heading}>
+        <p class="lead">{text}</p>
+      </MessageCard>
+    </Layout>
+  );
+}

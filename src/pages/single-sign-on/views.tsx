@@ -1,0 +1,233 @@
+import type { LinkToConfirm } from "../../accounts/accounts.ts";
+import { signOnSettingsPath } from "../../accounts/accounts.ts";
+import { signInPath } from "../../http/authentication.ts";
+import type { Messages } from "../../i18n/i18n.ts";
+import { Layout } from "../layout.tsx";
+import { type Page, type PageContext, pageHref } from "../page.ts";
+import { Fact } from "../parts/fact.tsx";
+import { PasswordField } from "../parts/fields.tsx";
+import { Icon, type IconName } from "../parts/icon.tsx";
+import { MessageCard, Notice } from "../parts/notice.tsx";
+import { PostForm } from "../parts/post-form.tsx";
+import { LocalTime } from "../parts/times.tsx";
+
+interface LeaveModel {
+  readonly provider: string;
+  /** The address at the provider. */
+  readonly url: string;
+}
+
+/**
+ * The page between this server and the provider. It is not a redirect, because browsers apply `form-action` to every
+ * redirect after a form, also to the provider's own redirects, which no policy can name in advance.
+ */
+export function leaveView({ provider, url }: LeaveModel, page: PageContext): Page {
+  const { singleSignOn } = page.messages;
+  const heading = singleSignOn.leaving({ name: provider });
+  return (
+    <Layout page={page} title={heading} privatePage width="narrow" leadsTo={url}>
+      <MessageCard icon="hand" heading={heading}>
+        <p class="lead">{singleSignOn.leavingText}</p>
+        <a class="button button-primary" href={url}>
+          <Icon name="external" />
+          <span>{singleSignOn.continueTo({ name: provider })}</span>
+        </a>
+      </MessageCard>
+    </Layout>
+  );
+}
+
+/** Why a single sign-on failed. Texts of the provider are never shown. */
+export type SignOnProblem =
+  | "denied"
+  | "invalid"
+  | "unverified_email"
+  | "no_account"
+  | "linked_elsewhere"
+  | "unreachable";
+
+interface ProblemModel {
+  readonly problem: SignOnProblem;
+  readonly provider: string;
+}
+
+interface Explanation {
+  readonly icon: IconName;
+  readonly heading: string;
+  readonly text: string;
+}
+
+function explain({ problem, provider: name }: ProblemModel, { singleSignOn: messages }: Messages): Explanation {
+  switch (problem) {
+    case "denied":
+      return { icon: "hand", heading: messages.denied, text: messages.deniedText({ name }) };
+    case "invalid":
+      return { icon: "clock", heading: messages.invalid, text: messages.invalidText };
+    case "unverified_email":
+      return { icon: "shield", heading: messages.unverified, text: messages.unverifiedText({ name }) };
+    case "no_account":
+      return { icon: "shield", heading: messages.noAccount, text: messages.noAccountText({ name }) };
+    case "linked_elsewhere":
+      return { icon: "shield", heading: messages.linkedElsewhere, text: messages.linkedElsewhereText({ name }) };
+    case "unreachable":
+      return { icon: "clock", heading: messages.unreachable({ name }), text: messages.unreachableText };
+  }
+}
+
+export function problemView(model: ProblemModel, page: PageContext): Page {
+  const { icon, heading, text } = explain(model, page.messages);
+  return (
+    <Layout page={page} title={heading} privatePage width="narrow">
+      <MessageCard icon={icon} heading={heading}>
+        <p class="lead">{text}</p>
+        {page.user === null ? (
+          <a class="button" href={pageHref(page, signInPath)}>
+            {page.messages.singleSignOn.backToSignIn}
+          </a>
+        ) : (
+          <a class="button" href={pageHref(page, "/")}>
+            {page.messages.failure.home}
+          </a>
+        )}
+      </MessageCard>
+    </Layout>
+  );
+}
+
+export const confirmLinkPath = "/users/auth/oidc/confirm";
+
+interface ConfirmLinkModel {
+  readonly provider: string;
+  readonly link: LinkToConfirm;
+  /** What is wrong with the password. */
+  readonly problem: string | null;
+}
+
+/** The field `password`, if a password is required, is posted to `confirmLinkPath`. */
+export function confirmLinkView({ provider: name, link, problem }: ConfirmLinkModel, page: PageContext): Page {
+  const { singleSignOn } = page.messages;
+  const { providerEmail, accountEmail, by } = link;
+  const otherWay = pageHref(page, `${signInPath}?next=${encodeURIComponent(confirmLinkPath)}`);
+  return (
+    <Layout page={page} title={singleSignOn.confirm} privatePage width="narrow">
+      <div class="card">
+        <h1>{singleSignOn.confirm}</h1>
+        <p class="lead">{singleSignOn.confirmLead({ name, providerEmail, accountEmail })}</p>
+        <p>{singleSignOn.confirmWhy({ name })}</p>
+        {by === "consent" && <p>{singleSignOn.consent}</p>}
+        {by === "sign_in" ? (
+          <p>{singleSignOn.signInFirst}</p>
+        ) : (
+          <PostForm page={page} class="form" action={confirmLinkPath}>
+            {by === "password" && (
+              <>
+                <input type="hidden" autoComplete="username" value={accountEmail} />
+                <PasswordField
+                  id="password"
+                  label={singleSignOn.password}
+                  problem={problem ?? undefined}
+                  focus={problem !== null}
+                />
+              </>
+            )}
+            <button type="submit" class="button button-primary button-large button-wide">
+              {singleSignOn.confirmSubmit}
+            </button>
+          </PostForm>
+        )}
+        {by !== "consent" && (
+          <a class={by === "sign_in" ? "button button-primary" : "button"} href={otherWay}>
+            {singleSignOn.signInOtherwise}
+          </a>
+        )}
+      </div>
+    </Layout>
+  );
+}
+
+interface SignOnSettingsModel {
+  readonly provider: string;
+  /** When each linked identity was linked, newest first; milliseconds since the epoch. */
+  readonly linkedAt: readonly number[];
+  /** False: the user can sign in by single sign-on only. */
+  readonly hasPassword: boolean;
+  /** What is wrong with the password given to unlink the identity. */
+  readonly problem: string | null;
+}
+
+/** Posts to `<path>/link` to link an identity, and the field `password` to `<path>/unlink` to unlink it. */
+export function signOnSettingsView(model: SignOnSettingsModel, page: PageContext): Page {
+  const { singleSignOn } = page.messages;
+  const name = model.provider;
+  return (
+    <Layout page={page} title={singleSignOn.heading} privatePage width="narrow">
+      <div class="page-heading">
+        <h1>{singleSignOn.heading}</h1>
+        <p class="lead">{singleSignOn.lead({ name })}</p>
+      </div>
+      <section class="card" aria-labelledby="linked">
+        <h2 class="section-heading" id="linked">
+          {model.linkedAt.length > 0 ? singleSignOn.linked({ name }) : singleSignOn.notLinked}
+        </h2>
+        {model.linkedAt.length > 0 ? (
+          <Linked model={model} page={page} />
+        ) : (
+          <PostForm page={page} class="form" action={`${signOnSettingsPath}/link`}>
+            <p>{singleSignOn.linkText({ name })}</p>
+            <div class="form-end">
+              <button type="submit" class="button button-primary">
+                <Icon name="url" />
+                <span>{singleSignOn.link({ name })}</span>
+              </button>
+            </div>
+          </PostForm>
+        )}
+      </section>
+      <p>
+        <a href={pageHref(page, "/users/edit")}>{singleSignOn.backToAccount}</a>
+      </p>
+    </Layout>
+  );
+}
+
+function Linked({ model, page }: { readonly model: SignOnSettingsModel; readonly page: PageContext }) {
+  const { messages } = page;
+  const { singleSignOn } = messages;
+  return (
+    <>
+      <dl class="row-facts">
+        {model.linkedAt.map((timeMs) => (
+          <Fact key={timeMs} label={singleSignOn.linkedSince}>
+            <LocalTime timeMs={timeMs} messages={messages} />
+          </Fact>
+        ))}
+      </dl>
+      {model.hasPassword ? (
+        <details class="confirm" open={model.problem !== null}>
+          <summary class="button button-quiet-danger">
+            <Icon name="trash" />
+            <span>{singleSignOn.unlink}</span>
+          </summary>
+          <PostForm page={page} class="form" action={`${signOnSettingsPath}/unlink`}>
+            <p>{singleSignOn.unlinkText({ name: model.provider })}</p>
+            <PasswordField
+              id="password"
+              label={singleSignOn.yourPassword}
+              problem={model.problem ?? undefined}
+              focus={model.problem !== null}
+            />
+            <div class="form-end">
+              <button type="submit" class="button button-danger">
+                {singleSignOn.unlinkConfirm}
+              </button>
+            </div>
+          </PostForm>
+        </details>
+      ) : (
+        <Notice tone="info" icon="key">
+          <p>{singleSignOn.onlyWayIn}</p>
+        </Notice>
+      )}
+    </>
+  );
+}
