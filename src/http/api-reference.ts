@@ -13,7 +13,7 @@ export interface ReferenceEndpoint {
   readonly alsoAt: readonly string[];
   readonly summary: string;
   readonly description: string;
-  readonly token: "not looked at" | "optional" | "required";
+  readonly token: "ignored" | "optional" | "required";
   /** The scope that a token needs; null: none. */
   readonly scope: string | null;
   /** `type`: path, query or header. */

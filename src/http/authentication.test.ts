@@ -61,7 +61,7 @@ describe("with anonymous use", () => {
   });
 });
 
-test("without anonymous use, the API and the creating pages need somebody", async () => {
+test("without anonymous use, the API and the pages that create pushes need a user", async () => {
   start({ PWP__ALLOW_ANONYMOUS: "false" });
   expect(await ask("public", {})).toEqual(nobody);
   expect(await ask("api", {})).toBe(401);
@@ -71,7 +71,7 @@ test("without anonymous use, the API and the creating pages need somebody", asyn
   expect(await ask("page_creator", signedIn)).toEqual(known);
 });
 
-test("the older pair counts only whole, then before Bearer; what is empty is not given", async () => {
+test("the older header pair counts only if complete, and then before Bearer; empty values are ignored", async () => {
   start();
   const pair = { "x-user-email": owner.email, "x-user-token": goodToken };
   expect(await ask("api", pair)).toEqual(known);
@@ -87,7 +87,7 @@ test("the older pair counts only whole, then before Bearer; what is empty is not
   expect(await ask("api", { authorization: `Bearer ${"x".repeat(9_000)}` })).toBe(401);
 });
 
-test("a page that needs a session sends to the sign-in and back", async () => {
+test("a page that needs a session redirects to the sign-in page and back", async () => {
   const fastify = start();
   const get = await fastify.inject({ url: "/api/page_session?a=b" });
   expect(get.headers.location).toBe("/users/sign_in?next=%2Fapi%2Fpage_session%3Fa%3Db");
@@ -130,7 +130,7 @@ describe("a page's state change", () => {
     expect(answer.statusCode).toBe(status);
   });
 
-  describe("that says nothing of where it comes from, with a session", () => {
+  describe("with a session but without headers that prove its origin", () => {
     const form = { "content-type": "application/x-www-form-urlencoded" };
     const multipart = { "content-type": "multipart/form-data; boundary=b" };
     const part = (name: string, text: string) =>
@@ -166,7 +166,7 @@ describe("a page's state change", () => {
       }
     });
 
-    test("a handler that takes files sees none before the token, and the form it reads is whole", async () => {
+    test("a handler that takes files gets none before the form token is checked, and reads the whole form", async () => {
       const fastify = start();
       const seen: string[] = [];
       const config = { access: "page", changesState: true, formInParts: true } as const;
@@ -188,7 +188,7 @@ describe("a page's state change", () => {
       expect((await send(right, form)).json()).toMatchObject({ value: { a: "1" } });
     });
 
-    test("the half signed in need the token of the session that waits", async () => {
+    test("a sign-in that waits for its factor needs the form token of its session", async () => {
       const fastify = start();
       fastify.post("/api/waiting", { config: { access: "page_waiting", changesState: true } }, (_request, reply) =>
         sendJson(reply, 200, {}),
@@ -203,14 +203,14 @@ describe("a page's state change", () => {
     });
   });
 
-  test("API routes do not ask, for they read no cookie", async () => {
+  test("API routes need no form token, since they read no cookie", async () => {
     const headers = { "sec-fetch-site": "cross-site", origin: "http://evil.example" };
     const answer = await start().inject({ method: "POST", url: "/api/api", headers });
     expect(answer.statusCode).toBe(200);
   });
 });
 
-test("session cookies: names and attributes by how the request came", async () => {
+test("names and attributes of session cookies depend on how the request arrived", async () => {
   const client = (https: boolean) => ({
     address: "192.0.2.1",
     key: "192.0.2.1",

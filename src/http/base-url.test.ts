@@ -10,7 +10,7 @@ const at = (host: string, https = false) => ({
   fromTrustedProxy: false,
 });
 
-test("the base is the request's own protocol and host", () => {
+test("the base URL is the request's own protocol and host", () => {
   const baseUrl = createBaseUrls({ overrideBaseUrl: undefined, allowedHosts: [] });
   expect(baseUrl(at("Push.Example:5100"))).toBe("http://push.example:5100");
   expect(baseUrl(at("push.example", true))).toBe("https://push.example");
@@ -36,7 +36,7 @@ test.each([
   expect(() => baseUrl(at(host))).toThrow(AppError);
 });
 
-test("only allowed hosts are answered, and the overriding one", () => {
+test("only allowed hosts and the configured base URL are accepted", () => {
   const baseUrl = createBaseUrls({
     overrideBaseUrl: "https://main.example",
     allowedHosts: ["a.example", ".b.example"],
@@ -49,7 +49,7 @@ test("only allowed hosts are answered, and the overriding one", () => {
   }
 });
 
-test("many hosts do not grow the memory of them without bound, nor mix them up", () => {
+test("the cache of hosts is bounded and does not mix hosts up", () => {
   const baseUrl = createBaseUrls({ overrideBaseUrl: undefined, allowedHosts: [] });
   for (let i = 0; i < 1_000; i += 1) expect(baseUrl(at(`h${i}.example`))).toBe(`http://h${i}.example`);
 });

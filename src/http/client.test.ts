@@ -21,7 +21,7 @@ function reader(trustedProxies: readonly string[]) {
 
 const loopback = ["127.0.0.0/8", "::1/128"];
 
-test("without a proxy the connection's own address counts", () => {
+test("without a proxy the connection's address is the client", () => {
   const { read } = reader(loopback);
   expect(read(requestFrom("203.0.113.9", {}))).toEqual({
     address: "203.0.113.9",
@@ -46,7 +46,7 @@ test("a forwarded address may come with the client's port", () => {
   expect(addressOf("nonsense:80")).toBe("127.0.0.1");
 });
 
-test("forwarded headers of an untrusted peer are ignored and reported", () => {
+test("forwarding headers of an untrusted peer are ignored and reported", () => {
   const { read, warned } = reader(loopback);
   const headers = { "x-forwarded-for": "1.2.3.4", "x-forwarded-proto": "https", "x-forwarded-host": "evil.example" };
   expect(read(requestFrom("203.0.113.9", headers))).toEqual({
@@ -59,7 +59,7 @@ test("forwarded headers of an untrusted peer are ignored and reported", () => {
   expect(warned).toEqual(["203.0.113.9"]);
 });
 
-test("a trusted proxy is believed, up to the rightmost address that is nobody's proxy", () => {
+test("behind a trusted proxy the client is the rightmost address that is not a trusted proxy", () => {
   const { read, warned } = reader(["127.0.0.1", "10.0.0.0/8"]);
   const forwardedFor = "6.6.6.6, 198.51.100.7, 10.1.2.3";
   const headers = {
@@ -77,7 +77,7 @@ test("a trusted proxy is believed, up to the rightmost address that is nobody's 
   expect(warned).toEqual([]);
 });
 
-test("rubbish in X-Forwarded-For stops the reading at the last address that is known", () => {
+test("an invalid entry in X-Forwarded-For ends the chain at the last valid address", () => {
   const { read } = reader(["127.0.0.1", "10.0.0.0/8"]);
   const address = (forwardedFor: string) => read(requestFrom("127.0.0.1", { "x-forwarded-for": forwardedFor })).address;
   expect(address("1.2.3.4, <script>, 10.0.0.2")).toBe("10.0.0.2");
@@ -87,6 +87,6 @@ test("rubbish in X-Forwarded-For stops the reading at the last address that is k
   expect(address("::ffff:5.6.7.8")).toBe("5.6.7.8");
 });
 
-test("with no proxy trusted, loopback is not either", () => {
+test("without trusted proxies, loopback is not trusted either", () => {
   expect(reader([]).read(requestFrom("127.0.0.1", { "x-forwarded-for": "1.2.3.4" })).address).toBe("127.0.0.1");
 });

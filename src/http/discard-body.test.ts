@@ -5,7 +5,7 @@ import { startBareServer } from "../../test/support/http-server.ts";
 
 const half = Buffer.alloc(500_000, "x");
 
-test.each(["close", "keep-alive"])("a refused sender who asks for %s may send its body to the end", async (wish) => {
+test.each(["close", "keep-alive"])("a refused client that asks for %s may send its whole body", async (wish) => {
   const { fastify } = startBareServer();
   const origin = new URL(await fastify.listen({ host: "127.0.0.1", port: 0 }));
   const socket = connect(Number(origin.port), origin.hostname).setEncoding("latin1");
@@ -13,7 +13,7 @@ test.each(["close", "keep-alive"])("a refused sender who asks for %s may send it
   socket.write(half);
   const [answer] = await once(socket, "data");
   expect(answer).toMatch(/^HTTP\/1\.1 404 /);
-  // Had the server closed already, this would be reset, and a client busy with sending might never read the answer.
+  // If the server had closed the connection, this write would fail and the client might never read the answer.
   const sent = new Promise<void>((resolve, reject) => {
     socket.once("error", reject).write(half, (error) => (error ? reject(error) : resolve()));
   });

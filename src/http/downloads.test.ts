@@ -53,7 +53,7 @@ function start(bytes: Buffer, file: Partial<Download> = {}, breaksAt = Number.PO
 
 const alphabet = Buffer.from("abcdefghijklmnopqrstuvwxyz");
 
-test("the whole file, as an attachment that runs nowhere", async () => {
+test("the whole file is an attachment that browsers do not run", async () => {
   const { get } = start(alphabet);
   const answer = await get();
   expect(answer.body).toBe(alphabet.toString());
@@ -101,7 +101,7 @@ test.each([
   expect([answer.statusCode, answer.body, answer.headers["content-range"]]).toEqual([status, body, contentRange]);
 });
 
-test("If-Range with our tag keeps the range, with another one does not", async () => {
+test("If-Range with the entity tag keeps the range, with another tag does not", async () => {
   const { get } = start(alphabet);
   const tag = String((await get()).headers.etag);
   expect((await get({ range: "bytes=0-0", "if-range": tag })).statusCode).toBe(206);
@@ -115,7 +115,7 @@ test("an empty file", async () => {
   expect((await get({ range: "bytes=0-" })).statusCode).toBe(416);
 });
 
-test("every request for bytes is audited, a range too; a look at the headers is not", async () => {
+test("every request for bytes is audited, ranges too; a HEAD request is not", async () => {
   const { get, opened } = start(alphabet);
   await get();
   await get({ range: "bytes=1-" });
@@ -124,7 +124,7 @@ test("every request for bytes is audited, a range too; a look at the headers is 
   expect(opened.map(({ start: startByte }) => startByte)).toEqual([0, 0, "look"]);
 });
 
-test("what is no ticket, or one no more, is 404", async () => {
+test("an invalid or expired ticket gets 404", async () => {
   const { get, opened } = start(alphabet);
   expect((await get({}, "/files/bad")).statusCode).toBe(404);
   expect((await get({}, "/files/a%00b")).statusCode).toBe(404);
@@ -132,21 +132,21 @@ test("what is no ticket, or one no more, is 404", async () => {
   expect(opened.map(({ ticket }) => ticket)).toEqual(["bad"]);
 });
 
-test("names of any kind are safe in the header", async () => {
+test("any file name is safe in the header", async () => {
   const name = 'a"b\\c\r\nd;é😀 %41.txt';
   const header = String((await start(alphabet, { filename: name }).get()).headers["content-disposition"]);
   expect(header).toMatch(/^attachment; filename="[\x20-\x7e]*"; filename\*=UTF-8''[A-Za-z0-9%._~-]*$/);
   expect(decodeURIComponent(header.slice(header.indexOf("''") + 2))).toBe(name);
 });
 
-test("a file that is broken at its beginning is an error, not a torn answer", async () => {
+test("a file that is damaged at its start gets an error, not a truncated answer", async () => {
   const { get } = start(alphabet, {}, 5);
   const answer = await get();
   expect(answer.statusCode).toBe(500);
   expect(answer.headers["content-disposition"]).toBeUndefined();
 });
 
-test("a file that breaks on its way cuts the connection", async () => {
+test("a file that is damaged further on cuts the connection", async () => {
   const { logLines } = start(alphabet, {}, 15);
   const origin = await server.fastify.listen({ host: "127.0.0.1", port: 0 });
   const answer = await fetch(`${origin}/files/good`);

@@ -14,7 +14,7 @@ function problemsOf(fields: object): unknown {
   return [];
 }
 
-test("all fields by their domain names", () => {
+test("all fields get their domain names", () => {
   const fields = {
     payload: "secret",
     kind: "qr",
@@ -43,7 +43,7 @@ test("all fields by their domain names", () => {
   });
 });
 
-test("null is not given, an empty passphrase is none, inherited keys are no keys", () => {
+test("null counts as not given, an empty passphrase as none; inherited keys are ignored", () => {
   expect(read({ payload: "a", passphrase: null, kind: null, expire_after_days: null, files: null })).toEqual({
     payload: "a",
   });
@@ -73,12 +73,12 @@ describe("integers", () => {
     expect(read({ expire_after_days: value })).toEqual({ expireAfterDays: expected }),
   );
   test.each([1.5, "1.5", "", " 5", "5 ", "+5", "five", "1e3", "0x5", true, [], [5], {}, 1e300, "9".repeat(20)])(
-    "%j is none",
+    "%j is refused",
     (value) => expect(problemsOf({ expire_after_days: value })).toEqual(["expireAfterDays"]),
   );
 });
 
-test("durations are an enumeration", () => {
+test("durations are codes of an enumeration", () => {
   const days = (code: unknown) => (read({ expire_after_duration: code }).expireAfterMs ?? 0) / 86_400_000;
   expect([0, 1, 2, 3, 4, 5].map((code) => days(code) * 24 * 60)).toEqual([15, 30, 45, 60, 360, 720]);
   expect([6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, "17"].map(days)).toEqual([1, 2, 3, 4, 5, 6, 7, 14, 21, 30, 60, 90]);
@@ -86,7 +86,7 @@ test("durations are an enumeration", () => {
     expect(problemsOf({ expire_after_duration: code })).toEqual(["expireAfterDuration"]);
 });
 
-test("texts must be texts, and made of characters", () => {
+test("strings must be well-formed", () => {
   expect(problemsOf({ payload: 5, passphrase: true, name: [], note: {} })).toEqual([
     "payload",
     "passphrase",

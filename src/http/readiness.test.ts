@@ -30,7 +30,7 @@ function world() {
 }
 
 describe("readiness", () => {
-  it("asks the database once for all who ask meanwhile and in the second after", async () => {
+  it("asks the database once for all concurrent requests and those of the next second", async () => {
     const { readiness, asked, pass } = world();
     const looks = Array.from({ length: 100 }, () => readiness.check());
     asked[0]?.resolve(true);

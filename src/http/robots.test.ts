@@ -63,7 +63,7 @@ const browsers = [
   "Mozilla/5.0 (Windows NT 10.0; WOW64; Trident/7.0; rv:11.0) like Gecko",
 ];
 
-describe("programs that open links for somebody else", () => {
+describe("programs that open links on behalf of others", () => {
   test.each(robots.map((userAgent) => [userAgent]))("%s", (userAgent) => expect(isRobot(userAgent)).toBe(true));
 });
 
@@ -79,7 +79,7 @@ const scripts = [
   undefined,
 ];
 
-describe("programs that somebody runs on purpose, or that say nothing of themselves", () => {
+describe("programs that people run on purpose, or that do not identify themselves", () => {
   test.each(scripts.map((userAgent) => [userAgent]))("%s", (userAgent) => expect(isRobot(userAgent)).toBe(false));
 });
 
@@ -87,7 +87,7 @@ describe("people's browsers", () => {
   test.each(browsers.map((userAgent) => [userAgent]))("%s", (userAgent) => expect(isRobot(userAgent)).toBe(false));
 });
 
-test("a very long User-Agent costs no more than its beginning", () => {
+test("only the start of a very long User-Agent is examined", () => {
   expect(isRobot(`Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0 ${"a".repeat(60_000)}`)).toBe(
     false,
   );

@@ -1,8 +1,8 @@
 import { createIsbotFromList, list } from "isbot";
 
 /**
- * What isbot's list lacks: programs that fetch a link somebody wrote or received, to preview, scan or archive it. Each
- * names itself in its User-Agent. Lower case; found anywhere in it.
+ * Additions to isbot's list: programs that fetch a link that somebody wrote or received, to preview, scan or archive it.
+ * Lower case; matched anywhere in the User-Agent.
  */
 const linkFetchers = [
   // Chat and social networks that unfurl links.
@@ -69,11 +69,11 @@ const linkFetchers = [
   "url preview",
   "urlpreview",
   "unfurl",
-  // Assistants that read a link somebody pasted.
+  // Assistants that read a pasted link.
   "claude-user",
   "perplexity-user",
   "mistralai-user",
-  // Mail and web filters that open links before their reader does.
+  // Mail and web filters that open links before the recipient does.
   "barracuda",
   "mimecast",
   "proofpoint",
@@ -100,8 +100,8 @@ const linkFetchers = [
 ] as const;
 
 /**
- * General-purpose programs that isbot takes for robots. Whoever runs one has been given the link and asks on purpose;
- * what unfurls links under such a name is not recognised and is what the retrieval step is for.
+ * General-purpose clients that isbot counts as robots. People who run one have the link and request it on purpose. A link
+ * preview under such a name is not recognised: the retrieval step stops it.
  */
 const scripts = [
   "curl/8.5.0",
@@ -137,8 +137,8 @@ const pattern = new RegExp(linkFetchers.map((name) => name.replace(/[.*+?^${}()|
 const userAgentLengthMax = 1_024;
 
 /**
- * Whether a page was asked for by a program known to open links that others wrote or received. Only page addresses ask:
- * on API paths the user agent decides nothing.
+ * Whether a known program requests the page that opens links on behalf of others. Used on page paths only: on API paths
+ * the user agent does not matter.
  */
 export function isRobot(userAgent: string | undefined): boolean {
   if (userAgent === undefined) return false;

@@ -47,7 +47,7 @@ test.each(["/up", "/page", "/nothing", "/api/nothing", "/assets/a.css", "/%zz"])
   },
 );
 
-test("pages may run their own scripts, everything else runs nothing", async () => {
+test("pages may run their own scripts, other answers run nothing", async () => {
   const fastify = start();
   const policy = async (url: string) => String((await fastify.inject({ url })).headers["content-security-policy"]);
   expect(await policy("/page")).toContain("script-src 'self'");
@@ -56,7 +56,7 @@ test("pages may run their own scripts, everything else runs nothing", async () =
   expect(await policy("/up")).not.toContain("script-src");
 });
 
-test("https is announced when a trusted proxy or the settings say so", async () => {
+test("answers carry HSTS when a trusted proxy or the settings say https", async () => {
   const viaProxy = await start().inject({ url: "/up", headers: { "x-forwarded-proto": "https" } });
   expect(viaProxy.headers["strict-transport-security"]).toMatch(/^max-age=\d+$/);
   await server.fastify.close();
@@ -64,7 +64,7 @@ test("https is announced when a trusted proxy or the settings say so", async () 
   expect(bySetting.headers["strict-transport-security"]).toBeDefined();
 });
 
-test("the host must be one, and one of ours; /up answers under any name", async () => {
+test("the host must be valid and allowed; /up answers under any host", async () => {
   const fastify = start({ PWP__ALLOWED_HOSTS: "push.example" });
   const get = (url: string, host: string) => fastify.inject({ url, headers: { host } });
   expect((await get("/api/base", "push.example")).json()).toEqual({ base: "http://push.example" });
@@ -75,7 +75,7 @@ test("the host must be one, and one of ours; /up answers under any name", async 
   expect((await get("/up", "10.0.0.3")).statusCode).toBe(200);
 });
 
-test("too many requests of one client wait; assets and /up do not count", async () => {
+test("a client with too many requests gets 429; assets and /up do not count", async () => {
   const fastify = start({ PWP__THROTTLING__SECOND: "2", PWP__THROTTLING__MINUTE: "3" });
   const from = (remoteAddress: string, url = "/api/base") => fastify.inject({ url, remoteAddress });
   for (let i = 0; i < 10; i += 1) expect((await from("192.0.2.1", "/assets/a.css")).statusCode).toBe(200);
@@ -121,7 +121,7 @@ test.each([
   expect(page.headers["content-type"]).toBe("text/html; charset=utf-8");
 });
 
-test("a bug is a 500 that says only the request's id, in the answer and in the log", async () => {
+test("a bug gets a 500 that names only the request's id, in the answer and in the log", async () => {
   const answer = await failing(new Error("SELECT hunter2 FROM /root/secret")).inject({
     url: "/api/fails?passphrase=hunter2",
   });
@@ -134,13 +134,13 @@ test("a bug is a 500 that says only the request's id, in the answer and in the l
   expect(server.logLines.join("")).not.toContain("hunter2");
 });
 
-test("what is thrown without being an error is a bug too", async () => {
+test("a thrown value that is not an Error is a bug too", async () => {
   const answer = await failing({ statusCode: 200, message: "hunter2" }).inject({ url: "/api/fails" });
   expect(answer.statusCode).toBe(500);
   expect(answer.body).not.toContain("hunter2");
 });
 
-test("another method of a known path is 405 with Allow, OPTIONS tells them, the unknown is 404", async () => {
+test("another method on a known path gets 405 with Allow, OPTIONS gets Allow, an unknown path gets 404", async () => {
   const fastify = start();
   for (const method of ["DELETE", "PUT", "PATCH", "TRACE", "PROPFIND"] as const) {
     const answer = await fastify.inject({ method: method as "PUT", url: "/api/base?x=1" });
@@ -161,7 +161,7 @@ test("a bad path is refused as JSON or as a page", async () => {
   expect(page.headers["content-type"]).toContain("text/html");
 });
 
-test("a route that does not say who may call it stops the start", () => {
+test("a route without a declared access stops the start", () => {
   const fastify = start();
   expect(() => fastify.get("/forgotten", () => "x")).toThrow("does not declare its access");
   expect(() => fastify.get("/half", { config: { access: "public" } }, () => "x")).toThrow(
@@ -169,7 +169,7 @@ test("a route that does not say who may call it stops the start", () => {
   );
 });
 
-test("a route where tokens count and that does not say which scope they need stops the start", () => {
+test("a route that accepts tokens but declares no scope stops the start", () => {
   const fastify = start();
   const said = "must declare a scope if tokens count there";
   for (const access of ["api", "api_token"] as const) {
@@ -192,7 +192,7 @@ test("the inventory knows every route", () => {
   });
 });
 
-test("forwarded headers of an untrusted peer change nothing and are reported", async () => {
+test("forwarding headers of an untrusted peer are ignored and reported", async () => {
   const fastify = start({ PWP__TRUSTED_PROXIES: "10.0.0.1" });
   const headers = { "x-forwarded-host": "evil.example", "x-forwarded-proto": "https", host: "push.example" };
   const answer = await fastify.inject({ url: "/api/base", headers });

@@ -45,7 +45,7 @@ async function start(processes: number, limits: ThrottleLimits) {
 
 const passed = (waits: readonly number[]) => waits.filter((wait) => wait === 0).length;
 
-test("a small limit holds exactly over all processes, and for whom it counts alone", async () => {
+test("a small limit is exact over all processes, and for each client alone", async () => {
   const { time, charge } = await start(2, { minute: 5, second: 0 });
   const waits: number[] = [];
   for (let request = 0; request < 8; request += 1) waits.push(await charge());
@@ -55,21 +55,21 @@ test("a small limit holds exactly over all processes, and for whom it counts alo
   expect([await charge(), await charge()]).toEqual([0, 0]);
 });
 
-test("so many a second, over all processes, then wait one", async () => {
+test("the limit of a second over all processes, then a wait of one second", async () => {
   const { time, charge } = await start(2, { minute: 0, second: 3 });
   expect([await charge(), await charge(), await charge(), await charge()]).toEqual([0, 0, 0, 1]);
   time.now += 1_000;
   expect(await charge()).toBe(0);
 });
 
-test("requests that come all at once pass as many as the limit says, and no more", async () => {
+test("of simultaneous requests exactly as many pass as the limit allows", async () => {
   const { charge } = await start(2, { minute: 20, second: 0 });
   const waits = await Promise.all(Array.from({ length: 100 }, () => charge()));
   expect(passed(waits)).toBe(20);
   expect(await charge()).toBeGreaterThan(0);
 });
 
-test("of a large limit each process lets less than a sixteenth more pass, and hardly a request asks", async () => {
+test("with a large limit each process lets less than a sixteenth more pass and rarely asks the database", async () => {
   const { charge, asked } = await start(4, { minute: 320, second: 0 });
   const waits: number[] = [];
   for (let request = 0; request < 320; request += 1) waits.push(await charge());
@@ -80,7 +80,7 @@ test("of a large limit each process lets less than a sixteenth more pass, and ha
   expect(passed(waits)).toBeLessThan(320 + 4 * (320 / 16));
 });
 
-test("whoever makes few requests costs the database nothing", async () => {
+test("a client with few requests causes no database access", async () => {
   const { charge, asked } = await start(1, { minute: 120, second: 60 });
   for (const client of ["a", "b", "c", "d"]) for (let request = 0; request < 2; request += 1) await charge(client);
   expect(asked()).toBe(0);

@@ -21,7 +21,7 @@ function countInMemory(): RequestCounts {
   };
 }
 
-test("while the database does not answer, a process counts alone, asks seldom, and says so", async () => {
+test("while the database does not answer, a process counts alone, retries rarely, and logs it", async () => {
   const time = { now: start, monotonicMs: 0 };
   const failures: unknown[] = [];
   let asked = 0;
@@ -44,7 +44,7 @@ test("while the database does not answer, a process counts alone, asks seldom, a
   expect(asked).toBe(2);
 });
 
-test("what is wrong with the program is not taken for a database that does not answer", async () => {
+test("a bug is not mistaken for a database that does not answer", async () => {
   const charge = createSharedThrottle({
     ...{ limits: { minute: 5, second: 0 }, clock: { now: () => start }, monotonicMs: () => 0 },
     counts: { add: () => Promise.reject(new TypeError("A bug.")) },
@@ -53,7 +53,7 @@ test("what is wrong with the program is not taken for a database that does not a
   await expect(charge("a")).rejects.toThrow("A bug.");
 });
 
-test("a window that another machine's clock began ahead of ours still holds", async () => {
+test("a window that began ahead by another machine's clock still counts", async () => {
   const counts = countInMemory();
   const add: RequestCounts["add"] = async (key, passed, now) => {
     const { minute, second } = await counts.add(key, passed, now);
@@ -67,7 +67,7 @@ test("a window that another machine's clock began ahead of ours still holds", as
   expect([await charge("a"), await charge("a"), await charge("a")]).toEqual([0, 0, 60]);
 });
 
-test("a flood of addresses is remembered only so far", async () => {
+test("the number of remembered addresses is bounded", async () => {
   const charge = createSharedThrottle({
     ...{ limits: { minute: 32, second: 0 }, clock: { now: () => start }, monotonicMs: () => 0 },
     counts: countInMemory(),

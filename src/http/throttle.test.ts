@@ -6,7 +6,7 @@ function throttleAt(limits: { minute: number; second: number }) {
   return { time, charge: createThrottle(limits, { now: () => time.now }) };
 }
 
-test("so many a second, then wait one", () => {
+test("the limit of a second, then a wait of one second", () => {
   const { time, charge } = throttleAt({ minute: 0, second: 3 });
   expect([1, 2, 3, 4].map(() => charge("a"))).toEqual([0, 0, 0, 1]);
   expect(charge("b")).toBe(0);
@@ -14,7 +14,7 @@ test("so many a second, then wait one", () => {
   expect(charge("a")).toBe(0);
 });
 
-test("so many a minute, then wait for the rest of it", () => {
+test("the limit of a minute, then a wait for the rest of the minute", () => {
   const { time, charge } = throttleAt({ minute: 2, second: 0 });
   expect(charge("a")).toBe(0);
   time.now += 15_500;
@@ -23,7 +23,7 @@ test("so many a minute, then wait for the rest of it", () => {
   expect(charge("a")).toBe(0);
 });
 
-test("a limit does not double where two seconds or minutes of the clock meet", () => {
+test("a limit does not double around the change of a second or minute", () => {
   const { time, charge } = throttleAt({ minute: 4, second: 3 });
   time.now += 59_900;
   expect([1, 2].map(() => charge("a"))).toEqual([0, 0]);
@@ -33,7 +33,7 @@ test("a limit does not double where two seconds or minutes of the clock meet", (
   expect([4, 5].map(() => charge("a"))).toEqual([0, 59]);
 });
 
-test("a clock that is set back holds nobody up", () => {
+test("a clock that is set back makes no client wait", () => {
   const { time, charge } = throttleAt({ minute: 1, second: 0 });
   expect(charge("a")).toBe(0);
   time.now -= 3_600_000;

@@ -46,7 +46,7 @@ function fieldsTaken({ takesRecipients = false }: Operation, wrapper: string | n
 }
 
 function tokenRequirement(access: Operation["access"]): ReferenceEndpoint["token"] {
-  if (access === "public") return "not looked at";
+  if (access === "public") return "ignored";
   return access === "api" ? "optional" : "required";
 }
 

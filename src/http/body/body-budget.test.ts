@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { BodyBudget } from "./body-budget.ts";
 
-test("one client's bodies do not use up the room of others", () => {
+test("one client's bodies do not use up the budget of others", () => {
   const budget = new BodyBudget({ bytesMax: 100, bytesPerClientMax: 40 });
   budget.take("a", 30);
   expect(() => budget.take("a", 20)).toThrow("Too many large bodies");

@@ -5,7 +5,7 @@ import { parseUrlencoded } from "./form-fields.ts";
 
 const parse = (text: string) => JSON.parse(JSON.stringify(parseUrlencoded(Buffer.from(text, "latin1"))));
 
-test("bracketed names make the object that JSON would", () => {
+test("bracketed names give the same object as JSON", () => {
   expect(parse("push[payload]=a+b%26c&push%5Bname%5D=n&locale=de&push[files][]=&push[files][]=x&list[]=1")).toEqual({
     push: { payload: "a b&c", name: "n", files: ["", "x"] },
     locale: "de",
@@ -13,7 +13,7 @@ test("bracketed names make the object that JSON would", () => {
   });
 });
 
-test("of two with one name the later counts", () => {
+test("the last of two fields with the same name wins", () => {
   expect(parse("push[retrieval_step]=0&push[retrieval_step]=1")).toEqual({ push: { retrieval_step: "1" } });
 });
 
@@ -22,7 +22,7 @@ test("empty pairs, names without a value and odd names", () => {
   expect(parse("push=text&push[payload]=a")).toEqual({ push: { payload: "a" } });
 });
 
-test("no name reaches a prototype", () => {
+test("no field name reaches a prototype", () => {
   const fields = parseUrlencoded(Buffer.from("__proto__[polluted]=1&constructor[prototype]=1&push[__proto__]=1"));
   expect(Reflect.get({}, "polluted")).toBeUndefined();
   expect(Object.getPrototypeOf(fields)).toBeNull();

@@ -36,7 +36,7 @@ const fileHead = (disposition: string) =>
   `--b\r\nContent-Disposition: form-data; name="f"; ${disposition}\r\n\r\n\r\n--b--`;
 const filenameIn = async (disposition: string) => (await readAll(fileHead(disposition)))[0]?.filename;
 
-test("fields and files, whatever pieces they come in", async () => {
+test("fields and files are read regardless of the chunks they arrive in", async () => {
   const content = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes));
   const tricky = fc
     .constantFrom("\r\n--b", "\r\n--", "\r\n", "--boundar", "\r\n--boundar", "")
@@ -67,7 +67,7 @@ test("fields and files, whatever pieces they come in", async () => {
   );
 });
 
-test("a preamble, blanks after the boundary and a part whose content is not read", async () => {
+test("a preamble, spaces after the boundary and a part whose content is not read", async () => {
   const reader = new MultipartReader(
     inPieces(
       Buffer.from(`hello\r\n${field("a", "x".repeat(500)).replace("--b\r\n", "--b \t\r\n")}${field("c", "d")}--b--`),
@@ -80,7 +80,7 @@ test("a preamble, blanks after the boundary and a part whose content is not read
   expect(await reader.nextPart()).toBeUndefined();
 });
 
-test("file names as browsers, programs and old browsers write them", async () => {
+test("file names as browsers, other clients and old browsers send them", async () => {
   expect(await filenameIn('filename="naïve 😀.txt"')).toBe("naïve 😀.txt");
   expect(await filenameIn('filename="a%22b%0D%0A.txt"')).toBe('a"b\r\n.txt');
   expect(await filenameIn('filename="a\\"b.txt"')).toBe('a"b.txt');
@@ -127,7 +127,7 @@ test("the boundary of a content type", () => {
   expect(multipartBoundary(`multipart/form-data; boundary=${"a".repeat(71)}`)).toBeUndefined();
 });
 
-test("a file is handed on as it came, without a copy of each chunk, also where a chunk ends like a line", async () => {
+test("file content is passed on without copying each chunk, even if a chunk ends with a line end", async () => {
   const head = Buffer.from('--b\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\n');
   const chunks = ["first", "second\n", "third\r\r", "fourth"].map((text) => Buffer.from(text));
   async function* pieces(): AsyncGenerator<Buffer> {

@@ -4,7 +4,7 @@ import { parseJson } from "./parse-json.ts";
 
 const parse = (text: string) => parseJson(Buffer.from(text));
 
-test("JSON is JSON, byte for byte", () => {
+test("JSON values keep their exact text", () => {
   expect(parse('{"push": {"payload": "a\\u0000\\n\\"\\u00e9\\ud83d\\ude00"}}')).toEqual({
     push: { payload: 'a\u0000\n"é😀' },
   });
@@ -26,7 +26,7 @@ test.each([
   expect(() => parse(text)).toThrow(AppError);
 });
 
-test("a byte order mark before the JSON is no part of it; one inside a text is", () => {
+test("a byte order mark before the JSON is dropped; one inside a string is kept", () => {
   expect(parse('\ufeff{"payload": "\ufeffx"}')).toEqual({ payload: "\ufeffx" });
   expect(parse(`\ufeff{"payload": "${"x".repeat(20_000)}"}`)).toEqual({ payload: "x".repeat(20_000) });
 });
@@ -45,7 +45,7 @@ test("__proto__ and constructor change no prototype", () => {
   expect(Object.hasOwn(Object(value), "__proto__")).toBe(true);
 });
 
-test("a body of nothing but nesting or tiny values is refused before it is built", () => {
+test("a body of many nested or tiny values is refused before it is parsed", () => {
   expect(() => parse("[".repeat(1_000_000))).toThrow("deeply nested");
   expect(() => parse(`[${"[],".repeat(1_000_000)}[]]`)).toThrow("too many");
   expect(() => parse(`[${"1,".repeat(1_000_000)}1]`)).toThrow("too many");

@@ -6,7 +6,7 @@ export type FormName = "add_passkey" | "remove_app" | "backup_codes" | `remove_p
 
 export interface FactorsProblem {
   readonly form: FormName;
-  /** At the proof, or at the name of a new passkey, or about the form as a whole. */
+  /** The proof, the name of a new passkey, or the whole form. */
   readonly at: "proof" | "name" | "form";
   readonly message: string;
 }
@@ -18,7 +18,7 @@ export function hasFactor({ appAddedAt, passkeys }: Pick<Factors, "appAddedAt" |
 export interface FactorsModel extends Factors {
   /** null: nothing has to be shown before a change. */
   readonly proof: ProofOffered | null;
-  /** This server asks for a factor, and there is none. */
+  /** This server requires a factor, and the user has none. */
   readonly required: boolean;
   /** Browsers give passkeys to this server as it is reached. */
   readonly passkeysPossible: boolean;

@@ -3,7 +3,7 @@ import type { PageContext } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 
-/** What people call the provider; null: nobody signs in elsewhere. */
+/** The name of the single sign-on provider; null: single sign-on is not available. */
 export function providerNameOf(config: Pick<Config, "singleSignOn" | "accounts">): string | null {
   return config.accounts.loginsDisabled ? null : (config.singleSignOn?.name ?? null);
 }

@@ -49,7 +49,7 @@ export const emptyForm: TokenForm = { name: "", scopes: allScopes, expiresInDays
 
 const shownEntryCharacters = 60;
 
-/** What is no page is the first one. */
+/** An invalid number gives the first page. */
 export function pageNumberOf(given: string | undefined): number {
   return given !== undefined && /^[1-9]\d{0,2}$/.test(given) ? Number(given) : 1;
 }
