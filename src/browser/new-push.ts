@@ -1,7 +1,6 @@
-import { listChosenFiles } from "./parts/chosen-files.ts";
-import { enableCounters } from "./parts/counter.ts";
+import { enableCounters, listChosenFiles } from "./parts/fields.ts";
 import { enableGenerators, enablePassphraseSuggestions } from "./parts/generator.ts";
-import { randomBelowFrom } from "./parts/random-below.ts";
+import { randomBelowFrom } from "./parts/suggest.ts";
 
 const randomBelow = randomBelowFrom((numbers) => crypto.getRandomValues(numbers));
 

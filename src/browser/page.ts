@@ -1,11 +1,8 @@
-import { enableCopyButtons } from "./parts/copy.ts";
-import { enableCopyLinks } from "./parts/copy-link.ts";
+import { enableCopyButtons, enableCopyLinks, enableSaveButtons } from "./parts/copy.ts";
 import { enableSelectOnFocus, enableShowButtons, sendFormsOnce } from "./parts/fields.ts";
-import { forgetSecretWhenLeft } from "./parts/forget-secret.ts";
 import { localiseTimes } from "./parts/local-times.ts";
-import { enableSaveButtons } from "./parts/save.ts";
 
-// Every page is complete without this file; what only works with it is hidden until here.
+// Every page works without this file; elements that need it are hidden until it runs.
 enableCopyButtons();
 enableCopyLinks();
 enableSaveButtons();
@@ -13,7 +10,22 @@ enableSelectOnFocus();
 enableShowButtons();
 sendFormsOnce();
 localiseTimes();
-forgetSecretWhenLeft();
+forgetSecretOnLeave();
 for (const button of document.querySelectorAll("[data-print]")) button.addEventListener("click", () => print());
 for (const element of document.querySelectorAll<HTMLElement>("[data-scripted]")) element.hidden = false;
 document.querySelector<HTMLElement>("[data-focus]")?.focus();
+
+/**
+ * Some browsers keep a page in memory despite its Cache-Control, and the back button shows it again (threat: the next
+ * person at the computer). Leaving the page removes the secret; coming back requests the page from the server.
+ */
+function forgetSecretOnLeave(): void {
+  const secret = document.querySelector("[data-secret]");
+  if (secret === null) return;
+  addEventListener("pagehide", (event) => {
+    if (event.persisted) secret.remove();
+  });
+  addEventListener("pageshow", (event) => {
+    if (event.persisted) location.replace(location.href);
+  });
+}

@@ -1,5 +1,5 @@
 import { browserSupportsWebAuthn } from "@simplewebauthn/browser";
 import { enablePasskeyButtons } from "./parts/passkey-button.ts";
 
-// Where the browser knows no passkeys, nothing of them is shown.
+// The controls stay hidden in browsers without passkeys.
 if (browserSupportsWebAuthn()) enablePasskeyButtons();

@@ -1,13 +1,13 @@
-/** The files that a build makes for browsers, by the name that stays the same from build to build. */
+/** The logical names of the files that a build makes for browsers. */
 export type AssetName = "sealpush.css" | "favicon.svg" | "page.js" | "new-push.js" | "passkeys.js";
 
-/** Where an asset lies on this server; the address changes with its content. */
+/** The path of an asset on this server; it changes with the content. */
 export type AssetUrl = (name: AssetName) => string;
 
 /**
  * @param manifest logical name -> file name, as the build wrote it to `dist/assets/manifest.json`.
  * @param base the path under which `dist/assets` is served, e.g. `/assets`.
- * @throws Error when the build lacks an asset that pages name.
+ * @throws Error when the build lacks the asset.
  */
 export function assetUrls(manifest: Readonly<Record<string, unknown>>, base: string): AssetUrl {
   return (name) => {

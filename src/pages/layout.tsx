@@ -8,20 +8,20 @@ import { PostForm } from "./parts/post-form.tsx";
 
 export interface LayoutProps {
   readonly page: PageContext;
-  /** Without the product's name. Never anything of a secret: titles go into histories. */
+  /** Without the product's name. Never part of a secret: browsers keep titles in their history. */
   readonly title: string;
-  /** Pages behind a secret link ask robots to keep them out of every index. */
+  /** Asks robots not to index the page; for pages behind a secret link. */
   readonly privatePage?: boolean;
-  /** `wide` leaves room for two columns, `narrow` holds one short form or message. */
+  /** `wide` has room for two columns, `narrow` for one short form or message. */
   readonly width?: "narrow" | "regular" | "wide";
-  /** The browser goes on to this address by itself, at once. */
+  /** The browser goes to this URL immediately. */
   readonly leadsTo?: string;
-  /** Scripts beside `page.js`, which every page has. */
+  /** Scripts in addition to `page.js`, which every page has. */
   readonly scripts?: readonly AssetName[];
   readonly children: ComponentChildren;
 }
 
-/** The frame of every page. It carries no inline script or style: the content security policy allows none. */
+/** The frame of every page, without inline script or style: the content security policy allows none. */
 export function Layout({
   page,
   title,

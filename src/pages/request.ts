@@ -194,7 +194,7 @@ export class PageRequest {
     this.reply.header("retry-after", String(seconds));
   }
 
-  /** For a form that is sent back because of too many attempts. @returns seconds. @throws every other error. */
+  /** For a form that is sent back after too many attempts. @returns seconds to wait. @throws every other error. */
   waitAfter(error: unknown): number {
     if (!(error instanceof AppError) || error.code !== "too_many_requests") throw error;
     const seconds = error.retryAfterSeconds ?? 60;

@@ -1,13 +1,13 @@
-/** Where somebody goes on after signing in or pressing a button: carried from page to page as `next`. */
+/** Return paths: the page that follows after signing in or an action, passed from page to page as `next`. */
 
-/** @param next as `ownPath` has checked it. */
+/** @param next a result of `ownPath`. */
 export function withNext(path: string, next: string | null): string {
   return next === null ? path : `${path}?next=${encodeURIComponent(next)}`;
 }
 
 /**
- * A return path leads to a page of this server and nowhere else: `//evil`, `/\evil` and absolute addresses do not, nor
- * does what becomes one of them when its dots are resolved (`/..//evil`).
+ * @returns the path, or null if it does not lead to a page of this server: an absolute URL, `//evil`, `/\evil`, or a path
+ * that becomes one of them when its dots are resolved (`/..//evil`).
  */
 export function ownPath(next: string | undefined): string | null {
   if (next === undefined || !/^\/(?![/\\])[\x21-\x7e]*$/.test(next)) return null;

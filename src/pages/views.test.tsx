@@ -182,14 +182,14 @@ describe.each(languages.map((messages) => [messages.locale.tag, messages] as con
       }
     });
 
-    it("asks for nothing from elsewhere and sends no referrer", () => {
+    it("loads nothing from other origins and sends no referrer", () => {
       for (const html of documents) {
         expect(html).toContain('<meta name="referrer" content="no-referrer"/>');
         expect(html.match(/(?:src|srcset)="(?!\/assets\/)[^"]*"/g)).toBeNull();
       }
     });
 
-    it("uses every id once and points at ids that are there", () => {
+    it("uses every id once and refers only to ids that exist", () => {
       for (const html of documents) {
         const ids = [...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
         expect(new Set(ids).size).toBe(ids.length);
@@ -213,7 +213,7 @@ describe("a secret link's page", () => {
     }
   });
 
-  it("says the same of every missing push", () => {
+  it("is the same for every missing push", () => {
     const render = (selfPath: string | null) => renderPage(goneView(contextOf(en, { selfPath })));
     expect(render("/p/first")).toBe(render(null));
   });
@@ -251,7 +251,7 @@ describe("a secret link's page", () => {
 });
 
 describe("the form", () => {
-  it("tells an unchecked box from one that was not there", () => {
+  it("sends unchecked boxes too", () => {
     const html = renderPage(newPushView(newPush("text"), contextOf(en)));
     expect(html).toMatch(/type="hidden" name="push\[retrieval_step\]" value="0"\/><input type="checkbox"[^>]* checked/);
     expect(html).toMatch(
@@ -259,7 +259,7 @@ describe("the form", () => {
     );
   });
 
-  it("asks for labels only of those who can see them again", () => {
+  it("offers labels only to signed-in people, who can see them again", () => {
     const render = (user: PageContext["user"]) => renderPage(newPushView(newPush("text"), contextOf(en, { user })));
     expect(render(null)).not.toContain("push[note]");
     expect(render({ email: "ada@example.com", admin: false })).toContain("push[note]");
@@ -270,7 +270,7 @@ describe("the form", () => {
     expect(renderPage(newPushView(newPush("text", { values }), contextOf(en)))).toContain(">\n\nkey</textarea>");
   });
 
-  it("ties each problem to its field and lists them first", () => {
+  it("connects each problem with its field and lists all problems first", () => {
     const problems = { expireAfterDays: "From 1 to 90." };
     const html = renderPage(newPushView(newPush("text", { problems }), contextOf(en)));
     expect(html).toContain('<a href="#push_expire_after_days">Days: From 1 to 90.</a>');

@@ -1,8 +1,6 @@
-import { exactTextOf } from "./exact-text.ts";
-
 const shownMs = 2_500;
 
-/** Buttons with `data-copy` copy the element of that id and say what came of it. */
+/** Buttons with `data-copy` copy the element with that id and announce the result. */
 export function enableCopyButtons(): void {
   for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-copy]")) {
     button.addEventListener("click", () => void copyFor(button));
@@ -14,11 +12,11 @@ async function copyFor(button: HTMLButtonElement): Promise<void> {
   if (source === null) return;
   const copied = await write(exactTextOf(source));
   if (!copied) select(source);
-  tell(button, copied);
+  announce(button, copied);
 }
 
-/** The clipboard interface exists on secure origins only; elsewhere the old command still does it. */
-export async function write(text: string): Promise<boolean> {
+/** `navigator.clipboard` exists on secure origins only; elsewhere the older command still works. */
+async function write(text: string): Promise<boolean> {
   if (navigator.clipboard !== undefined) {
     try {
       await navigator.clipboard.writeText(text);
@@ -51,8 +49,8 @@ function select(source: HTMLElement): void {
   document.getSelection()?.selectAllChildren(source);
 }
 
-/** The button says in its data what it tells, in the element with the role "status" beside it. */
-export function tell(button: HTMLElement, copied: boolean): void {
+/** The element with the role "status" beside the button shows the text from the button's data attributes. */
+function announce(button: HTMLElement, copied: boolean): void {
   const status = button.parentElement?.querySelector<HTMLElement>('[role="status"]');
   if (status === null || status === undefined) return;
   status.textContent = (copied ? button.dataset.copied : button.dataset.copyByHand) ?? "";
@@ -61,4 +59,52 @@ export function tell(button: HTMLElement, copied: boolean): void {
     status.textContent = "";
     delete button.dataset.done;
   }, shownMs);
+}
+
+/**
+ * Links with `data-copy-link` lead to a page that shows a link to copy; the script copies that link at once instead. If the
+ * browser refuses, the page is opened.
+ */
+export function enableCopyLinks(): void {
+  for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-copy-link]")) {
+    link.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+      event.preventDefault();
+      void copyOrFollow(link);
+    });
+  }
+}
+
+async function copyOrFollow(link: HTMLAnchorElement): Promise<void> {
+  if (await write(link.dataset.copyLink ?? "")) announce(link, true);
+  else location.assign(link.href);
+}
+
+/** Buttons with `data-save` save the element with that id as a file, without a request to the server. */
+export function enableSaveButtons(): void {
+  for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-save]")) {
+    button.addEventListener("click", () => {
+      const source = document.getElementById(button.dataset.save ?? "");
+      if (source !== null) save(exactTextOf(source), button.dataset.filename ?? "secret.txt");
+    });
+  }
+}
+
+function save(text: string, filename: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: "text/plain;charset=utf-8" }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = filename;
+  link.click();
+  // By the next task the download holds the blob itself; the object URL must not keep the secret alive.
+  setTimeout(() => URL.revokeObjectURL(address), 0);
+}
+
+/** The text of a field or of a secret, exactly as it was sent. See ExactText in src/pages. */
+function exactTextOf(element: HTMLElement): string {
+  if (element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement) return element.value;
+  const base64 = element.dataset.exactBase64;
+  if (base64 === undefined) return element.textContent ?? "";
+  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }

@@ -1,9 +1,8 @@
-import type { RandomBelow } from "./random-below.ts";
-import { type Suggestion, suggestCharacters, suggestWords } from "./suggest.ts";
+import { type RandomBelow, type Suggestion, suggestCharacters, suggestWords } from "./suggest.ts";
 
 const suggestedWords = 5;
 
-/** The password generator: what it suggests goes into the field that `data-generator` names, and nowhere else. */
+/** The password generator: its suggestion goes only into the field with the id in `data-generator`. */
 export function enableGenerators(randomBelow: RandomBelow): void {
   for (const box of document.querySelectorAll<HTMLDetailsElement>("details[data-generator]")) {
     const target = document.getElementById(box.dataset.generator ?? "");
@@ -41,7 +40,7 @@ function enableGenerator(box: HTMLDetailsElement, target: HTMLTextAreaElement, r
   box.addEventListener("input", renew);
   box.addEventListener("toggle", () => {
     if (box.open) renew();
-    // A suggestion nobody took must not stay in the page.
+    // A suggestion that was not used must not stay in the page.
     else output.textContent = "";
   });
   box.querySelector("[data-another]")?.addEventListener("click", renew);
@@ -53,7 +52,7 @@ function enableGenerator(box: HTMLDetailsElement, target: HTMLTextAreaElement, r
   });
 }
 
-/** Buttons with `data-suggest-passphrase` put memorable words into the field of that id and show them. */
+/** Buttons with `data-suggest-passphrase` put memorable words into the field with that id and show them. */
 export function enablePassphraseSuggestions(randomBelow: RandomBelow): void {
   for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-suggest-passphrase]")) {
     const field = document.getElementById(button.dataset.suggestPassphrase ?? "");

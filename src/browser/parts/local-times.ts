@@ -2,7 +2,7 @@ import { relativeTimes } from "../../base/relative-time.ts";
 
 const refreshMs = 30_000;
 
-/** Rewrites times in the reader's own zone; the time in UTC stays as a tooltip. How long ago something was stays true. */
+/** Rewrites times in the browser's time zone, with UTC as the tooltip, and keeps relative times current. */
 export function localiseTimes(): void {
   const tag = `${document.documentElement.lang}-u-nu-latn`;
   localiseExactTimes(tag);
@@ -25,17 +25,17 @@ function localiseExactTimes(tag: string): void {
   }
 }
 
-/** `data-relative-time` is the server's clock when it wrote the page: the reader's own may be wrong. */
+/** `data-relative-time` is the server's time at which it rendered the page; the browser's clock may be wrong. */
 function refreshRelativeTimes(tag: string): void {
   const times = [...document.querySelectorAll<HTMLTimeElement>("time[data-relative-time]")];
   if (times.length === 0) return;
   const openedAt = performance.now();
-  const tell = relativeTimes(tag);
+  const format = relativeTimes(tag);
   setInterval(() => {
     for (const time of times) {
       const now = Number(time.dataset.relativeTime) + performance.now() - openedAt;
-      const told = tell(Date.parse(time.dateTime), now);
-      if (time.textContent !== told) time.textContent = told;
+      const text = format(Date.parse(time.dateTime), now);
+      if (time.textContent !== text) time.textContent = text;
     }
   }, refreshMs);
 }

@@ -1,10 +1,9 @@
 import { startAuthentication, startRegistration } from "@simplewebauthn/browser";
 
 /**
- * An element with `data-passkey` holds a button, a hidden field for what the passkey answers, and a place to tell what
- * came of it. `data-passkey`: "create" makes one, "get" uses one. `data-options`: where the server says what it asks.
- * `data-send`: the form is sent with the answer; else the answer stands in for the form's field of that id
- * (`data-instead-of`), and the form waits for its own button.
+ * An element with `data-passkey` ("create" or "get") contains a button, a hidden field for the passkey's answer, and a
+ * status text. `data-options` is the path that returns the WebAuthn options. With `data-send` the answer submits the form;
+ * otherwise it replaces the field with the id in `data-instead-of`, and the form waits for its own button.
  */
 export function enablePasskeyButtons(): void {
   for (const part of document.querySelectorAll<HTMLElement>("[data-passkey]")) {
@@ -28,16 +27,16 @@ async function ask(part: HTMLElement): Promise<void> {
   if (field === null || form === null) return;
   const sends = part.dataset.send !== undefined;
   if (sends && !form.reportValidity()) return;
-  tell(part, "");
+  showStatus(part, "");
   try {
     field.value = JSON.stringify(await ceremony(part, form));
   } catch (error) {
-    tell(part, part.dataset[reasonOf(error)] ?? "");
+    showStatus(part, part.dataset[reasonOf(error)] ?? "");
     return;
   }
-  // Straight, not through a button: the form was checked above, and what a passkey answers for may stay empty.
+  // Without the checks of `requestSubmit`: the fields that the passkey replaces may stay empty.
   if (sends) form.submit();
-  else standIn(part);
+  else replaceField(part);
 }
 
 async function ceremony(part: HTMLElement, form: HTMLFormElement): Promise<unknown> {
@@ -50,20 +49,20 @@ async function ceremony(part: HTMLElement, form: HTMLFormElement): Promise<unkno
 async function optionsFor(address: string, form: HTMLFormElement) {
   const token = form.querySelector<HTMLInputElement>("input[name=form_token]");
   const body = new URLSearchParams(token === null ? {} : { form_token: token.value });
-  // A session that has ended is sent elsewhere: that page says nothing to us.
+  // The redirect after the end of a session leads to a page without options.
   const answer = await fetch(address, { method: "POST", body, redirect: "error" });
   if (!answer.ok) throw new Error(`The server answered ${answer.status}.`);
   return answer.json();
 }
 
-/** Which sentence tells of it: `data-cancelled`, `data-known` or `data-failed`. */
+/** Selects the message: `data-cancelled`, `data-known` or `data-failed`. */
 function reasonOf(error: unknown): "cancelled" | "known" | "failed" {
   const name = error instanceof Error ? error.name : "";
   if (name === "NotAllowedError" || name === "AbortError") return "cancelled";
   return name === "InvalidStateError" ? "known" : "failed";
 }
 
-function standIn(part: HTMLElement): void {
+function replaceField(part: HTMLElement): void {
   const typed = document.getElementById(part.dataset.insteadOf ?? "");
   if (typed instanceof HTMLInputElement) {
     typed.value = "";
@@ -72,10 +71,10 @@ function standIn(part: HTMLElement): void {
   }
   const button = part.querySelector("button");
   if (button !== null) button.hidden = true;
-  tell(part, part.dataset.confirmed ?? "");
+  showStatus(part, part.dataset.confirmed ?? "");
 }
 
-function tell(part: HTMLElement, text: string): void {
+function showStatus(part: HTMLElement, text: string): void {
   const status = part.querySelector('[role="status"]');
   if (status !== null) status.textContent = text;
 }

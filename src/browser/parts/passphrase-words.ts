@@ -1,5 +1,5 @@
 /**
- * The words of memorable passphrases: 1024, so that each adds exactly ten bits. Short, concrete, kind; none twice.
+ * The words of memorable passphrases: 1024 different ones, so that each adds exactly ten bits. Short, concrete, friendly.
  */
 export const passphraseWords: readonly string[] = `
 acorn alder almond amber anchor angle ankle antler anvil apple apricot apron arbor arcade arch arrow ash aspen

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { countCharacters } from "./counter.ts";
+import { countCharacters } from "./fields.ts";
 import { passphraseWords } from "./passphrase-words.ts";
-import { randomBelowFrom } from "./random-below.ts";
-import { suggestCharacters, suggestWords } from "./suggest.ts";
+import { randomBelowFrom, suggestCharacters, suggestWords } from "./suggest.ts";
 
-/** Draws the given numbers in turn. */
+/** Returns the given numbers in order. */
 function drawing(...numbers: number[]) {
   const left = [...numbers];
   const randomBelow = randomBelowFrom((target) => {
@@ -27,7 +26,7 @@ describe("randomBelow", () => {
 });
 
 describe("the words of passphrases", () => {
-  it("are 1024, none twice, short and plain", () => {
+  it("are 1024 different short words in lower case", () => {
     expect(passphraseWords).toHaveLength(1_024);
     expect(new Set(passphraseWords).size).toBe(1_024);
     expect(passphraseWords.filter((word) => !/^[a-z]{3,8}$/.test(word))).toEqual([]);
@@ -41,7 +40,7 @@ describe("suggestWords", () => {
     expect(suggestWords(3, false, randomBelow)).toEqual({ text: `${first}-${last}-${first}`, bits: 30 });
   });
 
-  it("embellishes for rules that want capitals and a number", () => {
+  it("adds capitals and a number on request", () => {
     const { text, bits } = suggestWords(2, true, drawing(0, 1, 7).randomBelow);
     expect(text).toMatch(/^[A-Z][a-z]+-[A-Z][a-z]+-07$/);
     expect(bits).toBe(26);
@@ -49,7 +48,7 @@ describe("suggestWords", () => {
 });
 
 describe("suggestCharacters", () => {
-  it("draws until every class of characters is there", () => {
+  it("draws again until every class of characters occurs", () => {
     const allLower = [0, 0, 0, 0];
     const mixed = [0, 24, 48, 56];
     const { randomBelow, left } = drawing(...allLower, ...mixed);
@@ -57,7 +56,7 @@ describe("suggestCharacters", () => {
     expect(left).toEqual([]);
   });
 
-  it("leaves out what people take for one another", () => {
+  it("leaves out characters that look alike", () => {
     let seed = 1;
     const randomBelow = (limit: number) => {
       seed = (seed * 48_271) % 2_147_483_647;

@@ -1,5 +1,25 @@
 import { passphraseWords } from "./passphrase-words.ts";
-import type { RandomBelow } from "./random-below.ts";
+
+/** Returns an unpredictable integer from 0 to `limit` - 1, each equally likely. `limit` is at most 2^32. */
+export type RandomBelow = (limit: number) => number;
+
+const range = 2 ** 32;
+
+/**
+ * Numbers in the last, incomplete run of `limit` are drawn again: a plain remainder would favour small numbers.
+ * @param fill fills an array with random numbers, e.g. `crypto.getRandomValues`.
+ */
+export function randomBelowFrom(fill: (numbers: Uint32Array<ArrayBuffer>) => void): RandomBelow {
+  const drawn = new Uint32Array(1);
+  return (limit) => {
+    const usable = range - (range % limit);
+    for (;;) {
+      fill(drawn);
+      const [number = range] = drawn;
+      if (number < usable) return number % limit;
+    }
+  };
+}
 
 export interface Suggestion {
   readonly text: string;
@@ -7,13 +27,13 @@ export interface Suggestion {
   readonly bits: number;
 }
 
-// Without the characters that people take for one another: 0 O o, 1 I l.
+// Without characters that look alike: 0 O o, 1 I l.
 const lowerCase = "abcdefghijkmnpqrstuvwxyz";
 const upperCase = "ABCDEFGHJKLMNPQRSTUVWXYZ";
 const digits = "23456789";
 const symbols = "!#%*+-.:=?@_";
 
-/** Characters drawn from the whole alphabet until each class is there, as password rules ask. `length` is at least 4. */
+/** Draws characters from the whole alphabet until every class occurs, as password rules require. `length` is at least 4. */
 export function suggestCharacters(length: number, withSymbols: boolean, randomBelow: RandomBelow): Suggestion {
   const classes = withSymbols ? [lowerCase, upperCase, digits, symbols] : [lowerCase, upperCase, digits];
   const alphabet = classes.join("");
@@ -28,7 +48,7 @@ export function suggestCharacters(length: number, withSymbols: boolean, randomBe
 
 const endingsCount = 100;
 
-/** Messages with hyphens between them; embellished for rules that ask for capitals and a number. */
+/** Words joined by hyphens; embellished for rules that require capitals and a number. */
 export function suggestWords(count: number, embellish: boolean, randomBelow: RandomBelow): Suggestion {
   const words: string[] = [];
   for (let i = 0; i < count; i += 1) words.push(passphraseWords[randomBelow(passphraseWords.length)] ?? "");

@@ -1,7 +1,7 @@
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
 import type { TrailEvent, WholeTrail } from "../../pushes/pushes.ts";
 
-/** An event as both formats tell it; the names are those of the API's audit answer, and some of our own. */
+/** An event in both formats. The names are those of the API's audit answer, and some more. */
 interface ExportedEvent {
   readonly kind: string;
   readonly by: string;
@@ -27,7 +27,7 @@ const columns: readonly Exclude<keyof ExportedEvent, "notify_by_email">[] = [
 
 const mailColumns = ["recipients", "status", "successful_sends"] as const;
 
-/** RFC 4180, with a byte order mark, without which spreadsheets take UTF-8 for something else. */
+/** RFC 4180, with a byte order mark: without it spreadsheets do not recognise UTF-8. */
 export async function* trailAsCsv({ events }: WholeTrail): AsyncIterable<string> {
   yield `\uFEFF${[...columns, ...mailColumns.map((column) => `notify_by_email_${column}`)].join(",")}\r\n`;
   for await (const event of events) {
@@ -69,10 +69,10 @@ function exportedEvent(event: TrailEvent): ExportedEvent {
   return { kind, by, ip: address, user_agent: userAgent, referrer, times: event.times, ...times, ...mails };
 }
 
-// What a spreadsheet takes for the beginning of a formula, the full-width forms too.
+// Characters that start a formula in a spreadsheet, full-width forms included.
 const formulaStart = /^[=+\-@\t\r\n＝＋－＠]/;
 
-/** Always quoted. Threat: a user agent that is a formula, run when the owner opens the file. */
+/** Always quoted. Threat: a user agent that is a formula, executed when the owner opens the file. */
 export function csvField(text: string): string {
   const harmless = formulaStart.test(text) ? `'${text}` : text;
   return `"${harmless.replaceAll('"', '""')}"`;
