@@ -8,7 +8,7 @@ export interface BrowserFacts {
   readonly system: string;
 }
 
-/** What is kept of a user agent, in UTF-16 transactions. */
+/** What is kept of a user agent, in UTF-16 code units. */
 export const userAgentLengthMax = 255;
 const nameLengthMax = 60;
 /** RFC 9110, section 10.1.5: the first product. Programs say there what they are; browsers all say `Mozilla`. */

@@ -8,7 +8,7 @@ import { email, password } from "../support/visit.ts";
 const site = openSite();
 const { profile } = en;
 
-it.each([true, false])("keeps defaults, a language and sessions (scripts: %s)", async (javaScriptEnabled) => {
+it.each([true, false])("changes defaults, language and sessions (scripts: %s)", async (javaScriptEnabled) => {
   const { page } = await site.visit({ signedIn: true, javaScriptEnabled });
   const other = await site.visit({ signedIn: true, javaScriptEnabled });
   await page.goto("/users/edit");

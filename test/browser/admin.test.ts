@@ -10,7 +10,7 @@ const { admin } = en;
 const rowOf = (page: Page, name: string) =>
   page.locator(".row").filter({ has: page.getByRole("heading", { name, exact: true }) });
 
-/** Opens what stands before the act, reads what it says, and does it. */
+/** Opens the confirmation, reads it, and confirms. */
 async function act(page: Page, name: string, label: string, explanation: string): Promise<void> {
   const row = rowOf(page, name);
   await row.getByText(label, { exact: true }).click();
@@ -29,7 +29,7 @@ describe.each([
   ["with scripts", { signedIn: "administrator", javaScriptEnabled: true } as const],
   ["without scripts", { signedIn: "administrator", javaScriptEnabled: false } as const],
 ])("administration %s", (how, options) => {
-  it("shuts a user out, lets him in again, and tells of it", async () => {
+  it("disables and enables a user, and records both", async () => {
     const { page } = await site.visit(options);
     await page.goto("/");
     await page.getByRole("link", { name: en.nav.administration, exact: true }).click();
@@ -56,7 +56,7 @@ describe.each([
     );
   });
 
-  it("never lets the last administrator go", async () => {
+  it("keeps the last administrator", async () => {
     const { page } = await site.visit(options);
     await page.goto(`/admin/users?q=${administratorEmail}`);
     await act(page, administratorEmail, admin.demote, admin.demoteText);
@@ -67,7 +67,7 @@ describe.each([
     await rowOf(page, administratorEmail).getByText(admin.administrator, { exact: true }).waitFor();
   });
 
-  it("ends a push that it never shows", async () => {
+  it("deletes a push without showing its content", async () => {
     const { page } = await site.visit(options);
     const { path } = await site.push({ payload: `hidden ${how}`, name: `label ${how}` }, "owned");
     await page.goto("/admin/pushes?state=active");
@@ -80,7 +80,7 @@ describe.each([
     await page.getByRole("heading", { name: en.gone.heading }).waitFor();
   });
 
-  it("takes back a style that hides everything", async () => {
+  it("resets a style sheet that hides everything", async () => {
     const { page } = await site.visit(options);
     await page.goto("/admin/look");
     await page.getByLabel(admin.style, { exact: true }).fill("main { display: none }");
@@ -95,7 +95,7 @@ describe.each([
     expect(await page.locator("main").isVisible()).toBe(true);
   });
 
-  it("gives the instance a name and a logo of its own", async () => {
+  it("sets the name and the logo of the instance", async () => {
     const { page } = await site.visit(options);
     await page.goto("/admin/look");
     await page.getByLabel(admin.productName, { exact: true }).fill("<i>Vault</i>");

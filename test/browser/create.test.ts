@@ -12,7 +12,7 @@ describe.each([
   ["with scripts", { javaScriptEnabled: true }],
   ["without scripts", { javaScriptEnabled: false }],
 ])("creating a push %s", (_how, options) => {
-  it("hands over a text exactly as it was typed", async () => {
+  it("delivers a text exactly as it was typed", async () => {
     const { page } = await site.visit(options);
     await page.goto("/");
     const form = newPushForm(page);
@@ -43,7 +43,7 @@ describe.each([
     expect(await answer.json()).toMatchObject({ retrieval_step: false, deletable_by_viewer: false });
   });
 
-  it("makes pushes of addresses and of texts for QR codes", async () => {
+  it("creates pushes of URLs and of texts for QR codes", async () => {
     const { page } = await site.visit(options);
     for (const [tab, kind, payload] of [
       [en.kinds.url, "url", "https://example.com/a?b=c#d"],
@@ -58,7 +58,7 @@ describe.each([
     }
   });
 
-  it("sends files of a signed-in person, with labels for the own list", async () => {
+  it("sends files of a signed-in person, with labels for the dashboard", async () => {
     const { page } = await site.visit({ ...options, signedIn: true });
     await page.goto("/?kind=file");
     const form = newPushForm(page);
@@ -86,7 +86,7 @@ describe.each([
     expect(Buffer.from(await download.arrayBuffer()).equals(bytes)).toBe(true);
   });
 
-  it("asks a stranger to sign in before choosing files, and comes back", async () => {
+  it("asks a stranger to sign in before choosing files, and returns", async () => {
     const { page } = await site.visit(options);
     await page.goto("/?kind=file");
     await page.getByRole("main").getByRole("link", { name: en.nav.signIn }).click();
@@ -94,7 +94,7 @@ describe.each([
     expect(await page.getByLabel(en.signIn.email).isVisible()).toBe(true);
   });
 
-  it("keeps the language that was asked for through the form", async () => {
+  it("keeps the requested language through the form", async () => {
     const { page } = await site.visit(options);
     await page.goto("/?locale=de");
     const form = newPushForm(page, de);

@@ -13,7 +13,7 @@ describe.each([
   ["with scripts", { javaScriptEnabled: true }],
   ["without scripts", { javaScriptEnabled: false }],
 ])("the page of a new link %s", (_how, options) => {
-  it("says what will happen when, and opens nothing", async () => {
+  it("shows the limits of the push, and opens nothing", async () => {
     const { page } = await site.visit(options);
     await page.goto("/");
     const form = newPushForm(page);
@@ -78,7 +78,7 @@ describe.each([
     }
   });
 
-  it("leads to another push", async () => {
+  it("links to the form for another push", async () => {
     const { page } = await site.visit(options);
     await page.goto("/");
     await newPushForm(page).payload.fill("secret");
@@ -101,7 +101,7 @@ describe.each([
   });
 });
 
-describe("the scripts of a new link's page", () => {
+describe("the scripts of the page of a new link", () => {
   it("copy link and message, and say so", async () => {
     const { page, context } = await site.visit();
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -128,7 +128,7 @@ describe("the scripts of a new link's page", () => {
     expect(await page.evaluate("window.printed")).toBe(true);
   });
 
-  it("write times in the reader's own zone", async () => {
+  it("write times in the browser's time zone", async () => {
     const { page } = await site.visit({ timezoneId: "Asia/Tokyo" });
     await page.goto("/");
     await newPushForm(page).payload.fill("secret");

@@ -12,7 +12,7 @@ interface Attack {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** What a form elsewhere may try with the session of a signed-in visitor. */
+/** What a form of another site can try with the session of a signed-in visitor. */
 const attacks: readonly Attack[] = [
   { name: "make a push", path: () => "/p", fields: { "push[payload]": "planted", "push[kind]": "text" } },
   { name: "delete a push", path: (urlToken) => `/p/${urlToken}/expire` },
@@ -23,7 +23,7 @@ const attacks: readonly Attack[] = [
   { name: "sign out", path: () => "/users/sign_out" },
   { name: "sign in as somebody else", path: () => "/users/sign_in", fields: { email, password } },
 ];
-/** Every encoding that a form can have; those without fields are told apart by nothing. */
+/** Every encoding that a form can have; without fields they are all the same. */
 const encodings = ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"];
 const encodingsOf = ({ fields }: Attack) => (fields === undefined ? encodings.slice(0, 1) : encodings);
 
@@ -66,7 +66,7 @@ describe.each(["foreignOrigin", "origin"] as const)("a page of another origin (%
     expect(await site.ownPush(urlToken)).toMatchObject({ expired: false, deleted: false });
   });
 
-  it("reads nothing of ours", async () => {
+  it("cannot read our pages", async () => {
     const elsewhere = await startElsewhere();
     const { page } = await site.visit({
       ...{ signedIn: true, elsewhere: [elsewhere[origin]] },
@@ -84,7 +84,7 @@ describe.each(["foreignOrigin", "origin"] as const)("a page of another origin (%
     }
   });
 
-  it("cannot frame our pages or take hold of a window that shows them", async () => {
+  it("cannot frame our pages or control a window that shows them", async () => {
     const frame = `<!doctype html><title>Elsewhere</title><iframe src="${site.baseUrl}/"></iframe>`;
     const elsewhere = await startElsewhere(frame);
     const { page } = await site.visit({
@@ -105,7 +105,7 @@ describe.each(["foreignOrigin", "origin"] as const)("a page of another origin (%
 });
 
 describe("a session cookie", () => {
-  it("is no authority at the API", async () => {
+  it("does not authenticate API requests", async () => {
     const { context } = await site.visit({ signedIn: true });
     const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
     const { urlToken } = await site.push({ payload: "secret", deletable_by_viewer: false }, "owned");

@@ -13,7 +13,7 @@ describe.each([
   ["with scripts", { signedIn: true, javaScriptEnabled: true } as const],
   ["without scripts", { signedIn: true, javaScriptEnabled: false } as const],
 ])("the dashboard %s", (how, options) => {
-  it("finds a push, ends it, and tells its story", async () => {
+  it("finds a push, deletes it, and shows its audit trail", async () => {
     const { page } = await site.visit(options);
     const name = `VPN ${how}`;
     const { urlToken } = await site.push({ payload: "secret", name, note: `for Jo, ${how}` }, "owned");
@@ -50,7 +50,7 @@ describe.each([
 });
 
 describe("copying a link from the dashboard", () => {
-  it("takes the one that is handed out", async () => {
+  it("copies the link that is handed out", async () => {
     const { page, context } = await site.visit({ signedIn: true });
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     const { path } = await site.push({ payload: "secret", name: "to copy", retrieval_step: true }, "owned");
@@ -62,7 +62,7 @@ describe("copying a link from the dashboard", () => {
     expect(new URL(page.url()).pathname).toBe("/p");
   });
 
-  it("without scripts, shows the page that has it", async () => {
+  it("opens the page of the link without scripts", async () => {
     const { page } = await site.visit({ signedIn: true, javaScriptEnabled: false });
     const { urlToken } = await site.push({ payload: "secret", name: "to show" }, "owned");
     await page.goto("/p");

@@ -21,7 +21,7 @@ describe.each([
   ["with scripts", { signedIn: true, javaScriptEnabled: true } as const],
   ["without scripts", { signedIn: true, javaScriptEnabled: false } as const],
 ])("editing a push %s", (how, options) => {
-  it("starts at the dashboard, changes limits, labels and content, and is logged", async () => {
+  it("opens from the dashboard, changes limits, labels and content, and is logged", async () => {
     const { page } = await site.visit(options);
     const name = `VPN ${how}`;
     const push = await site.push({ payload: "old", name, expire_after_days: 3, expire_after_views: 9 }, "owned");
@@ -57,7 +57,7 @@ describe.each([
     expect(await opened(push)).toEqual({ status: 200, payload: "message", files: ["b.txt", "c.txt"] });
   });
 
-  it("of a protected push: refused without its passphrase, with all that was typed kept, and done with it", async () => {
+  it("needs the passphrase of a protected push, and keeps what was typed when it is refused", async () => {
     const { page } = await site.visit(options);
     const push = await site.push({ payload: "old", passphrase: "phrase" }, "owned");
     await page.goto(`/p/${push.urlToken}/edit`);
@@ -87,7 +87,7 @@ describe.each([
     expect(await opened(push)).toMatchObject({ payload: "everything anew" });
   });
 
-  it("ends the push from here as well", async () => {
+  it("deletes the push", async () => {
     const { page } = await site.visit(options);
     const push = await site.push({ payload: "old" }, "owned");
     await page.goto(`/p/${push.urlToken}/edit`);
@@ -98,7 +98,7 @@ describe.each([
   });
 });
 
-describe("the form's helpers", () => {
+describe("the form's scripts", () => {
   it("suggest a passphrase, generate a secret, and list the chosen files", async () => {
     const { page } = await site.visit({ signedIn: true });
     const push = await site.push({ payload: "old" }, "owned");

@@ -38,7 +38,7 @@ describe.each([
 ])("%s", (how, options) => {
   const email = how === "with scripts" ? "grace@example.com" : "mary@example.com";
 
-  it("people sign up, confirm by the mailed link, sign in, and reset what they forgot", async () => {
+  it("people sign up, confirm by the mailed link, sign in, and reset a forgotten password", async () => {
     const { page } = await site.visit(options);
     await page.goto("/users/sign_in");
     await page.getByRole("link", { name: entry.signUp.heading }).click();
@@ -100,7 +100,7 @@ describe("looks and accessibility", () => {
     await expectGoodLooks(page);
   });
 
-  it("the mailed links' pages and what follows", async () => {
+  it("the pages of mailed links and the pages after them", async () => {
     const { page } = await site.visit({ reducedMotion: "reduce" });
     const long = `${"a".repeat(60)}@${"b".repeat(60)}.example`;
     await page.goto("/users/sign_up");
@@ -150,10 +150,10 @@ it("the first run: the code from the file, an administrator, and the page is ove
   expect(new URL(page.url()).pathname).toBe("/users/sign_in");
 });
 
-describe("where nobody may sign in", () => {
+describe("with sign-ins disabled", () => {
   const closed = openSite({ PWP__DISABLE_LOGINS: "true" });
 
-  it("pages say so, and nothing leads there", async () => {
+  it("pages say so, and nothing links there", async () => {
     const { page } = await closed.visit({ reducedMotion: "reduce" });
     await page.goto("/users/sign_in");
     await page.getByRole("heading", { name: entry.closed.heading }).waitFor();

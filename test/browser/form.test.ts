@@ -6,14 +6,14 @@ import { openSite } from "../support/site.ts";
 const site = openSite({ PWP__FILES__MAX_FILE_UPLOADS: "2", PWP__FILES__MAX_PUSH_BYTES: "1000" });
 const { newPush, problems } = en;
 
-/** What the browser itself would refuse must come back from the server all the same: it may be asked by anything. */
+/** The server must refuse what the browser refuses: requests need not come from a browser. */
 const untilServer = "for (const form of document.forms) form.noValidate = true;";
 
 describe.each([
   ["with scripts", { javaScriptEnabled: true }],
   ["without scripts", { javaScriptEnabled: false }],
 ])("a form with mistakes %s", (_how, options) => {
-  it("comes back with each mistake at its field and all that was typed", async () => {
+  it("comes back with each problem at its field and everything that was typed", async () => {
     const { page } = await site.visit({ ...options, signedIn: true });
     await page.goto("/");
     await page.evaluate(untilServer);
@@ -75,7 +75,7 @@ describe.each([
   ])("refuses the address %j and shows it again", async (address) => {
     const { page } = await site.visit(options);
     await page.goto("/?kind=url");
-    // As text: a field for addresses takes blanks off, and no browser has to be asked.
+    // As text: a URL field removes blanks, and requests need not come from one.
     await page.evaluate(`document.querySelector("#push_payload").type = "text"; ${untilServer}`);
     await newPushForm(page).payload.fill(address);
     await newPushForm(page).submit.click();
@@ -85,7 +85,7 @@ describe.each([
     expect(await page.locator("[name='push[kind]']").inputValue()).toBe("url");
   });
 
-  it("takes no more files than allowed, and asks for them again", async () => {
+  it("refuses too many files, and asks for them again", async () => {
     const { page } = await site.visit({ ...options, signedIn: true });
     await page.goto("/?kind=file");
     const form = newPushForm(page);
@@ -121,7 +121,7 @@ describe("the browser's own checks", () => {
 });
 
 describe("the live count", () => {
-  it("counts characters as the server does and says when there are too many", async () => {
+  it("counts characters like the server, and says when there are too many", async () => {
     const { page } = await site.visit();
     await page.goto("/?kind=qr");
     const { payload } = newPushForm(page);

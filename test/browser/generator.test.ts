@@ -14,7 +14,7 @@ async function openGenerator(page: Page): Promise<void> {
   await page.locator("[data-suggestion]").waitFor();
 }
 
-/** Draws again and again, as fast as the page can. */
+/** Generates many suggestions, as fast as the page can. */
 async function drawMany(page: Page): Promise<readonly string[]> {
   return await page.evaluate(`Array.from({ length: ${suggestionsDrawn} }, () => {
     document.querySelector("[data-another]").click();
@@ -26,7 +26,7 @@ const setRange = (page: Page, label: string, value: number) =>
   page.getByRole("slider", { name: label, exact: true }).fill(String(value));
 
 describe("the password generator", () => {
-  it("draws passwords of the asked length from the asked alphabet, none twice", async () => {
+  it("generates different passwords of the chosen length and alphabet", async () => {
     const { page } = await site.visit();
     await openGenerator(page);
     const withSymbols = await drawMany(page);
@@ -35,7 +35,7 @@ describe("the password generator", () => {
       expect(password).toMatch(/^[a-zA-Z2-9!#%*+\-.:=?@_]{20}$/);
       for (const kind of [/[a-z]/, /[A-Z]/, /[2-9]/, /[^a-zA-Z0-9]/]) expect(password).toMatch(kind);
     }
-    // 1,200 characters of 67: a sound generator misses one of the emails less than once in a million runs.
+    // 1,200 characters of 67: a uniform generator misses one of them less than once in a million runs.
     for (const letter of "abcdefghijkmnpqrstuvwxyz") expect(withSymbols.join("")).toContain(letter);
 
     await setRange(page, generator.length, 32);
@@ -45,7 +45,7 @@ describe("the password generator", () => {
     expect(await page.getByText(generator.strength({ bits: "185" })).isVisible()).toBe(true);
   });
 
-  it("draws memorable messages, with capitals and a number on request", async () => {
+  it("generates memorable words, with capitals and a number on request", async () => {
     const { page } = await site.visit();
     await openGenerator(page);
     await page.getByText(generator.words, { exact: true }).first().click();
@@ -58,7 +58,7 @@ describe("the password generator", () => {
     for (const phrase of await drawMany(page)) expect(phrase).toMatch(/^[A-Z][a-z]+(-[A-Z][a-z]+){6}-\d\d$/);
   });
 
-  it("puts the suggestion where the cursor stands and sends nothing else of it", async () => {
+  it("inserts the suggestion at the cursor and sends nothing else of it", async () => {
     const { page } = await site.visit();
     await openGenerator(page);
     const { payload } = newPushForm(page);
@@ -81,7 +81,7 @@ describe("the password generator", () => {
     expect(request.postData() ?? "").not.toContain("generator");
   });
 
-  it("is not there without scripts", async () => {
+  it("is hidden without scripts", async () => {
     const { page } = await site.visit({ javaScriptEnabled: false });
     await page.goto("/");
     expect(await page.locator("details.generator").isVisible()).toBe(false);

@@ -15,7 +15,7 @@ async function bytesAt(path: string, init?: RequestInit): Promise<string> {
 }
 
 describe("the page of a push that is gone", () => {
-  it("is the same, byte for byte, whatever ended it and whether there was one", async () => {
+  it("is the same, byte for byte, whatever ended the push and for unknown pushes", async () => {
     const opened = await site.push({ payload: "secret", expire_after_views: 1 });
     await site.fetch(`/api/v2/pushes/${opened.urlToken}`);
     const deleted = await site.push({ payload: "secret", deletable_by_viewer: true });
@@ -37,7 +37,7 @@ describe("the page of a push that is gone", () => {
     expect(unknown).toContain(gone.heading);
   });
 
-  it("is the same when time ended it, swept or not", async () => {
+  it("is the same after expiry by time, swept or not", async () => {
     await using app = await startTestApp();
     const made = await app.server.inject({
       ...{ method: "POST", url: "/api/v2/pushes" },
@@ -66,14 +66,14 @@ describe("the page of a push that is gone", () => {
 });
 
 describe("an opened secret", () => {
-  it.each([true, false])("is not shown by going back or by a reload (scripts: %s)", async (javaScriptEnabled) => {
+  it.each([true, false])("is not shown after going back or reloading (scripts: %s)", async (javaScriptEnabled) => {
     const { page } = await site.visit({ javaScriptEnabled });
     const { urlToken, path } = await site.push({ payload: "canary", expire_after_views: 1 }, "owned");
     await page.goto(path);
     await page.getByRole("button", { name: step.open }).click();
     await page.getByText(secret.lastView).waitFor();
     await page.goto("/");
-    // The answer to a form is kept nowhere, and the browser asks before it sends a form again.
+    // The answer to a form is not cached, and the browser asks before it sends a form again.
     await expect(page.goBack()).rejects.toThrow("ERR_CACHE_MISS");
     await page.waitForURL("chrome-error://chromewebdata/");
     await page.goto(path);
@@ -81,13 +81,13 @@ describe("an opened secret", () => {
     expect(await site.ownPush(urlToken)).toMatchObject({ expired: true });
   });
 
-  it("leaves a page that the browser keeps in memory, and is asked for anew by coming back to it", async () => {
+  it("is removed from a page that the browser keeps in memory, and coming back requests the page again", async () => {
     const { page } = await site.visit();
     const { path } = await site.push({ payload: "canary", expire_after_views: 5 });
     await page.goto(path);
     await page.getByRole("button", { name: step.open }).click();
     await page.locator("#payload").waitFor();
-    // A browser under remote control keeps no pages: its events stand for it.
+    // A browser under remote control keeps no pages in memory: the test dispatches its events.
     const happens = (event: string) =>
       page.evaluate(`void dispatchEvent(new PageTransitionEvent("${event}", { persisted: true }))`);
     await happens("pagehide");
@@ -96,7 +96,7 @@ describe("an opened secret", () => {
     await page.getByRole("heading", { name: step.heading }).waitFor();
   });
 
-  it("that a GET opened is not shown again from a cache, and going back does not count in silence", async () => {
+  it("that a GET opened is not shown from a cache, and going back shows the view that it counts", async () => {
     const { page } = await site.visit();
     const fields = { payload: "canary", retrieval_step: false, expire_after_views: 5 };
     const { urlToken, path } = await site.push(fields, "owned");
@@ -104,7 +104,7 @@ describe("an opened secret", () => {
     await page.goto(path);
     await page.goto("/");
     await page.goBack();
-    // What the browser shows it has asked for again, and each asking is a counted view.
+    // The browser has requested the page again, and each request is a counted view.
     expect(await page.locator("#payload").textContent()).toBe("canary");
     expect(await page.getByText(secret.viewsLeft({ count: 5 - (await views()) })).isVisible()).toBe(true);
     await page.reload();
@@ -112,7 +112,7 @@ describe("an opened secret", () => {
   });
 });
 
-describe("whoever is no reader", () => {
+describe("requests without a reader", () => {
   it.each([
     "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)",
     "facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)",
@@ -157,7 +157,7 @@ describe("whoever is no reader", () => {
     expect(await site.auditKinds(urlToken)).toEqual(["creation"]);
   });
 
-  it("a link that a page asks the browser to prefetch costs nothing", async () => {
+  it("a prefetched link costs no view", async () => {
     const { page } = await site.visit({ expectedErrors: /503/ });
     const { urlToken } = await site.push({ payload: "canary", retrieval_step: false, expire_after_views: 1 }, "owned");
     await page.goto("/");

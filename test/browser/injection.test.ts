@@ -4,7 +4,7 @@ import { en } from "../../src/i18n/i18n.ts";
 import { createLink, newPushForm, urlTokenOf } from "../support/form.ts";
 import { openSite } from "../support/site.ts";
 
-// A visit fails by itself when a dialog opens, a script is refused or anything is asked of elsewhere.
+// A visit fails when a dialog opens, a script is refused or another origin is requested.
 const site = openSite();
 const hostile = [
   `"><script>alert(1)</script>'"><img src=x onerror=alert(1)><svg onload=alert(1)>`,
@@ -13,7 +13,7 @@ const hostile = [
   `javascript:alert(1)//<base href="https://evil.example/"><style>@import "https://evil.example/x.css";</style>`,
 ];
 
-/** Every handler that slipped through would get its chance: the page is loaded, and its controls are touched. */
+/** Triggers event handlers that slipped through: loads the page and touches its controls. */
 async function provoke(page: Page): Promise<void> {
   await page.waitForLoadState("load");
   expect(await page.locator("[onerror], [onload], base, style, script:not([src^='/assets/'])").count()).toBe(0);
@@ -25,8 +25,8 @@ async function signedIn() {
   return page;
 }
 
-describe.each(hostile)("markup in what people type: %j", (text) => {
-  it("stays text in a form that is sent back, and in its link's page", async () => {
+describe.each(hostile)("markup in typed text: %j", (text) => {
+  it("stays text in a form that is sent back, and on the page of the link", async () => {
     const page = await signedIn();
     await page.goto("/");
     await page.evaluate("document.forms[1].noValidate = true");
@@ -62,12 +62,12 @@ describe.each(hostile)("markup in what people type: %j", (text) => {
       expect([text, url]).toContain(await payload.textContent());
       await provoke(page);
     }
-    // A file's name loses its folders and its line ends, nothing else.
+    // Only folders and line ends are removed from a file name.
     const name = await page.locator(".file-name").textContent();
     expect(`${text}.html`.replaceAll(/[\u2028\u2029]/g, "").endsWith(name ?? "none")).toBe(true);
   });
 
-  it("stays text in a token's name", async () => {
+  it("stays text in the name of an API token", async () => {
     const page = await signedIn();
     await page.goto("/users/token");
     await page.locator("#name").fill(text);
@@ -79,7 +79,7 @@ describe.each(hostile)("markup in what people type: %j", (text) => {
     await provoke(page);
   });
 
-  it("stays text in an e-mail address and a way back", async () => {
+  it("stays text in an email address and a return path", async () => {
     const { page } = await site.visit();
     await page.goto(`/users/sign_in?next=/${encodeURIComponent(text)}`);
     await page.evaluate("email.type = 'text'; email.form.noValidate = true;");

@@ -7,13 +7,13 @@ import { openSite } from "../support/site.ts";
 const site = openSite();
 const stopsMax = 60;
 
-/** What has the focus, by the messages that a screen reader would say, and whether it can be seen that it has it. */
+/** The accessible name of the focused element, and whether its focus is visible. */
 interface Stop {
   readonly name: string;
   readonly seen: boolean;
 }
 
-/** Outlines stand at the control itself, or at the label that stands for a control nobody sees. */
+/** The outline is drawn on the control itself, or on the label of a visually hidden control. */
 function focusOf(page: Page): Promise<Stop> {
   return page.evaluate(`(() => {
     const focused = document.activeElement;
@@ -28,7 +28,7 @@ function focusOf(page: Page): Promise<Stop> {
   })()`);
 }
 
-/** Presses Tab until the control of that name has the focus. Every stop on the way must be seen. */
+/** Presses Tab until the control with that name has the focus. The focus must be visible at every stop. */
 async function tabTo(page: Page, name: string): Promise<void> {
   const passed: string[] = [];
   while (passed.length < stopsMax) {
@@ -43,7 +43,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
 
 const headingOf = (page: Page, name: string) => page.getByRole("heading", { name, level: 1 });
 
-describe("with the keyboard alone", () => {
+describe("with only the keyboard", () => {
   it("a secret is pushed, its link copied, opened, shown and deleted", async () => {
     const { page, context } = await site.visit({ reducedMotion: "reduce" });
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -80,7 +80,7 @@ describe("with the keyboard alone", () => {
     expect((await page.goto(pathOf(link)))?.status()).toBe(404);
   });
 
-  it("a password is generated and put in", async () => {
+  it("a password is generated and inserted", async () => {
     const { page } = await site.visit();
     await page.goto("/");
     await tabTo(page, en.generator.heading);
@@ -107,7 +107,7 @@ describe("with the keyboard alone", () => {
     expect(await page.evaluate("document.activeElement.id")).toBe("content");
   });
 
-  it("every stop of a signed-in person's pages can be seen", async () => {
+  it("the focus is visible at every stop of a signed-in person's pages", async () => {
     const { page } = await site.visit({ signedIn: true, colorScheme: "dark" });
     await page.goto("/users/token");
     await tabTo(page, en.nav.signOut);

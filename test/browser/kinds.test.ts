@@ -19,7 +19,7 @@ describe.each([
   ["with scripts", { javaScriptEnabled: true }],
   ["without scripts", { javaScriptEnabled: false }],
 ])("opening %s", (_how, options) => {
-  it("an address shows its host and leads there, telling that site nothing of the link", async () => {
+  it("a URL shows its host and links there without a referrer", async () => {
     const elsewhere = await startElsewhere();
     const { page } = await site.visit({ ...options, elsewhere: [elsewhere.origin] });
     const payload = `${elsewhere.origin}/landing?a=1#part`;
@@ -34,7 +34,7 @@ describe.each([
     expect(elsewhere.requests[0]?.headers).not.toHaveProperty("cookie");
   });
 
-  it("an address without a step goes there directly, and counts", async () => {
+  it("a URL without a retrieval step redirects directly, and counts a view", async () => {
     const elsewhere = await startElsewhere();
     const { page } = await site.visit({ ...options, elsewhere: [elsewhere.origin] });
     const payload = `${elsewhere.origin}/landing`;
@@ -45,7 +45,7 @@ describe.each([
     expect(await site.ownPush(push.urlToken)).toMatchObject({ views_remaining: 1 });
   });
 
-  it("an address behind a passphrase is shown and not redirected to", async () => {
+  it("a URL behind a passphrase is shown without a redirect", async () => {
     const { page } = await site.visit(options);
     const fields = { kind: "url", payload: "https://example.com/", passphrase: "open", retrieval_step: false };
     await page.goto((await site.push(fields)).path);
@@ -54,7 +54,7 @@ describe.each([
     expect(await page.locator(".destination").textContent()).toBe("example.com");
   });
 
-  it("a QR push draws its text for a camera, and shows it on request", async () => {
+  it("a QR push draws its text as a QR code, and shows the text on request", async () => {
     const { page, context } = await site.visit({ ...options, colorScheme: "dark" });
     const payload = "WIFI:T:WPA;S:naïve 🔑;P:geheim;;";
     await openPush(page, (await site.push({ kind: "qr", payload })).path);
@@ -69,7 +69,7 @@ describe.each([
     expect(await page.locator("#payload").textContent()).toBe(payload);
   });
 
-  it("files lists names and sizes and downloads every byte", async () => {
+  it("a file push lists names and sizes, and every byte is downloaded", async () => {
     const { page } = await site.visit(options);
     const bytes = Buffer.from(Uint8Array.from({ length: 200_000 }, (_, index) => (index * 31) % 256));
     const files = [
@@ -84,7 +84,7 @@ describe.each([
       const started = page.waitForEvent("download");
       await page.getByRole("link", { name: secret.download({ filename }) }).click();
       const download = await started;
-      // The browser itself replaces what its file system may not like.
+      // The browser replaces characters that its file system does not allow.
       expect(download.suggestedFilename().slice(0, 5)).toBe(filename.slice(0, 5));
       expect((await readFile(await download.path())).toString("base64")).toBe(data);
     }
@@ -106,7 +106,7 @@ describe.each([
     expect(answer.headers.get("content-disposition")).toMatch(/^attachment/);
     expect(answer.headers.get("content-security-policy")).toMatch(/sandbox/);
 
-    // Opened as an address of its own it is a download too: the page that stands there stays.
+    // Opened as a page of its own it is a download too: the browser stays on the previous page.
     const started = page.waitForEvent("download");
     await expect(page.goto(address ?? "")).rejects.toThrow(/Download is starting/);
     expect((await readFile(await (await started).path())).toString()).toBe(markup);

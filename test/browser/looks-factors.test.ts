@@ -14,11 +14,11 @@ async function send(page: Page, form: string): Promise<void> {
   await page.waitForLoadState();
 }
 
-/** The pages of one account follow from each other, so they are looked at on the way. */
+/** One walk through the pages of an account checks each page on the way. */
 describe.each(["en", "ar"])("looks and accessibility of second factors in %s", (locale) => {
   const site = openSite();
 
-  it("hold on every page of theirs", async () => {
+  it("are right on every page", async () => {
     const { page, context } = await site.visit(
       underItsName(site, { locale, reducedMotion: "reduce", signedIn: "by hand" }),
     );

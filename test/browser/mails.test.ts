@@ -12,7 +12,7 @@ const site = openSite({ ...sink.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "f
 
 const long = `${"a.very.long.name.without.a.place.to.break".slice(0, 60)}@${"averylongdomain".repeat(4)}.example`;
 
-test("a form sends the link, and word of the view comes back", async () => {
+test("the form mails the link, and the view notification arrives", async () => {
   const { page } = await site.visit({ signedIn: true });
   await page.goto("/");
   await page.locator("#push_payload").fill("secret");
@@ -42,7 +42,7 @@ test("a form sends the link, and word of the view comes back", async () => {
   expect(await page.locator("#push_notify_on_view").isChecked()).toBe(false);
 });
 
-test("the owner of a push that stands sends its link, and is told beside the field when that cannot be", async () => {
+test("the owner mails the link of an existing push, and problems are shown at the field", async () => {
   const { urlToken } = await site.push({ payload: "secret" }, "owned");
   const { page } = await site.visit({ signedIn: true });
   await page.goto(`/p/${urlToken}/preview?recipient=de`);
@@ -80,7 +80,7 @@ test.each([true, false])(
   },
 );
 
-test("nobody else is offered to send a link, and nobody signed out to be told", async () => {
+test("only the owner can mail a link, and only signed-in people get view notifications", async () => {
   const { urlToken } = await site.push({ payload: "secret" }, "owned");
   for (const signedIn of [undefined, "administrator"] as const) {
     const { page } = await site.visit(signedIn === undefined ? {} : { signedIn });
@@ -92,7 +92,7 @@ test("nobody else is offered to send a link, and nobody signed out to be told", 
   expect(await page.locator("[name*=notify]").count()).toBe(0);
 });
 
-/** Signed up by the page, so that nothing proves the address. */
+/** Signs up on the page, so that the address is not confirmed. */
 async function joinBy(page: Page, address: string): Promise<void> {
   await page.goto("/users/sign_up");
   await page.locator("#email").fill(address);
@@ -100,7 +100,7 @@ async function joinBy(page: Page, address: string): Promise<void> {
   await sendForm(page);
 }
 
-test("without scripts, whoever has proven no address is led to a link of their own, and can then be told", async () => {
+test("without scripts, an unconfirmed address is confirmed by a link, and view notifications are offered after that", async () => {
   const own = "unproven@example.com";
   const { page } = await site.visit({ signedIn: "by hand", javaScriptEnabled: false });
   await joinBy(page, own);
@@ -133,7 +133,7 @@ describe.each(["en", "ar"])("looks and accessibility in %s", (locale) => {
     await expectGoodLooks(page);
   });
 
-  test("the way to a confirmed address", async () => {
+  test("the confirmation of an address", async () => {
     const { page } = await site.visit({ locale, reducedMotion: "reduce", signedIn: "by hand" });
     await joinBy(page, `${locale}.${long}`);
     await page.goto("/");
@@ -147,7 +147,7 @@ describe.each(["en", "ar"])("looks and accessibility in %s", (locale) => {
     await expectGoodLooks(page);
   });
 
-  test("the page of the link, and the trail", async () => {
+  test("the page of the link, and the audit trail", async () => {
     const { urlToken } = await site.push({ payload: "secret" }, "owned");
     const { page } = await shown();
     await page.goto(`/p/${urlToken}/preview`);

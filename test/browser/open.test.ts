@@ -7,7 +7,7 @@ import { openSite } from "../support/site.ts";
 const site = openSite();
 const { secret, step } = en;
 const odd = "\n\n \tКлюч 🔑\u00a0 שלום <b>&amp;</b>\u200f\n  -----END-----\n\n ";
-/** What an HTML parser changes, beside what it keeps. */
+/** Characters that an HTML parser changes, and some that it keeps. */
 const changedByParser = "\r\nfirst\rsecond\0third\r\n";
 
 const payloadOf = (page: Page) => page.locator("#payload");
@@ -19,7 +19,7 @@ async function openSecret(page: Page, path: string): Promise<void> {
   await page.getByRole("heading", { name: secret.text }).waitFor();
 }
 
-/** Whether the text could be read over a shoulder. */
+/** Whether the text is readable on the screen. */
 async function isBlurred(page: Page): Promise<boolean> {
   const filter = await page.evaluate("getComputedStyle(document.querySelector('.veil-content')).filter");
   return filter !== "none";
@@ -29,7 +29,7 @@ describe.each([
   ["with scripts", { javaScriptEnabled: true }],
   ["without scripts", { javaScriptEnabled: false }],
 ])("opening a text %s", (_how, options) => {
-  it("takes a click, which the page before it does not show", async () => {
+  it("needs a click, and the page before the click does not contain the secret", async () => {
     const { page } = await site.visit(options);
     const push = await site.push({ payload: odd, expire_after_views: 2 });
     await page.goto(push.path);
@@ -59,7 +59,7 @@ describe.each([
     expect(await page.getByText(secret.lastView).isVisible()).toBe(true);
   });
 
-  it("keeps the text blurred until somebody asks for it, by pointer", async () => {
+  it("keeps the text blurred until it is revealed by pointer", async () => {
     const { page } = await site.visit(options);
     const { path } = await site.push({ payload: "secret" });
     await openSecret(page, path);
@@ -70,7 +70,7 @@ describe.each([
     await expect.poll(() => isBlurred(page)).toBe(true);
   });
 
-  it("shows it by keyboard too", async () => {
+  it("reveals it by keyboard too", async () => {
     const { page } = await site.visit(options);
     const { path } = await site.push({ payload: "secret" });
     await openSecret(page, path);
@@ -79,7 +79,7 @@ describe.each([
     await expect.poll(() => isBlurred(page)).toBe(false);
   });
 
-  it("deletes on request, after a confirmation", async () => {
+  it("deletes the push after a confirmation", async () => {
     const { page } = await site.visit(options);
     const { path } = await site.push({ payload: "secret", deletable_by_viewer: true });
     await openSecret(page, path);
@@ -90,7 +90,7 @@ describe.each([
     expect((await page.goto(path))?.status()).toBe(404);
   });
 
-  it("offers no deletion where the sender allowed none, nor after the last view", async () => {
+  it("offers no deletion if the sender did not allow it, or after the last view", async () => {
     const { page } = await site.visit(options);
     const kept = await site.push({ payload: "secret", deletable_by_viewer: false });
     await openSecret(page, kept.path);
@@ -121,7 +121,7 @@ describe("an opened text", () => {
     expect(await readFile(await download.path(), "utf8")).toBe(payload);
   });
 
-  it("is copied by hand where the browser forbids the clipboard", async () => {
+  it("is selected for copying by hand where the browser forbids the clipboard", async () => {
     const { page, context } = await site.visit();
     await context.addInitScript("delete Navigator.prototype.clipboard; Document.prototype.execCommand = () => false;");
     await openSecret(page, (await site.push({ payload: "a secret\nof two lines" })).path);
@@ -130,7 +130,7 @@ describe("an opened text", () => {
     expect(await page.evaluate("getSelection().toString()")).toBe("a secret\nof two lines");
   });
 
-  it("is opened once by a double click", async () => {
+  it("is opened only once by a double click", async () => {
     const { page } = await site.visit();
     const { urlToken, path } = await site.push({ payload: "secret", expire_after_views: 5 }, "owned");
     await page.goto(path);
@@ -139,7 +139,7 @@ describe("an opened text", () => {
     expect(await site.ownPush(urlToken)).toMatchObject({ views_remaining: 4 });
   });
 
-  it("costs its owner no view, and says so", async () => {
+  it("counts no view of its owner, and says so", async () => {
     const { page } = await site.visit({ signedIn: true });
     const { urlToken, path } = await site.push({ payload: "secret", expire_after_views: 1 }, "owned");
     await page.goto(path);
@@ -154,7 +154,7 @@ describe("an opened text", () => {
 describe("without a blur", () => {
   const bare = openSite({ PWP__PW__ENABLE_BLUR: "false" });
 
-  it("the text stands there at once", async () => {
+  it("the text is visible at once", async () => {
     const { page } = await bare.visit();
     await openSecret(page, (await bare.push({ payload: "secret" })).path);
     expect(await page.locator(".veil-content").count()).toBe(0);

@@ -20,7 +20,7 @@ const signOut = (page: Page) => page.getByRole("button", { name: nav.signOut }).
 describe("passkeys", () => {
   const site = openSite();
 
-  it("are added, answer as second factor, sign in alone, confirm a change, and are removed", async () => {
+  it("can be added, used as second factor, used to sign in, used to confirm a change, and removed", async () => {
     const { page, context } = await site.visit(underItsName(site, { signedIn: true }));
     await addPasskeyProvider(context, page);
     const { passkeys, codes, challenge, proof, manage } = factors;
@@ -34,7 +34,7 @@ describe("passkeys", () => {
     const row = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: "laptop" }) });
     expect(await row.innerText()).toContain(manage.never);
 
-    // The same device again: it says so, and nothing is sent.
+    // The same device again: the page says so, and nothing is sent.
     await page.getByLabel(passkeys.name, { exact: true }).fill("again");
     await page.locator("#add_passkey_proof").fill(password);
     await page.getByRole("button", { name: passkeys.add }).click();
@@ -62,9 +62,9 @@ describe("passkeys", () => {
     await page.waitForURL("/users/token");
   });
 
-  it("tell when none was given", async () => {
+  it("show a message if none was given", async () => {
     const { page, context } = await site.visit(underItsName(site, {}));
-    // It holds no passkey of this server.
+    // The authenticator has no passkey for this server.
     await addPasskeyProvider(context, page);
     await page.goto("/users/sign_in");
     await page.getByRole("button", { name: factors.passkeys.signIn }).click();
@@ -72,11 +72,11 @@ describe("passkeys", () => {
     expect(new URL(page.url()).pathname).toBe("/users/sign_in");
   });
 
-  it("show nothing of themselves without scripts, and say why where they are managed", async () => {
+  it("are hidden without scripts, with an explanation where they are managed", async () => {
     const { page } = await site.visit(underItsName(site, { signedIn: true, javaScriptEnabled: false }));
     await page.goto("/users/factors");
     expect(await page.getByRole("button", { name: factors.passkeys.add }).count()).toBe(0);
-    // Texts inside of `noscript` are found by no other way.
+    // Locators do not find text inside `noscript`.
     const why = page.locator("noscript p");
     expect([await why.isVisible(), await why.textContent()]).toEqual([true, factors.passkeys.noScript]);
     await page.goto("/users/sign_in");
@@ -87,7 +87,7 @@ describe("passkeys", () => {
 describe("an authenticator app, without scripts", () => {
   const site = openSite();
 
-  it("is set up, asked for at sign-in, replaced by a backup code, and removed", async () => {
+  it("is set up, requested at sign-in, replaced by a backup code, and removed", async () => {
     const { page } = await site.visit({ signedIn: true, javaScriptEnabled: false });
     const { app, codes, challenge } = factors;
     await page.goto("/users/factors");

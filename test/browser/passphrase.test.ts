@@ -10,7 +10,7 @@ describe.each([
   ["with scripts", { javaScriptEnabled: true }],
   ["without scripts", { javaScriptEnabled: false }],
 ])("a passphrase %s", (_how, options) => {
-  it.each(["/r", ""])("is asked for before anything is opened, at the address that ends in %j", async (ending) => {
+  it.each(["/r", ""])("is requested before anything is opened, at the path that ends in %j", async (ending) => {
     const { page } = await site.visit(options);
     const fields = { payload: "secret", passphrase, expire_after_views: 1 };
     const { urlToken } = await site.push({ ...fields, retrieval_step: ending === "/r" }, "owned");
@@ -37,7 +37,7 @@ describe.each([
     expect(await site.auditKinds(urlToken)).toEqual(["view", "failed_passphrase", "creation"]);
   });
 
-  it("is refused for a while after five wrong ones, and costs no view", async () => {
+  it("is refused for a while after five wrong ones, without counting a view", async () => {
     const { page } = await site.visit(options);
     const { urlToken, path } = await site.push({ payload: "secret", passphrase, expire_after_views: 1 }, "owned");
     await page.goto(path);
@@ -51,7 +51,7 @@ describe.each([
       await page.waitForLoadState();
     }
     expect(await page.getByRole("alert").textContent()).toContain("Too many attempts");
-    // The right one is not tried either, and the page tells nothing of the push.
+    // The right one is not checked either, and the page reveals nothing about the push.
     await page.getByLabel(step.passphrase, { exact: true }).fill(passphrase);
     await page.getByRole("button", { name: step.open }).click();
     await page.getByRole("alert").waitFor();
@@ -61,7 +61,7 @@ describe.each([
 });
 
 describe("the passphrase field", () => {
-  it("takes the focus and can be shown", async () => {
+  it("has the focus and can be shown", async () => {
     const { page } = await site.visit();
     await page.goto((await site.push({ payload: "secret", passphrase })).path);
     const field = page.getByLabel(step.passphrase, { exact: true });

@@ -7,7 +7,7 @@ import { email, password } from "../support/visit.ts";
 describe("with anonymous pushes off", () => {
   const site = openSite({ PWP__ALLOW_ANONYMOUS: "false" });
 
-  it("the form asks for signing in, and comes back", async () => {
+  it("the form needs a sign-in, and is shown after it", async () => {
     const { page } = await site.visit({ signedIn: "by hand" });
     await page.goto("/?kind=qr");
     expect(new URL(page.url()).pathname).toBe("/users/sign_in");
@@ -18,7 +18,7 @@ describe("with anonymous pushes off", () => {
     expect(await newPushForm(page).payload.isVisible()).toBe(true);
   });
 
-  it("a stranger makes nothing, but opens what was sent", async () => {
+  it("a stranger cannot create pushes, but can open them", async () => {
     const { page } = await site.visit();
     const body = new URLSearchParams({ "push[payload]": "secret" });
     const refused = await site.fetch("/p", { method: "POST", body });
@@ -40,7 +40,7 @@ describe("with kinds switched off and limits set", () => {
     PWP__PW__DELETABLE_PUSHES_DEFAULT: "false",
   });
 
-  it("the form offers what there is", async () => {
+  it("the form offers only what is enabled", async () => {
     const { page } = await site.visit();
     await page.goto("/?kind=url");
     const tabs = page.getByRole("navigation", { name: en.kinds.label }).getByRole("link");
@@ -52,7 +52,7 @@ describe("with kinds switched off and limits set", () => {
     expect(await form.deletable.isChecked()).toBe(false);
   });
 
-  it("a form for a kind that is off comes back and loses nothing", async () => {
+  it("a form for a disabled kind comes back with everything that was typed", async () => {
     const body = new URLSearchParams({ "push[kind]": "url", "push[payload]": "https://example.com/?kept" });
     const answer = await site.fetch("/p", { method: "POST", body });
     expect(answer.status).toBe(422);
@@ -61,10 +61,10 @@ describe("with kinds switched off and limits set", () => {
   });
 });
 
-describe("with files for everybody", () => {
+describe("with anonymous file pushes", () => {
   const site = openSite({ PWP__FILES__ALLOW_ANONYMOUS: "true" });
 
-  it("a stranger sends files too", async () => {
+  it("a stranger can send files", async () => {
     const { page } = await site.visit();
     await page.goto("/?kind=file");
     const form = newPushForm(page);

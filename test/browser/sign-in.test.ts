@@ -7,7 +7,7 @@ import { email, password } from "../support/visit.ts";
 const site = openSite();
 const { signIn, nav } = en;
 
-/** Who signs in by hand gets a cookie: `signedIn` tells the visit that it may. */
+/** Signing in by hand sets a cookie: `signedIn` allows it for the visit. */
 const byHand = { signedIn: "by hand" } as const;
 
 async function signInBy(page: Page, as: { email: string; password: string }): Promise<void> {
@@ -20,7 +20,7 @@ describe.each([
   ["with scripts", { ...byHand, javaScriptEnabled: true }],
   ["without scripts", { ...byHand, javaScriptEnabled: false }],
 ])("signing in %s", (_how, options) => {
-  it("leads to the start page, as whom it says, and out again", async () => {
+  it("leads to the start page, shows the account, and signs out", async () => {
     const { page, context } = await site.visit(options);
     await page.goto("/");
     await page.getByRole("link", { name: nav.signIn }).click();
@@ -34,7 +34,7 @@ describe.each([
     await signOut.click();
     await page.getByRole("link", { name: nav.signIn }).waitFor();
     expect(await context.cookies()).toEqual([]);
-    // A copy of the cookie that somebody took before is worth nothing now.
+    // A copy of the cookie that was made before is not valid any more.
     await context.addCookies(cookies);
     await page.goto("/users/token");
     expect(new URL(page.url()).pathname).toBe("/users/sign_in");
@@ -42,7 +42,7 @@ describe.each([
     expect(await page.getByRole("button", { name: nav.signOut }).count()).toBe(0);
   });
 
-  it("says no more than that it was wrong", async () => {
+  it("says only that the credentials were wrong", async () => {
     const { page, context } = await site.visit(options);
     for (const as of [
       { email, password: "wrong" },
@@ -57,7 +57,7 @@ describe.each([
     }
   });
 
-  it("comes back to the page that asked for it", async () => {
+  it("returns to the page that requires it", async () => {
     const { page } = await site.visit(options);
     await page.goto("/users/token?locale=en");
     expect(new URL(page.url()).searchParams.get("next")).toBe("/users/token?locale=en");
@@ -66,7 +66,7 @@ describe.each([
   });
 });
 
-describe("the way back after signing in", () => {
+describe("the return path after signing in", () => {
   it.each([
     "//evil.example",
     "/\\evil.example",
@@ -96,7 +96,7 @@ describe("the way back after signing in", () => {
 describe("too many attempts", () => {
   const guessed = openSite();
 
-  it("are refused for a while, the right password too", async () => {
+  it("are refused for a while, even with the right password", async () => {
     const { page } = await guessed.visit();
     for (let attempt = 1; attempt <= 10; attempt += 1) {
       const body = new URLSearchParams({ email, password: `guess ${attempt}` });

@@ -8,7 +8,7 @@ import type { ShownPage } from "../support/shown-pages.ts";
 import { openSite } from "../support/site.ts";
 import { email, password } from "../support/visit.ts";
 
-/** The provider has to know the server's address before either runs. */
+/** The provider needs the server's address before either runs. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -42,7 +42,7 @@ describe.each([
   ["with scripts", { javaScriptEnabled: true }],
   ["without scripts", { javaScriptEnabled: false }],
 ])("single sign-on %s", (_how, options) => {
-  it("leads to the provider and back, to where it began, under the policy that every page has", async () => {
+  it("leads to the provider and back to the start, under the content security policy of every page", async () => {
     const { page, context } = await site.visit({ ...options, signedIn: "by hand", elsewhere });
     await signOn(page, "b-1", "/users/sign_in?next=%2Fusers%2Ftoken");
     await page.waitForURL("/users/token");
@@ -52,7 +52,7 @@ describe.each([
     expect(ours).toMatchObject([{ name: "sealpush_session", httpOnly: true, sameSite: "Lax" }]);
   });
 
-  it("does not send the form again when somebody goes back from where it led", async () => {
+  it("does not send the form again when the browser goes back", async () => {
     const { page } = await site.visit({ ...options, signedIn: "by hand", elsewhere });
     await signOn(page, "b-1");
     await page.waitForURL("/");
@@ -96,7 +96,7 @@ it("an account that stands is linked only when its owner confirms it, and unlink
 const away = { signedIn: "by hand", elsewhere } as const;
 const submit = "main form button[type=submit]";
 
-/** By the button of the page in any language. */
+/** Presses the button of the page in any language. */
 async function goAway(page: Page, person: string): Promise<void> {
   provider.answer = person === "" ? { error: "access_denied" } : { login: { accountId: person } };
   await page.goto("/users/sign_in");

@@ -12,7 +12,7 @@ describe.each([
   ["with scripts", { signedIn: true, javaScriptEnabled: true } as const],
   ["without scripts", { signedIn: true, javaScriptEnabled: false } as const],
 ])("API tokens %s", (_how, options) => {
-  it("are shown once, work, and are refused as soon as they are revoked", async () => {
+  it("are shown once, authenticate, and are refused as soon as they are revoked", async () => {
     const { page } = await site.visit(options);
     const name = `backup ${options.javaScriptEnabled}`;
     await page.goto("/users/token");
@@ -45,7 +45,7 @@ describe.each([
     expect(await page.locator("#name").getAttribute("aria-describedby")).toContain("name_problem");
   });
 
-  it("are limited by the form in what they may do, how long and from where", async () => {
+  it("are limited by the form to scopes, a lifetime and networks", async () => {
     const { page } = await site.visit(options);
     const name = `limited ${options.javaScriptEnabled}`;
     await page.goto("/users/token");
@@ -74,7 +74,7 @@ describe.each([
     await row.getByText("from 127.0.0.1").waitFor();
   });
 
-  it("may do something, or are not made", async () => {
+  it("need at least one scope", async () => {
     const { page } = await site.visit(options);
     await page.goto("/users/token");
     await page.getByLabel(tokens.name, { exact: true }).fill("nothing");
@@ -99,7 +99,7 @@ describe("the tokens page", () => {
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(await page.locator("#token").inputValue());
   });
 
-  it("is for nobody who has not signed in", async () => {
+  it("is only for signed-in people", async () => {
     const { page } = await site.visit();
     await page.goto("/api_tokens");
     expect(new URL(page.url()).pathname).toBe("/users/sign_in");

@@ -23,7 +23,7 @@ function usersNamed(email: string): readonly User[] {
   }));
 }
 
-/** The pages of administration in each state, with this text wherever one comes from outside. */
+/** The administration pages in each state, with this text in every untrusted place. */
 export function adminPages(text: string, page: PageContext): readonly Page[] {
   const users = usersNamed(text).map((user) => ({ user, lastSignedInAt: null, tokensInUse: 1_000 }));
   const pushes = endReasons.map((endReason, at) => ({

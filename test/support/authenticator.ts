@@ -10,16 +10,16 @@ const userVerified = 0x04;
 const holdsCredential = 0x40;
 
 export interface Use {
-  /** It made sure of its user by a finger or a PIN; the default. */
+  /** The authenticator verified its user by a fingerprint or a PIN; the default. */
   readonly verifiesUser?: boolean;
-  /** The counter it says; the default counts on. */
+  /** The counter that it sends; incremented by default. */
   readonly counter?: number;
   readonly origin?: string;
-  /** Of a new passkey: proves of what make it is, unasked. "self": by its own key; "certificate": by one of its maker. */
+  /** Unsolicited attestation of a new passkey: "self" with its own key, "certificate" with the manufacturer's. */
   readonly attests?: "self" | "certificate";
 }
 
-/** One passkey in software, which answers as a browser would hand it on (WebAuthn level 3). */
+/** One passkey in software; it answers in the format of browsers (WebAuthn level 3). */
 export class TestAuthenticator {
   readonly #key = generateKeyPairSync("ec", { namedCurve: "P-256" });
   readonly #credentialId = randomBytes(32);
@@ -27,12 +27,12 @@ export class TestAuthenticator {
   #userHandle = "";
   #counter = 0;
 
-  /** @param origin that its browser stands on. */
+  /** @param origin of the page in the browser. */
   constructor(origin = "http://localhost") {
     this.#origin = origin;
   }
 
-  /** Makes the passkey. @returns the JSON that a browser sends. */
+  /** Creates the passkey. @returns the JSON that a browser sends. */
   create(options: PublicKeyCredentialCreationOptionsJSON, use: Use = {}): string {
     this.#userHandle = options.user.id;
     const length = Buffer.alloc(2);

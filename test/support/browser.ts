@@ -6,14 +6,14 @@ import { inflate } from "@sparticuz/chromium";
 import { type Browser, chromium } from "playwright-core";
 
 const packageDir = resolve(dirname(fileURLToPath(import.meta.resolve("@sparticuz/chromium"))), "..");
-/** Inside the package, so that it goes with the version it came from. */
+/** Inside the package, so that it is removed with that version. */
 const unpackedDir = join(packageDir, "unpacked");
-/** The browser, its font, and the libraries of a system that may lack them. */
+/** The browser, its font, and libraries that the system may lack. */
 const archives = ["chromium.br", "fonts.tar.br", "al2023.tar.br"] as const;
 
 /**
- * The Chromium that comes from npm. Fonts and libraries are its own before those of the system, so that it starts, and
- * draws alike, wherever it runs.
+ * The Chromium from npm. It prefers its own fonts and libraries to those of the system, so that it starts and renders the
+ * same on every machine.
  */
 export async function launchBrowser(): Promise<Browser> {
   await unpackOnce();
@@ -22,7 +22,7 @@ export async function launchBrowser(): Promise<Browser> {
     args: ["--no-sandbox", "--headless=new", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
     env: {
       ...process.env,
-      // Without a locale it takes file names for ASCII and suggests "download" for all others.
+      // Without a locale it suggests "download" for every file name that is not ASCII.
       LC_ALL: "C.UTF-8",
       FONTCONFIG_FILE: join(unpackedDir, "fonts.conf"),
       LD_LIBRARY_PATH: join(unpackedDir, "al2023/lib"),
@@ -30,7 +30,7 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** Several test processes may come here at once: each unpacks aside, the first one's folder stays. */
+/** Several test processes can unpack at once: each uses a folder of its own, and the first one's is kept. */
 async function unpackOnce(): Promise<void> {
   if (existsSync(unpackedDir)) return;
   const ownDir = await mkdtemp(`${unpackedDir}-`);
@@ -46,7 +46,7 @@ async function unpackOnce(): Promise<void> {
 
 async function unpackInto(folder: string): Promise<void> {
   const outer = process.env.TMPDIR;
-  // The package unpacks below the folder for temporary files, which it asks for as soon as it is called.
+  // The package unpacks below the folder for temporary files, which it reads from the environment when it is called.
   process.env.TMPDIR = folder;
   const unpacked = archives.map((name) => inflate(join(packageDir, "bin", name)));
   if (outer === undefined) delete process.env.TMPDIR;

@@ -17,7 +17,7 @@ const refusals: readonly (SignInRefusal | null)[] = [
   { reason: "too_many", retryAfterSeconds: 2 },
 ];
 
-/** The ways in, in every state. @param typed stands wherever somebody else's text can. */
+/** The pages for signing in and up, in every state. @param typed the text in every untrusted place. */
 export function entryPages(typed: string, page: PageContext): readonly Page[] {
   const form = { email: typed, waitSeconds: 2 };
   const signIn = {

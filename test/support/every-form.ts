@@ -4,7 +4,7 @@ import { password } from "./app.ts";
 
 export type Fields = Readonly<Record<string, string>>;
 
-/** Fields of all our forms at once, as a form would fill them in; each takes those that it knows. */
+/** The fields of all forms at once; each form reads those that it knows. */
 export const everyField: Fields = {
   ...{ email: "moved@example.com", password, current_password: password, proof: password, language: "de" },
   ...{ name: "every form", first_kind: "url", code: "000000", backup_code: "", set_up: "", style: "", q: "" },
@@ -36,7 +36,7 @@ export function encode(fields: Fields, encoding: Encoding): Body {
   }
 }
 
-/** `a[b]` as JSON writes it. */
+/** `a[b]` as nested JSON. */
 function nested(fields: Fields): Readonly<Record<string, unknown>> {
   const whole: Record<string, unknown> = {};
   const inner: Record<string, Record<string, string>> = {};
@@ -48,7 +48,7 @@ function nested(fields: Fields): Readonly<Record<string, unknown>> {
   return { ...whole, ...inner };
 }
 
-/** Sends it as a page of ours does. */
+/** Sends the form as one of our pages does. */
 export function sendForm(
   server: FastifyInstance,
   url: string,
@@ -66,8 +66,8 @@ export function sendForm(
 }
 
 /**
- * Pages that take a form, with numbers that nobody has: those for somebody signed in first, for a sign-up ends the session
- * that its browser had. Without those that end what a walk stands on.
+ * Paths that take a form, with ids that do not exist. Those that need a session come first, because a sign-up ends the
+ * session of its browser. Paths that would end what the test depends on are left out.
  */
 export function formPages(routes: readonly RouteEntry[]): readonly string[] {
   const pages = routes.filter(

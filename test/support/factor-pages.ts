@@ -12,11 +12,11 @@ export interface World {
   readonly app: TestApp;
   readonly adasToken: string;
   newVisitor(): Visitor;
-  /** Somebody whose password was right, and who has no factor or has not given it. */
+  /** A person whose password was right, without a second factor or before giving it. */
   signIn(email?: string): Promise<Visitor>;
 }
 
-/** The product with two accounts, until the test ends. */
+/** The application with two accounts, until the test ends. */
 export async function openWorld(options: TestAppOptions = {}): Promise<World> {
   const app = await startTestApp(options);
   onTestFinished(() => app[Symbol.asyncDispose]());
@@ -33,13 +33,13 @@ export async function openWorld(options: TestAppOptions = {}): Promise<World> {
   };
 }
 
-/** Of a hidden field. */
+/** The value of a hidden field. */
 export const hidden = (html: string, name: string) =>
   new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? "";
 /** The backup codes that a page shows. */
 export const codesIn = (html: string) => html.match(/\b[0-9a-z]{4}(?:-[0-9a-z]{4}){3}\b/g) ?? [];
 
-/** Sets the app up through the pages. */
+/** Sets up an authenticator app on the pages. */
 export async function setUpApp({ app }: World, visitor: Visitor, proof: Readonly<Record<string, string>> = {}) {
   const page = await visitor.get("/users/factors/authenticator_app");
   expect(page.statusCode).toBe(200);
@@ -52,7 +52,7 @@ export async function setUpApp({ app }: World, visitor: Visitor, proof: Readonly
   return { code: authenticatorApp.code, backupCodes: codesIn(answer.body), answer };
 }
 
-/** What a browser is told before it makes or uses a passkey. */
+/** The WebAuthn options for creating or using a passkey. */
 export const optionsFor = async (visitor: Visitor, path: string) => JSON.parse((await visitor.post(path)).body);
 
 export async function addPasskey(visitor: Visitor, name: string, proof: Readonly<Record<string, string>> = {}) {
@@ -63,5 +63,5 @@ export async function addPasskey(visitor: Visitor, name: string, proof: Readonly
 }
 
 export const isIn = async (visitor: Visitor) => (await visitor.get("/users/token")).statusCode === 200;
-/** Of the session that the browser keeps. */
+/** The form token of the session that the browser keeps. */
 export const tokenOf = (visitor: Visitor) => [...visitor.cookies.values()][0] ?? "";

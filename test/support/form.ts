@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { en, type Messages } from "../../src/i18n/i18n.ts";
 
-/** What the form of a new push shows a person; each by what the person sees of it. */
+/** The controls of the form for a new push, located by their visible labels. */
 export function newPushForm(page: Page, { newPush: messages }: Pick<Messages, "newPush"> = en) {
   const field = (label: string) => page.getByLabel(label, { exact: true });
   return {
@@ -18,13 +18,13 @@ export function newPushForm(page: Page, { newPush: messages }: Pick<Messages, "n
   };
 }
 
-/** Sends the form and waits for the link's page. @returns the link that is handed out. */
+/** Sends the form and waits for the page of the link. @returns the link that is handed out. */
 export async function createLink(page: Page): Promise<string> {
   await newPushForm(page).submit.click();
   return page.getByLabel(en.created.link, { exact: true }).inputValue();
 }
 
-/** @returns the path and query of a link: what the server was asked for under its own address. */
+/** @returns the path and query of a link. */
 export function pathOf(link: string): string {
   const { pathname, search } = new URL(link);
   return `${pathname}${search}`;

@@ -7,7 +7,7 @@ import type { Site } from "./site.ts";
 const widths = [360, 1280] as const;
 const schemes = ["light", "dark"] as const;
 
-/** One test for each page: in light and dark, narrow and wide, nothing that axe or a narrow screen objects to. */
+/** One test for each page, light and dark, narrow and wide: axe finds no problem, and nothing scrolls sideways. */
 export function testLooks(site: Site, locale: string, pages: readonly ShownPage[] = shownPages): void {
   it.each(pages)("$name", async ({ show, signedIn, userAgent, elsewhere = [] }) => {
     const { page } = await site.visit({
@@ -21,7 +21,7 @@ export function testLooks(site: Site, locale: string, pages: readonly ShownPage[
   });
 }
 
-/** In light and dark, narrow and wide. */
+/** Light and dark, narrow and wide. */
 export async function expectGoodLooks(page: Page): Promise<void> {
   await bringAxe(page);
   for (const width of widths) {
@@ -36,18 +36,18 @@ export async function expectGoodLooks(page: Page): Promise<void> {
   }
 }
 
-/** Leaves axe in the page: bringing it there takes several times as long as asking it. */
+/** Injects axe once per page: injecting takes several times as long as running it. */
 async function bringAxe(page: Page): Promise<void> {
   await new AxeBuilder({ page }).setLegacyMode(true).withRules(["document-title"]).analyze();
 }
 
-/** By all of axe's rules, best practices too. */
+/** Runs all of axe's rules, best practices included. */
 async function violationsOn(page: Page): Promise<unknown> {
   return page.evaluate(`axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ html, any }) => [id, html, any[0]?.message])))`);
 }
 
-/** What makes the page scroll sideways, should it. */
+/** The elements that make the page scroll sideways. */
 async function sticksOut(page: Page): Promise<unknown> {
   return page.evaluate(`(() => {
     const root = document.scrollingElement;

@@ -44,7 +44,7 @@ function eventsWith(text: string): readonly TrailEvent[] {
   ];
 }
 
-/** The owner's pages in each state, with this text wherever one comes from outside. */
+/** The owner's pages in each state, with this text in every untrusted place. */
 export function ownerPages(text: string, page: PageContext): readonly Page[] {
   const search: PushSearch = { text, state: "expired", kind: "qr", page: 2 };
   const listed = pushesNamed(text).map((push) => ({ push, link: `https://push.example/p/${text}` }));

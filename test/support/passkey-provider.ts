@@ -2,14 +2,14 @@ import type { BrowserContext, Page } from "playwright-core";
 import type { Site } from "./site.ts";
 import type { VisitOptions } from "./visit.ts";
 
-/** A visit of the site by name: browsers give passkeys to names, not to addresses. */
+/** A visit of the site by host name: browsers do not create passkeys for IP addresses. */
 export function underItsName(site: Site, options: VisitOptions): VisitOptions {
   const url = new URL(site.baseUrl);
   url.hostname = "localhost";
   return { ...options, baseURL: url.origin, elsewhere: [url.origin] };
 }
 
-/** A passkey provider inside the browser, which makes sure of its user by itself. */
+/** A virtual authenticator in the browser, with automatic user verification. */
 export async function addPasskeyProvider(context: BrowserContext, page: Page): Promise<void> {
   const devTools = await context.newCDPSession(page);
   await devTools.send("WebAuthn.enable");

@@ -1,16 +1,16 @@
 import type { BrowserContext, Locator } from "playwright-core";
 import { encode } from "uqr";
 
-/** What is compared of the quiet zone; the fourth module around it is rounded off at its corners. */
+/** Modules of the quiet zone that are compared; the fourth one has rounded corners. */
 const quietModules = 3;
 
-/** The code that `text` should be: for each row which modules are dark. */
+/** The expected QR code of `text`: for each row, which modules are dark. */
 export function modulesOf(text: string): readonly (readonly boolean[])[] {
   return encode([...Buffer.from(text)], { ecc: "L", boostEcc: true, border: quietModules }).data;
 }
 
 /**
- * Looks at a QR code as it stands on the screen.
+ * Reads a QR code from the screen.
  * @param side modules along one side of `modulesOf`.
  * @returns the same as `modulesOf`, by the colour in the middle of each module.
  */

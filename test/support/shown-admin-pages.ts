@@ -3,19 +3,19 @@ import { sendForm } from "./send-form.ts";
 import type { ShownPage } from "./shown-pages.ts";
 import { password } from "./visit.ts";
 
-/** Longer than any line, without a place to break it. */
+/** Longer than any line, without a break opportunity. */
 const unbroken = "https://example.com/".concat("averylongpathwithoutanyplacetobreakit".repeat(8));
 
 const files = [{ filename: "a.txt", content_type: "text/plain", data: "YQ==" }];
 
-/** Where the button stands beside its form. */
+/** For a button that is outside its form. */
 async function sendFormOf(page: Page, formId: string): Promise<void> {
   const button = page.locator(`button[form=${formId}]`);
   await Promise.all([page.waitForResponse((response) => response.request().method() === "POST"), button.click()]);
   await page.waitForLoadState();
 }
 
-/** The pages of administration, with what is hardest to lay out. */
+/** The administration pages, with the content that is hardest to lay out. */
 export const shownAdminPages: readonly ShownPage[] = [
   {
     name: "administration, overview",

@@ -9,9 +9,9 @@ export interface ShownPage {
   /** "by hand": showing it sets cookies. */
   readonly signedIn?: true | "administrator" | "by hand";
   readonly userAgent?: string;
-  /** Origins beside the server's own that the way to it leads through. */
+  /** Other origins that are requested on the way to the page. */
   readonly elsewhere?: readonly string[];
-  /** Leads to the page, in whatever language the browser asks for. */
+  /** Opens the page, in the language that the browser requests. */
   show(page: Page, site: Site): Promise<unknown>;
 }
 
@@ -28,7 +28,7 @@ async function sendMistakes(page: Page, path: string): Promise<void> {
   await sendForm(page);
 }
 
-/** Longer than any line, without a place to break it. */
+/** Longer than any line, without a break opportunity. */
 const unbroken = "https://example.com/".concat("averylongpathwithoutanyplacetobreakit".repeat(8));
 const text = `Postgres, production\nuser: reporting\npassword: ${"quartz-lantern-willow-93".repeat(4)}`;
 const files = [
@@ -36,7 +36,7 @@ const files = [
   { filename: "b.txt", content_type: "text/plain", data: "" },
 ];
 
-/** Every page in every state that looks different, with what is hardest to lay out. */
+/** Every page in every state that looks different, with the content that is hardest to lay out. */
 export const shownPages: readonly ShownPage[] = [
   {
     name: "form for a text, with the generator",

@@ -12,21 +12,21 @@ import { administratorEmail, email, password, startVisit, type Visit, type Visit
 export interface Site {
   readonly baseUrl: string;
   readonly logLines: readonly string[];
-  /** A person with a browser of their own: nothing is kept from one visit to the next. */
+  /** A new browser profile: nothing is kept from one visit to the next. */
   visit(options?: VisitOptions): Promise<Visit>;
-  /** A push made by API v2, by the user when `owned`. */
+  /** Creates a push by API v2; it belongs to the user if `owned`. */
   push(fields: Readonly<Record<string, unknown>>, owned?: "owned"): Promise<SitePush>;
-  /** The state of a push as API v2 tells its owner; costs no view. */
+  /** The state of a push as its owner gets it from API v2, without a view. */
   ownPush(urlToken: string): Promise<Readonly<Record<string, unknown>>>;
   /** Kinds of the audit entries of an owned push, newest first. */
   auditKinds(urlToken: string): Promise<readonly string[]>;
-  /** `fetch` against the server, which follows no redirect. */
+  /** `fetch` against the server, without following redirects. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
 }
 
 export interface SitePush {
   readonly urlToken: string;
-  /** What is handed out: `html_url` without its origin. */
+  /** Path of the link that is handed out: `html_url` without its origin. */
   readonly path: string;
 }
 
@@ -37,14 +37,14 @@ interface Running {
   readonly browser: Browser;
 }
 
-/** Call at the top of a test file: the site opens before its tests and closes after them. It knows one user and one administrator. */
+/** Call at the top of a test file: the site starts before its tests and stops after them. It has one user and one administrator. */
 export function openSite(environment: Readonly<Record<string, string>> = {}): Site {
   let running: Running | undefined;
   const ends: (() => Promise<unknown>)[] = [];
   beforeAll(async () => {
     running = await run(environment, ends);
   });
-  // Here and not beside what it ends: a hook that is registered by a running hook is never called.
+  // Registered here: a hook that is registered by a running hook is never called.
   afterAll(async () => {
     for (const end of ends.reverse()) await end();
   });
@@ -91,7 +91,7 @@ export function openSite(environment: Readonly<Record<string, string>> = {}): Si
   };
 }
 
-/** @param ends what undoes each step, in order of the steps. */
+/** @param ends the function that undoes each step, in the order of the steps. */
 async function run(environment: Readonly<Record<string, string>>, ends: (() => Promise<unknown>)[]): Promise<Running> {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-site-"));
   ends.push(async () => rmSync(folder, { recursive: true, force: true }));

@@ -2,18 +2,18 @@ import { URL } from "node:url";
 import type { Browser, BrowserContext, BrowserContextOptions, Page, Response } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 
-/** The site's one user beside its administrator. */
+/** The site's user who is not an administrator. */
 export const email = "ada@example.com";
 export const administratorEmail = "root@example.com";
-/** Of both. */
+/** Of both accounts. */
 export const password = "a long enough password";
 
 export interface VisitOptions extends BrowserContextOptions {
-  /** True: as the site's user from the start. By hand: the test signs in, so that a cookie is no fault. */
+  /** true: signed in from the start. "by hand": the test signs in, so that a cookie is not a fault. */
   readonly signedIn?: true | "administrator" | "by hand";
-  /** Origins beside the server's own that this visit is meant to reach. */
+  /** Other origins that the visit may request. */
   readonly elsewhere?: readonly string[];
-  /** What this visit is meant to provoke, as it would be reported. */
+  /** Faults that the visit provokes on purpose, as they are reported. */
   readonly expectedErrors?: RegExp;
 }
 
@@ -23,12 +23,12 @@ export interface Visit {
   readonly baseUrl: string;
 }
 
-/** Far beyond what any page takes: only a failing test waits this long. */
+/** Far longer than any page takes: only a failing test waits this long. */
 const waitMsMax = 60_000;
 
 /**
- * A visit that watches all it sees and fails the test for what no page of ours may ever do: ask another origin, break
- * its own policy, open a dialog, throw, show a missing file, give a cookie to somebody who has not signed in.
+ * A visit that fails the test if a page does what none may do: request another origin, violate its own content security
+ * policy, open a dialog, throw, load a missing file, or set a cookie without a sign-in.
  */
 export async function startVisit(browser: Browser, baseUrl: string, options: VisitOptions): Promise<Visit> {
   const { signedIn, elsewhere = [], expectedErrors, ...contextOptions } = options;
@@ -62,7 +62,7 @@ function watch(context: BrowserContext, origins: readonly string[], found: strin
     if (new URL(response.url()).origin === origins[0]) found.push(...faultsOf(response));
   });
   context.on("console", (message) => {
-    // The browser's own note on any answer of 400 and more; `faultsOf` says which of them are faults.
+    // The browser's own message about every answer from 400 on; `faultsOf` decides which of them are faults.
     const isStatusNote = message.text().startsWith("Failed to load resource: the server responded with a status of");
     if (message.type() === "error" && !isStatusNote) found.push(`console: ${message.text()}`);
   });
@@ -73,7 +73,7 @@ function watch(context: BrowserContext, origins: readonly string[], found: strin
   });
 }
 
-/** What an answer of the server must not be, whatever it was asked. */
+/** What no answer of the server may be, whatever the request. */
 function faultsOf(response: Response): readonly string[] {
   const path = new URL(response.url()).pathname;
   const type = response.request().resourceType();

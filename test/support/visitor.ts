@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { TestApp } from "./app.ts";
 
-/** Somebody with a browser of their own, as far as cookies go. */
+/** A person with a browser of their own, reduced to its cookies. */
 export class Visitor {
   readonly cookies = new Map<string, string>();
   readonly #app: TestApp;
@@ -24,13 +24,13 @@ export class Visitor {
     return this.#keep(await this.#app.server.inject({ method: "POST", url, headers, payload }));
   }
 
-  /** A request without a body, as a page of ours would cause it. */
+  /** A request without a body, as one of our pages sends it. */
   async ask(method: string, url: string) {
     const headers = { "sec-fetch-site": "same-origin", cookie: this.#cookie };
     return this.#keep(await this.#app.server.inject({ method: method as "GET", url, headers }));
   }
 
-  /** Whoever is signed in sees their own address on every page; undefined: nobody is. */
+  /** Every page shows the address of the signed-in account; undefined: nobody is signed in. */
   async signedInAs(): Promise<string | undefined> {
     return /Signed in as ([^"<]+)"/.exec((await this.get("/help/api")).body)?.[1];
   }

@@ -56,7 +56,7 @@ tadpole tailor talent tandem tango tape tapestry tapir tarragon tart tea teacup 
 terrace theater theme thicket thimble thistle thread throne thunder thyme ticket tide tiger tile timber timer
 tin toast toffee tomato topaz torch tortoise toucan towel tower town tractor trail train tram treaty tree
 trellis trout truck truffle trumpet tuba tulip tuna tundra tunnel turkey turnip turtle tweed twig twilight
-umbrella uncle under unicorn union tx upland upper upward urban usher valley valve vanilla vapor velvet
+umbrella uncle under unicorn union unit upland upper upward urban usher valley valve vanilla vapor velvet
 veranda verse vessel vest viaduct village vine vineyard vinyl viola violet violin vista vivid volcano vowel
 voyage waffle wagon walnut walrus waltz water wave wax weasel weather weaver wedge west whale wheat wheel
 whisper white willow wind window winter wisdom wolf wombat wonder wood wool world wren wrist yacht yard yarn

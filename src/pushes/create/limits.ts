@@ -121,7 +121,7 @@ export function checkText(problems: Problems, field: string, value: string | und
 }
 
 function checkLength(problems: Problems, field: string, value: string, min: number, max: number): void {
-  // A string has at most as many code points as UTF-16 transactions: only a long one has to be counted.
+  // A string has at most as many code points as UTF-16 code units: only a long one has to be counted.
   const length = value.length <= max ? Math.min(value.length, max) : countCodePoints(value);
   if (length >= min && length <= max) return;
   if (length === 0) addProblem(problems, field, "can't be blank.");
