@@ -23,7 +23,7 @@ describe("user create", () => {
     const cli = makeTestCli();
     const run = await cli.run(["user", "create", "--email", "ada", "--password-stdin"], { stdin: "tooshort" });
     expect(run).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(run.stderr).toContain("This is not an e-mail address. A password has 12 to 1024 characters.\n");
+    expect(run.stderr).toContain("This is not an email address. A password has 12 to 1024 characters.\n");
     expect(run.stderr).not.toContain("tooshort");
   });
 
@@ -31,7 +31,7 @@ describe("user create", () => {
     const cli = makeTestCli();
     await makeCliUser(cli);
     const run = await cli.run(createUser, { stdin: password });
-    expect(run).toEqual({ exitCode: 1, stdout: "", stderr: "This e-mail address is taken.\n" });
+    expect(run).toEqual({ exitCode: 1, stdout: "", stderr: "This email address is taken.\n" });
   });
 
   it.each([

@@ -9,14 +9,14 @@ export interface UserSummary {
   readonly tokensInUse: number;
 }
 
-/** Who acts. From a shell: no user, and no address. */
+/** Who acts. Commands in a shell have neither user nor address. */
 export interface Administrator {
   readonly userId: number | null;
   readonly email: string;
   readonly address: string;
 }
 
-/** One line of what administrators did. `subject`: an e-mail address, an id or a name; never a secret. */
+/** An entry of the audit trail of administrators. `subject`: an email address, an id or a name; never a secret. */
 export interface AdminEntry {
   readonly createdAt: number;
   readonly adminId: number | null;
@@ -44,7 +44,7 @@ export const adminActions = [
 
 export type AdminAction = (typeof adminActions)[number];
 
-/** `user`: as it was before. "last_admin": nobody would be left who can administer; nothing was changed. */
+/** `user`: as it was before. "last_admin": no administrator would be left, so nothing was changed. */
 export type Change = { readonly outcome: "done" | "last_admin"; readonly user: User } | { readonly outcome: "unknown" };
 
 const pageSize = 50;
@@ -57,36 +57,38 @@ export function createAdministration(deps: {
   const { store, findUser, clock } = deps;
 
   const entryAbout = async (userId: number, action: AdminAction, by: Administrator) => ({
-    ...{ by, action, now: clock.now() },
+    by,
+    action,
+    now: clock.now(),
     subject: (await findUser(userId))?.email ?? String(userId),
   });
 
   return {
-    /** By a part of the e-mail; newest first, 50 a page. `page` from 1. */
+    /** Newest first, 50 a page. @param text a part of the email address. @param page from 1. */
     async searchUsers(text: string, page: number): Promise<readonly UserSummary[]> {
-      // No address holds one, and PostgreSQL's texts cannot.
+      // No address contains NUL, and PostgreSQL's text type does not allow it.
       if (text.includes("\0")) return [];
       const part = text.trim().toLowerCase().normalize("NFC");
       return store.searchUsers({ text: part, now: clock.now(), limit: pageSize, offset: (page - 1) * pageSize });
     },
-    /** What a user is already is done too; nothing changes, and the trail says nothing. */
+    /** Succeeds without an audit entry when nothing changes. */
     setAdmin: async (userId: number, admin: boolean, by: Administrator): Promise<Change> =>
       store.setAdmin(userId, admin, await entryAbout(userId, admin ? "made_admin" : "removed_admin", by)),
-    /** A disabled user can do nothing: sessions end, tokens are refused; pushes and links stay. Twice: as `setAdmin`. */
+    /** A disabled user's sessions end and tokens are refused; pushes and links are kept. No change: as `setAdmin`. */
     setDisabled: async (userId: number, disabled: boolean, by: Administrator): Promise<Change> =>
       store.setDisabled(userId, disabled, await entryAbout(userId, disabled ? "disabled" : "enabled", by)),
     /**
-     * The account and all of this room that belongs to it; `domain.deleteAccount` is the whole of it, pushes included.
-     * `by` null: the user himself, which is no act of administration.
+     * Deletes the account and what belongs to it in this room; `domain.deleteAccount` also removes its pushes.
+     * @param by null: the user deletes their own account, which is not recorded.
      */
     deleteUser: async (userId: number, by: Administrator | null): Promise<Change> =>
       store.deleteUser(userId, clock.now(), by === null ? null : await entryAbout(userId, "deleted_user", by)),
-    /** The line of what administrators do outside of this room, for the change that it tells of to take along. */
+    /** An audit entry for a change outside of this room, to be written in the change's transaction. */
     adminEntry: (action: AdminAction, subject: string, by: Administrator): InTransaction => {
       const entry = { by, action, subject, now: clock.now() };
       return (tx) => store.recordAction(tx, entry);
     },
-    /** Newest first, 50 a page; the newest 10,000 are kept. */
+    /** Newest first, 50 a page. The newest 10,000 are kept. */
     listAdminEntries: (page: number): Promise<readonly AdminEntry[]> =>
       store.listEntries(pageSize, (page - 1) * pageSize),
   };

@@ -8,55 +8,55 @@ import { type AdoptedAccount, type Credentials, createAdoptionStore } from "../s
 import { importedCodeContext, totpContext } from "../store/factors.ts";
 import { isApiToken } from "../tokens/api-tokens.ts";
 
-/** Somebody from another installation, as he stood there. */
+/** A user of another installation. */
 export interface AdoptedUser extends AdoptedAccount {
-  /** In the clear; what is kept of it is its digest. */
+  /** In plain text; only its digest is stored. */
   readonly apiToken: string | null;
   readonly totp: {
     readonly secret: Buffer;
-    /** In Unix time / 30 s: no code of it or of an earlier one counts. */
+    /** In Unix time / 30 s: codes of this step and of earlier ones are refused. */
     readonly lastStep: number;
     /** `digests` as `importedCodeDigest` returns them. */
     readonly backupCodes: (ImportedCodeKey & { readonly digests: readonly Buffer[] }) | null;
   } | null;
 }
 
-/** How a user came in. */
+/** How a user was adopted. */
 export interface Arrival {
-  /** Into an account that was here. */
+  /** Merged into an existing account. */
   readonly merged: boolean;
-  /** Another user here has that very API token, so it was left out. */
+  /** Another user has the same API token, so it was not adopted. */
   readonly tokenTaken: boolean;
 }
 
-/** Runs first in the transaction that writes the user. @returns false: it came in before; then nothing is written. */
+/** Runs first in the transaction that writes the user. @returns false: it was adopted before, so nothing is written. */
 export type NoteAdoption = (tx: Transaction, userId: number, arrival: Arrival) => Promise<boolean>;
 
 export type Adoption =
   | ({ readonly outcome: "adopted"; readonly userId: number } & Arrival)
   | { readonly outcome: "known" }
-  /** Nothing was written: an account with this e-mail is here, and was not to be used. */
+  /** Nothing was written: there is an account with this email address, and merging was not requested. */
   | { readonly outcome: "email_taken" };
 
-/** What a user can come in without. `factor`: the second one, and with it the password, which alone must not let in. */
+/** Parts that an adopted user may lack. `factor`: second factor and password, as the password alone must not sign in. */
 export const userParts = ["factor", "password", "backup_codes", "api_token", "created_at"] as const;
 export type UserPart = (typeof userParts)[number];
 
 export interface UserCompletion {
   readonly filled: readonly UserPart[];
-  /** Something was set here meanwhile, or the account is gone: it stays as it is. */
+  /** Left unchanged: the part was set here meanwhile, or the account is gone. */
   readonly superseded: readonly UserPart[];
-  /** Cannot come: the API token is somebody else's. */
+  /** Not possible: the API token belongs to another user. */
   readonly refused: readonly UserPart[];
 }
 
 const adoptedTokenName = "Password Pusher";
 
 const argon2idShape = /^\$argon2id\$v=19\$m=(\d{1,6}),t=(\d{1,2}),p=\d\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/;
-/** A hash that costs more is not taken: whoever knows its e-mail could keep the server busy. */
+/** More expensive hashes are refused: anybody who knows the email address could keep the server busy. */
 const argon2Max = { kibibytes: 131_072, passes: 10 };
 
-/** Whether somebody can sign in here by the password that a hash from elsewhere is of. */
+/** Whether this server can verify passwords against a hash of another installation. */
 export function isAdoptableHash(hash: string): boolean {
   if (isVerifiableBcrypt(hash)) return true;
   const [, kibibytes = "", passes = ""] = argon2idShape.exec(hash) ?? [];
@@ -70,7 +70,7 @@ export function createUserAdoption(deps: { readonly db: Database; readonly keyri
   const store = createAdoptionStore(adoptedTokenName);
 
   const readTokenDigest = (token: string | null): Buffer | undefined => {
-    if (token !== null && !isApiToken(token)) throw new Error("The API token has another shape than tokens have.");
+    if (token !== null && !isApiToken(token)) throw new Error("The API token does not look like an API token.");
     return token === null ? undefined : digest(token);
   };
 
@@ -108,7 +108,7 @@ export function createUserAdoption(deps: { readonly db: Database; readonly keyri
     if (current === undefined) return "superseded";
     switch (part) {
       case "factor":
-        // Never one without the other: a password that was set here, or a factor, is its owner's own.
+        // Never one without the other: a password or factor that was set here is the owner's choice.
         if (current.hasPassword || current.totpSealed !== null || current.passkeys > 0) return "superseded";
         await store.setFirstPassword(tx, userId, user.passwordHash);
         await putTotp(tx, userId, user.totp);
@@ -140,8 +140,8 @@ export function createUserAdoption(deps: { readonly db: Database; readonly keyri
 
   return {
     /**
-     * One transaction for each user.
-     * @param merge an account that has the e-mail here gets the API token, and stays as it is in everything else.
+     * One transaction per user.
+     * @param merge an existing account with the same email address gets the API token and is otherwise unchanged.
      */
     adopt: (user: AdoptedUser, merge: boolean, note: NoteAdoption): Promise<Adoption> =>
       db.writeSerialized("accounts", async (tx): Promise<Adoption> => {
@@ -159,7 +159,7 @@ export function createUserAdoption(deps: { readonly db: Database; readonly keyri
         return { outcome: "adopted", userId, ...arrival };
       }),
     /**
-     * One transaction: gives somebody who was adopted without some parts what `user` has of them now.
+     * Adds parts that an adopted user lacked and `user` has now, in one transaction.
      * @param settle runs last in the transaction.
      */
     complete: (

@@ -1,5 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
-import { hourMs } from "../../base/clock.ts";
+import { type Clock, hourMs } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import { AppError } from "../../base/errors.ts";
 import { digest, equalDigests } from "../../crypto/digests.ts";
@@ -22,7 +21,7 @@ export interface FirstRunProblems {
 export type FirstRunOutcome =
   | { readonly outcome: "made"; readonly user: User; readonly sessionToken: string }
   | { readonly outcome: "refused"; readonly problems: FirstRunProblems }
-  /** Somebody has an account: there is nothing to begin any more. */
+  /** There is a user already. */
   | { readonly outcome: "over" };
 
 interface Deps {
@@ -42,7 +41,7 @@ export function createFirstAdministrator(deps: Deps) {
   const { db, users, clock, argon2, settings, bootCodeFile } = deps;
   const attempts = deps.limits.inWindows(wrongCodes);
 
-  /** The code has 125 bits: the limit only spares the work. Charged first, so that many at once gain nothing. */
+  /** The code has 125 bits: the limit only saves work. Charged first, so that parallel guesses gain nothing. */
   async function chargeAttempt(client: string, now: number): Promise<() => Promise<void>> {
     const charge = await attempts.charge(client, now);
     if (charge.outcome === "refused") throw tooManyAttempts(charge);
@@ -63,9 +62,9 @@ export function createFirstAdministrator(deps: Deps) {
 
   return {
     /**
-     * At the start of the server: while there is no user, the boot code lies in its file. Once there is one, it goes.
-     * @param code the same in every process on this database, whichever of them is asked in the end.
-     * @returns whether there is something to begin.
+     * Runs at the start of the server: writes the boot code file while there is no user, and removes it otherwise.
+     * @param code the same in all processes that use this database.
+     * @returns whether the first run is possible.
      */
     async openFirstRun(code: string): Promise<boolean> {
       if ((await isOver()) || settings.loginsDisabled) return false;
@@ -76,12 +75,12 @@ export function createFirstAdministrator(deps: Deps) {
       return true;
     },
 
-    /** Whether there is no user at all, in whatever state. */
+    /** Whether there is no user, in whatever state. */
     isFirstRun: async (): Promise<boolean> => !(await isOver()),
 
     /**
-     * Makes the one administrator who needs no other. Of several who have the code, one becomes it.
-     * @throws AppError forbidden (nobody may sign in here), too_many_requests, unavailable.
+     * Creates the first administrator. If several people have the code, only one of them succeeds.
+     * @throws AppError forbidden (signing in is disabled), too_many_requests, unavailable.
      */
     async createFirstAdministrator({
       bootCode,
@@ -98,7 +97,7 @@ export function createFirstAdministrator(deps: Deps) {
       if (await isOver()) return { outcome: "over" };
       const now = clock.now();
       const refund = await chargeAttempt(client.throttleKey, now);
-      // Before anything else is said: what is wrong with the rest is only for whoever has the code.
+      // Checked first: the other problems are only reported to somebody who has the code.
       if (!isRight(bootCode)) return { outcome: "refused", problems: { bootCode: "wrong" } };
       await refund();
       const email = normalizeEmail(typed);

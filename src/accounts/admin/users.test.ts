@@ -24,7 +24,7 @@ describe("createUser", () => {
     expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(["fulfilled", "rejected"]);
     await expect(makeUser(accounts)).rejects.toMatchObject({
       code: "invalid_fields",
-      fields: { email: ["This e-mail address is taken."] },
+      fields: { email: ["This email address is taken."] },
     });
   });
 
@@ -40,7 +40,7 @@ describe("createUser", () => {
     const { accounts } = makeTestAccounts();
     await expect(accounts.createUser({ email: "ada", password: "short", admin: false })).rejects.toMatchObject({
       fields: {
-        email: ["This is not an e-mail address."],
+        email: ["This is not an email address."],
         password: ["A password has 12 to 1024 characters."],
       },
     });

@@ -8,7 +8,7 @@ import type { BootCodeFile } from "../deps.ts";
 import { passwordProblem, passwordSentences } from "../sign-in/password-rules.ts";
 import type { UserStore } from "../store/users.ts";
 
-/** Place in the Argon2 queue of those who make users: not a network address, so no client can share it. */
+/** Key of operators in the Argon2 queue: not a network address, so no client can share it. */
 export const operator = "operator";
 
 interface Deps {
@@ -21,7 +21,7 @@ interface Deps {
 export function createUsers({ store, clock, argon2, bootCodeFile }: Deps) {
   return {
     /**
-     * For operators: the address counts as confirmed. @param together written with the user.
+     * For operators: the address counts as confirmed. @param together written in the same transaction.
      * @throws AppError invalid_fields on `email` (malformed, taken) or `password` (password-rules.ts).
      */
     async createUser(
@@ -33,7 +33,7 @@ export function createUsers({ store, clock, argon2, bootCodeFile }: Deps) {
       const problem = passwordProblem(request.password, email ?? "");
       if (email === undefined || problem !== undefined) {
         throw invalidFields({
-          ...(email === undefined && { email: ["This is not an e-mail address."] }),
+          ...(email === undefined && { email: ["This is not an email address."] }),
           ...(problem !== undefined && { password: [passwordSentences[problem]] }),
         });
       }
@@ -42,7 +42,7 @@ export function createUsers({ store, clock, argon2, bootCodeFile }: Deps) {
         { email, passwordHash, now, admin: request.admin, confirmed: true, language: null },
         together,
       );
-      if (user === undefined) throw invalidFields({ email: ["This e-mail address is taken."] });
+      if (user === undefined) throw invalidFields({ email: ["This email address is taken."] });
       bootCodeFile.remove();
       return user;
     },

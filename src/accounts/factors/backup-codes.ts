@@ -5,23 +5,23 @@ import { makeReadableCharacters } from "../../crypto/tokens.ts";
 import { latinDigits } from "../text.ts";
 
 export const backupCodesMade = 10;
-/** 80 bits: no guess finds one, with the throttle or without, and a digest of one tells nothing. */
-const letters = 16;
-const groupEmails = 4;
+/** 80 bits: too many to guess even without a limit, or to find from a digest. */
+const codeLength = 16;
+const groupLength = 4;
 
-/** @returns ten, as people read them: `7k2m-…`, four groups of four. */
+/** @returns ten codes, formatted for people as four groups of four: `7k2m-…`. */
 export function makeBackupCodes(random: Random): readonly string[] {
-  return Array.from({ length: backupCodesMade }, () => grouped(makeReadableCharacters(random, letters), "-"));
+  return Array.from({ length: backupCodesMade }, () => grouped(makeReadableCharacters(random, codeLength), "-"));
 }
 
-/** In groups of four, for eyes that copy by hand. */
+/** In groups of four, to be copied by hand. */
 export function grouped(text: string, between: string): string {
-  return (text.match(new RegExp(`.{1,${groupEmails}}`, "g")) ?? []).join(between);
+  return (text.match(new RegExp(`.{1,${groupLength}}`, "g")) ?? []).join(between);
 }
 
-/** @returns the bare code, whatever case, blanks and dashes somebody typed; undefined: it cannot be one. */
+/** @returns the code without dashes and spaces, in lower case; undefined: the text cannot be a code. */
 export function readBackupCode(typed: string): string | undefined {
-  // Letters that the codes leave out are read as what they look like.
+  // Characters that codes never contain are read as the similar ones that they do.
   const code = latinDigits(typed)
     .toLowerCase()
     .replace(/[\s\p{Pd}]/gu, "")
@@ -36,8 +36,8 @@ export function backupCodeDigest(code: string): Buffer {
 }
 
 /**
- * What backup codes of a Password Pusher installation are checked by: HMAC-SHA256 of "<id of the user there>:<code>" under
- * that installation's SECRET_KEY_BASE.
+ * Verifies backup codes of a Password Pusher installation: it stores HMAC-SHA256 of "<id of its user>:<code>" under its
+ * SECRET_KEY_BASE.
  */
 export interface ImportedCodeKey {
   readonly key: Buffer;
@@ -47,20 +47,20 @@ export interface ImportedCodeKey {
 const hmacBlockBytes = 64;
 
 /**
- * HMAC hashes a key that is longer than its block before anything else (RFC 2104, section 2), so of such a key the hash is
- * enough: what is kept opens no cookie of the other installation.
+ * HMAC begins by hashing a key that is longer than its block (RFC 2104, section 2), so the hash of such a key is enough.
+ * Unlike the key itself, it cannot open cookies of the other installation.
  */
 export function keptCodeKey(secretKeyBase: string): Buffer {
   const bytes = Buffer.from(secretKeyBase, "utf8");
   return bytes.length > hmacBlockBytes ? digest(secretKeyBase) : bytes;
 }
 
-/** To be sealed. */
+/** Must be sealed before it is stored. */
 export function writeImportedCodeKey({ key, messagePrefix }: ImportedCodeKey): Buffer {
   return Buffer.from(JSON.stringify([messagePrefix, key.toString("base64")]), "utf8");
 }
 
-/** @param opened what `writeImportedCodeKey` gave. */
+/** @param opened as `writeImportedCodeKey` returned it. */
 export function openImportedCodeKey(opened: Buffer): ImportedCodeKey {
   const [messagePrefix, key]: unknown[] = JSON.parse(opened.toString("utf8"));
   if (typeof messagePrefix !== "string" || typeof key !== "string")
@@ -68,7 +68,7 @@ export function openImportedCodeKey(opened: Buffer): ImportedCodeKey {
   return { key: Buffer.from(key, "base64"), messagePrefix };
 }
 
-/** @returns the bare code, ten hex digits, whatever blanks and case somebody typed; undefined: it cannot be one. */
+/** @returns the ten hex digits without spaces, in lower case; undefined: the text cannot be a code. */
 export function readImportedCode(typed: string): string | undefined {
   const code = latinDigits(typed).replace(/\s/g, "").toLowerCase();
   return /^[0-9a-f]{10}$/.test(code) ? code : undefined;

@@ -13,12 +13,12 @@ import { matchingTotpStep, readTotpCode } from "./totp.ts";
 
 export type FactorRefusal =
   | { readonly outcome: "wrong" }
-  /** Codes are not tried for this account until then; passkeys are. */
+  /** Codes are not checked for this account until then. Passkeys are. */
   | { readonly outcome: "too_many"; readonly retryAfterSeconds: number };
 
 export type CodeAnswer = { readonly outcome: "right" } | FactorRefusal;
 
-/** Whether a text can be a code at all: what cannot is a password. */
+/** Whether a text can be a code at all. Other texts can only be a password. */
 export function looksLikeCode(typed: string): boolean {
   return [readTotpCode, readBackupCode, readImportedCode].some((read) => read(typed) !== undefined);
 }
@@ -26,8 +26,8 @@ export function looksLikeCode(typed: string): boolean {
 export type FactorCodes = ReturnType<typeof createFactorCodes>;
 
 /**
- * Codes of people who are about to sign in or to change something. Everything belongs into a transaction of the accounts' turn:
- * however many guesses arrive together, each finds the others counted.
+ * Checks codes for a sign-in or a change. All functions require the accounts lock: each of several simultaneous guesses
+ * finds the others counted.
  */
 export function createFactorCodes(store: FactorStore, keyring: () => Keyring) {
   async function tryGuess(
@@ -55,7 +55,7 @@ export function createFactorCodes(store: FactorStore, keyring: () => Keyring) {
     return digest !== undefined && (await store.claimBackupCode(tx, userId, digest, now));
   }
 
-  /** undefined: it cannot be a backup code of this user's. */
+  /** @returns undefined: it cannot be one of this user's backup codes. */
   async function backupDigest(tx: Transaction, userId: number, typed: string): Promise<Buffer | undefined> {
     const backupCode = readBackupCode(typed);
     if (backupCode !== undefined) return backupCodeDigest(backupCode);
@@ -63,7 +63,7 @@ export function createFactorCodes(store: FactorStore, keyring: () => Keyring) {
     const sealed = importedCode === undefined ? undefined : await store.findImportedCodeKey(tx, userId);
     if (importedCode === undefined || sealed === undefined) return undefined;
     const key = keyring().open(importedCodeContext(userId), sealed);
-    if (key === undefined) throw new Error("The key of imported backup codes does not open.");
+    if (key === undefined) throw new Error("The key of imported backup codes cannot be opened.");
     return importedCodeDigest(openImportedCodeKey(key), importedCode);
   }
 
@@ -71,39 +71,39 @@ export function createFactorCodes(store: FactorStore, keyring: () => Keyring) {
     const sealed = await store.findTotpSecret(tx, userId);
     if (sealed === undefined) return undefined;
     const secret = keyring().open(totpContext(userId), sealed);
-    if (secret === undefined) throw new Error("The secret of an authenticator app does not open.");
+    if (secret === undefined) throw new Error("The secret of an authenticator app cannot be opened.");
     return secret;
   }
 
   return {
-    /** Any other guess at six digits, on the same account's count. */
+    /** Any other guess at six digits, counted with the account's codes. */
     tryGuess,
-    /** @param typed a code of the authenticator app or a backup code; a right one is used up. */
+    /** @param typed a code of the authenticator app or a backup code; a right one cannot be used again. */
     tryCode: (tx: Transaction, userId: number, typed: string, now: number): Promise<CodeAnswer> =>
       tryGuess(tx, userId, now, () => claim(tx, userId, typed, now)),
   };
 }
 
 /**
- * Wrong codes of one account, from whatever address and session and at whichever door. Only who has signed in or knows
- * the password gets as far as to guess, so no stranger can fill it; passkeys, which nobody guesses, are not counted.
+ * Counts wrong codes per account, over all clients, sessions and purposes. Only somebody who has signed in or knows the
+ * password can guess, so a stranger cannot lock the owner out. Passkeys cannot be guessed and are not counted.
  */
 export const factorLimits = { failuresMax: 10, windowMs: 15 * minuteMs } as const;
 
-/** Of one account, as it lies in the store. */
+/** The stored counter of one account. */
 export interface FactorFailures {
   readonly count: number;
   /** When the window began, in milliseconds since the epoch. */
   readonly since: number;
 }
 
-/** @returns the failures that still count. A window from the future means that the clock was set back: it is over. */
+/** @returns the failures that still count. A window that begins in the future was stored before the clock was set back. */
 export function currentFailures(stored: FactorFailures, now: number): FactorFailures {
   const current = now >= stored.since && now < stored.since + factorLimits.windowMs;
   return current ? stored : { count: 0, since: now };
 }
 
-/** @returns seconds until codes are tried again; 0: they are tried. */
+/** @returns seconds until codes are checked again; 0: they are checked now. */
 export function factorWaitSeconds(failures: FactorFailures, now: number): number {
   if (failures.count < factorLimits.failuresMax) return 0;
   return Math.max(1, Math.ceil((failures.since + factorLimits.windowMs - now) / secondMs));

@@ -12,30 +12,30 @@ import type { Transaction } from "../../database/database.ts";
 import type { User } from "../account.ts";
 import type { PasskeyStore, StoredPasskey } from "../store/passkeys.ts";
 
-/** For whom browsers keep a passkey: they give it to no other site. */
+/** The site that a passkey belongs to: browsers use it for no other site. */
 export interface RelyingParty {
   /** A domain name without port, e.g. `push.example.com`. */
   readonly id: string;
-  /** What the browser says it stands on, e.g. `https://push.example.com`. */
+  /** The origin that the browser reports, e.g. `https://push.example.com`. */
   readonly origin: string;
   /** Shown by the browser. */
   readonly name: string;
 }
 
-/** A new passkey whose answer was right; nothing of it is stored yet. */
+/** A new passkey with a valid response. It is not stored yet. */
 export interface VerifiedRegistration {
   readonly credential: Omit<StoredPasskey, "id" | "userId">;
   readonly challengeDigest: Buffer;
 }
 
-/** A passkey that answered rightly. It counts only when `claim` says so. */
+/** A valid response of a stored passkey. It only counts if `claim` succeeds. */
 export interface VerifiedUse {
   readonly passkey: StoredPasskey;
-  /** In a transaction of the accounts' turn. false: somebody used this answer before, or the passkey is gone or was copied. */
+  /** Requires the accounts lock. @returns false: the response was used before, or the passkey is gone or was copied. */
   claim(tx: Transaction): Promise<boolean>;
 }
 
-/** Loaded by the first ceremony: with what it brings it would take a good part of the server's start. */
+/** Loaded on demand: it would make the server's start noticeably slower. */
 const webauthn = () => import("@simplewebauthn/server");
 
 /** COSE: EdDSA, ES256, RS256. */
@@ -60,7 +60,7 @@ export function createPasskeyCeremonies({
   const bytesOf = (challenge: string) => Uint8Array.from(Buffer.from(challenge, "base64url"));
 
   return {
-    /** What a browser needs to make a passkey. */
+    /** The options for a browser to create a passkey. */
     async offerRegistration(
       user: User,
       use: ChallengeUse,
@@ -68,7 +68,10 @@ export function createPasskeyCeremonies({
     ): Promise<PublicKeyCredentialCreationOptionsJSON> {
       const { generateRegistrationOptions } = await webauthn();
       return generateRegistrationOptions({
-        ...{ rpName: party.name, rpID: party.id, userName: user.email, userID: userHandle(user.id) },
+        rpName: party.name,
+        rpID: party.id,
+        userName: user.email,
+        userID: userHandle(user.id),
         challenge: bytesOf(challenges.make(use, clock.now())),
         timeout: challengeLifetimeMs,
         attestationType: "none",
@@ -78,7 +81,7 @@ export function createPasskeyCeremonies({
       });
     },
 
-    /** What a browser needs to use one. @param userId null: whichever passkey of this site somebody has. */
+    /** The options for a browser to use a passkey. @param userId null: any passkey for this site. */
     async offerUse(
       userId: number | null,
       use: ChallengeUse,
@@ -94,7 +97,7 @@ export function createPasskeyCeremonies({
       });
     },
 
-    /** @param answer JSON, as the browser sent it. @returns undefined: it is none of ours, or not right. */
+    /** @param answer JSON, as the browser sent it. @returns undefined: it is not valid. */
     async verifyRegistration(
       answer: string,
       use: ChallengeUse,
@@ -106,8 +109,12 @@ export function createPasskeyCeremonies({
       const open = openChallenge(use);
       const verified = await orRefused(
         verifyRegistrationResponse({
-          ...{ response, expectedOrigin: party.origin, expectedRPID: party.id, expectedChallenge: open.check },
-          ...{ requireUserVerification: false, supportedAlgorithmIDs: algorithms },
+          response,
+          expectedOrigin: party.origin,
+          expectedRPID: party.id,
+          expectedChallenge: open.check,
+          requireUserVerification: false,
+          supportedAlgorithmIDs: algorithms,
         }),
       );
       if (verified?.verified !== true) return undefined;
@@ -116,7 +123,9 @@ export function createPasskeyCeremonies({
       if (credentialId.length > credentialIdBytesMax) return undefined;
       return {
         credential: {
-          ...{ credentialId, publicKey: Buffer.from(credential.publicKey), signCount: credential.counter },
+          credentialId,
+          publicKey: Buffer.from(credential.publicKey),
+          signCount: credential.counter,
           transports: response.response.transports ?? [],
         },
         challengeDigest: open.digest(),
@@ -132,10 +141,15 @@ export function createPasskeyCeremonies({
       const open = openChallenge(use);
       const verified = await orRefused(
         verifyAuthenticationResponse({
-          ...{ response, expectedOrigin: party.origin, expectedRPID: party.id, expectedChallenge: open.check },
+          response,
+          expectedOrigin: party.origin,
+          expectedRPID: party.id,
+          expectedChallenge: open.check,
           requireUserVerification: use.purpose === "sign_in",
           credential: {
-            ...{ id: response.id, publicKey: Uint8Array.from(passkey.publicKey), counter: passkey.signCount },
+            id: response.id,
+            publicKey: Uint8Array.from(passkey.publicKey),
+            counter: passkey.signCount,
             transports: [...passkey.transports],
           },
         }),
@@ -153,7 +167,7 @@ export function createPasskeyCeremonies({
     },
   };
 
-  /** The library asks about the challenge that the answer names; which one it was is needed afterwards. */
+  /** The library checks the response's challenge through a callback. Its digest is needed afterwards. */
   function openChallenge(use: ChallengeUse) {
     let answered: string | undefined;
     return {
@@ -162,24 +176,24 @@ export function createPasskeyCeremonies({
         return challenges.isOpen(challenge, use, clock.now());
       },
       digest(): Buffer {
-        if (answered === undefined) throw new Error("An answer was accepted without its challenge.");
+        if (answered === undefined) throw new Error("A response was accepted without its challenge.");
         return challengeDigest(answered);
       },
     };
   }
 }
 
-/** The name under which an authenticator keeps the account (WebAuthn, user handle): no address, no name of a person. */
+/** The user handle (WebAuthn): it must not contain personal data. */
 function userHandle(userId: number): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(Buffer.from(`sealpush:${userId}`, "latin1"));
 }
 
-/** Authenticators that keep nothing of the account send none. */
+/** Authenticators that do not store the user handle send none. */
 function isHandleOf(given: string | undefined, userId: number): boolean {
   return given === undefined || Buffer.from(given, "base64url").equals(userHandle(userId));
 }
 
-/** The library throws for every answer that is not right, whatever is wrong with it, and for nothing else. */
+/** The library only throws for invalid responses, whatever is wrong with them. */
 async function orRefused<T>(verifying: Promise<T>): Promise<T | undefined> {
   try {
     return await verifying;
@@ -190,8 +204,8 @@ async function orRefused<T>(verifying: Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * We ask for no attestation. One that comes all the same may bring certificates, and with them addresses that the
- * library would fetch lists of revocation from: nobody may choose what this server asks for.
+ * We request no attestation. One that is sent anyway may contain certificates with URLs of revocation lists, which the
+ * library would fetch: a client must not make this server request URLs (SSRF).
  */
 async function attestsNothing(attestationObject: string): Promise<boolean> {
   const { decodeAttestationObject, isoBase64URL } = await import("@simplewebauthn/server/helpers");
@@ -203,22 +217,19 @@ async function attestsNothing(attestationObject: string): Promise<boolean> {
   return (await orRefused(read())) === true;
 }
 
-/** As long as a browser lets people look for their key. */
+/** As long as browsers wait for the user. */
 export const challengeLifetimeMs = 5 * minuteMs;
 const randomBytes = 16;
 const timeBytes = 8;
-/** Of the base64url: several times what ours have. */
+/** Several times the length of our base64url. */
 const lengthMax = 512;
 
-/**
- * What a challenge is for. It counts there and nowhere else: an answer got at one door opens no other, and those that
- * belong to a session count in that session alone.
- */
+/** The purpose of a challenge. A response is only valid for the purpose, and the session, that its challenge was made for. */
 export type ChallengeUse =
   | { readonly purpose: "sign_in" }
   | { readonly purpose: "add" | "second_factor" | "confirm"; readonly sessionId: number };
 
-/** However its base64url was written. */
+/** Independent of how the base64url is written. */
 export function challengeDigest(challenge: string): Buffer {
   return digest(Buffer.from(challenge, "base64url").toString("base64url"));
 }
@@ -227,14 +238,14 @@ export type PasskeyChallenges = ReturnType<typeof createPasskeyChallenges>;
 
 export function createPasskeyChallenges(deps: { readonly keyring: () => Keyring; readonly random: Random }) {
   return {
-    /** 128 random bits and the time, sealed: it needs no row, so a flood of requests displaces nobody's. */
+    /** 128 random bits and the time, sealed. Nothing is stored, so a flood of requests cannot displace other challenges. */
     make(use: ChallengeUse, now: number): string {
       const time = Buffer.alloc(timeBytes);
       time.writeBigUInt64BE(BigInt(now));
       const content = Buffer.concat([time, deps.random.bytes(randomBytes)]);
       return deps.keyring().seal(contextOf(use), content).toString("base64url");
     },
-    /** Whether we made it for this and it has not run out. That none counts twice is for `claimChallenge` to see. */
+    /** Whether we made it for this purpose and it has not expired. `claimChallenge` prevents that it is used twice. */
     isOpen(challenge: string, use: ChallengeUse, now: number): boolean {
       if (challenge.length > lengthMax) return false;
       const content = deps.keyring().open(contextOf(use), Buffer.from(challenge, "base64url"));
@@ -249,15 +260,15 @@ function contextOf(use: ChallengeUse): string {
   return use.purpose === "sign_in" ? "passkey-challenge:sign_in" : `passkey-challenge:${use.purpose}:${use.sessionId}`;
 }
 
-/** Several times what an authenticator sends, with the longest of signatures. */
+/** Several times the length of a response with the longest signature. */
 const responseLengthMax = 32 * 1024;
 const transportsMax = 8;
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * @param text JSON of a PublicKeyCredential (WebAuthn level 3, section 5.1) as a browser made it of a new passkey.
- * @returns undefined: it is not one. Only what is checked afterwards is taken over.
+ * @param text JSON of the PublicKeyCredential (WebAuthn level 3, section 5.1) of a new passkey.
+ * @returns only the fields that are verified afterwards; undefined: the text is not such a credential.
  */
 export function readRegistration(text: string): RegistrationResponseJSON | undefined {
   const read = readCredential(text);
@@ -268,7 +279,7 @@ export function readRegistration(text: string): RegistrationResponseJSON | undef
   return { ...read.credential, response };
 }
 
-/** The same for the use of a passkey. */
+/** As `readRegistration`, for the use of a passkey. */
 export function readAuthentication(text: string): AuthenticationResponseJSON | undefined {
   const read = readCredential(text);
   if (read === undefined) return undefined;
@@ -308,7 +319,7 @@ function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 
-/** How the browser may reach the passkey again: a hint, stored between blanks. */
+/** Hints for how the browser can reach the passkey. */
 function readTransports(value: unknown): string[] {
   if (!Array.isArray(value)) return [];
   return value

@@ -8,9 +8,9 @@ import type { SessionStarts } from "../sessions/sessions.ts";
 import { type CodeAnswer, type FactorCodes, type FactorRefusal, looksLikeCode } from "./factor-codes.ts";
 import type { ChallengeUse, PasskeyCeremonies, RelyingParty } from "./passkeys.ts";
 
-/** What a browser says for a passkey, and for which site it has to say it. */
+/** The response of a passkey, and the site that it must be for. */
 export interface PasskeyAnswer {
-  /** JSON. */
+  /** JSON, as the browser sent it. */
   readonly answer: string;
   readonly party: RelyingParty;
 }
@@ -21,7 +21,7 @@ export interface WaitingSignIn {
   readonly client: ClientContext;
 }
 
-/** "over": the sign-in waits no longer. */
+/** "over": the waiting session has ended. */
 export type FactorGiven =
   | { readonly outcome: "complete"; readonly sessionToken: string }
   | { readonly outcome: "over" }
@@ -37,7 +37,7 @@ export function createSecondFactor(deps: {
 }) {
   const { codes, ceremonies, starts, findUser, settings, clock } = deps;
 
-  /** @param attempt in the transaction that starts the session, once all else about it was found in order. */
+  /** @param attempt runs in the transaction that starts the session, after all other checks. */
   async function complete(
     waiting: WaitingSignIn,
     attempt: (tx: Transaction) => Promise<CodeAnswer>,
@@ -53,7 +53,7 @@ export function createSecondFactor(deps: {
   }
 
   return {
-    /** @param code as typed: of the authenticator app, or a backup code. On success the session that waited is gone. */
+    /** Replaces the waiting session by a complete one. @param code of the authenticator app or a backup code, as typed. */
     giveCode(waiting: WaitingSignIn, code: string): Promise<FactorGiven> {
       return complete(waiting, (tx) => codes.tryCode(tx, waiting.session.user.id, code, clock.now()));
     },
@@ -65,7 +65,7 @@ export function createSecondFactor(deps: {
       return complete(waiting, async (tx) => ({ outcome: (await use.claim(tx)) ? "right" : "wrong" }));
     },
 
-    /** For a session that waits, its second factor; for a complete one, a proof before a change (factor-changes.ts). */
+    /** For the second factor of a waiting session, or to reauthenticate before a change in a complete one. */
     offerOwnPasskeys: (session: Session, party: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON> =>
       ceremonies.offerUse(session.user.id, useFor(session), party),
 
@@ -74,8 +74,8 @@ export function createSecondFactor(deps: {
       ceremonies.offerUse(null, { purpose: "sign_in" }, party),
 
     /**
-     * A passkey alone, which had to make sure of its user: it is both factors at once. undefined: it is not right, or of
-     * nobody who may sign in.
+     * Signs in with a passkey alone. It must have verified its user, so it counts as both factors.
+     * @returns undefined: it is not valid, or its user may not sign in.
      */
     async signInByPasskey(
       { answer, party }: PasskeyAnswer,
@@ -91,14 +91,14 @@ export function createSecondFactor(deps: {
   };
 }
 
-/** What an answer of the user's own passkeys counts for in this session. */
+/** The purpose of a passkey response in this session. */
 export function useFor(session: Session): ChallengeUse {
   return { purpose: session.waitsForFactor ? "second_factor" : "confirm", sessionId: session.id };
 }
 
-/** Shows again who it is, in the middle of a session. */
+/** Proves during a session that its owner makes a change. */
 export interface Proof {
-  /** The password, a code of the authenticator app, or a backup code, in one field; "" when a passkey answers. */
+  /** The password, a code of the authenticator app, or a backup code; "" with a passkey. */
   readonly typed: string;
   readonly passkey: PasskeyAnswer | null;
 }
@@ -136,7 +136,7 @@ export function createReauthentication(deps: {
     if (!looksLikeCode(typed)) return byPassword(session, typed, client);
     const byCode = await db.writeSerialized("accounts", (tx) => codes.tryCode(tx, session.user.id, typed, clock.now()));
     if (byCode.outcome === "right") return byCode;
-    // Some passwords look like a code. Each is counted where it was tried, so trying both is no way around either count.
+    // Some passwords look like a code. Both attempts are counted, so trying both bypasses neither limit.
     const asPassword = await byPassword(session, typed, client);
     return asPassword.outcome === "right" ? asPassword : byCode;
   };

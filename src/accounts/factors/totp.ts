@@ -5,11 +5,11 @@ import { equalDigests } from "../../crypto/digests.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import { latinDigits } from "../text.ts";
 
-/** What every authenticator app takes for granted (RFC 6238); an address that says otherwise is ignored by some. */
+/** The defaults of RFC 6238: some authenticator apps ignore other values in the `otpauth:` URI. */
 const algorithm = "SHA1";
 const digits = 6;
 const periodSeconds = 30;
-/** RFC 4226 asks for as many bits as the hash has. */
+/** RFC 4226 recommends the length of the hash. */
 export const totpSecretBytes = 20;
 
 /** Unix time in steps of 30 seconds. */
@@ -17,15 +17,15 @@ export function totpStep(now: number): number {
   return Math.floor(now / (periodSeconds * secondMs));
 }
 
-/** @returns the six digits somebody typed, in whatever digits and with blanks; undefined: it cannot be a code. */
+/** @returns six Latin digits without spaces; undefined: the text cannot be a code. */
 export function readTotpCode(typed: string): string | undefined {
   const code = latinDigits(typed).replace(/\s/g, "");
   return /^\d{6}$/.test(code) ? code : undefined;
 }
 
 /**
- * The step that a code belongs to: the current one, or the one before for clocks that are late and people who type
- * slowly. Both are tried in either case, so that the time taken does not tell which.
+ * The step of a code: the current one, or the previous one for late clocks and slow typing. Both are always compared, so
+ * that the time taken does not reveal which one matched.
  */
 export function matchingTotpStep(secret: Uint8Array, code: string, now: number): number | undefined {
   const given = Buffer.from(code, "latin1");
@@ -39,7 +39,7 @@ export function totpCode(secret: Uint8Array, step: number): string {
   return HOTP.generate({ secret: secretOf(secret), algorithm, digits, counter: step });
 }
 
-/** What an authenticator app is told. @param secret `totpSecretBytes` bytes. */
+/** The secret in the forms that authenticator apps accept. @param secret `totpSecretBytes` bytes. */
 export function describeTotp(
   secret: Uint8Array,
   { issuer, label }: { readonly issuer: string; readonly label: string },
@@ -49,22 +49,22 @@ export function describeTotp(
 }
 
 function secretOf(bytes: Uint8Array): Secret {
-  // A copy: the bytes may be a part of a larger buffer, which the library would take whole.
+  // A copy: the bytes may be part of a larger buffer, and the library would use all of it.
   return new Secret({ buffer: Uint8Array.from(bytes).buffer });
 }
 
-/** Installing an app and reading the page takes a while. */
+/** Enough time to install an app and to read the page. */
 const lifetimeMs = 30 * minuteMs;
 const timeBytes = 8;
 const setUpLengthMax = 512;
 
-/** A secret that is shown to be set up. */
+/** A new secret that is shown to the user. */
 export interface TotpOffer {
-  /** The secret for typing, in base32. */
+  /** The secret in base32, to be typed. */
   readonly base32: string;
-  /** The same with all an app wants to know (`otpauth://`), for a QR code. */
+  /** The secret as an `otpauth://` URI, for a QR code. */
   readonly uri: string;
-  /** Comes back with the first code. The secret again, sealed for the session: the server keeps nothing of the offer. */
+  /** The secret sealed for the session. The browser returns it with the first code: the server stores nothing. */
   readonly setUp: string;
 }
 
@@ -90,9 +90,9 @@ export function createTotpSetUp(deps: { readonly keyring: () => Keyring; readonl
   }
 
   return {
-    /** @returns the secret; undefined: not ours, of another session, or run out. */
+    /** @returns the secret; undefined: not ours, of another session, or expired. */
     open,
-    /** @param before of an offer to show again, after a slip; one that `open` refuses gives way to a new secret. */
+    /** @param before `setUp` of an offer to show again, after a wrong code. If it is not valid, a new secret is made. */
     offer(
       sessionId: number,
       names: { readonly issuer: string; readonly label: string },

@@ -7,24 +7,25 @@ import type { Transaction } from "../../database/database.ts";
 import { linkLifeMs } from "../../mail/email.ts";
 import type { Outbox } from "../../mail/outbox.ts";
 import type { ClientContext, Session, User } from "../account.ts";
+import { noticeFor } from "../account-emails.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { EmailChangeStore } from "../store/email-change.ts";
 import type { Profile } from "./profile.ts";
 
 const lifeMs = linkLifeMs.confirm_new_email;
-/** Mails that one account may cause to addresses that are not its own. */
+/** Limits the emails that one account can cause to other people's addresses. */
 const linksPerHourMax = 5;
 const tokenShape = /^[A-Za-z0-9_-]{43}$/;
 
 export type EmailChangeOutcome =
-  /** Without account mails: the address counts, unconfirmed. */
+  /** Without account emails: the address is changed and not confirmed. */
   | "changed"
-  /** The new address counts once its link is followed. The same answer for an address that is taken. */
+  /** The address changes when the link is followed. The answer is the same for an address that is taken. */
   | "link_sent"
   | "malformed"
   | "not_allowed"
   | "unchanged"
-  /** Only without account mails. */
+  /** Only without account emails. */
   | "taken"
   | "not_confirmed"
   | "too_many";
@@ -41,14 +42,11 @@ interface Deps {
 export function createEmailChange(deps: Deps) {
   const { store, clock, outbox, settings } = deps;
 
-  const tellOldAddress = (client: ClientContext, now: number) => (tx: Transaction, before: User) => {
-    const { address, userAgent } = client;
-    const content = { kind: "notice", notice: "email_changed", subject: "", at: now, address, userAgent } as const;
-    return outbox.put(tx, { to: before.email, language: before.language, content }, now);
-  };
+  const notifyOldAddress = (client: ClientContext, now: number) => (tx: Transaction, before: User) =>
+    outbox.put(tx, noticeFor(before, "email_changed", client, now), now);
 
   return {
-    /** "not_confirmed": see Profile.confirmIdentity. @throws AppError too_many_requests, unavailable. */
+    /** "not_confirmed": see `confirmIdentity`. @throws AppError too_many_requests, unavailable. */
     async changeEmail({
       session,
       email: typed,
@@ -68,27 +66,27 @@ export function createEmailChange(deps: Deps) {
       if (!(await deps.confirmIdentity(session, password, client))) return "not_confirmed";
       const now = clock.now();
       if (outbox.open) return await sendLink(deps, user.id, email, now);
-      const change = { userId: user.id, email, now, onChanged: tellOldAddress(client, now) };
+      const change = { userId: user.id, email, now, onChanged: notifyOldAddress(client, now) };
       const outcome = await store.changeEmail(change);
       return outcome === "unknown" ? "not_confirmed" : outcome;
     },
 
-    /** What `confirmNewEmail` would change to; undefined: the link is unknown, used, void or older than a day. */
+    /** The address that `confirmNewEmail` would set; undefined: the link is unknown, used, invalidated or older than a day. */
     async findNewEmail(token: string): Promise<string | undefined> {
       return tokenShape.test(token) ? store.findLink(digest(token), clock.now() - lifeMs) : undefined;
     },
 
-    /** The link that came by mail; it works once. The old address is told. */
+    /** Uses the link of the email, once. The previous address is notified. */
     async confirmNewEmail(token: string, client: ClientContext): Promise<"changed" | "invalid" | "taken"> {
       if (!tokenShape.test(token)) return "invalid";
       const now = clock.now();
-      const onChanged = tellOldAddress(client, now);
+      const onChanged = notifyOldAddress(client, now);
       return await store.redeemLink({ digest: digest(token), now, since: now - lifeMs, onChanged });
     },
   };
 }
 
-/** Whose address is taken already is told of it by mail, and nobody else is. */
+/** If the address is taken, only its owner learns that, by email. */
 async function sendLink(
   { store, random, outbox }: Deps,
   userId: number,
@@ -97,8 +95,12 @@ async function sendLink(
 ): Promise<EmailChangeOutcome> {
   const token = makeOpaqueToken(random);
   const outcome = await store.insertLink({
-    ...{ userId, email, now, digest: digest(token) },
-    ...{ since: now - hourMs, perUserMax: linksPerHourMax },
+    userId,
+    email,
+    now,
+    digest: digest(token),
+    since: now - hourMs,
+    perUserMax: linksPerHourMax,
     onWritten(tx, user, owner) {
       const content =
         owner === undefined

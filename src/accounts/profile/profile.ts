@@ -17,8 +17,8 @@ export function createProfile({
 }) {
   return {
     /**
-     * Before something that a borrowed session must not do: the password again or, for an account without one, a session
-     * that began at most ten minutes ago. @throws AppError too_many_requests, unavailable.
+     * Reauthenticates before a change that a hijacked session must not make: with the password or, for an account without
+     * one, a session that began at most ten minutes ago. @throws AppError too_many_requests, unavailable.
      */
     async confirmIdentity(
       { user, createdAt }: Pick<Session, "user" | "createdAt">,
@@ -28,19 +28,19 @@ export function createProfile({
       if (user.hasPassword) return await checkPassword(user.id, password, client);
       return isFreshSession({ createdAt }, clock.now());
     },
-    /** @param language the tag of one; null: the browser's. */
+    /** @param language a language tag; null: the browser's language. */
     setLanguage: (userId: number, language: string | null): Promise<void> =>
       store.setLanguage(userId, language, clock.now()),
-    /** Numbers in it were in range when they were stored; settings may have changed since. */
+    /** The limits may have changed since the numbers were stored. */
     pushDefaults: async (userId: number): Promise<PushDefaults> => readPushDefaults(await store.pushDefaults(userId)),
     setPushDefaults: (userId: number, defaults: PushDefaults): Promise<void> =>
       store.setPushDefaults(userId, writePushDefaults(defaults), clock.now()),
-    /** The address that waits for its owner to confirm it; null: none does. */
+    /** The new email address that waits for its confirmation; null: none. */
     unconfirmedEmail: (userId: number): Promise<string | null> => store.unconfirmedEmail(userId),
   };
 }
 
-/** What somebody wants the form for one kind of push to begin with. Absent: whatever the instance says at that time. */
+/** A user's defaults for the form of one kind of push. Absent: the instance's current default. */
 export interface KindDefaults {
   readonly expireAfterDays?: number;
   readonly expireAfterViews?: number;
@@ -49,7 +49,7 @@ export interface KindDefaults {
 }
 
 export interface PushDefaults {
-  /** The kind whose form comes first; null: the instance's. */
+  /** The kind whose form is shown first; null: the instance's default. */
   readonly kind: KindName | null;
   readonly kinds: Readonly<Partial<Record<KindName, KindDefaults>>>;
 }
@@ -60,7 +60,7 @@ export function writePushDefaults({ kind, kinds }: PushDefaults): string {
   return JSON.stringify({ kind, kinds });
 }
 
-/** Reads named fields of the right types only: what an older or newer version wrote besides is not ours to guess. */
+/** Reads the known fields of the right types and ignores what another version may have written. */
 export function readPushDefaults(text: string | null): PushDefaults {
   if (text === null) return noDefaults;
   const stored: unknown = JSON.parse(text);

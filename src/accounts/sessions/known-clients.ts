@@ -3,12 +3,13 @@ import { digest } from "../../crypto/digests.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { Outbox } from "../../mail/outbox.ts";
 import type { ClientContext, User } from "../account.ts";
+import { noticeFor } from "../account-emails.ts";
 import type { KnownClientStore } from "../store/known-clients.ts";
 
-/** Whoever signs in from everywhere makes the places forgotten that were seen least lately. */
+/** Beyond it the clients seen least recently are forgotten. */
 const perUserMax = 50;
 
-/** The network and the browser without its version: an update of the browser is no new place. */
+/** Network, browser and system without versions: a browser update does not make a new client. */
 function clientDigest(client: ClientContext): Buffer {
   const { browser, system } = browserOf(client.userAgent);
   return digest(JSON.stringify([client.throttleKey, browser, system]));
@@ -19,8 +20,8 @@ export type KnownClients = ReturnType<typeof createKnownClients>;
 export function createKnownClients({ store, outbox }: { store: KnownClientStore; outbox: Outbox }) {
   return {
     /**
-     * For the transaction that starts a complete session: remembers the place, and tells the user by mail when the
-     * account was never used from there. The first place of an account is no news.
+     * Runs in the transaction that starts a complete session. Remembers the client, and notifies the user by email if it
+     * is new. The first client of an account causes no email.
      */
     async note(
       tx: Transaction,
@@ -29,11 +30,9 @@ export function createKnownClients({ store, outbox }: { store: KnownClientStore;
       now: number,
     ): Promise<void> {
       if ((await store.noteClient(tx, user.id, clientDigest(client), now, perUserMax)) !== "new") return;
-      const { address, userAgent } = client;
-      const content = { kind: "notice", notice: "new_client", subject: "", at: now, address, userAgent } as const;
-      await outbox.put(tx, { to: user.email, language: user.language, content }, now);
+      await outbox.put(tx, noticeFor(user, "new_client", client, now), now);
     },
-    /** Whether somebody has completed a sign-in to this account from there. */
+    /** Whether this client has completed a sign-in to the account. */
     isKnown: (userId: number, client: ClientContext): Promise<boolean> => store.hasClient(userId, clientDigest(client)),
   };
 }

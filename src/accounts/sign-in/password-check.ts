@@ -8,7 +8,7 @@ import { hasCharacters } from "../text.ts";
 import { passwordCharactersMax } from "./password-rules.ts";
 
 export interface PasswordTry {
-  /** Normalised; undefined: what was typed is no address. */
+  /** Normalised; undefined: not a valid address. */
   readonly email: string | undefined;
   readonly account: { readonly user: User; readonly passwordHash: string } | undefined;
   readonly password: string;
@@ -16,20 +16,20 @@ export interface PasswordTry {
 }
 
 /**
- * The one way a password is tried, whichever door asks: all doors draw on the same counters.
- * @returns false for a disabled account and for one without password too; unknown ones cost the same work.
+ * The only way a password is checked, so that all attempts share the same limits.
+ * @returns false also for a disabled account and for one without a password; an unknown account costs the same work.
  * @throws AppError too_many_requests, unavailable.
  */
 export type PasswordCheck = (attempt: PasswordTry, now: number) => Promise<boolean>;
 
-/** All malformed addresses share one counter: what is typed there must not become keys without end. */
+/** All malformed addresses share one counter: arbitrary input must not create any number of keys. */
 const malformed = "";
-/** An id that no user has. */
+/** No user has this id. */
 const nobody = 0;
 
 /**
- * The hash that an unknown e-mail is checked against, at the price of a real one, so that the time taken does not
- * tell who has an account. Its digest is random, not the digest of anything.
+ * The hash that passwords of unknown accounts are checked against, at the cost of a real one, so that the time taken does
+ * not reveal who has an account. Its digest is random, so no password matches it.
  */
 export function makeDummyHash(random: Random): string {
   const unpadded = (bytes: Buffer) => bytes.toString("base64").replace(/=+$/, "");
@@ -46,7 +46,7 @@ export function createPasswordCheck(deps: {
   const dummyHash = makeDummyHash(deps.random);
 
   return async ({ email, account, password, client }, now) => {
-    // Looked for without an account too, in vain: a question to the database takes a time that can be measured.
+    // Also queried without an account: the time of a database query can be measured.
     const isKnownClient = await deps.knownClients.isKnown(account?.user.id ?? nobody, client);
     const attempt = await throttle.charge(
       { client: client.throttleKey, email: email ?? malformed, isKnownClient },
@@ -58,7 +58,7 @@ export function createPasswordCheck(deps: {
     try {
       matches = await deps.argon2.verifyPassword(able ? account.passwordHash : dummyHash, password, client.throttleKey);
     } catch (error) {
-      // Not tried at all, so nothing was learnt by it.
+      // The password was not checked, so the attempt revealed nothing.
       await attempt.refund();
       throw error;
     }
@@ -70,14 +70,14 @@ export function createPasswordCheck(deps: {
 
 export interface SignInLimits {
   readonly windowMs: number;
-  /** Failed attempts of one client on one e-mail in a window. */
+  /** Failed attempts of one client on one email address in a window. */
   readonly perPairMax: number;
-  /** Failed attempts of one client, whatever the e-mail. */
+  /** Failed attempts of one client on all addresses. */
   readonly perClientMax: number;
   readonly accountWindowMs: number;
-  /** Failed attempts on one e-mail in an account window, of all clients that are new to it together. */
+  /** Failed attempts on one email address in an account window, by all clients that are not known to it. */
   readonly perAccountMax: number;
-  /** Clients, pairs and e-mails remembered by one process, each. */
+  /** How many clients, pairs and addresses one process remembers, each. */
   readonly rememberedMax: number;
 }
 
@@ -92,9 +92,9 @@ export const signInLimits: SignInLimits = {
 
 export interface SignInAttempt {
   readonly client: string;
-  /** "" for all that is no address: what is typed there must not become keys without end. */
+  /** "" for everything that is not an address: arbitrary input must not create any number of keys. */
   readonly email: string;
-  /** The account has been used from this place before. */
+  /** The client has signed in to the account before. */
   readonly isKnownClient: boolean;
 }
 
@@ -108,11 +108,10 @@ export function createSignInThrottle(sizes: SignInLimits, limits: Limits) {
 
   return {
     /**
-     * Counts the attempt before it is made, so that parallel guesses gain nothing. What counts for everybody belongs to
-     * one client: a stranger's guesses slow the stranger alone. Beside it stands a wide bound for one account, against
-     * guesses from thousands of addresses at once. A place that the account was used from passes it by and never fills it,
-     * so such guesses cannot keep its owner out; at a new place the owner can come in by a reset of the password, which
-     * makes the place a known one.
+     * Charges the attempt before it is made, so that parallel guesses gain nothing. The limits per client only slow the
+     * client that guesses. A wide limit per account stops guesses from thousands of addresses. Known clients are exempt
+     * from it and do not use it up, so such guesses cannot lock the owner out; with a new client the owner can reset the
+     * password, which makes the client a known one.
      * @throws AppError too_many_requests; the refused attempt is not counted.
      */
     async charge({ client, email, isKnownClient }: SignInAttempt, now: number): Promise<{ refund(): Promise<void> }> {

@@ -7,25 +7,25 @@ export const passwordCharactersMax = 1_024;
 
 export const passwordLimits = { min: passwordCharactersMin, max: passwordCharactersMax } as const;
 
-/** Why a password is not taken. */
+/** Why a password is refused. */
 export type PasswordProblem =
   | "password_length"
-  /** Among those that people use most, or one of them with a little more. */
+  /** One of the most used passwords, or one of them with a few characters added. */
   | "password_common"
-  /** A piece again and again that would by itself be too short. */
+  /** Repeats a piece that would be too short by itself. */
   | "password_repeated"
-  /** Neighbours of the alphabet or the keyboard. */
+  /** Consecutive characters of the alphabet or the keyboard. */
   | "password_sequence"
-  /** The e-mail or its first part. */
+  /** The email address or its local part. */
   | "password_email";
 
-/** In the messages of operators and logs; pages have their own. */
+/** For operators and logs; pages have translated texts. */
 export const passwordSentences: Readonly<Record<PasswordProblem, string>> = {
   password_length: `A password has ${passwordCharactersMin} to ${passwordCharactersMax} characters.`,
-  password_common: "This password is among the ones that are guessed first.",
-  password_repeated: "This password repeats a short piece.",
-  password_sequence: "This password is a sequence of neighbours.",
-  password_email: "This password is made of the e-mail address.",
+  password_common: "This password is one of those that attackers try first.",
+  password_repeated: "This password repeats a short sequence of characters.",
+  password_sequence: "This password is a sequence of consecutive letters, digits or keys.",
+  password_email: "This password is made from the email address.",
 };
 
 const rows = [
@@ -38,17 +38,24 @@ const rows = [
   "yxcvbnm",
 ];
 const joined = ["1234567890qwertyuiopasdfghjklzxcvbnm", "qwertzuiopasdfghjklyxcvbnm", "azertyuiopqsdfghjklmwxcvbn"];
-const emailsFor: Readonly<Record<string, string>> = {
-  ...{ "@": "a", "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", $: "s" },
-};
-/** So few cost a guesser next to nothing: they are mostly a year and a sign. */
+const lettersFor = new Map([
+  ["@", "a"],
+  ["0", "o"],
+  ["1", "i"],
+  ["3", "e"],
+  ["4", "a"],
+  ["5", "s"],
+  ["7", "t"],
+  ["$", "s"],
+]);
+/** So few characters hardly slow an attacker: they are mostly a year and a sign. */
 const addedCharactersMax = 6;
-/** Twice each, so that a stretch may run over the end to the beginning. */
+/** Each row twice, so that a sequence may continue at its beginning. */
 const sequences = [...rows, ...joined].flatMap((row) => [row + row, [...(row + row)].reverse().join("")]);
 
 /**
- * @param email normalised; what it is made of is known to everybody who guesses.
- * @returns undefined: it is taken.
+ * @param email normalised: attackers know it.
+ * @returns undefined: the password is accepted.
  */
 export function passwordProblem(password: string, email: string): PasswordProblem | undefined {
   if (!hasCharacters(password, passwordCharactersMin, passwordCharactersMax)) return "password_length";
@@ -60,12 +67,12 @@ export function passwordProblem(password: string, email: string): PasswordProble
   return sequences.some((row) => row.includes(folded)) ? "password_sequence" : undefined;
 }
 
-/** The messages themselves, again and again, or with digits and signs around them. */
-function isOf(folded: string, messages: readonly string[]): boolean {
-  return messages.some((word) => word !== "" && (folded.split(word).join("") === "" || coreOf(folded) === word));
+/** Whether the password is one of the words, repeated or with digits and signs around it. */
+function isOf(folded: string, words: readonly string[]): boolean {
+  return words.some((word) => word !== "" && (folded.split(word).join("") === "" || coreOf(folded) === word));
 }
 
-/** Without the digits and signs at its ends. */
+/** The password without digits and signs at its ends. */
 function coreOf(folded: string): string {
   return folded.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, "");
 }
@@ -77,12 +84,12 @@ function isLengthened(folded: string): boolean {
   return added <= addedCharactersMax && (commonShortPasswords.has(core) || commonShortPasswords.has(plain(core)));
 }
 
-/** Without the digits and signs that people write for emails. */
+/** Replaces digits and signs that people write instead of letters. */
 function plain(folded: string): string {
-  return folded.replace(/[@013457$]/g, (sign) => emailsFor[sign] ?? sign);
+  return folded.replace(/[@013457$]/g, (sign) => lettersFor.get(sign) ?? sign);
 }
 
-/** The shortest piece that makes the whole when it is set again and again, its last time perhaps cut off. */
+/** Whether the password is a repetition of a short piece, whose last repetition may be incomplete. */
 function repeatsShortPiece(folded: string): boolean {
   const characters = [...folded];
   for (let period = 1; period < passwordCharactersMin && 2 * period <= characters.length; period += 1) {

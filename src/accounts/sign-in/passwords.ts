@@ -2,16 +2,17 @@ import { type Clock, minuteMs } from "../../base/clock.ts";
 import type { Argon2Queue } from "../../crypto/passphrase.ts";
 import type { InTransaction } from "../../database/database.ts";
 import type { Outbox } from "../../mail/outbox.ts";
-import { type ClientContext, noOrigin, type Session, type User } from "../account.ts";
+import { type ClientContext, noOrigin, type Session } from "../account.ts";
+import { noticeFor } from "../account-emails.ts";
 import { operator } from "../admin/users.ts";
 import type { PasswordStore } from "../store/passwords.ts";
 import type { PasswordCheck } from "./password-check.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
 
-/** Where no password can be asked for, having signed in elsewhere this lately stands in for it. */
+/** For accounts without a password, a session this young replaces it as proof. */
 const freshSessionMs = 10 * minuteMs;
 
-/** In either direction: a session from before the clock was set back is not fresh. */
+/** In both directions: a session from before the clock was set back is not fresh. */
 export function isFreshSession({ createdAt }: Pick<Session, "createdAt">, now: number): boolean {
   return Math.abs(now - createdAt) <= freshSessionMs;
 }
@@ -29,8 +30,8 @@ export type Passwords = ReturnType<typeof createPasswords>;
 export function createPasswords({ store, clock, argon2, check, outbox }: Deps) {
   return {
     /**
-     * Asks for the password again, before something that a borrowed session must not do.
-     * @returns false also for an account that has none. @throws AppError too_many_requests, unavailable.
+     * Reauthenticates before a change that a hijacked session must not make.
+     * @returns false also for an account without a password. @throws AppError too_many_requests, unavailable.
      */
     async checkPassword(userId: number, password: string, client: ClientContext): Promise<boolean> {
       const account = await store.findPassword(userId);
@@ -38,9 +39,9 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps) {
     },
 
     /**
-     * Ends all sessions but `keepSessionId`, voids every mailed link and tells the owner by mail. Somebody who has no
-     * password, because he signs in elsewhere, sets a first one with `current` "": from a session that began at most ten
-     * minutes ago ("sign_in_again" otherwise), so that a session left open gives nobody a way in that stays.
+     * Ends all sessions but `keepSessionId`, removes all mailed links and notifies the owner by email. An account without
+     * a password (single sign-on) gets its first one with `current` "", in a session that began at most ten minutes ago
+     * ("sign_in_again" otherwise): an unattended session must not give anybody permanent access.
      * @throws AppError too_many_requests, unavailable.
      */
     async changePassword({
@@ -68,16 +69,19 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps) {
       const problem = passwordProblem(password, user.email);
       if (problem !== undefined) return problem;
       const changed = await store.changePassword({
-        ...{ userId, now, from: passwordHash, to: await argon2.hashPassword(password, client.throttleKey) },
+        userId,
+        now,
+        from: passwordHash,
+        to: await argon2.hashPassword(password, client.throttleKey),
         keptSessionId: keepSessionId,
         freshSince: isFirst ? now - freshSessionMs : null,
-        onChanged: (tx, before) => outbox.put(tx, changedEmail(before, client, now), now),
+        onChanged: (tx, before) => outbox.put(tx, noticeFor(before, "password_changed", client, now), now),
       });
       if (changed) return "changed";
       return isFirst ? "sign_in_again" : "wrong_password";
     },
 
-    /** For operators. Ends all sessions of the user. @param together written with the change. */
+    /** For operators. Ends all sessions of the user. @param together written in the same transaction. */
     async setPassword(
       userId: number,
       password: string,
@@ -90,19 +94,18 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps) {
       if (problem !== undefined) return problem;
       const to = await argon2.hashPassword(password, operator);
       const changed = await store.changePassword({
-        ...{ userId, now, to, from: null, keptSessionId: null, freshSince: null },
+        userId,
+        now,
+        to,
+        from: null,
+        keptSessionId: null,
+        freshSince: null,
         async onChanged(tx, before) {
-          await outbox.put(tx, changedEmail(before, noOrigin, now), now);
+          await outbox.put(tx, noticeFor(before, "password_changed", noOrigin, now), now);
           await together?.(tx);
         },
       });
       return changed ? "changed" : "unknown_user";
     },
   };
-}
-
-export function changedEmail(user: User, client: Pick<ClientContext, "address" | "userAgent">, now: number) {
-  const { address, userAgent } = client;
-  const content = { kind: "notice", notice: "password_changed", subject: "", at: now, address, userAgent } as const;
-  return { to: user.email, language: user.language, content };
 }

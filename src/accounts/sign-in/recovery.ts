@@ -9,13 +9,12 @@ import type { Limits } from "../../limits/limits.ts";
 import { linkLifeMs } from "../../mail/email.ts";
 import type { Outbox } from "../../mail/outbox.ts";
 import type { ClientContext } from "../account.ts";
-import { createMailThrottle } from "../account-emails.ts";
+import { createMailThrottle, noticeFor } from "../account-emails.ts";
 import type { KnownClients } from "../sessions/known-clients.ts";
 import type { MailedLinkStore } from "../store/mailed-links.ts";
 import type { PasswordStore } from "../store/passwords.ts";
 import type { UserStore } from "../store/users.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
-import { changedEmail } from "./passwords.ts";
 
 interface Deps {
   readonly db: Database;
@@ -30,7 +29,7 @@ interface Deps {
   readonly limits: Limits;
 }
 
-/** Users are counted from 1. */
+/** No user has this id. */
 const nobody = 0;
 const mailLimits = { name: "reset mail", perClientMax: 30, perAddressMax: 5 };
 
@@ -41,8 +40,8 @@ export function createRecovery(deps: Deps) {
 
   return {
     /**
-     * A mail with a link that lets its reader choose a new password; earlier such links of the account are void then.
-     * The answer and the work are the same for an e-mail without account. @throws AppError too_many_requests.
+     * Sends a link for choosing a new password and removes the account's earlier ones. The answer and the work are the
+     * same for an address without an account. @throws AppError too_many_requests.
      */
     async requestReset({
       email: typed,
@@ -60,7 +59,7 @@ export function createRecovery(deps: Deps) {
       await db.writeSerialized("accounts", async (tx) => {
         const user = email === undefined ? undefined : await users.findFresh(tx, email);
         const mailed = mayMail && user !== undefined && user.disabledAt === null;
-        // Statement by statement the same work, whether anybody gets a mail or not.
+        // The same number of statements whether an email is sent or not.
         await links.removeOf(tx, mailed ? user.id : nobody, "reset_password");
         if (!mailed || !outbox.open) {
           await links.writeNothing(tx, digest(token));
@@ -69,20 +68,24 @@ export function createRecovery(deps: Deps) {
         }
         const tokenDigest = digest(token);
         await links.insert(tx, {
-          ...{ digest: tokenDigest, userId: user.id, purpose: "reset_password", passwordHash: null, now },
+          digest: tokenDigest,
+          userId: user.id,
+          purpose: "reset_password",
+          passwordHash: null,
+          now,
         });
         const content = { kind: "reset_password", token } as const;
         await outbox.put(tx, { to: user.email, language: user.language ?? language, content }, now);
       });
     },
 
-    /** Whether the link of a reset mail still works. */
+    /** Whether the link still works. */
     isResettable: async (token: string): Promise<boolean> =>
       (await links.find(digest(token), "reset_password", since(clock.now()))) !== undefined,
 
     /**
-     * Ends all sessions and voids all links; the e-mail counts as confirmed, and the place as known. Nobody is signed in by
-     * it: the second factor is still asked for. "invalid_link": unknown, used or too old.
+     * Ends all sessions and removes all mailed links. The email address counts as confirmed and the client as known. It
+     * does not sign in, because the second factor is still needed. "invalid_link": unknown, used or expired.
      * @throws AppError unavailable.
      */
     async resetPassword({
@@ -101,13 +104,17 @@ export function createRecovery(deps: Deps) {
       const problem = passwordProblem(password, link.email);
       if (problem !== undefined) return problem;
       const changed = await passwords.changePassword({
-        ...{ userId: link.userId, now, from: null, to: await argon2.hashPassword(password, client.throttleKey) },
-        ...{ keptSessionId: null, freshSince: null },
+        userId: link.userId,
+        now,
+        from: null,
+        to: await argon2.hashPassword(password, client.throttleKey),
+        keptSessionId: null,
+        freshSince: null,
         provided: async (tx) => (await links.findFresh(tx, tokenDigest, "reset_password", since(now))) !== undefined,
         async onChanged(tx, before) {
           await links.confirm(tx, before.id, null, now);
           await knownClients.note(tx, before, client, now);
-          await outbox.put(tx, changedEmail(before, client, now), now);
+          await outbox.put(tx, noticeFor(before, "password_changed", client, now), now);
         },
       });
       return changed ? "changed" : "invalid_link";

@@ -23,7 +23,7 @@ interface Deps {
 export interface SignedIn {
   readonly user: User;
   readonly sessionToken: string;
-  /** The second factor has not come yet: the session may do nothing else. */
+  /** The second factor is still missing: the session may do nothing else. */
   readonly waitsForFactor: boolean;
 }
 
@@ -32,9 +32,9 @@ export function createSignIn(deps: Deps) {
 
   return {
     /**
-     * undefined: no such pair; the same work is done for an unknown e-mail. A bcrypt hash that matched is replaced. With
-     * account mails, an account whose e-mail nobody has confirmed is as unknown as one that is not there: whoever signs up
-     * with an address and tries its password next learns nothing of who had it before.
+     * Replaces a bcrypt hash that matched. With account emails, an unconfirmed account is treated like an unknown one, so
+     * that signing up with an address and trying its password reveals nothing.
+     * @returns undefined: no such email address and password. Unknown addresses cost the same work.
      * @throws AppError too_many_requests, unavailable.
      */
     async signIn({
@@ -57,7 +57,7 @@ export function createSignIn(deps: Deps) {
       const upgraded = mayUpgrade(passwordHash, password)
         ? await argon2.hashPassword(password, client.throttleKey)
         : undefined;
-      // Within the write that starts the session: a password that was changed meanwhile lets nobody in any more.
+      // Checked in the write that starts the session: a password that was changed meanwhile must not sign in.
       const provided = (tx: Transaction) =>
         upgraded === undefined
           ? passwords.isCurrent(tx, user.id, passwordHash)
@@ -68,7 +68,7 @@ export function createSignIn(deps: Deps) {
   };
 }
 
-/** Of a longer password bcrypt has proven the beginning only: a slip at its end would become the password. */
+/** bcrypt ignores the end of longer passwords: a typing error there would become part of the new hash. */
 function mayUpgrade(passwordHash: string, password: string): boolean {
   return isBcryptHash(passwordHash) && Buffer.byteLength(password, "utf8") <= bcryptBytesMax;
 }

@@ -24,12 +24,12 @@ export interface EntryProblems {
 }
 
 export type SignUpOutcome =
-  /** Account mails are off: the e-mail cannot be proven, and nothing waits for it. */
+  /** Account emails are off: the address cannot be confirmed, so nothing waits for that. */
   | { readonly outcome: "signed_in"; readonly user: User; readonly sessionToken: string }
-  /** Whether the e-mail was free or not. */
+  /** The same whether the address was free or taken. */
   | { readonly outcome: "mail_sent" }
   | { readonly outcome: "refused"; readonly problems: EntryProblems }
-  /** There is no user yet: the first one is an administrator, and comes by the first run. */
+  /** There is no user yet: the first one is created by the first run, as an administrator. */
   | { readonly outcome: "first_run" };
 
 interface Deps {
@@ -69,12 +69,12 @@ export function createRegistration(deps: Deps) {
     readonly now: number;
   }
 
-  /** Changes nothing, by so many statements. */
+  /** Runs this many statements without an effect. */
   async function writeNothing(tx: Transaction, times: number): Promise<void> {
     for (let count = 0; count < times; count += 1) await links.writeNothing(tx, random.bytes(32));
   }
 
-  /** The account of the e-mail, made where there is none: by the same number of statements in either case. */
+  /** Finds or creates the account of the address, with the same number of statements. */
   async function getAccount(tx: Transaction, { email, passwordHash, language, now }: Applicant): Promise<User> {
     const made = await users.insert(tx, { email, passwordHash, admin: false, confirmed: false, language, now });
     if (made !== undefined) return made;
@@ -84,7 +84,7 @@ export function createRegistration(deps: Deps) {
     return user;
   }
 
-  /** Every way through it costs the same: one hash before, and one durable write of so many statements. */
+  /** Every path costs the same: one hash before, and one durable write with the same number of statements. */
   function apply(applicant: Applicant): Promise<"mail_sent" | "first_run"> {
     const { email, language, passwordHash, mayMail, now } = applicant;
     return db.writeSerialized("accounts", async (tx) => {
@@ -95,10 +95,10 @@ export function createRegistration(deps: Deps) {
       }
       const user = await getAccount(tx, applicant);
       const hasSignedIn = await users.hasSignedIn(tx, user.id);
-      // An account that somebody has lived in since before mails were on is no pending sign-up: its password stays.
+      // An account that was used before account emails were switched on is no pending sign-up: its password must stay.
       if (user.confirmedAt === null && user.disabledAt === null && !hasSignedIn) {
-        // Whoever signed up with this e-mail before did not prove it. Each sign-up has a link of its own, and the account
-        // gets the password of the one whose mail is used: a stranger who was first has set nothing.
+        // Nobody has confirmed this address. Each sign-up has its own link and password, and the account gets the password
+        // of the link that is used: a stranger who signed up first has no access.
         await putConfirmation(deps, tx, user, { language, passwordHash, now });
       } else {
         await writeNothing(tx, 1);
@@ -125,10 +125,10 @@ export function createRegistration(deps: Deps) {
 
   return {
     /**
-     * With account mails, the account waits for its confirmation; an e-mail that is taken gets the same answer for the
-     * same work, and its owner a mail. "taken" is a problem only without account mails.
-     * @param request.language of the page: the mail's, and the account's own from then on.
-     * @throws AppError forbidden (nobody may sign up), too_many_requests, unavailable.
+     * With account emails, the account waits for its confirmation. A taken address gets the same answer for the same
+     * work, and its owner an email; "taken" is only returned without account emails.
+     * @param request `language` of the page: becomes the account's.
+     * @throws AppError forbidden (signing up is disabled), too_many_requests, unavailable.
      */
     async signUp({
       email: typed,
@@ -155,7 +155,7 @@ export function createRegistration(deps: Deps) {
       return settings.emails ? { outcome: await apply(applicant) } : enter(applicant, client);
     },
 
-    /** Another confirmation mail, if that account waits for one. Nobody is told whether. @throws too_many_requests. */
+    /** Sends another confirmation if that account waits for one, without revealing it. @throws AppError too_many_requests. */
     async requestConfirmation({
       email: typed,
       language,
@@ -180,11 +180,11 @@ export function createRegistration(deps: Deps) {
       });
     },
 
-    /** Whether the link of a confirmation mail still works. */
+    /** Whether the link still works. */
     isConfirmable: async (token: string): Promise<boolean> =>
       (await links.find(digest(token), "confirm_account", clock.now() - linkLifeMs.confirm_account)) !== undefined,
 
-    /** @returns whose account it is; undefined: the link is unknown, used, void or too old. */
+    /** @returns the user's id; undefined: the link is unknown, used, invalidated or expired. */
     confirmAccount(token: string): Promise<number | undefined> {
       const now = clock.now();
       return db.writeSerialized("accounts", async (tx) => {
@@ -195,7 +195,7 @@ export function createRegistration(deps: Deps) {
       });
     },
 
-    /** For the sweeper: what nobody confirmed within a week. @returns how many links went, at most `linksMax`. */
+    /** For the cleanup job: removes sign-ups not confirmed within a week. @returns how many links, at most `linksMax`. */
     removeAbandonedLinks: (linksMax: number): Promise<number> =>
       links.removeAbandoned(clock.now() - abandonedAfterMs, linksMax),
   };
@@ -212,8 +212,8 @@ interface Deps {
 }
 
 /**
- * In an hour. Nobody knows yet whether the address is the user's: neither may one account write to many, nor many
- * accounts to one. What strangers ask for is counted elsewhere, so that they cannot use up the owner's.
+ * Per hour. The address is not confirmed, so neither may one account send to many addresses nor many accounts to one.
+ * Counted separately from emails that strangers cause, so that they cannot use up the owner's limit.
  */
 const perHourMax = { client: 100, user: 5, address: 5 };
 const rememberedMax = 20_000;
@@ -222,7 +222,10 @@ export function createOwnConfirmation(deps: Deps) {
   const { db, users, clock, requestedOutbox: outbox, limits } = deps;
   const counterOf = (of: keyof typeof perHourMax) =>
     limits.inWindows({
-      ...{ name: `own confirmation mail ${of}`, windowMs: hourMs, max: perHourMax[of], rememberedMax },
+      name: `own confirmation mail ${of}`,
+      windowMs: hourMs,
+      max: perHourMax[of],
+      rememberedMax,
     });
   const counters = { client: counterOf("client"), user: counterOf("user"), address: counterOf("address") };
 
@@ -240,10 +243,10 @@ export function createOwnConfirmation(deps: Deps) {
 
   return {
     /**
-     * Mails a link by which the signed-in user confirms their e-mail, whether accounts get mails here or not.
-     * @param request.language of a user who has chosen none.
-     * @returns "not_waiting": it is confirmed already, or another one by now.
-     * @throws AppError forbidden (no mails leave here), too_many_requests, unavailable.
+     * Sends the signed-in user a link to confirm their email address, also when account emails are off.
+     * @param request `language` for a user without a chosen language.
+     * @returns "not_waiting": the address is already confirmed, or has changed.
+     * @throws AppError forbidden (this server sends no emails), too_many_requests, unavailable.
      */
     async requestOwnConfirmation({
       user: { id, email },
@@ -254,10 +257,10 @@ export function createOwnConfirmation(deps: Deps) {
       language: string;
       client: ClientContext;
     }): Promise<"sent" | "not_waiting"> {
-      if (!outbox.open) throw new AppError("forbidden", "This server sends no mails.");
+      if (!outbox.open) throw new AppError("forbidden", "This server sends no emails.");
       const now = clock.now();
       await charge(client.throttleKey, { id, email }, now);
-      if (await outbox.isFull()) throw unavailable("Too many mails wait to be sent. Try again later.", 60);
+      if (await outbox.isFull()) throw unavailable("Too many emails wait to be sent. Try again later.", 60);
       return await db.writeSerialized("accounts", async (tx) => {
         const user = await users.findFresh(tx, email);
         if (user?.id !== id || user.confirmedAt !== null || user.disabledAt !== null) return "not_waiting";

@@ -3,6 +3,7 @@ import type { Database, Transaction } from "../../database/database.ts";
 import type { NoticeName } from "../../mail/email.ts";
 import type { Outbox } from "../../mail/outbox.ts";
 import type { ClientContext, Session, User } from "../account.ts";
+import { noticeFor } from "../account-emails.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { Guard, SessionStarts } from "../sessions/sessions.ts";
 import type { PasswordCheck } from "../sign-in/password-check.ts";
@@ -12,28 +13,28 @@ import type { Provider } from "./provider.ts";
 import type { SignOnSteps, StepToConfirm } from "./sign-on-steps.ts";
 import { openProvider } from "./single-sign-on.ts";
 
-/** A provider that made somebody anew gives them another subject; nobody needs many. */
+/** A user who is recreated at the provider gets a new subject, so an account may need a few identities. */
 const perUserMax = 10;
 
-/** What a person is asked before an identity is linked to their account. */
+/** The question to a user before an identity is linked to their account. */
 export interface LinkToConfirm {
   readonly accountEmail: string;
-  /** What the provider calls them. */
+  /** The email address at the provider. */
   readonly providerEmail: string;
   /**
-   * How they show that the account is theirs: by its `password`; by a `sign_in`, for it has none; or by nothing more
-   * than their `consent`, for they have signed in to it since the provider spoke.
+   * How they prove that they own the account: by its `password`; by a `sign_in`, if it has none; or by their `consent`
+   * alone, if they have signed in since the provider answered.
    */
   readonly by: "password" | "sign_in" | "consent";
 }
 
 export type LinkOutcome =
-  /** `sessionToken` null: the session stays what it was. */
+  /** `sessionToken` null: the current session continues. */
   | { readonly is: "linked"; readonly sessionToken: string | null; readonly next: string | null }
-  /** The password was right. After the second factor the person has to consent. */
+  /** The password was right. The user has to consent after the second factor. */
   | { readonly is: "waits_for_factor"; readonly sessionToken: string }
   | { readonly is: "wrong_password" }
-  | { readonly is: "linked_elsewhere" }
+  | { readonly is: "linked_to_other_account" }
   | { readonly is: "invalid" };
 
 interface Deps {
@@ -52,7 +53,7 @@ interface Deps {
 export function createIdentities(deps: Deps) {
   const { db, clock, identities, passwords, check } = deps;
   return {
-    /** undefined: nothing waits to be confirmed in this browser. @throws AppError not_found: no single sign-on here. */
+    /** @returns undefined: nothing waits for a confirmation in this browser. @throws AppError not_found: single sign-on is off. */
     async findLinkToConfirm(
       stepToken: string | undefined,
       session: Session | null,
@@ -63,7 +64,7 @@ export function createIdentities(deps: Deps) {
       return { accountEmail: user.email, providerEmail: step.email, by: proofNeeded(step, user, session) };
     },
 
-    /** The only way an identity becomes part of an account that was there before. @throws AppError too_many_requests, unavailable, not_found. */
+    /** The only way to link an identity to an existing account. @throws AppError too_many_requests, unavailable, not_found. */
     async confirmLink({
       stepToken,
       password,
@@ -82,17 +83,17 @@ export function createIdentities(deps: Deps) {
       if (by === "sign_in") return { is: "invalid" };
       const given = { email: user.email, account, password, client };
       if (by === "password" && !(await check(given, clock.now()))) return { is: "wrong_password" };
-      // Asked once more inside the write: a password that was changed meanwhile proves nothing.
+      // Checked again inside the write: a password that was changed meanwhile proves nothing.
       const proven: Guard = async (tx) =>
         by === "consent" || (await passwords.isCurrent(tx, user.id, account.passwordHash));
       const request = { stepToken, step, user, client, proven };
       return session?.user.id === user.id ? linkInSession(request, deps) : signInAndLink(request, deps);
     },
 
-    /** Of former providers too; the newest first. */
+    /** Includes identities of former providers. Newest first. */
     listIdentities: (userId: number): Promise<readonly Identity[]> => identities.listIdentities(userId),
 
-    /** All of them, of former providers too. @throws AppError too_many_requests, unavailable, not_found. */
+    /** Removes all identities, also of former providers. @throws AppError too_many_requests, unavailable, not_found. */
     async unlinkIdentities({
       userId,
       password,
@@ -110,14 +111,14 @@ export function createIdentities(deps: Deps) {
       const now = clock.now();
       await db.writeSerialized("accounts", async (tx) => {
         if (!(await identities.deleteIdentities(tx, userId))) return;
-        await tell(tx, deps, "single_sign_on_unlinked", account.user, client, now);
+        await notifyOwner(tx, deps, "single_sign_on_unlinked", account.user, client, now);
       });
       return "unlinked";
     },
   };
 }
 
-/** @returns the step and its account, which has to be one that may sign in. */
+/** @returns the step and its account; undefined also if the account may not sign in. */
 async function findWaiting(token: string | undefined, deps: Deps) {
   openProvider(deps);
   const step = await deps.steps.find(token, deps.clock.now());
@@ -128,7 +129,7 @@ async function findWaiting(token: string | undefined, deps: Deps) {
   return unconfirmed ? undefined : { step, account, user: account.user };
 }
 
-/** A session from before the provider spoke may have been left open by somebody: it takes the password again. */
+/** A session older than the provider's answer may be an unattended one: it needs the password again. */
 function proofNeeded(step: StepToConfirm, user: User, session: Session | null): LinkToConfirm["by"] {
   if (session?.user.id === user.id && session.createdAt > step.createdAt) return "consent";
   return user.hasPassword ? "password" : "sign_in";
@@ -145,7 +146,7 @@ interface LinkRequest {
 async function linkInSession(request: LinkRequest, deps: Deps): Promise<LinkOutcome> {
   const result = await deps.db.writeSerialized("accounts", linkInTransaction({ ...request, factorShown: true }, deps));
   if (result === "linked") return { is: "linked", sessionToken: null, next: request.step.next };
-  return { is: result === "taken" ? "linked_elsewhere" : "invalid" };
+  return { is: result === "taken" ? "linked_to_other_account" : "invalid" };
 }
 
 async function signInAndLink(request: LinkRequest, deps: Deps): Promise<LinkOutcome> {
@@ -162,12 +163,12 @@ async function signInAndLink(request: LinkRequest, deps: Deps): Promise<LinkOutc
     return done.result === "linked";
   });
   if (sessionToken !== undefined) return { is: "linked", sessionToken, next: step.next };
-  return { is: done.result === "taken" ? "linked_elsewhere" : "invalid" };
+  return { is: done.result === "taken" ? "linked_to_other_account" : "invalid" };
 }
 
 type LinkResult = "linked" | "taken" | "refused";
 
-/** @returns what uses the step up, links, and tells the owner, in a transaction of the accounts' turn. */
+/** @returns a function that uses the step up, links the identity and notifies the owner. Requires the accounts lock. */
 function linkInTransaction(
   request: LinkRequest & { readonly factorShown: boolean },
   deps: Deps,
@@ -181,20 +182,18 @@ function linkInTransaction(
     const link = { issuer, subject, userId: user.id, now, factorShown, perUserMax };
     const result = await identities.linkIdentity(tx, link);
     if (result === "linked_before") return "linked";
-    if (result === "linked") await tell(tx, deps, "single_sign_on_linked", user, client, now);
+    if (result === "linked") await notifyOwner(tx, deps, "single_sign_on_linked", user, client, now);
     return result;
   };
 }
 
-/** @param transaction of what it tells of. */
-function tell(
+function notifyOwner(
   tx: Transaction,
   { outbox, provider }: Deps,
   notice: NoticeName,
   user: User,
-  { address, userAgent }: ClientContext,
+  client: ClientContext,
   now: number,
 ): Promise<void> {
-  const content = { kind: "notice", notice, subject: provider?.name ?? "", at: now, address, userAgent } as const;
-  return outbox.put(tx, { to: user.email, language: user.language, content }, now);
+  return outbox.put(tx, noticeFor(user, notice, client, now, provider?.name ?? ""), now);
 }

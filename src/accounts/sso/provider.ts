@@ -20,7 +20,7 @@ import { unavailable } from "../../base/errors.ts";
 import type { SingleSignOnSettings } from "../../config/config.ts";
 import { digest } from "../../crypto/digests.ts";
 
-/** What one sign-on is bound to. 43 characters of base64url each. */
+/** The secrets that one sign-on is bound to. 43 characters of base64url each. */
 export interface SignOnSecrets {
   readonly state: string;
   readonly nonce: string;
@@ -28,31 +28,31 @@ export interface SignOnSecrets {
   readonly verifier: string;
 }
 
-/** Who the provider says somebody is. Only issuer and subject together name a person for good. */
+/** The provider's claims about a user. Only issuer and subject together identify a person permanently. */
 export interface ProviderClaims {
   readonly issuer: string;
   readonly subject: string;
-  /** As the provider spells it, and only if it says that it is verified. */
+  /** As the provider spells it; only if it says that the address is verified. */
   readonly verifiedEmail: string | undefined;
 }
 
 export type ProviderAnswer =
   | { readonly is: "claims"; readonly claims: ProviderClaims }
-  /** The person, or the provider for them, said no. */
+  /** The user declined, or the provider did. */
   | { readonly is: "denied" }
-  /** It does not hold: for the log. */
+  /** The answer is not valid. For the log. */
   | { readonly is: "invalid"; readonly error: unknown };
 
-/** The one provider of OpenID Connect that the operator trusts. */
+/** The OpenID Connect provider that the operator trusts. */
 export interface Provider {
-  /** What people call it. */
+  /** The name that users know it by. */
   readonly name: string;
   readonly issuer: string;
-  /** Where a browser goes to sign in. @throws AppError unavailable: the provider cannot be asked. */
+  /** The URL to send a browser to. @throws AppError unavailable: the provider does not answer. */
   signOnUrl(secrets: SignOnSecrets): Promise<string>;
   /**
-   * @param query of the address that the provider sent the browser back to, without `?`.
-   * @throws AppError unavailable: the provider cannot be asked.
+   * @param query that the provider sent the browser back with, without `?`.
+   * @throws AppError unavailable: the provider does not answer.
    */
   readAnswer(query: string, secrets: SignOnSecrets): Promise<ProviderAnswer>;
 }
@@ -60,9 +60,9 @@ export interface Provider {
 export const callbackPath = "/users/auth/oidc/callback";
 
 const timeoutSeconds = 10;
-/** Endpoints seldom change; keys have their own rhythm in the library. */
+/** Endpoints rarely change. The library refreshes keys by itself. */
 const refreshMs = hourMs;
-/** A provider that is down is not asked again by everybody who tries. */
+/** While the provider is down, not every attempt contacts it. */
 const restMs = 5 * secondMs;
 /** OpenID Connect Core, section 2: 255 ASCII characters. */
 const subjectPattern = /^[\x20-\x7e]{1,255}$/;
@@ -88,8 +88,8 @@ export function createProvider(
     try {
       return await ask(await configurationOf());
     } catch (error) {
-      const cause = silenceIn(error) ?? error;
-      throw unavailable("The provider of single sign-on cannot be asked.", restMs / secondMs, cause);
+      const cause = unavailabilityIn(error) ?? error;
+      throw unavailable("The provider of single sign-on does not answer.", restMs / secondMs, cause);
     }
   }
 
@@ -102,14 +102,15 @@ export function createProvider(
         const url = buildAuthorizationUrl(configuration, {
           redirect_uri: redirectUri,
           scope: "openid email profile",
-          ...{ state, nonce },
+          state,
+          nonce,
           code_challenge: digest(verifier).toString("base64url"),
           code_challenge_method: "S256",
         });
         if (!isProviderTarget(url, issuer)) {
-          throw new ProviderSilentError(
+          throw new ProviderUnavailableError(
             "PROVIDER_TARGET",
-            "The provider names an address that is not one of a provider.",
+            "The provider refers to a URL that it is not allowed to use.",
           );
         }
         return url.href;
@@ -121,7 +122,7 @@ export function createProvider(
           const claims = await claimsOf(configuration, new URL(`${redirectUri}?${query}`), secrets);
           return claims === undefined ? { is: "invalid", error: undefined } : { is: "claims", claims };
         } catch (error) {
-          if (silenceIn(error) !== undefined) throw error;
+          if (unavailabilityIn(error) !== undefined) throw error;
           const denied = error instanceof AuthorizationResponseError && denials.has(error.error);
           return denied ? { is: "denied" } : { is: "invalid", error };
         }
@@ -135,7 +136,10 @@ async function claimsOf(
   { state, nonce, verifier }: SignOnSecrets,
 ): Promise<ProviderClaims | undefined> {
   const tokens = await authorizationCodeGrant(configuration, answer, {
-    ...{ expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true },
+    expectedState: state,
+    expectedNonce: nonce,
+    pkceCodeVerifier: verifier,
+    idTokenExpected: true,
   });
   const idToken = tokens.claims();
   if (idToken === undefined || !subjectPattern.test(idToken.sub) || idToken.iss.length > issuerLengthMax) {
@@ -143,29 +147,29 @@ async function claimsOf(
   }
   const { iss: issuer, sub: subject } = idToken;
   if (typeof idToken.email === "string") return { issuer, subject, verifiedEmail: verifiedEmailOf(idToken) };
-  // Core, section 5.4: with a code, the claims of a scope may stand here only.
+  // Core, section 5.4: with a code, the claims of a scope may only be in the UserInfo response.
   const hasMore = configuration.serverMetadata().userinfo_endpoint !== undefined;
   const more = hasMore ? await fetchUserInfo(configuration, tokens.access_token, subject) : {};
   return { issuer, subject, verifiedEmail: verifiedEmailOf(more) };
 }
 
-/** "true" as a text, or silence, is not the provider's word that it has asked the mailbox. */
+/** Only the boolean `true` means that the provider has verified the address. */
 function verifiedEmailOf(claims: Readonly<Record<string, unknown>>): string | undefined {
   return typeof claims.email === "string" && claims.email_verified === true ? claims.email : undefined;
 }
 
-/** The library wraps what our own fetch throws. */
-function silenceIn(error: unknown): ProviderSilentError | undefined {
+/** The library wraps errors of our fetch function. */
+function unavailabilityIn(error: unknown): ProviderUnavailableError | undefined {
   const causesMax = 5;
   let cause = error;
   for (let depth = 0; depth < causesMax && cause instanceof Error; depth += 1) {
-    if (cause instanceof ProviderSilentError) return cause;
+    if (cause instanceof ProviderUnavailableError) return cause;
     cause = cause.cause;
   }
   return undefined;
 }
 
-/** @returns what gives the provider's endpoints: asked for once for all who wait, kept for an hour, and longer while it is down. */
+/** @returns a function for the provider's endpoints: cached for an hour, longer while it is down, and requested only once at a time. */
 function createDiscovery(
   settings: SingleSignOnSettings,
   issuer: URL,
@@ -182,12 +186,12 @@ function createDiscovery(
     const configuration = await discovery(issuer, settings.clientId, undefined, client, {
       [customFetch]: providerFetch(issuer, fetch),
       timeout: timeoutSeconds,
-      // Signatures are checked although TLS vouches for the answer: an intermediary may read it, not change it.
+      // Signatures are verified in addition to TLS: a TLS-inspecting proxy must not be able to change the answer.
       execute: [enableNonRepudiationChecks, ...(issuer.protocol === "http:" ? [allowInsecureRequests] : [])],
     });
-    // The library makes exceptions for some vendors, whose one issuer stands for many.
+    // The library allows other issuers for some vendors with many tenants.
     if (new URL(configuration.serverMetadata().issuer).href !== issuer.href) {
-      throw new ProviderSilentError("PROVIDER_ISSUER", "The provider says that it is another issuer.");
+      throw new ProviderUnavailableError("PROVIDER_ISSUER", "The provider claims to be another issuer.");
     }
     return configuration;
   }
@@ -212,7 +216,7 @@ function createDiscovery(
   };
 }
 
-/** Core, section 9: by Basic when the provider does not say otherwise. */
+/** Core, section 9: Basic authentication unless the provider says otherwise. */
 function eitherSecret(secret: string): ClientAuth {
   const basic = ClientSecretBasic(secret);
   const post = ClientSecretPost(secret);
@@ -225,50 +229,55 @@ function eitherSecret(secret: string): ClientAuth {
 
 export type Fetch = (url: string, options: RequestInit) => Promise<Response>;
 
-/** Far beyond any list of keys or endpoints. */
+/** Much more than any list of keys or endpoints needs. */
 const bytesMax = 256 * 1024;
 
-/** Nobody answered, not in time, or not as a provider: not a word about the person who signs in. */
-export class ProviderSilentError extends Error {
-  /** For the log, which holds no messages. */
+/** The provider did not answer, was too slow or is misconfigured. Says nothing about the user who signs in. */
+export class ProviderUnavailableError extends Error {
+  /** For the log, which contains no error messages. */
   readonly code: "PROVIDER_TARGET" | "PROVIDER_STATUS" | "PROVIDER_ANSWER" | "PROVIDER_LENGTH" | "PROVIDER_ISSUER";
 
-  constructor(code: ProviderSilentError["code"], message: string, cause?: unknown) {
+  constructor(code: ProviderUnavailableError["code"], message: string, cause?: unknown) {
     super(message, cause === undefined ? {} : { cause });
-    this.name = "ProviderSilentError";
+    this.name = "ProviderUnavailableError";
     this.code = code;
   }
 }
 
 /**
- * The only way this server talks to a provider: to its own addresses (provider-targets.ts), without following redirects,
- * in bounded time (the library's signal holds for the body too), reading a bounded answer.
+ * The only way to contact a provider: only at its own URLs (`isProviderTarget`), without redirects, in bounded time (the
+ * library's signal covers the body as well) and with a bounded answer.
  */
 export function providerFetch(issuer: URL, fetch: Fetch): CustomFetch {
   return async (address, { method, headers, body, signal }) => {
     const url = URL.parse(address);
     if (url === null || !isProviderTarget(url, issuer)) {
-      throw new ProviderSilentError("PROVIDER_TARGET", "The provider names an address that is not one of a provider.");
+      throw new ProviderUnavailableError(
+        "PROVIDER_TARGET",
+        "The provider refers to a URL that it is not allowed to use.",
+      );
     }
     try {
       const response = await fetch(url.href, {
-        ...{ method, headers, redirect: "manual" },
+        method,
+        headers,
+        redirect: "manual",
         ...(body == null ? {} : { body: asBody(body) }),
         ...(signal === undefined ? {} : { signal }),
       });
       if (response.status >= 500)
-        throw new ProviderSilentError("PROVIDER_STATUS", `The provider answered ${response.status}.`);
+        throw new ProviderUnavailableError("PROVIDER_STATUS", `The provider answered ${response.status}.`);
       return await readBounded(response);
     } catch (error) {
-      if (error instanceof ProviderSilentError) throw error;
-      throw new ProviderSilentError("PROVIDER_ANSWER", "The provider did not answer.", error);
+      if (error instanceof ProviderUnavailableError) throw error;
+      throw new ProviderUnavailableError("PROVIDER_ANSWER", "The provider did not answer.", error);
     }
   };
 }
 
 function asBody(body: unknown): string | URLSearchParams {
   if (typeof body === "string" || body instanceof URLSearchParams) return body;
-  throw new Error("A request to the provider has a body of another kind.");
+  throw new Error("A request to the provider has an unexpected kind of body.");
 }
 
 async function readBounded(response: Response): Promise<Response> {
@@ -276,7 +285,7 @@ async function readBounded(response: Response): Promise<Response> {
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > bytesMax) throw new ProviderSilentError("PROVIDER_LENGTH", "The provider's answer is too long.");
+    if (bytes > bytesMax) throw new ProviderUnavailableError("PROVIDER_LENGTH", "The provider's answer is too long.");
     chunks.push(chunk);
   }
   const { status, headers } = response;
@@ -287,16 +296,16 @@ function isThisMachine(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);
 }
 
-/** A name that a public certificate can vouch for: no address, nor a name of this machine. */
+/** A name that can have a public certificate: neither an IP address nor a name of this machine. */
 function isName(hostname: string): boolean {
   return isIP(hostname.replace(/^\[|\]$/g, "")) === 0 && hostname !== "localhost" && !hostname.endsWith(".localhost");
 }
 
 /**
- * Whether an address that a provider's answer names may be asked, or a browser be sent there (threat: answers that turn
- * the server against its own network). The issuer's own host is the operator's word. Any other must be a name under
- * https: whatever machine the name leads to, also one of the inner network, has to hold its certificate. Only the parts
- * of a provider on this machine, which is for trying things out, may speak plainly and on ports of their own.
+ * Whether this server may request a URL that a provider's answer contains, or send a browser there. Threat: answers that
+ * turn the server against its own network (SSRF). The issuer's own origin was configured by the operator. Any other host
+ * must be a name with https: the machine behind it, also one of the inner network, needs a certificate for the name. Only
+ * a provider on this machine, which is for testing, may use plain http and several ports.
  */
 export function isProviderTarget(target: URL, issuer: URL): boolean {
   if (target.username !== "" || target.password !== "") return false;

@@ -8,10 +8,10 @@ import type { SealedColumn, WriteConnection } from "../../database/database.ts";
 import type { SignOnStepStore } from "../store/sign-on-steps.ts";
 import type { SignOnSecrets } from "./provider.ts";
 
-/** Long enough to sign in at a provider with everything it asks, or to find a password. */
+/** Enough time to sign in at the provider with all factors, or to find a password. */
 export const signOnStepMs = 10 * minuteMs;
 
-/** Many people may stand behind one address; its flood costs nobody else a step. */
+/** Many people may share one address. A flood from it only removes its own steps. */
 const limits = { perClientMax: 200, stepsMax: 20_000 };
 const retrySeconds = 60;
 const tokenShape = /^[A-Za-z0-9_-]{43}$/;
@@ -20,18 +20,18 @@ const tokenShape = /^[A-Za-z0-9_-]{43}$/;
 export interface StepOnTheWay {
   readonly is: "on_the_way";
   readonly secrets: SignOnSecrets;
-  /** A path of ours to go to afterwards. */
+  /** The path of this server to continue at. */
   readonly next: string | null;
-  /** Somebody signed in wants to link an identity to this account; null: to sign in. */
+  /** The account to link the identity to; null: to sign in. */
   readonly linkTo: number | null;
 }
 
-/** The provider has spoken, and the account's owner has to confirm that this is them. */
+/** The provider has answered, and the account's owner has to confirm the link. */
 export interface StepToConfirm {
   readonly is: "to_confirm";
   readonly issuer: string;
   readonly subject: string;
-  /** What the provider calls them. */
+  /** The email address at the provider. */
   readonly email: string;
   readonly userId: number;
   readonly next: string | null;
@@ -43,7 +43,7 @@ export type SignOnStep = StepOnTheWay | StepToConfirm;
 
 const contextOf = (stepDigest: Buffer) => `sign_on_steps:step:${stepDigest.toString("hex")}`;
 
-/** For whoever seals anew what lies sealed. */
+/** For the rotation of keys. */
 export const signOnStepColumn: SealedColumn = {
   table: "sign_on_steps",
   idColumn: "digest",
@@ -60,7 +60,7 @@ export function createSignOnSteps(deps: {
 }) {
   const { store, keyring, random } = deps;
   return {
-    /** @returns the token that the browser keeps. @throws AppError unavailable: too many are on their way. */
+    /** @returns the token for the browser. @throws AppError unavailable: too many sign-ons are in progress. */
     async keep(step: SignOnStep, client: string, now: number): Promise<string> {
       const token = makeOpaqueToken(random);
       const stepDigest = digest(token);
@@ -72,7 +72,7 @@ export function createSignOnSteps(deps: {
       if (!kept) throw unavailable("Too many people are signing in at the provider.", retrySeconds);
       return token;
     },
-    /** undefined: unknown, used or over. */
+    /** @returns undefined: unknown, used or expired. */
     async find(token: string | undefined, now: number): Promise<SignOnStep | undefined> {
       if (token === undefined || !tokenShape.test(token)) return undefined;
       const stepDigest = digest(token);
@@ -80,10 +80,10 @@ export function createSignOnSteps(deps: {
       const opened = sealed === undefined ? undefined : keyring().open(contextOf(stepDigest), sealed);
       return opened === undefined ? undefined : readStep(JSON.parse(opened.toString("utf8")));
     },
-    /** True for one caller only. */
+    /** Returns true to one caller only. */
     take: (writing: WriteConnection, token: string, now: number): Promise<boolean> =>
       store.takeStep(writing, digest(token), now - signOnStepMs),
-    /** @returns how many. */
+    /** @returns how many were removed. */
     removeExpired: (now: number, stepsMax: number): Promise<number> =>
       store.deleteStepsBefore(now - signOnStepMs, stepsMax),
   };
@@ -93,7 +93,7 @@ function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
-/** @returns undefined for a step of another version of this program. */
+/** @returns undefined: another version of this program wrote the step. */
 function readStep(step: unknown): SignOnStep | undefined {
   if (!isFields(step) || (typeof step.next !== "string" && step.next !== null)) return undefined;
   const { next } = step;

@@ -12,7 +12,7 @@ import type { IdentityStore } from "../store/identities.ts";
 import type { Provider, ProviderClaims } from "./provider.ts";
 import type { SignOnSteps, StepOnTheWay } from "./sign-on-steps.ts";
 
-/** Where people see and undo what is linked to their account. */
+/** The page where users see and unlink the identities of their account. */
 export const signOnSettingsPath = "/users/single_sign_on";
 
 export type SignOnOutcome =
@@ -22,17 +22,17 @@ export type SignOnOutcome =
       readonly waitsForFactor: boolean;
       readonly next: string | null;
     }
-  /** The account's owner has to confirm first. `stepToken` replaces the one that came. */
+  /** The account's owner has to confirm first. `stepToken` replaces the given one. */
   | { readonly is: "to_confirm"; readonly stepToken: string }
-  /** The identity was this account's before. */
+  /** The identity is already linked to this account. */
   | { readonly is: "linked_before" }
-  /** The identity is another account's. */
-  | { readonly is: "linked_elsewhere" }
+  /** The identity is linked to another account. */
+  | { readonly is: "linked_to_other_account" }
   | { readonly is: "denied" }
   | { readonly is: "unverified_email" }
-  /** No account that may be used: none there and none to be had, or a disabled one. */
+  /** There is no account and none can be created, or it is disabled. */
   | { readonly is: "no_account" }
-  /** Another browser, too late, a second time, or an answer that does not hold; `error` for the log. */
+  /** Another browser, expired, used before, or an invalid answer of the provider; `error` for the log. */
   | { readonly is: "invalid"; readonly error: unknown };
 
 interface Deps {
@@ -53,8 +53,8 @@ export function createSingleSignOn(deps: Deps) {
 
   return {
     /**
-     * @param request.next a path of ours. `linkTo`: whoever is signed in and wants to add this way in; null: to sign in.
-     * @throws AppError not_found: there is no single sign-on here; unavailable: the provider cannot be asked.
+     * @param request `next`: a path of this server. `linkTo`: the session whose user links an identity; null: to sign in.
+     * @throws AppError not_found: single sign-on is off; unavailable: the provider does not answer.
      */
     async beginSignOn({
       next,
@@ -74,7 +74,7 @@ export function createSingleSignOn(deps: Deps) {
     },
 
     /**
-     * @param request.query what came back from the provider, without `?`. `session`: of whoever is signed in already.
+     * @param request `query` that the provider sent the browser back with, without `?`. `session`: the current one, if any.
      * @throws AppError as `beginSignOn`.
      */
     async completeSignOn({
@@ -90,7 +90,7 @@ export function createSingleSignOn(deps: Deps) {
     }): Promise<SignOnOutcome> {
       const provider = openProvider(deps);
       const step = await steps.find(stepToken, clock.now());
-      // A wrong state leaves the step as it is: some other site has sent the browser here, not the provider.
+      // A wrong state does not use up the step: not the provider but some other site has sent the browser here.
       if (stepToken === undefined || step?.is !== "on_the_way" || !isStateOf(step, query)) return invalid;
       if (!(await steps.take(db.autocommit({ retry: "whenNotExecuted" }), stepToken, clock.now()))) return invalid;
       const answer = await provider.readAnswer(query, step.secrets);
@@ -100,7 +100,7 @@ export function createSingleSignOn(deps: Deps) {
       return session?.user.id === linkTo ? askToLink(answer.claims, linkTo, client, deps) : invalid;
     },
 
-    /** For the timetable: forgets at most `stepsMax` steps that are over. @returns how many. */
+    /** For the cleanup job: removes at most `stepsMax` expired steps. @returns how many. */
     removeExpiredSignOnSteps: (stepsMax: number): Promise<number> => steps.removeExpired(clock.now(), stepsMax),
   };
 }
@@ -122,7 +122,7 @@ async function signInAs(
   const now = deps.clock.now();
   const found = await deps.findUserByEmail(email);
   if (found !== undefined) {
-    // The provider's word alone opens no account that was made otherwise: its owner has to confirm it here.
+    // The provider's word alone does not give access to an existing account: its owner has to confirm the link.
     return found.disabledAt === null
       ? keepToConfirm(claims, email, found.id, next, client, deps)
       : { is: "no_account" };
@@ -132,7 +132,7 @@ async function signInAs(
   const { issuer, subject } = claims;
   const made = await deps.identities.insertUserWithIdentity({ issuer, subject, email, now });
   if (made === "no_users_yet") return { is: "no_account" };
-  // Somebody was faster by a moment; the next try finds what they made.
+  // Another request created the account at the same time. The next attempt will find it.
   if (typeof made === "string") return { is: "invalid", error: undefined };
   return enter(made, claims, next, client, deps);
 }
@@ -151,10 +151,7 @@ async function enter(
   return { is: "signed_in", sessionToken, waitsForFactor: user.hasSecondFactor, next };
 }
 
-/**
- * The e-mail may be another than the account's: it decides nothing here. It must be verified all the same, for one rule
- * is easier to rely on than two.
- */
+/** The provider's email address need not be the account's. It must be verified all the same, to keep one simple rule. */
 async function askToLink(
   claims: ProviderClaims,
   userId: number,
@@ -164,7 +161,7 @@ async function askToLink(
   const email = verifiedEmailOf(claims);
   if (email === undefined) return { is: "unverified_email" };
   const owner = await deps.identities.findUserByIdentity(claims);
-  if (owner !== undefined) return { is: owner.id === userId ? "linked_before" : "linked_elsewhere" };
+  if (owner !== undefined) return { is: owner.id === userId ? "linked_before" : "linked_to_other_account" };
   return keepToConfirm(claims, email, userId, signOnSettingsPath, client, deps);
 }
 
