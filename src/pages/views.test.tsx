@@ -113,7 +113,7 @@ function signOnPages(text: string, page: PageContext): readonly Page[] {
     "invalid",
     "unverified_email",
     "no_account",
-    "linked_to_other_account",
+    "linked_elsewhere",
     "unreachable",
   ] as const;
   const proofs = ["password", "sign_in", "consent"] as const;

@@ -7,7 +7,7 @@ const shell = { userId: null, email: "shell", address: "" };
 
 const make = (accounts: Accounts, email: string, admin = false) => accounts.createUser({ email, password, admin });
 
-it("finds users by a part of their e-mail, newest first", async () => {
+it("finds users by a part of their email address, newest first", async () => {
   const { accounts } = makeTestAccounts();
   await make(accounts, "ada@example.com", true);
   const eve = await make(accounts, "eve@example.org");
@@ -23,7 +23,7 @@ it("finds users by a part of their e-mail, newest first", async () => {
   expect(await accounts.searchUsers("", 2)).toHaveLength(0);
 });
 
-it("makes and unmakes administrators, but never the last one", async () => {
+it("appoints and removes administrators, but never the last one", async () => {
   const { accounts } = makeTestAccounts();
   const ada = await make(accounts, "ada@example.com", true);
   const eve = await make(accounts, "eve@example.com");
@@ -37,7 +37,7 @@ it("makes and unmakes administrators, but never the last one", async () => {
   expect(await accounts.setAdmin(99, true, shell)).toEqual({ outcome: "unknown" });
 });
 
-it("keeps one of two administrators who remove each other at once", async () => {
+it("keeps one of two administrators who remove each other at the same time", async () => {
   const { accounts } = makeTestAccounts();
   const ada = await make(accounts, "ada@example.com", true);
   const eve = await make(accounts, "eve@example.com", true);
@@ -48,7 +48,7 @@ it("keeps one of two administrators who remove each other at once", async () => 
   expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(["done", "last_admin"]);
 });
 
-it("shuts a disabled user out at once, whatever he signed in with, and lets him back", async () => {
+it("locks a disabled user out at once, however they signed in, and lets them back in", async () => {
   const { accounts } = makeTestAccounts();
   const user = await make(accounts, "ada@example.com");
   const { token } = await accounts.createToken(user.id, "script");
@@ -64,7 +64,7 @@ it("shuts a disabled user out at once, whatever he signed in with, and lets him 
   expect(await signIn()).toBeDefined();
 });
 
-it("leaves nothing of a deleted user but the line that says so", async () => {
+it("keeps nothing of a deleted user but the audit entry", async () => {
   const { accounts, db } = makeTestAccounts();
   const user = await make(accounts, "eve@example.com");
   await accounts.createToken(user.id, "script");

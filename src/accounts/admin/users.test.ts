@@ -9,7 +9,7 @@ function distinct(count: number, first = 0x3b1): string {
 }
 
 describe("createUser", () => {
-  it("makes users that are found under any spelling of their address", async () => {
+  it("creates users that are found by any spelling of their address", async () => {
     const { accounts } = makeTestAccounts();
     const ada = await accounts.createUser({ email: " Ada@Example.com ", password, admin: true });
     expect(ada).toMatchObject({ id: 1, email: "ada@example.com", admin: true, createdAt: startOfTests });
@@ -18,7 +18,7 @@ describe("createUser", () => {
     expect(await accounts.findUserByEmail("not an address")).toBeUndefined();
   });
 
-  it("refuses an address that is taken, also when both come at once", async () => {
+  it("refuses a taken address, also when two requests race for it", async () => {
     const { accounts } = makeTestAccounts();
     const outcomes = await Promise.allSettled([makeUser(accounts), makeUser(accounts, "ADA@example.com")]);
     expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(["fulfilled", "rejected"]);
@@ -28,7 +28,7 @@ describe("createUser", () => {
     });
   });
 
-  it("makes nobody when what is to be written with the user fails", async () => {
+  it("creates no user when the other write of the transaction fails", async () => {
     const { accounts } = makeTestAccounts();
     const request = { email: "ada@example.com", password, admin: false };
     const failing = () => () => Promise.reject(new Error("cannot be written"));
@@ -36,7 +36,7 @@ describe("createUser", () => {
     expect(await accounts.findUserByEmail(request.email)).toBeUndefined();
   });
 
-  it("names every mistake at once", async () => {
+  it("reports all problems at once", async () => {
     const { accounts } = makeTestAccounts();
     await expect(accounts.createUser({ email: "ada", password: "short", admin: false })).rejects.toMatchObject({
       fields: {

@@ -11,14 +11,14 @@ import {
   writeImportedCodeKey,
 } from "./backup-codes.ts";
 
-test("ten codes of 80 bits, none twice, in groups that eyes can follow", () => {
+test("ten different codes of 80 bits, in readable groups", () => {
   const codes = makeBackupCodes(systemRandom);
   expect(backupCodesMade).toBe(10);
   expect(new Set(codes).size).toBe(10);
   for (const code of codes) expect(code).toMatch(/^[0-9a-hjkmnp-tv-z]{4}(-[0-9a-hjkmnp-tv-z]{4}){3}$/);
 });
 
-test("a code is read however somebody copies it", () => {
+test("a code is recognised in any notation", () => {
   const bare = "01ab2cd3ef4gh5jk";
   for (const typed of [
     "01ab-2cd3-ef4g-h5jk",
@@ -35,7 +35,7 @@ test("a code is read however somebody copies it", () => {
 
 const known = "773081bdf95dd74e6c46c01cdb3846fc0643dbeff3108a7c4ee2d9963539544d";
 
-test("a code of the other installation has the digest that installation stored, without its key being kept", () => {
+test("an imported code has the digest that the other installation stored, without keeping its key", () => {
   const secretKeyBase = "0123abcd".repeat(16);
   const key = keptCodeKey(secretKeyBase);
   expect(key).toHaveLength(32);
@@ -45,7 +45,7 @@ test("a code of the other installation has the digest that installation stored, 
   expect(importedCodeDigest(openImportedCodeKey(kept), code ?? "").toString("hex")).toBe(known);
 });
 
-test("a short key is kept as it is, for it could not be used otherwise", () => {
+test("a short key is kept unchanged", () => {
   expect(keptCodeKey("short")).toEqual(Buffer.from("short"));
   expect(keptCodeKey("x".repeat(64))).toHaveLength(64);
   expect(keptCodeKey("x".repeat(65))).toHaveLength(32);

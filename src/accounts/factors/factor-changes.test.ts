@@ -31,7 +31,7 @@ function makeOutbox(): { outbox: Outbox; notices: () => unknown[] } {
 }
 
 describe("setting up an app", () => {
-  test("protects nothing until a code of it was right", async () => {
+  test("has no effect until a code confirms it", async () => {
     const { accounts, signIn, db } = await openFactorWorld();
     const { session } = await signIn();
     const { setUp } = accounts.offerAuthenticatorApp(session, "Sealpush");
@@ -52,7 +52,7 @@ describe("setting up an app", () => {
     expect(keyring.open(`user:${session.user.id + 1}:totp-secret`, row?.sealed ?? Buffer.alloc(0))).toBeUndefined();
   });
 
-  test("shows the same key again after a slip, and a new one where the old has run out", async () => {
+  test("shows the same key again after a wrong code, and a new one after the old one has expired", async () => {
     const { accounts, signIn, advance } = await openFactorWorld();
     const { session } = await signIn();
     const first = accounts.offerAuthenticatorApp(session, "Sealpush");
@@ -62,7 +62,7 @@ describe("setting up an app", () => {
     expect(accounts.offerAuthenticatorApp(session, "Sealpush", first.setUp).base32).not.toBe(first.base32);
   });
 
-  test("takes no offer of another session, of long ago or made up", async () => {
+  test("refuses an offer that is forged, expired or of another session", async () => {
     const { accounts, signIn, now, advance } = await openFactorWorld();
     const [one, two] = [await signIn(), await signIn()];
     const offer = accounts.offerAuthenticatorApp(one.session, "Sealpush");
@@ -75,7 +75,7 @@ describe("setting up an app", () => {
   });
 });
 
-describe("a change where a factor stands", () => {
+describe("a change of an account with a factor", () => {
   test("needs the password, a code or a passkey", async () => {
     const { accounts, world, signIn } = await openFactorWorld();
     const { session } = await signIn();
@@ -97,7 +97,7 @@ describe("a change where a factor stands", () => {
     expect((await accounts.removeAuthenticatorApp(changeBy(session, password))).outcome).toBe("removed");
   });
 
-  test("can be proven by a passkey, once, and not by one of somebody else", async () => {
+  test("can be proven by a passkey, once, but not by one of another user", async () => {
     const { accounts, world, signIn } = await openFactorWorld();
     const { session } = await signIn();
     const { authenticator } = await addPasskey(world, session, "laptop");
@@ -116,7 +116,7 @@ describe("a change where a factor stands", () => {
     expect((await accounts.makeBackupCodes(right)).outcome).toBe("unproven");
   });
 
-  test("needs it also when two first factors are added at once", async () => {
+  test("needs the proof also when two first factors are added at once", async () => {
     const { accounts, signIn, now } = await openFactorWorld();
     const { session } = await signIn();
     const add = () => {
@@ -128,7 +128,7 @@ describe("a change where a factor stands", () => {
     expect(added.map(({ outcome }) => outcome).sort()).toEqual(["added", "unproven", "unproven"]);
   });
 
-  test("ends all other sessions, the waiting ones too, and keeps its own", async () => {
+  test("ends all other sessions, including waiting ones, and keeps its own", async () => {
     const { accounts, world, signIn } = await openFactorWorld();
     const [own, other] = [await signIn(), await signIn()];
     const { app } = await addApp(world, own.session);
@@ -139,7 +139,7 @@ describe("a change where a factor stands", () => {
     expect(await accounts.authenticateSession(waiting.sessionToken)).toBeUndefined();
   });
 
-  test("is not made by a session that ended while its proof was looked at", async () => {
+  test("is refused to a session that ended while its proof was checked", async () => {
     const { accounts, world, signIn } = await openFactorWorld();
     const { session, sessionToken } = await signIn();
     await addApp(world, session);
@@ -148,7 +148,7 @@ describe("a change where a factor stands", () => {
     expect((await accounts.makeBackupCodes(changeBy(session, password))).outcome).toBe("over");
   });
 
-  test("is told by mail, by the name of what changed", async () => {
+  test("sends the owner an email that names what changed", async () => {
     const { outbox, notices } = makeOutbox();
     const { accounts, world, signIn } = await openFactorWorld({ outbox });
     const { session } = await signIn();
@@ -168,7 +168,7 @@ describe("a change where a factor stands", () => {
 });
 
 describe("removing", () => {
-  test("the last factor takes the backup codes with it", async () => {
+  test("the last factor also removes the backup codes", async () => {
     const { accounts, world, signIn, db } = await openFactorWorld();
     const { session } = await signIn();
     await addApp(world, session);
@@ -182,7 +182,7 @@ describe("removing", () => {
     expect((await accounts.makeBackupCodes(changeBy(session))).outcome).toBe("unknown");
   });
 
-  test("the last one is refused where the server asks for one, also by two at once", async () => {
+  test("the last one is refused if the server requires one, also by simultaneous requests", async () => {
     const { accounts, world, signIn } = await openFactorWorld({
       settings: { ...openSettings, requireSecondFactor: true },
     });
@@ -199,7 +199,7 @@ describe("removing", () => {
     expect(removed.map(({ outcome }) => outcome).sort()).toEqual(["last_required", "removed"]);
   });
 
-  test("a passkey of somebody else finds none", async () => {
+  test("a passkey of another user is refused", async () => {
     const { accounts, world, signIn } = await openFactorWorld();
     await addPasskey(world, (await signIn()).session, "mine");
     const [mine] = (await accounts.findFactors((await signIn()).session.user.id)).passkeys;
@@ -216,7 +216,7 @@ describe("removing", () => {
 describe("a reset by an administrator", () => {
   const by = { userId: 7, email: "root@example.com", address: "192.0.2.9" };
 
-  test("of somebody without a factor changes nothing, sessions included", async () => {
+  test("of a user without a factor changes nothing, not even sessions", async () => {
     const { accounts, signIn } = await openFactorWorld();
     const { session, sessionToken } = await signIn();
     expect(await accounts.resetFactors(session.user.id, by)).toMatchObject({ outcome: "no_factors" });
@@ -224,7 +224,7 @@ describe("a reset by an administrator", () => {
     expect(await accounts.listAdminEntries(1)).toEqual([]);
   });
 
-  test("removes every factor, ends every session and forgets wrong guesses", async () => {
+  test("removes all factors, ends all sessions and resets the count of wrong codes", async () => {
     const { outbox, notices } = makeOutbox();
     const { accounts, world, signIn, give, db } = await openFactorWorld({ outbox });
     const own = await signIn();

@@ -18,7 +18,7 @@ describe("adding a passkey", () => {
     expect((await accounts.addPasskey(changeBy(session), { name, answer, party })).outcome).toBe("bad_name");
   });
 
-  test("takes one credential once, whoever brings it", async () => {
+  test("accepts a credential only once, from any user", async () => {
     const { accounts, signIn, world } = await openFactorWorld();
     const { session } = await signIn();
     const authenticator = new TestAuthenticator();
@@ -33,7 +33,7 @@ describe("adding a passkey", () => {
     expect((await add(eve.session, again)).outcome).toBe("bad_passkey");
   });
 
-  test("takes an answer of this session and of this site alone", async () => {
+  test("accepts only responses for this session and this site", async () => {
     const { accounts, signIn } = await openFactorWorld();
     const [one, two] = [await signIn(), await signIn()];
     const options = await accounts.offerPasskey(one.session, party);
@@ -46,7 +46,7 @@ describe("adding a passkey", () => {
     expect((await add(one.session, new TestAuthenticator().create(options))).outcome).toBe("added");
   });
 
-  test("takes no certificates: whoever makes them could name addresses that this server would ask", async () => {
+  test("accepts no certificates, which could contain URLs for this server to request", async () => {
     const { accounts, signIn } = await openFactorWorld();
     const { session } = await signIn();
     const add = async (attests: "self" | "certificate") => {
@@ -56,7 +56,7 @@ describe("adding a passkey", () => {
     expect([await add("certificate"), await add("self")]).toEqual(["bad_passkey", "added"]);
   });
 
-  test("ends at twenty", async () => {
+  test("stops at twenty", async () => {
     const { accounts, signIn, world } = await openFactorWorld();
     const { session } = await signIn();
     for (let at = 0; at < 20; at += 1) await addPasskey(world, session, `key ${at}`, password);
@@ -65,7 +65,7 @@ describe("adding a passkey", () => {
     expect(added.outcome).toBe("too_many_passkeys");
   });
 
-  test("names no address of a person to the authenticator's handle", async () => {
+  test("keeps personal data out of the user handle", async () => {
     const { accounts, signIn } = await openFactorWorld();
     const options = await accounts.offerPasskey((await signIn()).session, party);
     expect(Buffer.from(options.user.id, "base64url").toString()).not.toContain("ada");
@@ -75,7 +75,7 @@ describe("adding a passkey", () => {
 });
 
 describe("a passkey", () => {
-  test("answers one ceremony once", async () => {
+  test("can be used only once per challenge", async () => {
     const { accounts, signIn, world } = await openFactorWorld();
     const { authenticator } = await addPasskey(world, (await signIn()).session, "laptop");
     const waiting = await signIn();
@@ -92,7 +92,7 @@ describe("a passkey", () => {
     expect(await accounts.signInByPasskey({ answer: alone, party }, client)).toBeUndefined();
   });
 
-  test("signs in alone only when it has made sure of its user", async () => {
+  test("signs in alone only with user verification", async () => {
     const { accounts, signIn, world } = await openFactorWorld();
     const { authenticator } = await addPasskey(world, (await signIn()).session, "laptop");
     const unsure = authenticator.get(await accounts.offerAnyPasskey(party), { verifiesUser: false });
@@ -118,7 +118,7 @@ describe("a passkey", () => {
     expect(await accounts.signInByPasskey({ answer, party }, client)).toBeUndefined();
   });
 
-  test("without a counter goes on working", async () => {
+  test("without a counter keeps working", async () => {
     const { accounts, signIn, world } = await openFactorWorld();
     const { session } = await signIn();
     const authenticator = new TestAuthenticator();
@@ -130,7 +130,7 @@ describe("a passkey", () => {
     }
   });
 
-  test("answers at no other door, in no other session and not after five minutes", async () => {
+  test("is refused for another purpose, in another session and after five minutes", async () => {
     const { accounts, signIn, world, advance } = await openFactorWorld();
     const { session } = await signIn();
     const { authenticator } = await addPasskey(world, session, "laptop");
@@ -144,7 +144,7 @@ describe("a passkey", () => {
     expect(await accounts.signInByPasskey({ answer: forAnybody, party }, client)).toBeUndefined();
   });
 
-  test("of somebody else is no second factor of mine", async () => {
+  test("of another user is not accepted as second factor", async () => {
     const { accounts, signIn, world } = await openFactorWorld();
     await addPasskey(world, (await signIn()).session, "mine");
     await makeUser(accounts, "eve@example.com");
@@ -155,7 +155,7 @@ describe("a passkey", () => {
     expect((await accounts.givePasskey({ ...waiting, client }, { answer, party })).outcome).toBe("wrong");
   });
 
-  test("is no way in for a disabled or an unconfirmed account, nor where nobody may sign in", async () => {
+  test("does not sign in a disabled or unconfirmed account, nor when sign-in is disabled", async () => {
     const { accounts, db, signIn, world } = await openFactorWorld();
     const { authenticator } = await addPasskey(world, (await signIn()).session, "laptop");
     const attempt = async () => {
@@ -170,7 +170,7 @@ describe("a passkey", () => {
     expect(await closed.accounts.signInByPasskey({ answer: "{}", party }, client)).toBeUndefined();
   });
 
-  test("that is no passkey at all is refused, whatever was sent", async () => {
+  test("that is malformed is refused", async () => {
     const { accounts, signIn, world } = await openFactorWorld();
     const { session } = await signIn();
     const { authenticator } = await addPasskey(world, session, "laptop");

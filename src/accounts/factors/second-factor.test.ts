@@ -23,7 +23,7 @@ async function openAppWorld(overrides: Partial<AccountsDeps> = {}) {
 }
 
 describe("a code of the app", () => {
-  test("completes the sign-in with a new token, and the waiting one is gone", async () => {
+  test("completes the sign-in with a new token and ends the waiting session", async () => {
     const { accounts, signIn, app } = await openAppWorld();
     const waiting = await signIn();
     expect(waiting.session.waitsForFactor).toBe(true);
@@ -34,7 +34,7 @@ describe("a code of the app", () => {
     expect(await accounts.authenticateSession(given.sessionToken)).toMatchObject({ waitsForFactor: false });
   });
 
-  test("of one time step lets one racer in, however many bring it", async () => {
+  test("of one time step signs in only one of many simultaneous requests", async () => {
     const { accounts, signIn, app } = await openAppWorld();
     const waiting = await Promise.all(Array.from({ length: 8 }, signIn));
     const code = app.code();
@@ -42,7 +42,7 @@ describe("a code of the app", () => {
     expect(given.filter(({ outcome }) => outcome === "complete")).toHaveLength(1);
   });
 
-  test("lets one racer in from copies of one waiting cookie, with different codes too", async () => {
+  test("signs in only one of several copies of a waiting session, also with different codes", async () => {
     const { accounts, signIn, app, backupCodes } = await openAppWorld();
     const waiting = await signIn();
     const codes = [app.code(), ...backupCodes.slice(0, 3)];
@@ -54,7 +54,7 @@ describe("a code of the app", () => {
     expect(backupCodesLeft).toBe(cameByApp ? 10 : 9);
   });
 
-  test("does not count again, nor does one of an earlier step after it", async () => {
+  test("cannot be used again, and neither can one of an earlier step after it", async () => {
     const { give, app, advance } = await openAppWorld();
     const earlier = app.code();
     advance(30_000);
@@ -64,7 +64,7 @@ describe("a code of the app", () => {
     expect((await give(earlier)).outcome).toBe("wrong");
   });
 
-  test("that confirmed the app does not sign in as well", async () => {
+  test("that confirmed the app cannot also sign in", async () => {
     const { accounts, signIn, now, give } = await openFactorWorld();
     const { session } = await signIn();
     const offer = accounts.offerAuthenticatorApp(session, "Sealpush");
@@ -73,14 +73,14 @@ describe("a code of the app", () => {
     expect((await give(code)).outcome).toBe("wrong");
   });
 
-  test("comes too late when the sign-in has waited for ten minutes", async () => {
+  test("is refused when the sign-in has waited for ten minutes", async () => {
     const { accounts, signIn, app, advance } = await openAppWorld();
     const waiting = await signIn();
     advance(10 * minuteMs);
     expect((await accounts.giveCode({ ...waiting, client }, app.code())).outcome).toBe("over");
   });
 
-  test("does not let a disabled account in", async () => {
+  test("does not sign a disabled account in", async () => {
     const { accounts, db, signIn, app } = await openAppWorld();
     const waiting = await signIn();
     await changeRows(db, "UPDATE users SET disabled_at = 1");
@@ -89,7 +89,7 @@ describe("a code of the app", () => {
 });
 
 describe("a backup code", () => {
-  test("counts once, whoever comes at the same time", async () => {
+  test("works once, also with simultaneous requests", async () => {
     const { accounts, signIn, backupCodes } = await openAppWorld();
     expect(backupCodes).toHaveLength(10);
     const code = backupCodes[0] ?? "";
@@ -101,7 +101,7 @@ describe("a backup code", () => {
     expect((await accounts.findFactors(later.session.user.id)).backupCodesLeft).toBe(9);
   });
 
-  test("lies in the store as a digest alone", async () => {
+  test("is stored only as a digest", async () => {
     const { db, backupCodes } = await openAppWorld();
     const digests = await db.read.all(sql<[], { digest: Buffer }>("SELECT digest FROM backup_codes"));
     expect(digests).toHaveLength(backupCodes.length);
@@ -112,7 +112,7 @@ describe("a backup code", () => {
     }
   });
 
-  test("of another account opens nothing", async () => {
+  test("of another account is refused", async () => {
     const { accounts, world, give } = await openAppWorld();
     await makeUser(accounts, "eve@example.com");
     const { session } = await signInAs(world, "eve@example.com", password);
@@ -120,7 +120,7 @@ describe("a backup code", () => {
     expect((await give(backupCodes[0] ?? "")).outcome).toBe("wrong");
   });
 
-  test("dies when new ones are made", async () => {
+  test("is invalid once new ones are made", async () => {
     const { accounts, signIn, app, backupCodes, give } = await openAppWorld();
     const complete = await accounts.giveCode({ ...(await signIn()), client }, app.code());
     const token = complete.outcome === "complete" ? complete.sessionToken : "";
@@ -134,7 +134,7 @@ describe("a backup code", () => {
 });
 
 describe("guesses", () => {
-  test("end after ten wrong codes in all, from however many sessions and addresses at once", async () => {
+  test("are stopped after ten wrong codes, over all sessions and addresses", async () => {
     const { accounts, signIn, app } = await openAppWorld();
     const waiting: Awaited<ReturnType<typeof signIn>>[] = [];
     while (waiting.length < 40) waiting.push(await signIn());
@@ -152,7 +152,7 @@ describe("guesses", () => {
     expect(given.at(-1)).toEqual({ outcome: "too_many", retryAfterSeconds: 900 });
   });
 
-  test("are refused with the right code too until the window ends, and a passkey still opens", async () => {
+  test("block the right code as well until the window ends, but not a passkey", async () => {
     const opened = await openFactorWorld();
     const { accounts, signIn, give, advance, world } = opened;
     const { session } = await signIn();
@@ -169,7 +169,7 @@ describe("guesses", () => {
     expect((await give(app.code())).outcome).toBe("complete");
   });
 
-  test("are not forgotten when a right code comes between", async () => {
+  test("are not reset by a right code", async () => {
     const { give, app, advance } = await openAppWorld();
     for (let guess = 0; guess < 9; guess += 1) await give("000000");
     expect((await give(app.code())).outcome).toBe("complete");
@@ -178,14 +178,14 @@ describe("guesses", () => {
     expect((await give(app.code())).outcome).toBe("too_many");
   });
 
-  test("lock nobody out until the end of days when the clock is set back", async () => {
+  test("do not lock the owner out for long when the clock is set back", async () => {
     const { give, app, advance } = await openAppWorld();
     for (let guess = 0; guess < 10; guess += 1) await give("000000");
     advance(-24 * 60 * minuteMs);
     expect((await give(app.code())).outcome).not.toBe("too_many");
   });
 
-  test("at changes and at the set-up draw on the same count", async () => {
+  test("at changes and at the set-up are counted together", async () => {
     const { accounts, signIn, app, give, advance } = await openAppWorld();
     const complete = await accounts.giveCode({ ...(await signIn()), client }, app.code());
     const session = await accounts.authenticateSession(complete.outcome === "complete" ? complete.sessionToken : "");

@@ -18,7 +18,7 @@ describe("TOTP codes", () => {
     expect(matchingTotpStep(rfcSecret, code, seconds * 1_000)).toBe(Math.floor(seconds / 30));
   });
 
-  it("count in their step and in the one after it, not earlier and not later", () => {
+  it("are valid in their step and in the next one, not earlier and not later", () => {
     const step = 70_000_000;
     const code = totpCode(rfcSecret, step);
     const at = (ms: number) => matchingTotpStep(rfcSecret, code, step * 30_000 + ms);
@@ -32,7 +32,7 @@ describe("TOTP codes", () => {
     ]);
   });
 
-  it("are read with blanks and in the digits of other scripts", () => {
+  it("are recognised with spaces and in the digits of other scripts", () => {
     expect(readTotpCode(" 123 456\n")).toBe("123456");
     expect(readTotpCode("١٢٣٤٥٦")).toBe("123456");
     expect(readTotpCode("۱۲۳۴۵۶")).toBe("123456");
@@ -42,7 +42,7 @@ describe("TOTP codes", () => {
     }
   });
 
-  it("are described as apps want it, whatever stands in the names", () => {
+  it("are described in the form that apps need, whatever the names contain", () => {
     const { base32, uri } = describeTotp(rfcSecret, { issuer: "push.example.com", label: "ada&x=1@example.com" });
     expect(base32).toBe("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ");
     const parsed = new URL(uri);
@@ -57,7 +57,7 @@ describe("TOTP codes", () => {
     });
   });
 
-  it("take the secret alone, not the pool that its bytes lie in", () => {
+  it("use only the secret's bytes, not the buffer they are part of", () => {
     const pooled = Buffer.concat([Buffer.from("xxxx"), rfcSecret, Buffer.from("yyyy")]).subarray(4, 24);
     expect(totpCode(pooled, 1)).toBe("287082");
   });

@@ -27,7 +27,7 @@ async function enter(accounts: Accounts, client: ClientContext): Promise<void> {
 }
 
 describe("known clients", () => {
-  it("are told of when they are new, but for an account's first", async () => {
+  it("cause an email when they are new, except for an account's first one", async () => {
     const { accounts, emails } = makeWorld();
     await makeUser(accounts);
     await enter(accounts, home);
@@ -45,7 +45,7 @@ describe("known clients", () => {
     expect(emails).toHaveLength(1);
   });
 
-  it("are a network and a browser: a newer version is none, another system is", async () => {
+  it("are a network and a browser: a new version is the same client, another system is not", async () => {
     const { accounts, emails } = makeWorld();
     await makeUser(accounts);
     await enter(accounts, home);
@@ -58,7 +58,7 @@ describe("known clients", () => {
     expect(emails).toHaveLength(2);
   });
 
-  it("are not noted for a wrong password, nor before the second factor came", async () => {
+  it("are not remembered for a wrong password, nor before the second factor", async () => {
     const { accounts, emails, db } = makeWorld();
     const ada = await makeUser(accounts);
     await enter(accounts, home);
@@ -69,7 +69,7 @@ describe("known clients", () => {
     expect(emails).toEqual([]);
   });
 
-  it("are at most 50 for one user: the ones seen longest ago go", async () => {
+  it("are at most 50 per user: those seen longest ago are forgotten", async () => {
     const { accounts, emails, db, advance } = makeWorld();
     await makeUser(accounts);
     for (let at = 0; at < 60; at += 1) {

@@ -22,7 +22,7 @@ async function makeWorld() {
 }
 
 describe("the start of a session", () => {
-  it("is the last sign-in of its user only when nothing is waited for any more", async () => {
+  it("sets the time of the last sign-in only when it is complete", async () => {
     const { accounts, ada, starts, waiting, client } = await makeWorld();
     const lastSignIns = async () => (await accounts.searchUsers("", 1)).map(({ lastSignedInAt }) => lastSignedInAt);
     expect(await lastSignIns()).toEqual([null]);
@@ -38,7 +38,7 @@ describe("the start of a session", () => {
     expect(noted).toEqual([]);
   });
 
-  it("replaces the session that waited, once, however many race for it", async () => {
+  it("replaces the waiting session once, also with simultaneous requests", async () => {
     const { accounts, ada, starts, waiting, client, noted } = await makeWorld();
     const racers = await Promise.all(
       Array.from({ length: 20 }, () => starts.startComplete(ada, client, startOfTests, waiting)),
@@ -50,7 +50,7 @@ describe("the start of a session", () => {
     expect(await accounts.authenticateSession(tokens[0] ?? "")).toMatchObject({ waitsForFactor: false });
   });
 
-  it("replaces no session of somebody else, no complete one, and none that has waited too long", async () => {
+  it("replaces no session of another user, no complete one, and none that has waited too long", async () => {
     const { accounts, ada, starts, waiting, client } = await makeWorld();
     const eve = await makeUser(accounts, "eve@example.com");
     expect(await starts.startComplete(eve, client, startOfTests, waiting)).toBeUndefined();
@@ -61,14 +61,14 @@ describe("the start of a session", () => {
     expect(await accounts.authenticateSession(complete)).toBeDefined();
   });
 
-  it("asks its guard in the same tx: what the guard refuses leaves the waiting session as it was", async () => {
+  it("checks its guard in the same transaction: a refusal keeps the waiting session", async () => {
     const { accounts, ada, starts, waiting, client, noted } = await makeWorld();
     expect(await starts.startComplete(ada, client, startOfTests, waiting, async () => false)).toBeUndefined();
     expect(await accounts.authenticateSession(waiting)).toMatchObject({ waitsForFactor: true });
     expect(noted).toEqual([]);
   });
 
-  it("is refused to a user who was disabled or deleted since the sign-in began", async () => {
+  it("is refused if the user was disabled or deleted since the sign-in began", async () => {
     const { accounts, ada, starts, client, db } = await makeWorld();
     const eve = await makeUser(accounts, "eve@example.com");
     await changeRows(db, "UPDATE users SET disabled_at = 1 WHERE id = ?", ada.id);
@@ -77,7 +77,7 @@ describe("the start of a session", () => {
     expect(await starts.start(eve, client, startOfTests)).toBeUndefined();
   });
 
-  it("keeps a bounded piece of a user agent", async () => {
+  it("cuts long user agents", async () => {
     const { accounts, starts } = await makeWorld();
     const eve = await makeUser(accounts, "eve@example.com");
     await starts.start(eve, { ...clientAt("c"), userAgent: "x".repeat(16_000) }, startOfTests);

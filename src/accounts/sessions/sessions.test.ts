@@ -20,7 +20,7 @@ async function startSession(accounts: Accounts, email = "ada@example.com"): Prom
 }
 
 describe("sessions", () => {
-  it("stand until sign-out, each for itself", async () => {
+  it("are valid until sign-out, independently of each other", async () => {
     const { accounts } = makeTestAccounts();
     const ada = await makeUser(accounts);
     const [one, other] = [await startSession(accounts), await startSession(accounts)];
@@ -51,7 +51,7 @@ describe("sessions", () => {
     },
   );
 
-  it("end when nobody uses them, and stay while somebody does", async () => {
+  it("end when they are idle, and stay valid while they are used", async () => {
     const { accounts, advance, db } = makeTestAccounts();
     await makeUser(accounts);
     const token = await startSession(accounts);
@@ -67,7 +67,7 @@ describe("sessions", () => {
     expect(await accounts.authenticateSession(token)).toBeUndefined();
   });
 
-  it("end after 14 days however busy they are", async () => {
+  it("end after 14 days even if they are used", async () => {
     const settings = { ...openSettings, sessionTimeoutSeconds: 86_400 };
     const { accounts, advance, db } = makeTestAccounts({ settings });
     await makeUser(accounts);
@@ -95,7 +95,7 @@ describe("sessions", () => {
     expect(await readRows(db, "SELECT seen_at FROM sessions")).toEqual([{ seen_at: startOfTests + minuteMs }]);
   });
 
-  it("are at most 50 for one user: the oldest go, the new one stays, others' are untouched", async () => {
+  it("are at most 50 per user: the oldest end, the new one stays, other users' are untouched", async () => {
     const { accounts, advance } = makeTestAccounts();
     await makeUser(accounts);
     await makeUser(accounts, "eve@example.com");
@@ -110,7 +110,7 @@ describe("sessions", () => {
     expect(await accounts.authenticateSession(eves)).toBeDefined();
   });
 
-  it("are removed in bounded steps once they ran out", async () => {
+  it("are removed in bounded batches after they have expired", async () => {
     const { accounts, advance } = makeTestAccounts();
     await makeUser(accounts);
     for (let at = 0; at < 5; at += 1) await startSession(accounts);

@@ -3,7 +3,7 @@ import { clientAt, makeTestAccounts, makeUser, password } from "../../../test/su
 import { readRows } from "../../../test/support/engine-database.ts";
 import { dayMs } from "../../base/clock.ts";
 
-it("go in bounded batches, and none is left behind by a batch that removed accounts with their links", async () => {
+it("are removed in bounded batches, and none is left over when a batch removes accounts with their links", async () => {
   const { accounts, db, advance } = makeTestAccounts();
   await makeUser(accounts);
   for (let at = 0; at < 5; at += 1) {
@@ -18,7 +18,7 @@ it("go in bounded batches, and none is left behind by a batch that removed accou
   expect(await readRows(db, "SELECT email FROM users")).toEqual([{ email: "ada@example.com" }]);
 });
 
-it("that were made at one moment go together", async () => {
+it("of the same millisecond are removed together", async () => {
   const { accounts, db, advance } = makeTestAccounts();
   await makeUser(accounts);
   for (const email of ["bob@example.com", "eve@example.com", "mia@example.com"]) {

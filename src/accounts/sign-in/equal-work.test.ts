@@ -91,7 +91,7 @@ describe("the work", () => {
   });
 });
 
-it("is done in vain for whoever asks too often, without another word", async () => {
+it("is the same for a client that asks too often, with the same answer", async () => {
   const { accounts, request, during } = await makeWorld();
   for (let asked = 0; asked < 5; asked += 1) {
     for (const email of [confirmed, unknown]) await accounts.requestReset(request(email));

@@ -26,7 +26,7 @@ const hashOf = async ({ db }: TestAccounts) =>
   (await readRows(db, "SELECT password_hash FROM users"))[0]?.password_hash;
 
 describe("checkPassword", () => {
-  it("is right for the password of this very user", async () => {
+  it("accepts the password of this user only", async () => {
     const { accounts } = makeTestAccounts();
     const ada = await makeUser(accounts);
     expect(await accounts.checkPassword(ada.id, password, client)).toBe(true);
@@ -35,7 +35,7 @@ describe("checkPassword", () => {
     expect(await accounts.checkPassword(ada.id, "", client)).toBe(false);
   });
 
-  it("draws on the same counters as signing in, so that no door gives more guesses", async () => {
+  it("shares its limits with signing in, so that it allows no further guesses", async () => {
     const { accounts, checks } = makeTestAccounts();
     const ada = await makeUser(accounts);
     const guesses = Array.from({ length: 30 }, (_, at) => {
@@ -52,7 +52,7 @@ describe("checkPassword", () => {
 });
 
 describe("changePassword", () => {
-  it("ends every session but the one that asks, and tells the owner", async () => {
+  it("ends all other sessions and notifies the owner", async () => {
     const world = makeTestAccounts();
     const { accounts } = world;
     const ada = await makeUser(accounts);
@@ -67,7 +67,7 @@ describe("changePassword", () => {
     expect(await accounts.signIn({ email, password: next, client })).toBeDefined();
   });
 
-  it("changes nothing for a wrong or a poor password", async () => {
+  it("changes nothing for a wrong or a weak password", async () => {
     const world = makeTestAccounts();
     const ada = await makeUser(world.accounts);
     const { id, token } = await signIn(world);
@@ -83,7 +83,7 @@ describe("changePassword", () => {
     expect(await world.accounts.authenticateSession(other.token)).toBeDefined();
   });
 
-  it("lets one of many at once win, by the password that it changed", async () => {
+  it("lets one of many simultaneous changes succeed", async () => {
     const world = makeTestAccounts();
     const ada = await makeUser(world.accounts);
     const { id } = await signIn(world);
@@ -97,7 +97,7 @@ describe("changePassword", () => {
     expect(outcomes.toSorted()).toEqual(["changed", "wrong_password", "wrong_password"]);
   });
 
-  it("sets a first password only from a session that has just begun, and that is the user's own", async () => {
+  it("sets a first password only in a fresh session of the user", async () => {
     const world = makeTestAccounts();
     const { accounts } = world;
     const ada = await makeUser(accounts);
@@ -120,7 +120,7 @@ describe("changePassword", () => {
 });
 
 describe("setPassword", () => {
-  it("ends every session", async () => {
+  it("ends all sessions", async () => {
     const world = makeTestAccounts();
     const ada = await makeUser(world.accounts);
     const { token } = await signIn(world);
@@ -135,8 +135,8 @@ describe("setPassword", () => {
   });
 });
 
-describe("a sign-in that is under way", () => {
-  it("gives no session when the password was changed meanwhile", async () => {
+describe("a sign-in in progress", () => {
+  it("starts no session when the password was changed meanwhile", async () => {
     const checked = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     let held = false;
@@ -163,11 +163,11 @@ describe("a sign-in that is under way", () => {
   });
 });
 
-describe("a bcrypt hash from elsewhere", () => {
+describe("an imported bcrypt hash", () => {
   const imported = "$2a$12$P2LGMOxYOg98MBraDDXIk.FfynaKP38lvIIQZTkDjwasnw55JPabu";
   const itsPassword = "Größe-пароль-2026";
 
-  it("lets its owner in once, and is Argon2id from then on", async () => {
+  it("signs its owner in and is replaced by Argon2id", async () => {
     const world = makeTestAccounts({
       argon2: createArgon2Queue({ runningMax: 1, waitingMax: 4, waitingPerClientMax: 4 }),
     });
@@ -182,7 +182,7 @@ describe("a bcrypt hash from elsewhere", () => {
     await signIn(world, itsPassword);
   });
 
-  it("is not upgraded from a password that it proves the beginning of only", async () => {
+  it("is not replaced if bcrypt has only checked the beginning of the password", async () => {
     const world = makeTestAccounts({
       argon2: createArgon2Queue({ runningMax: 1, waitingMax: 4, waitingPerClientMax: 4 }),
     });
@@ -195,7 +195,7 @@ describe("a bcrypt hash from elsewhere", () => {
     await signIn(world, long);
   });
 
-  it("is not upgraded over a password that was set meanwhile", async () => {
+  it("is not replaced if the password was changed meanwhile", async () => {
     const hashing = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     let held = false;

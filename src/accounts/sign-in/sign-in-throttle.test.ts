@@ -17,7 +17,7 @@ function makeThrottle(given: SignInLimits) {
 }
 
 describe("createSignInThrottle", () => {
-  it("counts a client over all its addresses, and does not count what it refused", async () => {
+  it("counts a client over all email addresses, and does not count refused attempts", async () => {
     const throttle = makeThrottle(limits);
     await throttle.charge("c", "a", 0);
     await throttle.charge("c", "a", 1);
@@ -27,7 +27,7 @@ describe("createSignInThrottle", () => {
     await throttle.charge("c", "a", 1_001);
   });
 
-  it("rounds the wait up to a whole second", async () => {
+  it("rounds the waiting time up to a whole second", async () => {
     const throttle = makeThrottle({ ...limits, windowMs: 2_500 });
     await throttle.charge("c", "a", 0);
     await throttle.charge("c", "a", 0);
@@ -35,14 +35,14 @@ describe("createSignInThrottle", () => {
     await expect(throttle.charge("c", "a", 2_499)).rejects.toThrow(expect.objectContaining({ retryAfterSeconds: 1 }));
   });
 
-  it("starts anew when the clock was set back", async () => {
+  it("starts a new window when the clock was set back", async () => {
     const throttle = makeThrottle(limits);
     await throttle.charge("c", "a", 1_000_000);
     await throttle.charge("c", "a", 1_000_000);
     await throttle.charge("c", "a", 5);
   });
 
-  it("forgets the oldest instead of growing", async () => {
+  it("forgets the oldest entries instead of growing", async () => {
     const throttle = makeThrottle(limits);
     for (let at = 0; at < 2; at += 1) await throttle.charge("first", "a", 0);
     for (const client of ["b", "c", "d"]) await throttle.charge(client, "a", 1);
@@ -51,7 +51,7 @@ describe("createSignInThrottle", () => {
     await throttle.charge("first", "a", 4);
   });
 
-  it("ends a guess from ever new addresses, and never keeps out who has been there before", async () => {
+  it("stops guesses from many clients, and never locks out a known client", async () => {
     const throttle = makeThrottle({ ...limits, rememberedMax: 100, perAccountMax: 3 });
     for (const client of ["a", "b", "c"]) await throttle.charge(client, "ada", 0);
     await expect(throttle.charge("d", "ada", 1)).rejects.toThrow(refusal);
@@ -61,7 +61,7 @@ describe("createSignInThrottle", () => {
     await throttle.charge("d", "ada", 10_000);
   });
 
-  it("lets no guess from a known client count for the others", async () => {
+  it("does not count attempts of known clients for the others", async () => {
     const throttle = makeThrottle({ ...limits, perClientMax: 9, perPairMax: 9, perAccountMax: 1 });
     for (let at = 0; at < 5; at += 1) await throttle.charge("home", "ada", 0, true);
     await throttle.charge("new", "ada", 0);

@@ -10,7 +10,7 @@ const email = "ada@example.com";
 const wrong = "incorrect horse battery";
 
 describe("signIn", () => {
-  it("gives a new session to the right pair and nothing to any other", async () => {
+  it("starts a session for the right address and password only", async () => {
     const { accounts } = makeTestAccounts();
     const ada = await makeUser(accounts);
     const first = await accounts.signIn({ email: " ADA@example.com", password, client: clientAt("c") });
@@ -34,7 +34,7 @@ describe("signIn", () => {
     expect(checks()).toBe(3);
   });
 
-  it("never lets the dummy hash in, and gives it the price of a real one", async () => {
+  it("never accepts the dummy hash, which costs as much as a real one", async () => {
     const queue = createArgon2Queue({ runningMax: 1, waitingMax: 4, waitingPerClientMax: 4 });
     const dummy = makeDummyHash(systemRandom);
     const real = await queue.hashPassword(password, "c");
@@ -44,7 +44,7 @@ describe("signIn", () => {
     expect(await queue.verifyPassword(dummy, "", "c")).toBe(false);
   });
 
-  it("spends nothing on what cannot be a password", async () => {
+  it("does no work for texts that cannot be a password", async () => {
     const { accounts, checks } = makeTestAccounts();
     await makeUser(accounts);
     expect(await accounts.signIn({ email, password: "a".repeat(1_025), client: clientAt("c") })).toBeUndefined();
@@ -53,8 +53,8 @@ describe("signIn", () => {
   });
 });
 
-describe("the throttle of signIn", () => {
-  it("stops guessing at one address, parallel guesses too, and ends with its window", async () => {
+describe("the limits of signIn", () => {
+  it("stop guesses at one address, also parallel ones, until the window ends", async () => {
     const { accounts, advance, checks } = makeTestAccounts();
     await makeUser(accounts);
     const guesses = Array.from({ length: 30 }, () =>
@@ -72,7 +72,7 @@ describe("the throttle of signIn", () => {
     await expect(accounts.signIn({ email, password, client: clientAt("c") })).resolves.toBeDefined();
   });
 
-  it("slows nobody but the guesser", async () => {
+  it("only slow the client that guesses", async () => {
     const { accounts } = makeTestAccounts();
     await makeUser(accounts);
     for (let at = 0; at < 10; at += 1) await accounts.signIn({ email, password: wrong, client: clientAt("guesser") });
@@ -82,7 +82,7 @@ describe("the throttle of signIn", () => {
     await expect(accounts.signIn({ email, password, client: clientAt("owner") })).resolves.toBeDefined();
   });
 
-  it("stops one client that tries many addresses", async () => {
+  it("stop one client that tries many addresses", async () => {
     const { accounts, checks } = makeTestAccounts();
     const guesses = Array.from({ length: 80 }, (_, at) =>
       accounts.signIn({ email: `user${at}@example.com`, password: wrong, client: clientAt("c") }),
@@ -92,7 +92,7 @@ describe("the throttle of signIn", () => {
     expect(checks()).toBe(50);
   });
 
-  it("gives back what a right password was charged", async () => {
+  it("refund the charge of a right password", async () => {
     const { accounts } = makeTestAccounts();
     await makeUser(accounts);
     for (let at = 0; at < 60; at += 1) {
@@ -100,7 +100,7 @@ describe("the throttle of signIn", () => {
     }
   });
 
-  it("charges nothing when the password was not tried", async () => {
+  it("charge nothing when the password was not checked", async () => {
     let full = true;
     const { accounts } = makeTestAccounts({
       argon2: {

@@ -34,7 +34,7 @@ export type LinkOutcome =
   /** The password was right. The user has to consent after the second factor. */
   | { readonly is: "waits_for_factor"; readonly sessionToken: string }
   | { readonly is: "wrong_password" }
-  | { readonly is: "linked_to_other_account" }
+  | { readonly is: "linked_elsewhere" }
   | { readonly is: "invalid" };
 
 interface Deps {
@@ -146,7 +146,7 @@ interface LinkRequest {
 async function linkInSession(request: LinkRequest, deps: Deps): Promise<LinkOutcome> {
   const result = await deps.db.writeSerialized("accounts", linkInTransaction({ ...request, factorShown: true }, deps));
   if (result === "linked") return { is: "linked", sessionToken: null, next: request.step.next };
-  return { is: result === "taken" ? "linked_to_other_account" : "invalid" };
+  return { is: result === "taken" ? "linked_elsewhere" : "invalid" };
 }
 
 async function signInAndLink(request: LinkRequest, deps: Deps): Promise<LinkOutcome> {
@@ -163,7 +163,7 @@ async function signInAndLink(request: LinkRequest, deps: Deps): Promise<LinkOutc
     return done.result === "linked";
   });
   if (sessionToken !== undefined) return { is: "linked", sessionToken, next: step.next };
-  return { is: done.result === "taken" ? "linked_to_other_account" : "invalid" };
+  return { is: done.result === "taken" ? "linked_elsewhere" : "invalid" };
 }
 
 type LinkResult = "linked" | "taken" | "refused";

@@ -3,7 +3,7 @@ import { isProviderTarget } from "./provider.ts";
 
 const isTarget = (target: string, issuer: string) => isProviderTarget(new URL(target), new URL(issuer));
 
-describe("an address that a provider names", () => {
+describe("a URL in a provider's answer", () => {
   it.each([
     "https://id.example.com/token",
     "https://id.example.com:8443/token",
@@ -33,7 +33,7 @@ describe("an address that a provider names", () => {
     expect(isTarget(target, "https://id.example.com/realm")).toBe(false);
   });
 
-  it("may stand on another port of this machine when the issuer does, and nowhere else without https", () => {
+  it("may use another port of this machine if the issuer is on it, and https otherwise", () => {
     const issuer = "http://127.0.0.1:4000";
     expect(isTarget("http://127.0.0.1:4000/token", issuer)).toBe(true);
     expect(isTarget("http://localhost:4001/token", issuer)).toBe(true);
@@ -41,7 +41,7 @@ describe("an address that a provider names", () => {
     expect(isTarget("javascript:alert(1)", issuer)).toBe(false);
   });
 
-  it("may be an address of the inner network only where the operator has named it", () => {
+  it("may be an address of the inner network only if the operator has configured it", () => {
     expect(isTarget("https://10.0.0.7/token", "https://10.0.0.7")).toBe(true);
     expect(isTarget("https://10.0.0.8/token", "https://10.0.0.7")).toBe(false);
   });

@@ -24,7 +24,7 @@ const refusalOf = (promise: Promise<unknown>) =>
   );
 
 describe("a provider's answer", () => {
-  it("says who somebody is, by the e-mail that it has verified", async () => {
+  it("identifies a user, with the verified email address", async () => {
     const { provider, asked } = open();
     const claims = { issuer, subject: "a-1", verifiedEmail: "ada@example.com" };
     expect(await provider.readAnswer(query, secrets)).toEqual({ is: "claims", claims });
@@ -65,7 +65,7 @@ describe("a provider's answer", () => {
     expect(asked.filter(({ url }) => url.endsWith("/token"))).toEqual([]);
   });
 
-  it("is a refusal when the person said no", async () => {
+  it("is a refusal when the user declined", async () => {
     const answer = await open().provider.readAnswer(`error=access_denied&state=${secrets.state}`, secrets);
     expect(answer).toEqual({ is: "denied" });
   });
@@ -81,7 +81,7 @@ describe("a provider's answer", () => {
   );
 });
 
-describe("a provider that cannot be asked", () => {
+describe("a provider that does not answer", () => {
   it.each<[string, Lies]>([
     ["is down", { instead: () => Promise.reject(new TypeError("fetch failed")) }],
     ["fails", { instead: () => new Response("", { status: 500 }) }],
@@ -114,7 +114,7 @@ describe("a provider that cannot be asked", () => {
     expect(asked.map(({ url }) => url)).not.toContain(named);
   });
 
-  it("is asked once for all who wait, rests after a failure, and is remembered while it is down", async () => {
+  it("is contacted once for all waiting requests, not right after a failure, and is cached while it is down", async () => {
     let isDown = true;
     const { provider, asked, advance } = open({
       instead: () => (isDown ? new Response("", { status: 503 }) : undefined),
@@ -145,7 +145,7 @@ describe("the client", () => {
     return { authorization: new Headers(options?.headers).get("authorization"), body: String(options?.body) };
   };
 
-  it("shows its secret as the provider takes it, and never in an address", async () => {
+  it("sends its secret in the way that the provider accepts, and never in a URL", async () => {
     const basic = await tokenRequest({});
     expect(basic.authorization).toMatch(/^Basic /);
     expect(basic.body).not.toContain("client_secret");
@@ -154,7 +154,7 @@ describe("the client", () => {
     expect(new URLSearchParams(post.body).get("client_secret")).toBe(settings.clientSecret);
   });
 
-  it("may have none: then PKCE alone protects the code", async () => {
+  it("may have no secret: then only PKCE protects the code", async () => {
     const open = await tokenRequest({}, { clientSecret: undefined });
     expect(open.authorization).toBeNull();
     expect(new URLSearchParams(open.body).has("client_secret")).toBe(false);

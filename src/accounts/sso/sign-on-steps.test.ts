@@ -22,8 +22,8 @@ function open() {
   return { db, store, steps: createSignOnSteps({ store, keyring: () => keyring, random: systemRandom }) };
 }
 
-describe("a step of a sign-on", () => {
-  it.each([onTheWay, toConfirm])("comes back as it was kept, for ten minutes: $is", async (step) => {
+describe("a sign-on step", () => {
+  it.each([onTheWay, toConfirm])("can be read unchanged for ten minutes: $is", async (step) => {
     const { steps } = open();
     const token = await steps.keep(step, "client", 1_000);
     expect(await steps.find(token, 1_000)).toEqual(step);
@@ -33,7 +33,7 @@ describe("a step of a sign-on", () => {
       expect(await steps.find(other, 1_000)).toBeUndefined();
   });
 
-  it("is taken by one of many, and is over then", async () => {
+  it("can be taken only once", async () => {
     const { db, steps } = open();
     const token = await steps.keep(onTheWay, "client", 0);
     const taken = await Promise.all(
@@ -43,7 +43,7 @@ describe("a step of a sign-on", () => {
     expect(await steps.find(token, 0)).toBeUndefined();
   });
 
-  it("does not open in the client of another, and tells nothing by what is stored", async () => {
+  it("cannot be opened with another token, and is not readable in the database", async () => {
     const { db, steps, store } = open();
     const mine = await steps.keep(onTheWay, "client", 0);
     const other = await steps.keep(toConfirm, "client", 0);
@@ -60,7 +60,7 @@ describe("a flood of sign-ons", () => {
     ...{ digest: digest(name), sealed: Buffer.alloc(1), client, now },
   });
 
-  it("displaces the flooder's own steps alone", async () => {
+  it("only displaces the steps of the same client", async () => {
     const { store } = open();
     await store.insertStep(step("victim", "192.0.2.1", 0), limits);
     for (let at = 0; at < 10; at += 1) await store.insertStep(step(`flood ${at}`, "192.0.2.2", at), limits);
@@ -69,7 +69,7 @@ describe("a flood of sign-ons", () => {
     expect(await store.findStep(digest("flood 7"), -1)).toBeDefined();
   });
 
-  it("from everywhere is refused at the bound, and harms nobody who is under way", async () => {
+  it("from many clients is refused at the limit, and does not displace other steps", async () => {
     const { store } = open();
     await store.insertStep(step("victim", "192.0.2.1", 0), limits);
     const kept = [];

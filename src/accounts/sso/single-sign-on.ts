@@ -27,7 +27,7 @@ export type SignOnOutcome =
   /** The identity is already linked to this account. */
   | { readonly is: "linked_before" }
   /** The identity is linked to another account. */
-  | { readonly is: "linked_to_other_account" }
+  | { readonly is: "linked_elsewhere" }
   | { readonly is: "denied" }
   | { readonly is: "unverified_email" }
   /** There is no account and none can be created, or it is disabled. */
@@ -161,7 +161,7 @@ async function askToLink(
   const email = verifiedEmailOf(claims);
   if (email === undefined) return { is: "unverified_email" };
   const owner = await deps.identities.findUserByIdentity(claims);
-  if (owner !== undefined) return { is: owner.id === userId ? "linked_before" : "linked_to_other_account" };
+  if (owner !== undefined) return { is: owner.id === userId ? "linked_before" : "linked_elsewhere" };
   return keepToConfirm(claims, email, userId, signOnSettingsPath, client, deps);
 }
 

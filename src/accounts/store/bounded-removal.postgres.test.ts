@@ -4,7 +4,7 @@ import { changeRows } from "../../../test/support/engine-database.ts";
 import { openJoiningRowByRow } from "../../../test/support/postgres/joining.ts";
 import { createSignOnStepStore } from "./sign-on-steps.ts";
 
-test("however the server joins, sessions and steps that ran out are removed in bounded steps", async () => {
+test("whatever join PostgreSQL chooses, expired sessions and steps are removed in bounded batches", async () => {
   const { db } = await openJoiningRowByRow();
   const { accounts } = makeTestAccounts({ db });
   const { id } = await accounts.createUser({ email: "ada@example.com", password: "a long enough one", admin: false });

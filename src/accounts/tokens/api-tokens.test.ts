@@ -21,7 +21,7 @@ async function fill(db: Database, userId: number, tokens: number): Promise<void>
 }
 
 describe("API tokens", () => {
-  it("stand for their user until they are revoked", async () => {
+  it("authenticate their user until they are revoked", async () => {
     const { accounts, advance } = makeTestAccounts();
     const ada = await makeUser(accounts);
     const { token, apiToken } = await accounts.createToken(ada.id, "  deploy  ");
@@ -40,7 +40,7 @@ describe("API tokens", () => {
     ]);
   });
 
-  it("are revoked and listed by their own user alone, newest first", async () => {
+  it("are only revoked and listed by their own user, newest first", async () => {
     const { accounts } = makeTestAccounts();
     const ada = await makeUser(accounts);
     const eve = await makeUser(accounts, "eve@example.com");
@@ -62,7 +62,7 @@ describe("API tokens", () => {
     expect(JSON.stringify(row)).not.toContain(token);
   });
 
-  it("must belong to the e-mail when one is given", async () => {
+  it("must belong to the email address when one is given", async () => {
     const { accounts } = makeTestAccounts();
     const ada = await makeUser(accounts);
     await makeUser(accounts, "eve@example.com");
@@ -86,7 +86,7 @@ describe("API tokens", () => {
     },
   );
 
-  it("of any shape that other servers give are looked up, and nothing longer", async () => {
+  it("of the shapes of other servers are looked up, but nothing longer", async () => {
     const { accounts, db } = makeTestAccounts();
     const ada = await makeUser(accounts);
     await accounts.createToken(ada.id, "n");
@@ -110,7 +110,7 @@ describe("API tokens", () => {
     expect(await scopes()).toEqual([]);
   });
 
-  it("are refused from the instant they expire, and then make room for others", async () => {
+  it("are refused from the moment they expire, and then no longer count as in use", async () => {
     const { accounts, advance, db } = makeTestAccounts();
     const ada = await makeUser(accounts);
     const { token, apiToken } = await accounts.createToken(ada.id, "n", { expiresInDays: 30 });
@@ -142,7 +142,7 @@ describe("API tokens", () => {
     expect((await accounts.authenticateToken({ token, address: from })) !== undefined).toBe(works);
   });
 
-  it("keep each network once and in its shortest form", async () => {
+  it("store each network once and in its shortest form", async () => {
     const { accounts, db } = makeTestAccounts();
     const ada = await makeUser(accounts);
     const networks = ["10.1.2.3/8", "10.0.0.0/8", "::ffff:10.0.0.0/104", "2001:DB8::0/32", "192.0.2.1/32"];
@@ -172,7 +172,7 @@ describe("API tokens", () => {
     expect(await accounts.listTokens(ada.id)).toEqual([]);
   });
 
-  it("are made and revoked with one mail each to their user, and none for what did not happen", async () => {
+  it("cause one email when created and one when revoked, and none for failed requests", async () => {
     const { outbox, emails } = keepEmails();
     const { accounts } = makeTestAccounts({ outbox });
     const ada = await makeUser(accounts);
@@ -199,7 +199,7 @@ describe("API tokens", () => {
     });
   });
 
-  it("are bounded in number, those in use and those revoked", async () => {
+  it("are limited in number, both those in use and revoked ones", async () => {
     const { accounts, db } = makeTestAccounts();
     const ada = await makeUser(accounts);
     const make = () => accounts.createToken(ada.id, "n");
@@ -216,7 +216,7 @@ describe("API tokens", () => {
     expect(listed.map((token) => token.id)).not.toContain(first.id);
   });
 
-  it("are shown by fifty, those in use before those that have ended", async () => {
+  it("are listed in pages of fifty, those in use first", async () => {
     const { accounts, advance } = makeTestAccounts();
     const ada = await makeUser(accounts);
     const eve = await makeUser(accounts, "eve@example.com");
@@ -256,7 +256,7 @@ describe("API tokens", () => {
     await untilUsed(db, "api_token", startOfTests - 4 * minuteMs);
   });
 
-  it("work on when the use cannot be recorded, and the failure is told", async () => {
+  it("keep working when the use cannot be recorded, and the failure is reported", async () => {
     const told: string[] = [];
     const { accounts, db } = makeTestAccounts({ onUseNotRecorded: (of) => told.push(of) });
     const ada = await makeUser(accounts);
