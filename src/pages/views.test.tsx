@@ -108,14 +108,7 @@ function secret(kind: KindName, more: Partial<SecretModel> = {}): SecretModel {
 }
 
 function signOnPages(text: string, page: PageContext): readonly Page[] {
-  const problems = [
-    "denied",
-    "invalid",
-    "unverified_email",
-    "no_account",
-    "linked_elsewhere",
-    "unreachable",
-  ] as const;
+  const problems = ["denied", "invalid", "unverified_email", "no_account", "linked_elsewhere", "unreachable"] as const;
   const proofs = ["password", "sign_in", "consent"] as const;
   return [
     leaveView({ provider: text, url: `https://id.example.com/${text}` }, page),
