@@ -1,14 +1,12 @@
 import type { PoolClient } from "pg";
-import type { Database } from "../src/database/database.ts";
 import { PostgresStatements } from "../src/database/postgres/statements.ts";
-import { createHotPath, type HotDatabase, type HotPath } from "../src/pushes/store/hot-path.ts";
-import { createSteps } from "../src/pushes/store/write-operations.ts";
+import { createHotPath, type HotDatabase, type HotPath } from "../src/pushes/store/push-store.ts";
 
 /**
  * The ceiling on PostgreSQL: the product's own statements, sent by the same driver on one connection that nobody else
  * uses, and nothing around them.
  */
-export type BareDatabase = HotDatabase & Pick<Database, "keyDestroyed">;
+export type BareDatabase = HotDatabase;
 
 export function bareDatabase(connection: PoolClient): BareDatabase {
   const statements = new PostgresStatements(connection, true);
@@ -27,5 +25,5 @@ export function bareDatabase(connection: PoolClient): BareDatabase {
 }
 
 export function bareHotPath(db: BareDatabase): HotPath {
-  return createHotPath(db, createSteps(db));
+  return createHotPath(db);
 }

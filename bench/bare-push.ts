@@ -1,8 +1,8 @@
 import { randomFillSync } from "node:crypto";
 import { dayMs } from "../src/base/clock.ts";
-import type { HotPath } from "../src/pushes/store/hot-path.ts";
+import type { NewPush } from "../src/pushes/store/insert-push.ts";
+import type { HotPath } from "../src/pushes/store/push-store.ts";
 import type { PushRow } from "../src/pushes/store/tables.ts";
-import type { NewPush } from "../src/pushes/store.ts";
 import type { RowShape } from "./database-job.ts";
 
 /** What the product would write, but for the seals: random bytes of the same length cost the database the same. */

@@ -1,6 +1,6 @@
 import { createIds, type Ids } from "../src/database/ids.ts";
 import { openPool } from "../src/database/postgres/pool.ts";
-import type { HotPath } from "../src/pushes/store/hot-path.ts";
+import type { HotPath } from "../src/pushes/store/push-store.ts";
 import { postgresSettings } from "../test/support/postgres/settings.ts";
 import { bareDatabase, bareHotPath } from "./bare-database.ts";
 import { claimBarePush, createBarePush } from "./bare-push.ts";

@@ -4,7 +4,7 @@ import type { PoolClient } from "pg";
 import { dayMs, systemClock } from "../src/base/clock.ts";
 import { openPool } from "../src/database/postgres/pool.ts";
 import type { Domain } from "../src/domain.ts";
-import type { HotPath } from "../src/pushes/store/hot-path.ts";
+import type { HotPath } from "../src/pushes/store/push-store.ts";
 import { postgresSettings } from "../test/support/postgres/settings.ts";
 import { bareDatabase, bareHotPath } from "./bare-database.ts";
 import { claimBarePush } from "./bare-push.ts";

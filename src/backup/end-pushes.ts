@@ -17,7 +17,7 @@ export async function endPushes(
     (await store.end({ pushId, reason: "administrator", endedAt: now, blobsDueAt: 0, audit: restoredAt(now) }));
   let ended = 0;
   for (let beforeId = Number.MAX_SAFE_INTEGER; ; ) {
-    const batch = await store.surveys.before(beforeId, batchRows);
+    const batch = await store.adminLists.before(beforeId, batchRows);
     const last = batch.at(-1);
     if (last === undefined) return ended;
     const live = batch.filter((push) => push.endedAt === null && (which === null || which.has(push.id)));

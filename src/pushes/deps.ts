@@ -8,7 +8,7 @@ import type { Counter } from "../limits/limits.ts";
 import type { Attempts } from "./claim/unlock.ts";
 import type { Capacity } from "./create/capacity.ts";
 import type { PushEmails } from "./notifications/push-emails.ts";
-import type { PushStore } from "./store.ts";
+import type { PushStore } from "./store/push-store.ts";
 import type { Vault } from "./vault.ts";
 
 /** What the operations of this room work with. */

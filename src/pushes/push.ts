@@ -238,7 +238,7 @@ export interface Download {
 }
 
 /** A push as administrators see it: what it is, never what is in it nor where it is. */
-export interface SurveyedPush {
+export interface PushOverview {
   readonly id: number;
   readonly kind: KindName;
   readonly ownerId: number | null;
@@ -253,7 +253,7 @@ export interface SurveyedPush {
   readonly passphraseRequired: boolean;
 }
 
-export interface PushSurvey {
+export interface AdminListFilter {
   /** null: of any kind. */
   readonly kind: KindName | null;
   readonly state: "active" | "expired" | "all";
@@ -263,8 +263,8 @@ export interface PushSurvey {
   readonly beforeId: number | null;
 }
 
-export interface SurveyPage {
-  readonly pushes: readonly SurveyedPush[];
+export interface AdminListPage {
+  readonly pushes: readonly PushOverview[];
   /** null: there are no more. */
   readonly nextBeforeId: number | null;
 }
@@ -280,4 +280,4 @@ export interface PushTotals {
   readonly uploads: number;
 }
 
-export type AdministratorsEnd = "ended" | "had_ended" | "unknown";
+export type AdminEndOutcome = "ended" | "had_ended" | "unknown";

@@ -12,7 +12,9 @@ import { removeOwner } from "./maintenance/sweep.ts";
 import { deliverLink } from "./notifications/link-deliveries.ts";
 import type {
   Actor,
-  AdministratorsEnd,
+  AdminEndOutcome,
+  AdminListFilter,
+  AdminListPage,
   AuditEntry,
   ClaimOutcome,
   CreatePush,
@@ -26,14 +28,12 @@ import type {
   LinkDeliveryRequest,
   Push,
   PushSearch,
-  PushSurvey,
   PushTotals,
-  SurveyPage,
   TrailPage,
   Upload,
   WholeTrail,
 } from "./push.ts";
-import { createSurvey, endAsAdministrator } from "./read/admin-list.ts";
+import { createAdminList, endAsAdministrator } from "./read/admin-list.ts";
 import { createExport } from "./read/export-owned.ts";
 import { auditPush, findPush, listPushes } from "./read/find-push.ts";
 import { createSearch, searchLimits } from "./read/search.ts";
@@ -120,12 +120,12 @@ export interface Pushes {
   removeOwner(ownerId: number): Promise<void>;
 
   /** For administrators, who see no more of a push than this. 50 a page; nothing is opened. */
-  survey(survey: PushSurvey): Promise<SurveyPage>;
+  adminList(adminList: AdminListFilter): Promise<AdminListPage>;
   totals(): Promise<PushTotals>;
   /**
    * Ends a push for good, as an administrator. The trail of an owned one says so. @param together written with the end.
    */
-  endAsAdministrator(pushId: number, actor: Actor, together: InTransaction): Promise<AdministratorsEnd>;
+  endAsAdministrator(pushId: number, actor: Actor, together: InTransaction): Promise<AdminEndOutcome>;
 
   /** Newest first, 50 a page. @throws AppError not_authenticated, forbidden, not_found. */
   audit(urlToken: string, actor: Actor, page: number): Promise<readonly AuditEntry[]>;
@@ -160,8 +160,8 @@ export function createPushes(deps: PushDeps): Pushes {
     exportOwned: createExport(deps),
     removeOwner: (ownerId) => removeOwner(deps, ownerId),
     list: (ownerId, state, page) => listPushes(deps, ownerId, state, page),
-    survey: createSurvey(deps),
-    totals: () => deps.store.surveys.totals(),
+    adminList: createAdminList(deps),
+    totals: () => deps.store.adminLists.totals(),
     endAsAdministrator: (pushId, actor, together) => endAsAdministrator(deps, pushId, actor, together),
     audit: (urlToken, actor, page) => auditPush(deps, urlToken, actor, page),
     openTicket: (ticket, actor, start) => openTicket(deps, ticket, actor, start),

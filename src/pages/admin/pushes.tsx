@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 import { isKindName, kindNames } from "../../base/push-kinds.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import type { EndReason, PushSurvey, SurveyedPush } from "../../pushes/pushes.ts";
+import type { AdminListFilter, EndReason, PushOverview } from "../../pushes/pushes.ts";
 import { states } from "../dashboard/filter.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
@@ -25,7 +25,7 @@ export async function showPushes(page: SignedInRequest): Promise<FastifyReply> {
   const found =
     owner === undefined
       ? { pushes: [], nextBeforeId: null }
-      : await pushes.survey({ ...filter, ownerId: owner?.id ?? null });
+      : await pushes.adminList({ ...filter, ownerId: owner?.id ?? null });
   const model: PushesModel = {
     filter,
     ...found,
@@ -62,7 +62,7 @@ function filterOf(value: (name: string) => string | undefined): PushesFilter {
 
 /** The owners' email addresses by user id; deleted users are missing. */
 async function ownersOf(
-  pushes: readonly SurveyedPush[],
+  pushes: readonly PushOverview[],
   { accounts }: PageServices,
 ): Promise<ReadonlyMap<number, string>> {
   const ids = new Set(pushes.map(({ ownerId }) => ownerId).filter((id) => id !== null));
@@ -70,14 +70,14 @@ async function ownersOf(
   return new Map(users.filter((user) => user !== undefined).map(({ id, email }) => [id, email]));
 }
 
-type PushesFilter = Pick<PushSurvey, "kind" | "state" | "beforeId"> & {
+type PushesFilter = Pick<AdminListFilter, "kind" | "state" | "beforeId"> & {
   /** An email address as typed; "": any owner. */
   readonly owner: string;
 };
 
 interface PushesModel {
   readonly filter: PushesFilter;
-  readonly pushes: readonly SurveyedPush[];
+  readonly pushes: readonly PushOverview[];
   readonly nextBeforeId: number | null;
   readonly unknownOwner: boolean;
   /** Email addresses by user id. */
@@ -151,7 +151,7 @@ function FilterForm({ filter, page }: { readonly filter: PushesFilter; readonly 
 }
 
 interface PushRowProps {
-  readonly push: SurveyedPush;
+  readonly push: PushOverview;
   readonly model: PushesModel;
   readonly page: PageContext;
 }
@@ -205,7 +205,7 @@ function PushRow({ push, model, page }: PushRowProps) {
   );
 }
 
-function ownerName({ ownerId }: SurveyedPush, { owners }: PushesModel, { admin }: Messages): string {
+function ownerName({ ownerId }: PushOverview, { owners }: PushesModel, { admin }: Messages): string {
   return ownerId === null ? admin.noOwner : (owners.get(ownerId) ?? admin.goneOwner);
 }
 

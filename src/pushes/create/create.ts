@@ -16,8 +16,8 @@ import {
   sealLabel,
   sealPayload,
 } from "../seals.ts";
+import type { NewPush } from "../store/insert-push.ts";
 import type { PushRow } from "../store/tables.ts";
-import type { NewPush } from "../store.ts";
 import { findProblems, lifetimeOf } from "./limits.ts";
 import { gaveUp, ownUpload, type PendingUpload } from "./upload.ts";
 

@@ -3,8 +3,8 @@ import type { PendingUpload } from "../create/upload.ts";
 import type { PushDeps } from "../deps.ts";
 import type { Actor, EditPush } from "../push.ts";
 import { dataKeyBytes, openFileKey, openPayload, saltBytes, sealDataKey, sealFileKey, sealPayload } from "../seals.ts";
+import type { ContentChange } from "../store/edit-push.ts";
 import type { FileRow, SealedPush } from "../store/tables.ts";
-import type { ContentChange } from "../store.ts";
 import type { EditedFiles } from "./edit.ts";
 
 export interface ContentEdit {

@@ -18,8 +18,8 @@ import { viewNotificationProblem } from "../notifications/email-rules.ts";
 import { hasEnded, isOwner, openLabel, toOwnedPush } from "../present-push.ts";
 import type { Actor, Bounds, EditablePush, EditOutcome, EditPush } from "../push.ts";
 import { openOwnedFileDetails, sealContexts, sealLabel } from "../seals.ts";
+import type { ContentChange, PushChange } from "../store/edit-push.ts";
 import type { FileRow, PushRow, SealedPush } from "../store/tables.ts";
-import type { ContentChange, PushChange } from "../store.ts";
 import { changesContent, sealContent } from "./edit-content.ts";
 
 /** Undefined: unknown, ended, or not the actor's. */

@@ -4,7 +4,7 @@ import { type BlobStore, BlobStoreError } from "../../blobs/blob-store.ts";
 import type { Config } from "../../config/config.ts";
 import { blobsGraceMs, type PushDeps } from "../deps.ts";
 import { tombstoneMs } from "../present-push.ts";
-import type { PushDepartures, PushUpkeep } from "../store.ts";
+import type { PushUpkeep } from "../store/maintenance.ts";
 
 export interface SweepDeps {
   readonly config: Config;
@@ -129,7 +129,11 @@ export async function removeOwner(deps: Pick<PushDeps, "clock" | "store">, owner
  * For the sweeper: what a crash left of pushes whose owner is gone, and pushes that were on their way in just then.
  * @returns how many were released, at most about `limit`.
  */
-export async function releaseDeparted(departures: PushDepartures, now: number, limit: number): Promise<number> {
+export async function releaseDeparted(
+  departures: Pick<PushUpkeep, "departedOwners" | "releaseOwned">,
+  now: number,
+  limit: number,
+): Promise<number> {
   let released = 0;
   let last = 0;
   while (released < limit) {

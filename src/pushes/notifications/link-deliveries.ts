@@ -8,11 +8,11 @@ import { type Counter, type Limits, tooManyAttempts } from "../../limits/limits.
 import { auditRecord } from "../audit/audit-trail.ts";
 import { type Problems, recipientsMax } from "../create/limits.ts";
 import type { PushDeps } from "../deps.ts";
-import type { LinkDeliveryRefusal, NewLinkDelivery } from "../notification-store.ts";
 import { hasEnded, isForgotten, isOwner } from "../present-push.ts";
 import type { Actor, LinkDeliveryReport, LinkDeliveryRequest, LinkDeliveryStatus } from "../push.ts";
+import type { LinkDeliveryRefusal, NewLinkDelivery } from "../store/notifications.ts";
+import type { PushStore } from "../store/push-store.ts";
 import type { linkDeliveries, PushRow } from "../store/tables.ts";
-import type { PushStore } from "../store.ts";
 import { type AskedLinkDelivery, asksForLinkDelivery, checkRecipients } from "./email-rules.ts";
 
 /**

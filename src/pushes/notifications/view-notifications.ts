@@ -1,7 +1,7 @@
 import type { Keyring } from "../../crypto/keyring.ts";
 import type { PushDeps } from "../deps.ts";
-import type { ViewNotification } from "../notification-store.ts";
 import { sealContexts } from "../seals.ts";
+import type { ViewNotification } from "../store/notifications.ts";
 import type { PushRow } from "../store/tables.ts";
 
 const batchRows = 50;

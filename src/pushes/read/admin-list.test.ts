@@ -10,7 +10,7 @@ it("shows what a push is, and never what is in it or where it is", async () => {
   await using test = await openTestDomain();
   const { pushes } = test.domain;
   const push = await pushes.create({ payload: "canary payload", name: "canary name", passphrase: "p" }, signedIn(7));
-  const page = await pushes.survey(everything);
+  const page = await pushes.adminList(everything);
   expect(page).toMatchObject({
     pushes: [{ kind: "text", ownerId: 7, views: 0, expireAfterViews: 5, passphraseRequired: true, endReason: null }],
     nextBeforeId: null,
@@ -23,14 +23,14 @@ it("filters by kind, state and owner, and goes on from the last one shown", asyn
   const { pushes } = test.domain;
   for (let at = 0; at < 60; at += 1) await pushes.create({ payload: "a", expireAfterDays: 1 }, stranger);
   await pushes.create({ payload: "https://example.com", kind: "url" }, signedIn(7));
-  const found = async (filter: Partial<Parameters<typeof pushes.survey>[0]>) =>
-    (await pushes.survey({ ...everything, ...filter })).pushes.length;
+  const found = async (filter: Partial<Parameters<typeof pushes.adminList>[0]>) =>
+    (await pushes.adminList({ ...everything, ...filter })).pushes.length;
   expect(await found({ kind: "url" })).toBe(1);
   expect(await found({ ownerId: 7 })).toBe(1);
   expect(await found({ ownerId: 8 })).toBe(0);
-  const first = await pushes.survey(everything);
+  const first = await pushes.adminList(everything);
   expect(first.pushes).toHaveLength(50);
-  const second = await pushes.survey({ ...everything, beforeId: first.nextBeforeId });
+  const second = await pushes.adminList({ ...everything, beforeId: first.nextBeforeId });
   expect(second.pushes).toHaveLength(11);
   expect(second.nextBeforeId).toBeNull();
   expect(new Set([...first.pushes, ...second.pushes].map(({ id }) => id)).size).toBe(61);
@@ -44,11 +44,11 @@ it("lets an administrator end a push for good, which its owner's trail tells", a
   await using test = await openTestDomain();
   const { pushes } = test.domain;
   const push = await pushes.create({ payload: "secret" }, signedIn(7));
-  const [surveyed] = (await pushes.survey(everything)).pushes;
+  const [surveyed] = (await pushes.adminList(everything)).pushes;
   const id = surveyed?.id ?? 0;
   const failing = () => Promise.reject(new Error("cannot be written"));
   await expect(pushes.endAsAdministrator(id, admin, failing)).rejects.toThrow("cannot be written");
-  expect((await pushes.survey({ ...everything, state: "active" })).pushes).toHaveLength(1);
+  expect((await pushes.adminList({ ...everything, state: "active" })).pushes).toHaveLength(1);
   expect(await pushes.endAsAdministrator(id, admin, nothingElse)).toBe("ended");
   // What had ended, or never was, is nobody's deed.
   expect(await pushes.endAsAdministrator(id, admin, failing)).toBe("had_ended");
@@ -66,9 +66,9 @@ it("lets nobody else end a push by its number", async () => {
   await using test = await openTestDomain();
   const { pushes } = test.domain;
   await pushes.create({ payload: "secret" }, signedIn(7));
-  const [surveyed] = (await pushes.survey(everything)).pushes;
+  const [surveyed] = (await pushes.adminList(everything)).pushes;
   for (const actor of [stranger, signedIn(7)]) {
     await expect(pushes.endAsAdministrator(surveyed?.id ?? 0, actor, nothingElse)).rejects.toThrow();
   }
-  expect((await pushes.survey({ ...everything, state: "active" })).pushes).toHaveLength(1);
+  expect((await pushes.adminList({ ...everything, state: "active" })).pushes).toHaveLength(1);
 });

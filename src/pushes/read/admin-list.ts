@@ -2,7 +2,7 @@ import type { InTransaction } from "../../database/database.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import { hasEnded } from "../present-push.ts";
-import type { Actor, AdministratorsEnd, PushSurvey, SurveyedPush, SurveyPage } from "../push.ts";
+import type { Actor, AdminEndOutcome, AdminListFilter, AdminListPage, PushOverview } from "../push.ts";
 import { CooperativeQueue } from "./cooperative-queue.ts";
 
 const pageSize = 50;
@@ -11,17 +11,19 @@ const turnRows = 1_000;
 const rowsMax = 20_000;
 
 /** For administrators: what stands about pushes, of which nothing is opened. Newest first. */
-export function createSurvey(deps: Pick<PushDeps, "clock" | "store">): (survey: PushSurvey) => Promise<SurveyPage> {
+export function createAdminList(
+  deps: Pick<PushDeps, "clock" | "store">,
+): (adminList: AdminListFilter) => Promise<AdminListPage> {
   const turns = new CooperativeQueue();
-  return async (survey) => {
+  return async (adminList) => {
     const now = deps.clock.now();
-    const pushes: SurveyedPush[] = [];
-    let last = survey.beforeId ?? Number.MAX_SAFE_INTEGER;
+    const pushes: PushOverview[] = [];
+    let last = adminList.beforeId ?? Number.MAX_SAFE_INTEGER;
     for (let rows = 0; rows < rowsMax; rows += turnRows) {
       await turns.next();
-      const batch = await deps.store.surveys.before(last, turnRows);
+      const batch = await deps.store.adminLists.before(last, turnRows);
       for (const push of batch) {
-        if (passes(push, survey, now)) pushes.push(push);
+        if (passes(push, adminList, now)) pushes.push(push);
         last = push.id;
         if (pushes.length === pageSize) return { pushes, nextBeforeId: last };
       }
@@ -31,7 +33,7 @@ export function createSurvey(deps: Pick<PushDeps, "clock" | "store">): (survey: 
   };
 }
 
-function passes(push: SurveyedPush, { kind, state, ownerId }: PushSurvey, now: number): boolean {
+function passes(push: PushOverview, { kind, state, ownerId }: AdminListFilter, now: number): boolean {
   if (kind !== null && push.kind !== kind) return false;
   if (ownerId !== null && push.ownerId !== ownerId) return false;
   return state === "all" || (state === "expired") === hasEnded(push, now);
@@ -43,7 +45,7 @@ export async function endAsAdministrator(
   pushId: number,
   actor: Actor,
   together: InTransaction,
-): Promise<AdministratorsEnd> {
+): Promise<AdminEndOutcome> {
   if (actor.user?.admin !== true) throw new Error("Only administrators end pushes by their numbers.");
   const now = deps.clock.now();
   const row = await deps.store.findById(pushId);

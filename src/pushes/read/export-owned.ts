@@ -4,7 +4,7 @@ import type { PushDeps } from "../deps.ts";
 import { toOwnedPush } from "../present-push.ts";
 import type { ExportedPush } from "../push.ts";
 import { type FileDetails, openFileDetails } from "../seals.ts";
-import type { PushGlance, PushRow } from "../store/tables.ts";
+import type { PushRow, PushSummary } from "../store/tables.ts";
 import { CooperativeQueue } from "./cooperative-queue.ts";
 
 const sliceRows = 100;
@@ -23,7 +23,7 @@ export function createExport(deps: PushDeps): (ownerId: number) => AsyncGenerato
     }
     running.add(ownerId);
     try {
-      for await (const { id } of glancesOf(deps, ownerId)) {
+      for await (const { id } of summariesOf(deps, ownerId)) {
         await turns.next();
         const row = await deps.store.findById(id);
         // Purged, or its owner's no more, since it was listed.
@@ -35,12 +35,12 @@ export function createExport(deps: PushDeps): (ownerId: number) => AsyncGenerato
   };
 }
 
-async function* glancesOf({ store }: PushDeps, ownerId: number): AsyncGenerator<PushGlance> {
-  let last: PushGlance | null = null;
+async function* summariesOf({ store }: PushDeps, ownerId: number): AsyncGenerator<PushSummary> {
+  let last: PushSummary | null = null;
   do {
-    const glances: readonly PushGlance[] = await store.lists.glances(ownerId, "all", last, sliceRows);
-    yield* glances;
-    last = glances.length < sliceRows ? null : (glances.at(-1) ?? null);
+    const summaries: readonly PushSummary[] = await store.lists.summaries(ownerId, "all", last, sliceRows);
+    yield* summaries;
+    last = summaries.length < sliceRows ? null : (summaries.at(-1) ?? null);
   } while (last !== null);
 }
 

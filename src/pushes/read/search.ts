@@ -3,7 +3,7 @@ import type { PushDeps } from "../deps.ts";
 import { hasEnded, openLabel, toOwnedPush } from "../present-push.ts";
 import type { FoundPushes, PushSearch } from "../push.ts";
 import { sealContexts } from "../seals.ts";
-import type { PushGlance, PushRow, SealedLabels } from "../store/tables.ts";
+import type { PushRow, PushSummary, SealedLabels } from "../store/tables.ts";
 import { CooperativeQueue } from "./cooperative-queue.ts";
 import { pageSize } from "./find-push.ts";
 
@@ -28,7 +28,7 @@ export const searchLimits: SearchLimits = {
 
 type Store = PushDeps["store"];
 type SearchDeps = Pick<PushDeps, "clock" | "vault"> & {
-  readonly store: { readonly lists: Pick<Store["lists"], "filtered" | "glances" | "labels" | "byIds"> };
+  readonly store: { readonly lists: Pick<Store["lists"], "filtered" | "summaries" | "labels" | "byIds"> };
 };
 
 /** Case is folded alike for every language, and forms that only look different (full width, ligatures) are one. */
@@ -111,24 +111,29 @@ class Walk {
     const { ownerId, search } = this.#asked;
     const { turnRowsMax } = this.#limits;
     const state = search.state === "active" ? "active" : "all";
-    let last: PushGlance | null = null;
+    let last: PushSummary | null = null;
     for (;;) {
       await this.#turns.next();
-      const glances: readonly PushGlance[] = await this.#deps.store.lists.glances(ownerId, state, last, turnRowsMax);
-      const ended = await this.#look(glances);
+      const summaries: readonly PushSummary[] = await this.#deps.store.lists.summaries(
+        ownerId,
+        state,
+        last,
+        turnRowsMax,
+      );
+      const ended = await this.#look(summaries);
       if (ended !== undefined) return ended;
-      last = glances.at(-1) ?? null;
-      if (last === null || glances.length < turnRowsMax) return "end";
+      last = summaries.at(-1) ?? null;
+      if (last === null || summaries.length < turnRowsMax) return "end";
     }
   }
 
   /** Labels are fetched for as many as are opened in one turn: over a network each fetch is a round trip. */
-  async #look(glances: readonly PushGlance[]): Promise<"full" | "stopped" | undefined> {
+  async #look(summaries: readonly PushSummary[]): Promise<"full" | "stopped" | undefined> {
     const { rowsMax, labelBytesMax, turnLabelBytesMax } = this.#limits;
     let batch: number[] = [];
     let batchBytes = 0;
-    for (const glance of glances) {
-      const opens = this.#passes(glance) ? glance.labelBytes : 0;
+    for (const summary of summaries) {
+      const opens = this.#passes(summary) ? summary.labelBytes : 0;
       if (this.#rows >= rowsMax || this.#labelBytes + opens > labelBytesMax) {
         return (await this.#open(batch)) ? "full" : "stopped";
       }
@@ -140,17 +145,17 @@ class Walk {
         batch = [];
         batchBytes = 0;
       }
-      batch.push(glance.id);
+      batch.push(summary.id);
       batchBytes += opens;
       this.#labelBytes += opens;
     }
     return (await this.#open(batch)) ? "full" : undefined;
   }
 
-  #passes(glance: PushGlance): boolean {
+  #passes(summary: PushSummary): boolean {
     const { search, now } = this.#asked;
-    if (search.kind !== null && search.kind !== glance.kind) return false;
-    return search.state === "all" || (search.state === "expired") === hasEnded(glance, now);
+    if (search.kind !== null && search.kind !== summary.kind) return false;
+    return search.state === "all" || (search.state === "expired") === hasEnded(summary, now);
   }
 
   /** Notes the matches among them, in their order. @returns whether there are enough for the page. */

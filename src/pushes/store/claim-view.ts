@@ -1,14 +1,116 @@
-import { type Database, OutcomeUnknownError } from "../../database/database.ts";
+import { type Database, type Engine, OutcomeUnknownError, type Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { auditEntriesMax, auditKinds, foldedSequence, isFoldable } from "../audit/audit-trail.ts";
+import { type AuditRecord, auditEntriesMax, auditKinds, foldedSequence, isFoldable } from "../audit/audit-trail.ts";
 import { endReasons } from "../push.ts";
-import type { ViewClaim } from "../store.ts";
-import { claimedEntries, type PushRow, readPushes, type StoredPush } from "./tables.ts";
+import { insertViewNotification } from "./notifications.ts";
+import {
+  claimedEntries,
+  type PushRow,
+  readPushes,
+  type SealedPush,
+  type StoredPush,
+  viewNotifications,
+} from "./tables.ts";
+import {
+  countOntoEntry,
+  endParts,
+  keepsTrail,
+  latestEventColumns,
+  type WriteOperations,
+  writeEntry,
+} from "./write-operations.ts";
 
-// Whatever was read, the guard decides. `last_claim_id`: a claim that has happened does not happen again.
-const guard = `id = ? AND ended_at IS NULL AND expires_at > ? AND views < expire_after_views AND seal_generation = ?
-       AND last_claim_id IS DISTINCT FROM ?`;
-type Guard = [pushId: number, now: number, sealGeneration: number, claimId: number];
+export interface ViewClaim {
+  readonly pushId: number;
+  /** Drawn for this claim alone, 48 random bits: when its answer is lost on the way, it is found again by it. */
+  readonly claimId: number;
+  readonly sealGeneration: number;
+  /** The push must not have run out at this instant. */
+  readonly now: number;
+  /** An owner's look on a page is logged but not counted. */
+  readonly counted: boolean;
+  /** What the push was when it was opened. It decides nothing, but tells which way of writing is the likely one. */
+  readonly seen: Pick<PushRow, "views" | "expireAfterViews" | "ownerId" | "notifyOnView"> &
+    Pick<SealedPush, "hasFiles">;
+  /** It is another's view, which the owner is told of if that is wanted. */
+  readonly byAnother: boolean;
+  readonly audit: AuditRecord;
+  /** When the blobs of a push that ends here may go. */
+  readonly blobsDueAt: number;
+}
+
+/**
+ * The guard: it decides, whatever was read before. An ended push matches nothing, so of any number of concurrent claims
+ * exactly `expire_after_views` succeed. Its parameters are `guardOf`.
+ */
+const guard = "id = ? AND ended_at IS NULL AND expires_at > ? AND views < expire_after_views AND seal_generation = ?";
+type Guard = [pushId: number, now: number, sealGeneration: number];
+
+function guardOf({ pushId, now, sealGeneration }: ViewClaim): Guard {
+  return [pushId, now, sealGeneration];
+}
+
+/** Ends the push with its last view. @param viewed what the claim adds to the views. */
+const endOnLastView = (viewed: string) => {
+  const isLast = `views + ${viewed} >= expire_after_views`;
+  return `ended_at = CASE WHEN ${isLast} THEN CAST(? AS BIGINT) END,
+       end_reason = CASE WHEN ${isLast} THEN ${endReasons.views} END,
+       updated_at = CASE WHEN ${isLast} THEN ? ELSE updated_at END`;
+};
+
+/** An owner may want an email for each counted view by somebody else; whether this owner does is in the row. */
+function mayNotifyOwner({ counted, byAnother }: ViewClaim): boolean {
+  return counted && byAnother;
+}
+
+type ClaimDatabase = Pick<Database, "engine" | "autocommit" | "hot" | "lookUp" | "write">;
+
+/**
+ * Counts a view, or logs one that does not count, and ends the push with its last view: all of it, or nothing.
+ * @returns the push after the claim; undefined when the guard refused and nothing was written.
+ * @throws OutcomeUnknownError when the answer was lost: the view may have been counted, and nobody gets the secret for it.
+ */
+export function createClaimView(
+  db: ClaimDatabase,
+  operations: Pick<WriteOperations, "destroySecret">,
+): (claim: ViewClaim) => Promise<PushRow | undefined> {
+  const byEngine: Readonly<Record<Engine, (claim: ViewClaim) => Promise<PushRow | undefined>>> = {
+    sqlite: (claim) => db.write((tx) => claimInTransaction(tx, claim, operations)),
+    // Over a network each statement of a transaction is a round trip.
+    postgres: (claim) => claimInOneStatement(db, claim),
+  };
+  return byEngine[db.engine];
+}
+
+const countView = sql<[endedAt: number, updatedAt: number, ...Guard], StoredPush>(
+  `UPDATE pushes SET views = views + 1, audit_count = audit_count + 1, ${endOnLastView("1")}
+   WHERE ${guard} RETURNING ${readPushes.selectList}`,
+);
+const logView = sql<Guard, StoredPush>(
+  `UPDATE pushes SET audit_count = audit_count + 1 WHERE ${guard} RETURNING ${readPushes.selectList}`,
+);
+
+async function claimInTransaction(
+  tx: Transaction,
+  claim: ViewClaim,
+  { destroySecret }: Pick<WriteOperations, "destroySecret">,
+): Promise<PushRow | undefined> {
+  const { pushId, now, counted, audit } = claim;
+  const stored = counted
+    ? await tx.one(countView, now, now, ...guardOf(claim))
+    : await tx.one(logView, ...guardOf(claim));
+  if (stored === undefined) return undefined;
+  const row = readPushes.decode(stored);
+  if (row.endedAt !== null) await destroySecret(tx, pushId, row, claim.blobsDueAt);
+  if (keepsTrail(row)) await writeEntry(tx, pushId, row.auditCount, audit);
+  // A view's entry is never folded: its sequence is the count.
+  if (mayNotifyOwner(claim) && row.notifyOnView) await tx.run(insertViewNotification, pushId, row.auditCount);
+  return row;
+}
+
+/** PostgreSQL's claims have ids, by which one whose answer was lost is found: it does not happen again. */
+const guardOfClaim = `${guard} AND last_claim_id IS DISTINCT FROM ?`;
+type GuardOfClaim = [...Guard, claimId: number];
 
 const bigint = "CAST(? AS BIGINT)";
 const insertEntry = claimedEntries.insertFrom("claimed", {
@@ -24,9 +126,7 @@ const insertEntry = claimedEntries.insertFrom("claimed", {
   updatedAt: bigint,
   claimId: bigint,
 });
-const ontoFolded = `ON CONFLICT (push_id, sequence) DO UPDATE SET times = audit_entries.times + 1,
-       user_id = excluded.user_id, address = excluded.address, user_agent = excluded.user_agent,
-       referrer = excluded.referrer, updated_at = excluded.updated_at, claim_id = excluded.claim_id`;
+const countOntoClaimedEntry = countOntoEntry([...latestEventColumns, "claim_id"]);
 type Entry = [
   foldedSequence: number | null,
   kind: number,
@@ -42,65 +142,60 @@ type Entry = [
 /**
  * The guard, the count, the audit entry and, on the last view, the end of the secret: one statement is one transaction.
  * Its parts see the data as it was before it, and each other's rows only through what they return; two parts never
- * touch the same row, for an anonymous push that ends gets no entry and loses the older ones.
+ * change the same row: an anonymous push that ends gets no entry and loses the older ones.
  */
-const isLast = "views + ? >= expire_after_views";
 const anyView = sql<
   [
     ...[viewed: number, claimId: number, viewed: number, endedAt: number, viewed: number, viewed: number],
-    ...[updatedAt: number, ...Guard, blobsDueAt: number, ...Entry, tellsOwner: number],
+    ...[updatedAt: number, ...GuardOfClaim, blobsDueAt: number, ...Entry, notifiesOwner: number],
   ],
   StoredPush
 >(
   `WITH claimed AS (
      UPDATE pushes SET views = views + ?, audit_count = audit_count + 1, last_claim_id = ?,
-       ended_at = CASE WHEN ${isLast} THEN CAST(? AS BIGINT) END,
-       end_reason = CASE WHEN ${isLast} THEN ${endReasons.views} END,
-       updated_at = CASE WHEN ${isLast} THEN ? ELSE updated_at END
-     WHERE ${guard} RETURNING *
+       ${endOnLastView("?")}
+     WHERE ${guardOfClaim} RETURNING *
    ), ended AS (
      SELECT id, data_key_id, owner_id FROM claimed WHERE ended_at IS NOT NULL
    ), key AS (
-     DELETE FROM data_keys USING ended WHERE data_keys.id = ended.data_key_id
+     ${endParts.destroyDataKey.postgres("(SELECT data_key_id FROM ended)")}
    ), payload AS (
-     DELETE FROM payloads USING ended WHERE payloads.push_id = ended.id
+     ${endParts.deletePayload("(SELECT id FROM ended)")}
    ), blobs AS (
-     INSERT INTO blob_deletions (blob_key, due_at, attempts)
-     SELECT blob_key, CAST(? AS BIGINT), 0 FROM files JOIN ended ON files.push_id = ended.id
-     ON CONFLICT (blob_key) DO UPDATE SET due_at = least(blob_deletions.due_at, excluded.due_at)
+     ${endParts.queueBlobs("(SELECT id FROM ended)")}
    ), trail AS (
-     DELETE FROM audit_entries USING ended WHERE audit_entries.push_id = ended.id AND ended.owner_id IS NULL
+     ${endParts.deleteAuditEntries("(SELECT id FROM ended WHERE owner_id IS NULL)")}
    ), entry AS (
-     ${insertEntry} WHERE owner_id IS NOT NULL OR ended_at IS NULL ${ontoFolded}
+     ${insertEntry} WHERE owner_id IS NOT NULL OR ended_at IS NULL ${countOntoClaimedEntry}
    ), notice AS (
-     INSERT INTO view_notifications (push_id, sequence)
-     SELECT id, audit_count FROM claimed WHERE notify_on_view = 1 AND CAST(? AS BIGINT) = 1
+     ${viewNotifications.insertFrom("claimed", { pushId: "id", sequence: "audit_count" })}
+     WHERE notify_on_view = 1 AND CAST(? AS BIGINT) = 1
    )
    SELECT ${readPushes.selectList} FROM claimed`,
 );
 
 // Each part costs the server something even where it finds nothing to do. These two do the same as the one above for
 // most views, with the parts that those need, and let nothing through that needs the others.
-const viewBeforeLast = sql<[viewed: number, claimId: number, ...Guard, viewed: number, ...Entry], StoredPush>(
+const viewBeforeLast = sql<[viewed: number, claimId: number, ...GuardOfClaim, viewed: number, ...Entry], StoredPush>(
   `WITH claimed AS (
      UPDATE pushes SET views = views + ?, audit_count = audit_count + 1, last_claim_id = ?
-     WHERE ${guard} AND views + ? < expire_after_views RETURNING *
+     WHERE ${guardOfClaim} AND views + ? < expire_after_views RETURNING *
    ), entry AS (
-     ${insertEntry} ${ontoFolded}
+     ${insertEntry} ${countOntoClaimedEntry}
    )
    SELECT ${readPushes.selectList} FROM claimed`,
 );
-const lastViewOfAnonymous = sql<[claimId: number, endedAt: number, updatedAt: number, ...Guard], StoredPush>(
+const lastViewOfAnonymous = sql<[claimId: number, endedAt: number, updatedAt: number, ...GuardOfClaim], StoredPush>(
   `WITH claimed AS (
      UPDATE pushes SET views = views + 1, audit_count = audit_count + 1, last_claim_id = ?, ended_at = ?,
        end_reason = ${endReasons.views}, updated_at = ?
-     WHERE ${guard} AND views + 1 >= expire_after_views AND owner_id IS NULL RETURNING *
+     WHERE ${guardOfClaim} AND views + 1 >= expire_after_views AND owner_id IS NULL RETURNING *
    ), key AS (
-     DELETE FROM data_keys USING claimed WHERE data_keys.id = claimed.data_key_id
+     ${endParts.destroyDataKey.postgres("(SELECT data_key_id FROM claimed)")}
    ), payload AS (
-     DELETE FROM payloads USING claimed WHERE payloads.push_id = claimed.id
+     ${endParts.deletePayload("(SELECT id FROM claimed)")}
    ), trail AS (
-     DELETE FROM audit_entries USING claimed WHERE audit_entries.push_id = claimed.id
+     ${endParts.deleteAuditEntries("(SELECT id FROM claimed)")}
    )
    SELECT ${readPushes.selectList} FROM claimed`,
 );
@@ -113,14 +208,7 @@ const claimedBefore = sql<[pushId: number, claimId: number, claimId: number], St
 
 const triesMax = 3;
 
-type Claiming = Pick<Database, "autocommit" | "hot" | "lookUp">;
-
-/**
- * @returns the push as it stands after the claim; undefined when the guard refused and nothing was written.
- * @throws OutcomeUnknownError when it cannot be told: then the view may have been counted, and nobody gets the secret
- * for it.
- */
-export async function claimInOneStatement(db: Claiming, claim: ViewClaim): Promise<PushRow | undefined> {
+async function claimInOneStatement(db: ClaimDatabase, claim: ViewClaim): Promise<PushRow | undefined> {
   let unanswered: OutcomeUnknownError | undefined;
   for (let tries = 1; ; tries += 1) {
     let isRefused = false;
@@ -142,31 +230,27 @@ export async function claimInOneStatement(db: Claiming, claim: ViewClaim): Promi
 }
 
 /** By the statement that what was read calls for; undefined: there is none, or it let nothing through. */
-async function claimAsSeen({ hot }: Claiming, claim: ViewClaim): Promise<StoredPush | undefined> {
+async function claimAsSeen({ hot }: ClaimDatabase, claim: ViewClaim): Promise<StoredPush | undefined> {
   const { pushId, claimId, now, counted, seen } = claim;
   const viewed = counted ? 1 : 0;
-  if (tellsOwner(claim) && seen.notifyOnView) return undefined;
+  if (mayNotifyOwner(claim) && seen.notifyOnView) return undefined;
   if (seen.views + viewed < seen.expireAfterViews) {
-    const given = [viewed, claimId, ...guardOf(claim), viewed, ...entryOf(claim)] as const;
+    const given = [viewed, claimId, ...guardOf(claim), claimId, viewed, ...entryOf(claim)] as const;
     return await hot.update(pushId, viewBeforeLast, ...given);
   }
   // Nobody can add files to a push without an owner.
   if (seen.ownerId !== null || seen.hasFiles) return undefined;
-  return await hot.update(pushId, lastViewOfAnonymous, claimId, now, now, ...guardOf(claim));
+  return await hot.update(pushId, lastViewOfAnonymous, claimId, now, now, ...guardOf(claim), claimId);
 }
 
-async function claimAny(db: Claiming, claim: ViewClaim): Promise<StoredPush | undefined> {
+async function claimAny(db: ClaimDatabase, claim: ViewClaim): Promise<StoredPush | undefined> {
   const { claimId, now, counted, blobsDueAt } = claim;
   const viewed = counted ? 1 : 0;
   const counting = [viewed, claimId, viewed, now, viewed, viewed, now] as const;
-  const entry = [...entryOf(claim), tellsOwner(claim) ? 1 : 0] as const;
+  const entry = [...entryOf(claim), mayNotifyOwner(claim) ? 1 : 0] as const;
   return await db
     .autocommit({ retry: "whenNotExecuted" })
-    .one(anyView, ...counting, ...guardOf(claim), blobsDueAt, ...entry);
-}
-
-function guardOf({ pushId, now, sealGeneration, claimId }: ViewClaim): Guard {
-  return [pushId, now, sealGeneration, claimId];
+    .one(anyView, ...counting, ...guardOf(claim), claimId, blobsDueAt, ...entry);
 }
 
 function entryOf({ claimId, audit }: ViewClaim): Entry {
@@ -174,9 +258,4 @@ function entryOf({ claimId, audit }: ViewClaim): Entry {
   const sequence = isFoldable(audit.kind) ? foldedSequence(audit.kind) : null;
   const { userId, address, userAgent, referrer, at } = audit;
   return [sequence, kind, userId, address, userAgent, referrer, at, at, claimId];
-}
-
-/** A counted view of somebody else's; whether the owner wants to know stands in the row. */
-function tellsOwner({ counted, byAnother }: ViewClaim): boolean {
-  return counted && byAnother;
 }

@@ -1,9 +1,55 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
-import type { ContentChange, PushChange } from "../store.ts";
-import { files, type PushRow, payloads, readPushes } from "./tables.ts";
-import { deletePayload, insertPayload, type Steps, takeUpload, UploadSweptError } from "./write-operations.ts";
+import { type FileRow, files, type PushRow, payloads, readPushes } from "./tables.ts";
+import {
+  deletePayload,
+  insertPayload,
+  takeUpload,
+  UploadSweptError,
+  type WriteOperations,
+} from "./write-operations.ts";
+
+/** What an edit writes. Absent: stays as it is in the row, whatever that is by then. */
+export interface PushChange {
+  readonly pushId: number;
+  readonly ownerId: number;
+  readonly sealGeneration: number;
+  /** The push must not have run out at this instant, neither by its old time nor by its new one. */
+  readonly now: number;
+  readonly expiry?: { readonly expiresAt: number; readonly expireAfterDays: number } | undefined;
+  readonly expireAfterViews?: number | undefined;
+  readonly deletableByViewer?: boolean | undefined;
+  readonly retrievalStep?: boolean | undefined;
+  readonly notifyOnView?: boolean | undefined;
+  readonly name?: SealedLabel | undefined;
+  readonly note?: SealedLabel | undefined;
+  readonly content?: ContentChange | undefined;
+}
+
+export interface SealedLabel {
+  /** null: the label is removed. */
+  readonly sealed: Buffer | null;
+}
+
+/** Sealed for the generation after the one that was read. */
+export interface ContentChange {
+  readonly linkSalt: Buffer;
+  readonly passphraseSalt: Buffer | null;
+  readonly dataKeySealed: Buffer;
+  readonly payloadSealed: Buffer;
+  readonly storedBytes: number;
+  readonly keptFiles: readonly Pick<FileRow, "id" | "keySealed">[];
+  readonly addedFiles: readonly FileRow[];
+  /** Their blobs are due for deletion at once. */
+  readonly removedFileIds: readonly number[];
+}
+
+/** `refused`: the guard let nothing through. `upload_swept`: an added file's upload is no longer on record. */
+export type ChangeOutcome =
+  | { readonly outcome: "changed"; readonly row: PushRow }
+  | { readonly outcome: "refused" }
+  | { readonly outcome: "upload_swept" };
 
 // The guard: of an edit and whatever races with it, one finds the row as it read it. Views used stay below the limit.
 const changeRow = sql<(number | Buffer | null)[], { dataKeyId: number }>(
@@ -41,7 +87,7 @@ export async function changePush(
   tx: Transaction,
   change: PushChange,
   audit: AuditRecord,
-  { record, keyDestroyed }: Pick<Steps, "record"> & Pick<Database, "keyDestroyed">,
+  { record, keyDestroyed }: Pick<WriteOperations, "record"> & Pick<Database, "keyDestroyed">,
 ): Promise<PushRow | undefined> {
   const { pushId, expiry, expireAfterViews = null, name, note, content, now } = change;
   const expiresAt = expiry?.expiresAt ?? null;

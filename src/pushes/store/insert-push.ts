@@ -1,12 +1,99 @@
-import type { Database } from "../../database/database.ts";
+import { type Database, type Engine, OutcomeUnknownError, type Transaction } from "../../database/database.ts";
 import { sql, type Value } from "../../database/statement.ts";
 import { type AuditRecord, auditKinds } from "../audit/audit-trail.ts";
-import type { NewPush } from "../store.ts";
-import { auditEntries, pushes } from "./tables.ts";
-import { pushValues } from "./write-operations.ts";
+import {
+  type LinkDeliveryRefusal,
+  LinkDeliveryRefusedError,
+  type NewLinkDelivery,
+  putLinkDelivery,
+} from "./notifications.ts";
+import { auditEntries, type FileRow, type PushRow, payloads, pushes } from "./tables.ts";
+import {
+  insertFiles,
+  insertPayload,
+  UploadSweptError,
+  type WriteOperations,
+  writeDataKey,
+  writeEntry,
+} from "./write-operations.ts";
+
+export interface NewPush {
+  readonly row: PushRow;
+  readonly tokenDigest: Buffer;
+  readonly dataKeySealed: Buffer;
+  readonly payloadSealed: Buffer;
+  readonly files: readonly FileRow[];
+  readonly storedBytes: number;
+}
+
+export type InsertOutcome = "inserted" | "upload_swept" | LinkDeliveryRefusal;
+
+type InsertDatabase = Pick<Database, "engine" | "hot" | "lookUp" | "write">;
+type Operations = Pick<WriteOperations, "addToAnonymous">;
+
+/**
+ * Writes a new push with its key, payload, files and first audit entry, and its link delivery: all of it, or nothing.
+ * `upload_swept`: one of the files' uploads is no longer on record, as an orphan.
+ */
+export function createInsertPush(db: InsertDatabase, operations: Operations) {
+  type Insert = (push: NewPush, audit: AuditRecord, linkDelivery?: NewLinkDelivery) => Promise<InsertOutcome>;
+  const inTransaction: Insert = (push, audit, linkDelivery) =>
+    insertInTransaction(db, operations, push, audit, linkDelivery);
+  const byEngine: Readonly<Record<Engine, Insert>> = {
+    sqlite: inTransaction,
+    // Over a network each statement of a transaction is a round trip.
+    async postgres(push, audit, linkDelivery) {
+      if (push.files.length > 0 || linkDelivery !== undefined) return await inTransaction(push, audit, linkDelivery);
+      await insertInOneStatement(db, push, audit);
+      return "inserted";
+    },
+  };
+  return byEngine[db.engine];
+}
+
+const insertPush = pushes.insert();
+const pushExists = sql<[pushId: number], { id: number }>("SELECT id FROM pushes WHERE id = ?");
+
+async function insertInTransaction(
+  db: InsertDatabase,
+  operations: Operations,
+  push: NewPush,
+  audit: AuditRecord,
+  linkDelivery: NewLinkDelivery | undefined,
+): Promise<InsertOutcome> {
+  try {
+    await db.write(async (tx) => {
+      await writePush(tx, db.engine, operations, push);
+      await writeEntry(tx, push.row.id, 1, audit);
+      if (linkDelivery !== undefined) await putLinkDelivery(tx, push.row.id, linkDelivery);
+    });
+    return "inserted";
+  } catch (error) {
+    if (error instanceof UploadSweptError) return "upload_swept";
+    if (error instanceof LinkDeliveryRefusedError) return error.reason;
+    // Ids are used once: a row of this id is this push.
+    const isThere =
+      error instanceof OutcomeUnknownError && (await db.lookUp.one(pushExists, push.row.id)) !== undefined;
+    if (!isThere) throw error;
+    return "inserted";
+  }
+}
+
+async function writePush(tx: Transaction, engine: Engine, operations: Operations, push: NewPush): Promise<void> {
+  const { row } = push;
+  const dataKeyId = await writeDataKey(tx, engine, row.id, push.dataKeySealed);
+  await tx.run(insertPush, ...pushValues(push, dataKeyId));
+  if (row.ownerId === null) await operations.addToAnonymous(tx, push.storedBytes);
+  await tx.run(insertPayload, ...payloads.values({ pushId: row.id, sealed: push.payloadSealed }));
+  await insertFiles(tx, row.id, push.files);
+}
+
+function pushValues({ row, tokenDigest, storedBytes }: NewPush, dataKeyId: number): Value[] {
+  return pushes.values({ ...row, tokenDigest, storedBytes, dataKeyId });
+}
 
 // An id is used once, so a second run - after a lost answer - meets the first one's row and writes nothing.
-const insertPush = sql<Value[]>(
+const insertPushWithParts = sql<Value[]>(
   `WITH push AS (
      ${pushes.insertText()} ON CONFLICT (id) DO NOTHING RETURNING id, created_at
    ), key AS (
@@ -29,13 +116,9 @@ const insertPush = sql<Value[]>(
 );
 
 /** A new push without files, its key, its payload and its first audit entry. */
-export async function insertInOneStatement(
-  db: Pick<Database, "hot">,
-  push: NewPush,
-  audit: AuditRecord,
-): Promise<void> {
+async function insertInOneStatement(db: Pick<Database, "hot">, push: NewPush, audit: AuditRecord): Promise<void> {
   await db.hot.insert(
-    insertPush,
+    insertPushWithParts,
     ...pushValues(push, push.row.id),
     push.dataKeySealed,
     push.payloadSealed,

@@ -3,11 +3,18 @@ import type { ReadConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { StoredRowOf } from "../../database/table.ts";
 import { auditKinds } from "../audit/audit-trail.ts";
-import type { PushTotals } from "../push.ts";
-import type { PushLists, PushSurveys } from "../store.ts";
-import { pushes, readAuditEntries, readPushes, type StoredPush } from "./tables.ts";
+import type { PushOverview, PushSearch, PushTotals } from "../push.ts";
+import {
+  type PushRow,
+  type PushSummary,
+  pushes,
+  readAuditEntries,
+  readPushes,
+  type SealedLabels,
+  type StoredPush,
+} from "./tables.ts";
 
-const summaries = readPushes.pick("id", "kind", "createdAt", "expiresAt", "endedAt");
+const summaryColumns = readPushes.pick("id", "kind", "createdAt", "expiresAt", "endedAt");
 const sealedLabels = readPushes.pick("id", "nameSealed", "noteSealed");
 const kindNumbers = pushes.column("kind");
 
@@ -25,15 +32,15 @@ const lists = {
   all: filtered("CAST(? AS BIGINT) IS NOT NULL"),
 };
 // The lengths stand in the row's header: reading them does not fetch the labels.
-const glanced = (state: string) =>
+const summarized = (state: string) =>
   sql<
     [ownerId: number, createdAt: number, pushId: number, limit: number],
-    StoredRowOf<typeof summaries> & { labelBytes: number }
+    StoredRowOf<typeof summaryColumns> & { labelBytes: number }
   >(
-    `SELECT ${summaries.selectList}, coalesce(length(name_sealed), 0) + coalesce(length(note_sealed), 0) AS labelBytes
+    `SELECT ${summaryColumns.selectList}, coalesce(length(name_sealed), 0) + coalesce(length(note_sealed), 0) AS labelBytes
      FROM pushes WHERE owner_id = ? AND ${state} AND (created_at, id) < (?, ?) ${newestFirst} LIMIT ?`,
   );
-const glances = { active: glanced("ended_at IS NULL"), all: glanced("owner_id IS NOT NULL") };
+const summariesByState = { active: summarized("ended_at IS NULL"), all: summarized("owner_id IS NOT NULL") };
 /** Of any number of ids, which are given as one JSON array. */
 const among = (columns: string) => ({
   sqlite: `SELECT ${columns} FROM pushes WHERE id IN (SELECT value FROM json_each(?))`,
@@ -58,22 +65,40 @@ const foldedTrail = readAuditEntries.select<[pushId: number]>(
 const toRow = (stored: StoredPush) => readPushes.decode(stored);
 const toEntry = (stored: StoredRowOf<typeof readAuditEntries>) => readAuditEntries.decode(stored);
 
-export function createLists(read: ReadConnection): PushLists {
+export type PushLists = ReturnType<typeof createLists>;
+
+/** For the owner's pages. Lists of pushes are newest first. */
+export function createLists(read: ReadConnection) {
   return {
-    async filtered(ownerId, { state, kind }, now, limit, offset) {
+    /** Those of one state and kind; null: of any kind. */
+    async filtered(
+      ownerId: number,
+      { state, kind }: Pick<PushSearch, "state" | "kind">,
+      now: number,
+      limit: number,
+      offset: number,
+    ): Promise<readonly PushRow[]> {
       const anyKind = kind === null ? 1 : 0;
       return (await read.all(lists[state], ownerId, now, anyKind, numberOf(kind), limit, offset)).map(toRow);
     },
-    async glances(ownerId, state, last, limit) {
+    /** The next ones after `last` (null: the first). `active` omits only pushes that are recorded as ended. */
+    async summaries(
+      ownerId: number,
+      state: "active" | "all",
+      last: Pick<PushSummary, "id" | "createdAt"> | null,
+      limit: number,
+    ): Promise<readonly PushSummary[]> {
       const { createdAt, id } = last ?? { createdAt: Number.MAX_SAFE_INTEGER, id: 0 };
-      const found = await read.all(glances[state], ownerId, createdAt, id, limit);
-      return found.map((stored) => summaries.decode(stored));
+      const found = await read.all(summariesByState[state], ownerId, createdAt, id, limit);
+      return found.map((stored) => summaryColumns.decode(stored));
     },
-    async labels(pushIds) {
+    /** By the id of their push, as far as they exist. */
+    async labels(pushIds: readonly number[]): Promise<ReadonlyMap<number, SealedLabels>> {
       const rows = await read.all(labelsOfPushes, JSON.stringify(pushIds));
       return new Map(rows.map(({ id, ...labels }) => [id, labels]));
     },
-    async byIds(pushIds) {
+    /** In the order of the ids, without those that do not exist. */
+    async byIds(pushIds: readonly number[]): Promise<readonly PushRow[]> {
       if (pushIds.length === 0) return [];
       const raws = new Map((await read.all(pushesByIds, JSON.stringify(pushIds))).map((raw) => [raw.id, raw]));
       return pushIds.flatMap((id) => {
@@ -81,10 +106,17 @@ export function createLists(read: ReadConnection): PushLists {
         return raw === undefined ? [] : [toRow(raw)];
       });
     },
-    trail: async (pushId, limit, offset) => (await read.all(trailOfPush, pushId, limit, offset)).map(toEntry),
-    countAfterEnd: async (pushId, endedAt) => (await read.one(trailAfter, pushId, endedAt, endedAt))?.entries ?? 0,
-    trailFrom: async (pushId, sequence, limit) => (await read.all(trailFrom, pushId, sequence, limit)).map(toEntry),
-    foldedTrail: async (pushId) => (await read.all(foldedTrail, pushId)).map(toEntry),
+    /** Newest first. */
+    trail: async (pushId: number, limit: number, offset: number) =>
+      (await read.all(trailOfPush, pushId, limit, offset)).map(toEntry),
+    /** Entries with events later than the end; a refused view of the same instant is later, too. */
+    countAfterEnd: async (pushId: number, endedAt: number) =>
+      (await read.one(trailAfter, pushId, endedAt, endedAt))?.entries ?? 0,
+    /** Entries of one event each, in the order of the events. @param sequence of the last known one; 0: none. */
+    trailFrom: async (pushId: number, sequence: number, limit: number) =>
+      (await read.all(trailFrom, pushId, sequence, limit)).map(toEntry),
+    /** The entries that count several events, at most one of each kind. */
+    foldedTrail: async (pushId: number) => (await read.all(foldedTrail, pushId)).map(toEntry),
   };
 }
 
@@ -92,7 +124,7 @@ function numberOf(kind: KindName | null): number {
   return kind === null ? 0 : kindNumbers.encode(kind);
 }
 
-const surveyed = pushes.pick(
+const overviewColumns = pushes.pick(
   "id",
   "kind",
   "ownerId",
@@ -104,11 +136,11 @@ const surveyed = pushes.pick(
   "expireAfterViews",
   "storedBytes",
 );
-const surveyedBefore = sql<
+const overviewBefore = sql<
   [pushId: number, limit: number],
-  StoredRowOf<typeof surveyed> & { passphraseRequired: number }
+  StoredRowOf<typeof overviewColumns> & { passphraseRequired: number }
 >(
-  `SELECT ${surveyed.selectList}, CASE WHEN passphrase_salt IS NOT NULL THEN 1 ELSE 0 END AS passphraseRequired
+  `SELECT ${overviewColumns.selectList}, CASE WHEN passphrase_salt IS NOT NULL THEN 1 ELSE 0 END AS passphraseRequired
    FROM pushes WHERE id < ? ORDER BY id DESC LIMIT ?`,
 );
 const totals = sql<[], PushTotals>(
@@ -121,14 +153,16 @@ const totals = sql<[], PushTotals>(
      (SELECT count(*) FROM uploads) AS uploads`,
 );
 
-export function createSurveys(read: ReadConnection): PushSurveys {
+/** For administrators. */
+export function createAdminLists(read: ReadConnection) {
   return {
-    before: async (pushId, limit) =>
-      (await read.all(surveyedBefore, pushId, limit)).map((stored) => ({
-        ...surveyed.decode(stored),
+    /** Newest first. */
+    before: async (pushId: number, limit: number): Promise<readonly PushOverview[]> =>
+      (await read.all(overviewBefore, pushId, limit)).map((stored) => ({
+        ...overviewColumns.decode(stored),
         passphraseRequired: stored.passphraseRequired === 1,
       })),
-    totals: async () => {
+    totals: async (): Promise<PushTotals> => {
       const row = await read.one(totals);
       if (row === undefined) throw new Error("The totals were not counted.");
       return row;

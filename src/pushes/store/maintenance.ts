@@ -1,9 +1,8 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { type Statement, sql } from "../../database/statement.ts";
 import { endReasons } from "../push.ts";
-import type { PushDepartures, PushUpkeep } from "../store.ts";
 import { deleteLinkDeliveries, deleteLinkDeliveryDay, deleteViewNotifications } from "./notifications.ts";
-import { deleteAuditEntries, queueBlob, type Steps, sqlOfFreeRows } from "./write-operations.ts";
+import { deleteAuditEntries, queueBlob, sqlOfFreeRows, type WriteOperations } from "./write-operations.ts";
 
 /**
  * A deletion may merge a page with its neighbours and so copy their rows. A page holds about 38 key rows and a merge
@@ -60,22 +59,31 @@ const anonymousBytes = sql<[], { bytes: number }>({
       + (SELECT coalesce(sum(anonymous_bytes), 0) FROM uploads) AS bytes`,
 });
 
-export function createUpkeep(db: Database, steps: Pick<Steps, "end">): PushUpkeep {
+export type PushUpkeep = ReturnType<typeof createUpkeep>;
+
+/**
+ * The sweeper's part, which all processes share. Each call is bounded by `limit` and returns how much it did; what another
+ * process works on is left to it.
+ */
+export function createUpkeep(db: Database, operations: Pick<WriteOperations, "end">) {
   return {
-    ...createDepartures(db, steps),
-    endDue: (now, limit, blobsGraceMs) =>
+    ...createDepartures(db, operations),
+    /** Ends pushes whose time was up by `now`; their blobs may be deleted `blobsGraceMs` later. */
+    endDue: (now: number, limit: number, blobsGraceMs: number): Promise<number> =>
       db.write(async (tx) => {
         let ended = 0;
         for (const { pushId, expiresAt } of await tx.all(due, now, limit)) {
           const blobsDueAt = expiresAt + blobsGraceMs;
           const request = { pushId, reason: "time", endedAt: expiresAt, blobsDueAt, audit: null } as const;
-          if (await steps.end(tx, request)) ended += 1;
+          if (await operations.end(tx, request)) ended += 1;
         }
         return ended;
       }),
-    removeTombstones: (endedBefore, limit) => db.write((tx) => removePushes(tx, tombstones, endedBefore, limit)),
-    purgeOwned: (endedBefore, limit) => db.write((tx) => removePushes(tx, purgeable, endedBefore, limit)),
-    abandonOrphans: (renewedBefore, limit) =>
+    removeTombstones: (endedBefore: number, limit: number): Promise<number> =>
+      db.write((tx) => removePushes(tx, tombstones, endedBefore, limit)),
+    purgeOwned: (endedBefore: number, limit: number): Promise<number> =>
+      db.write((tx) => removePushes(tx, purgeable, endedBefore, limit)),
+    abandonOrphans: (renewedBefore: number, limit: number): Promise<number> =>
       db.write(async (tx) => {
         let taken = 0;
         for (const { blobKey } of await tx.all(orphans, renewedBefore, limit)) {
@@ -85,28 +93,33 @@ export function createUpkeep(db: Database, steps: Pick<Steps, "end">): PushUpkee
         }
         return taken;
       }),
-    leaseBlobDeletions: (now, leasedUntil, limit) =>
+    /**
+     * Blobs due by `now`, which no other process gets until `leasedUntil`. What a crash leaves undone is due again then.
+     */
+    leaseBlobDeletions: (now: number, leasedUntil: number, limit: number) =>
       db.write(async (tx) => {
         const leased = await tx.all(dueBlobs, now, limit);
         for (const { blobKey } of leased) await tx.run(leaseBlob, leasedUntil, blobKey);
         return leased;
       }),
-    blobDeleted: (blobKey) =>
+    blobDeleted: (blobKey: string): Promise<void> =>
       db.write(async (tx) => {
         await tx.run(deleteRemains, blobKey);
         await tx.run(dequeueBlob, blobKey);
       }),
-    async postponeBlobDeletion(blobKey, dueAt) {
+    async postponeBlobDeletion(blobKey: string, dueAt: number): Promise<void> {
       await db.autocommit({ retry: "whenNotExecuted" }).run(postpone, dueAt, blobKey);
     },
-    async trimDataKeys(limit) {
+    /** Deletes the leading run of overwritten key rows, except the margin that shields their live neighbours. */
+    async trimDataKeys(limit: number): Promise<number> {
       const rows = await db.read.all(leadingKeys, limit + shieldRows);
       const firstLive = rows.findIndex((row) => row.live === 1);
       const overwritten = firstLive < 0 ? rows.length : firstLive;
       const last = rows[overwritten - shieldRows - 1];
       return last === undefined ? 0 : await db.autocommit({ retry: "whenNotExecuted" }).run(deleteKeysTo, last.id);
     },
-    anonymousBytes: async () => (await db.read.one(anonymousBytes))?.bytes ?? 0,
+    /** Bytes of payloads and files in live anonymous pushes, and of anonymous files that are being uploaded. */
+    anonymousBytes: async (): Promise<number> => (await db.read.one(anonymousBytes))?.bytes ?? 0,
   };
 }
 
@@ -156,10 +169,10 @@ const forget = sql<[departedBefore: number]>(
  * A push whose owner is gone becomes what an ended anonymous one is: a tombstone. Its end is the owner's, also where a
  * limit came first: so download tickets are void.
  */
-export function createDepartures(db: Database, steps: Pick<Steps, "end">): PushDepartures {
+export function createDepartures(db: Database, operations: Pick<WriteOperations, "end">) {
   async function release(tx: Transaction, pushId: number, now: number): Promise<void> {
-    await steps.end(tx, { pushId, reason: "time", endedAt: now, blobsDueAt: 0, audit: null });
-    await steps.end(tx, { pushId, reason: "owner", endedAt: now, blobsDueAt: 0, audit: null });
+    await operations.end(tx, { pushId, reason: "time", endedAt: now, blobsDueAt: 0, audit: null });
+    await operations.end(tx, { pushId, reason: "owner", endedAt: now, blobsDueAt: 0, audit: null });
     await tx.run(hasten, pushId);
     await tx.run(deleteGoneFiles, pushId);
     await tx.run(deleteAuditEntries, pushId);
@@ -169,15 +182,19 @@ export function createDepartures(db: Database, steps: Pick<Steps, "end">): PushD
   }
 
   return {
-    releaseOwned: (ownerId, now, limit) =>
+    /** Ends what has not ended and deletes all that was the owner's. @returns how many pushes, at most `limit`. */
+    releaseOwned: (ownerId: number, now: number, limit: number): Promise<number> =>
       db.write(async (tx) => {
         const rows = await tx.all(owned, ownerId, limit);
         for (const { id } of rows) await release(tx, id, now);
         await tx.run(deleteLinkDeliveryDay, ownerId);
         return rows.length;
       }),
-    departedOwners: async (afterId, limit) =>
+    /** Deleted accounts, in the order of their ids. */
+    departedOwners: async (afterId: number, limit: number): Promise<readonly number[]> =>
       (await db.read.all(departed, afterId, limit)).map(({ ownerId }) => ownerId),
-    forgetDeparted: (departedBefore) => db.autocommit({ retry: "whenNotExecuted" }).run(forget, departedBefore),
+    /** Those that were deleted before then and have nothing left. */
+    forgetDeparted: (departedBefore: number): Promise<number> =>
+      db.autocommit({ retry: "whenNotExecuted" }).run(forget, departedBefore),
   };
 }

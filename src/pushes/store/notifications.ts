@@ -1,17 +1,28 @@
 import { type Database, OutcomeUnknownError, type Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { NewRowOf } from "../../database/table.ts";
+import type { AuditRecord } from "../audit/audit-trail.ts";
 import { recipientsMax } from "../create/limits.ts";
-import type {
-  LinkDeliveryRefusal,
-  NewLinkDelivery,
-  PushLinkDeliveries,
-  ViewNotification,
-  ViewNotifications,
-} from "../notification-store.ts";
-import type { PushLists } from "../store.ts";
-import { linkDeliveries } from "./tables.ts";
+import type { PushLists } from "./lists.ts";
+import { linkDeliveries, type PushRow, viewNotifications } from "./tables.ts";
 import { writeEntry } from "./write-operations.ts";
+
+/** A link delivery on its way in, with the emails that it is for. */
+export interface NewLinkDelivery {
+  readonly id: number;
+  readonly ownerId: number;
+  readonly recipientCount: number;
+  readonly detailsSealed: Buffer;
+  readonly audit: AuditRecord;
+  /** Of UTC, counted since the epoch. */
+  readonly day: number;
+  /** To how many addresses its owner may have links mailed on one day. */
+  readonly dailyMax: number;
+  /** In the transaction that writes it; may be called twice. */
+  putEmails(tx: Transaction): Promise<void>;
+}
+
+export type LinkDeliveryRefusal = "ended" | "recipients_used_up" | "day_used_up";
 
 /** Undoes the transaction: nothing is logged, counted or mailed. */
 export class LinkDeliveryRefusedError extends Error {
@@ -81,9 +92,10 @@ export async function putLinkDelivery(tx: Transaction, pushId: number, linkDeliv
   await linkDelivery.putEmails(tx);
 }
 
-export function createLinkDeliveries(db: Database): PushLinkDeliveries {
+export function createLinkDeliveries(db: Database) {
   return {
-    async put(pushId, linkDelivery) {
+    /** Guarded like a claim, and by what its push and its owner have used up. All of it happens, or nothing. */
+    async put(pushId: number, linkDelivery: NewLinkDelivery): Promise<"put" | LinkDeliveryRefusal> {
       try {
         await db.write((tx) => putLinkDelivery(tx, pushId, linkDelivery));
         return "put";
@@ -96,54 +108,69 @@ export function createLinkDeliveries(db: Database): PushLinkDeliveries {
         return "put";
       }
     },
-    ofPush: async (pushId) => (await db.read.all(ofPush, pushId)).map((row) => linkDeliveries.decode(row)),
-    async settle(id, place, fate, now) {
-      const bit = 1 << place;
+    /** In the order in which they were asked for. */
+    ofPush: async (pushId: number) => (await db.read.all(ofPush, pushId)).map((row) => linkDeliveries.decode(row)),
+    /** A repeated call changes nothing. @param recipientIndex from 0. */
+    async settle(id: number, recipientIndex: number, fate: "sent" | "given_up", now: number): Promise<void> {
+      const bit = 1 << recipientIndex;
       await db
         .autocommit({ retry: "idempotent" })
         .run(settle, fate === "sent" ? bit : 0, fate === "given_up" ? bit : 0, now, id);
     },
-    async putOff(id) {
+    async putOff(id: number): Promise<void> {
       await db.autocommit({ retry: "idempotent" }).run(notePutOff, id);
     },
   };
 }
 
-interface RawNotice extends Omit<ViewNotification, "row"> {
-  readonly pushId: number;
+/** A counted view that the push's owner has not been told of yet. */
+export interface ViewNotification {
+  readonly sequence: number;
+  readonly row: PushRow;
+  readonly viewedAt: number;
+  readonly address: string;
+  readonly userAgent: string;
 }
 
-export const noteView = sql<[pushId: number, sequence: number]>(
-  "INSERT INTO view_notifications (push_id, sequence) VALUES (?, ?)",
-);
-const oldest = sql<[limit: number], RawNotice>(
+type StoredNotification = Omit<ViewNotification, "row"> & { readonly pushId: number };
+
+export const insertViewNotification = sql<[pushId: number, sequence: number]>(viewNotifications.insertText());
+const oldest = sql<[limit: number], StoredNotification>(
   `SELECT view_notifications.push_id AS pushId, view_notifications.sequence, audit_entries.created_at AS viewedAt,
      audit_entries.address, audit_entries.user_agent AS userAgent
    FROM view_notifications JOIN audit_entries ON audit_entries.push_id = view_notifications.push_id
      AND audit_entries.sequence = view_notifications.sequence
    ORDER BY view_notifications.push_id, view_notifications.sequence LIMIT ?`,
 );
-const takeNotice = sql<[pushId: number, sequence: number]>(
+const takeNotification = sql<[pushId: number, sequence: number]>(
   "DELETE FROM view_notifications WHERE push_id = ? AND sequence = ?",
 );
 export const deleteViewNotifications = sql<[pushId: number]>("DELETE FROM view_notifications WHERE push_id = ?");
 
-export function createViewNotifications(db: Database, lists: Pick<PushLists, "byIds">): ViewNotifications {
+export function createViewNotifications(db: Database, lists: Pick<PushLists, "byIds">) {
   return {
-    async waiting(limit) {
+    /** A few of them, oldest first as far as it is known. */
+    async waiting(limit: number): Promise<readonly ViewNotification[]> {
       const found = await db.read.all(oldest, limit);
       if (found.length === 0) return [];
       const rows = new Map(
         (await lists.byIds([...new Set(found.map(({ pushId }) => pushId))])).map((row) => [row.id, row]),
       );
-      return found.flatMap(({ pushId, ...notice }) => {
+      return found.flatMap(({ pushId, ...notification }) => {
         const row = rows.get(pushId);
-        return row === undefined ? [] : [{ ...notice, row }];
+        return row === undefined ? [] : [{ ...notification, row }];
       });
     },
-    async take({ sequence, row }, put) {
+    /**
+     * Deletes the notification together with what `put` writes: both happen, or nothing.
+     * @param put not called when another process has taken it; may be called twice.
+     */
+    async take(
+      { sequence, row }: Pick<ViewNotification, "sequence" | "row">,
+      put: (tx: Transaction) => Promise<void>,
+    ): Promise<void> {
       await db.write(async (tx) => {
-        if ((await tx.run(takeNotice, row.id, sequence)) === 1) await put(tx);
+        if ((await tx.run(takeNotification, row.id, sequence)) === 1) await put(tx);
       });
     },
   };

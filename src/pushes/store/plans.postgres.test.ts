@@ -12,8 +12,10 @@ import type { Database } from "../../database/database.ts";
 import { createInspection, readSweepBacklog } from "../../database/inspection.ts";
 import { openPostgres } from "../../database/postgres/postgres.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
-import type { NewLinkDelivery } from "../notification-store.ts";
-import type { NewPush, PushStore, ViewClaim } from "../store.ts";
+import type { ViewClaim } from "./claim-view.ts";
+import type { NewPush } from "./insert-push.ts";
+import type { NewLinkDelivery } from "./notifications.ts";
+import type { PushStore } from "./push-store.ts";
 import { createPushStore } from "./push-store.ts";
 import { createResealer } from "./reseal.ts";
 
@@ -100,7 +102,7 @@ const linkDelivery = (id: number): NewLinkDelivery => ({
 });
 
 function exercisesOf(store: PushStore): Exercises<PushStore> {
-  const { lists, surveys, upkeep } = store;
+  const { lists, adminLists, upkeep } = store;
   const afterSome = newest + 2.5 * dayMs;
   const blobKey = "a-key-of-a-file";
   const change = { pushId: 31, ownerId: busyOwner, sealGeneration: 1, now: newest, note: { sealed: randomBytes(50) } };
@@ -190,11 +192,11 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
           }
         }
       },
-      async glances() {
+      async summaries() {
         for (const state of ["active", "all"] as const) {
-          const found = await lists.glances(busyOwner, state, null, 250);
+          const found = await lists.summaries(busyOwner, state, null, 250);
           expect(found).toHaveLength(250);
-          await lists.glances(busyOwner, state, found.at(-1) ?? null, 250);
+          await lists.summaries(busyOwner, state, found.at(-1) ?? null, 250);
         }
       },
       labels: () => lists.labels(Array.from({ length: 250 }, (_, at) => at * 1_000 + 1)),
@@ -204,9 +206,9 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       trailFrom: () => lists.trailFrom(talkativePush, 300, 500),
       foldedTrail: () => lists.foldedTrail(talkativePush),
     },
-    surveys: {
-      before: () => surveys.before(pushes / 2, 100),
-      totals: () => surveys.totals(),
+    adminLists: {
+      before: () => adminLists.before(pushes / 2, 100),
+      totals: () => adminLists.totals(),
     },
     upkeep: {
       async endDue() {

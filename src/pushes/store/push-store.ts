@@ -1,15 +1,35 @@
-import type { Database } from "../../database/database.ts";
+import type { Database, InTransaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { auditKinds } from "../audit/audit-trail.ts";
-import type { PushStore } from "../store.ts";
-import { changePush } from "./edit-push.ts";
-import { createHotPath } from "./hot-path.ts";
-import { createLists, createSurveys } from "./lists.ts";
+import { type AuditRecord, auditKinds } from "../audit/audit-trail.ts";
+import { createClaimView } from "./claim-view.ts";
+import { type ChangeOutcome, changePush, type PushChange } from "./edit-push.ts";
+import { createInsertPush } from "./insert-push.ts";
+import { createAdminLists, createLists } from "./lists.ts";
 import { createUpkeep } from "./maintenance.ts";
 import { createLinkDeliveries, createViewNotifications } from "./notifications.ts";
-import { readFiles, readPushes, uploads } from "./tables.ts";
-import { createSteps, queueBlob, takeUpload, UploadSweptError } from "./write-operations.ts";
+import {
+  type FileRow,
+  type PushRow,
+  readFiles,
+  readPushes,
+  type SealedPush,
+  type StoredPush,
+  uploads,
+} from "./tables.ts";
+import { createWriteOperations, type EndRequest, queueBlob, takeUpload, UploadSweptError } from "./write-operations.ts";
 
+type StoredSealedPush = StoredPush &
+  Pick<SealedPush, "dataKeySealed" | "payloadSealed"> & { readonly hasFiles: number };
+
+// Looked up apart, not joined: with a joined table SQLite plans the whole statement anew at every execution, since the
+// bound digest might make a partial index fit. That cost seven times as much as the reading.
+const sealedByDigest = sql<[tokenDigest: Buffer], StoredSealedPush>(
+  `SELECT ${readPushes.selectList},
+     (SELECT sealed FROM data_keys WHERE id = pushes.data_key_id AND pushes.ended_at IS NULL) AS dataKeySealed,
+     (SELECT sealed FROM payloads WHERE push_id = pushes.id) AS payloadSealed,
+     CASE WHEN EXISTS (SELECT 1 FROM files WHERE push_id = pushes.id) THEN 1 ELSE 0 END AS hasFiles
+   FROM pushes WHERE token_digest = ?`,
+);
 const pushByDigest = readPushes.select<[tokenDigest: Buffer]>("WHERE token_digest = ?");
 const pushById = readPushes.select<[pushId: number]>("WHERE id = ?");
 const filesOfPush = readFiles.select<[pushId: number]>("WHERE push_id = ? ORDER BY id");
@@ -29,25 +49,55 @@ const renewUpload = sql<[anonymousBytes: number, now: number, blobKey: string]>(
   "UPDATE uploads SET anonymous_bytes = ?, renewed_at = ? WHERE blob_key = ?",
 );
 
-export function createPushStore(db: Database): PushStore {
-  const steps = createSteps(db);
+/** What creating a push and retrieving it need of a database. */
+export type HotDatabase = Pick<Database, "engine" | "hot" | "lookUp" | "autocommit" | "write" | "keyDestroyed">;
+export type HotPath = ReturnType<typeof createHotPath>;
+
+export function createHotPath(db: HotDatabase) {
+  const operations = createWriteOperations(db);
+  return {
+    insert: createInsertPush(db, operations),
+    claimView: createClaimView(db, operations),
+    async findSealed(tokenDigest: Buffer): Promise<SealedPush | undefined> {
+      const stored = await db.hot.read(sealedByDigest, tokenDigest);
+      if (stored === undefined) return undefined;
+      const { dataKeySealed, payloadSealed, hasFiles } = stored;
+      return { row: readPushes.decode(stored), dataKeySealed, payloadSealed, hasFiles: hasFiles === 1 };
+    },
+  };
+}
+
+export type PushStore = ReturnType<typeof createPushStore>;
+
+/**
+ * Stores pushes. Every method is atomic, and one that writes returns when what it wrote is durable. The guards are inside
+ * the writes: what was read before decides nothing.
+ */
+export function createPushStore(db: Database) {
+  const operations = createWriteOperations(db);
   const lists = createLists(db.read);
 
   return {
-    ...createHotPath(db, steps),
-    async find(tokenDigest) {
+    ...createHotPath(db),
+    async find(tokenDigest: Buffer): Promise<PushRow | undefined> {
       const raw = await db.read.one(pushByDigest, tokenDigest);
       return raw === undefined ? undefined : readPushes.decode(raw);
     },
-    async findById(pushId) {
+    async findById(pushId: number): Promise<PushRow | undefined> {
       const raw = await db.read.one(pushById, pushId);
       return raw === undefined ? undefined : readPushes.decode(raw);
     },
-    files: async (pushId) => (await db.read.all(filesOfPush, pushId)).map((row) => readFiles.decode(row)),
-    async change(request, audit) {
+    /** In the order they were added. */
+    files: async (pushId: number): Promise<readonly FileRow[]> =>
+      (await db.read.all(filesOfPush, pushId)).map((row) => readFiles.decode(row)),
+    /**
+     * Guarded like a claim, and by the views used so far: they stay below the limit. All of it happens, or nothing.
+     * `refused`: the guard matched no row. `upload_swept`: an added file's upload is no longer on record.
+     */
+    async change(request: PushChange, audit: AuditRecord): Promise<ChangeOutcome> {
       try {
         const row = await db.write((tx) =>
-          changePush(tx, request, audit, { ...steps, keyDestroyed: () => db.keyDestroyed() }),
+          changePush(tx, request, audit, { ...operations, keyDestroyed: () => db.keyDestroyed() }),
         );
         return row === undefined ? { outcome: "refused" } : { outcome: "changed", row };
       } catch (error) {
@@ -55,24 +105,38 @@ export function createPushStore(db: Database): PushStore {
         throw error;
       }
     },
-    end: (request, together) =>
+    /** @returns false when it had ended already, or its time is not up. @param together is written with the end. */
+    end: (request: EndRequest, together?: InTransaction): Promise<boolean> =>
       db.write(async (tx) => {
-        const ended = await steps.end(tx, request);
+        const ended = await operations.end(tx, request);
         if (ended) await together?.(tx);
         return ended;
       }),
-    recordRefusal: (pushId, audit) => db.write((tx) => steps.recordRefusal(tx, pushId, audit)),
-    record: (pushId, audit) => db.write((tx) => steps.record(tx, pushId, audit)),
-    hasDownload: async (pushId, address, since) =>
+    recordRefusal: (pushId: number, audit: AuditRecord) =>
+      db.write((tx) => operations.recordRefusal(tx, pushId, audit)),
+    record: (pushId: number, audit: AuditRecord) => db.write((tx) => operations.record(tx, pushId, audit)),
+    /** Whether the audit trail has a download by this address since then. */
+    hasDownload: async (pushId: number, address: string, since: number): Promise<boolean> =>
       (await db.read.one(downloadBy, pushId, auditKinds.download, address, since)) !== undefined,
-    list: async (ownerId, state, now, limit, offset) =>
+    /** Newest first. */
+    list: async (
+      ownerId: number,
+      state: "active" | "expired",
+      now: number,
+      limit: number,
+      offset: number,
+    ): Promise<readonly PushRow[]> =>
       (await db.read.all(listsByState[state], ownerId, now, limit, offset)).map((row) => readPushes.decode(row)),
-    async addUpload(blobKey, now) {
+    async addUpload(blobKey: string, now: number): Promise<void> {
       await db
         .autocommit({ retry: "whenNotExecuted" })
         .run(insertUpload, ...uploads.values({ blobKey, renewedAt: now }));
     },
-    renewUploads: (renewals, now) =>
+    /** @returns false when one of them is no longer on record: it was swept as an orphan. */
+    renewUploads: (
+      renewals: readonly { readonly blobKey: string /** 0 for users. */; readonly anonymousBytes: number }[],
+      now: number,
+    ): Promise<boolean> =>
       db.write(async (tx) => {
         let renewed = 0;
         for (const { anonymousBytes, blobKey } of renewals) {
@@ -80,7 +144,8 @@ export function createPushStore(db: Database): PushStore {
         }
         return renewed === renewals.length;
       }),
-    abandonUploads: (blobKeys) =>
+    /** Queues their blobs for deletion, due at once. */
+    abandonUploads: (blobKeys: readonly string[]): Promise<void> =>
       db.write(async (tx) => {
         for (const blobKey of blobKeys) {
           if ((await tx.run(takeUpload, blobKey)) === 1) await tx.run(queueBlob, blobKey);
@@ -89,7 +154,7 @@ export function createPushStore(db: Database): PushStore {
     linkDeliveries: createLinkDeliveries(db),
     viewNotifications: createViewNotifications(db, lists),
     lists,
-    surveys: createSurveys(db.read),
-    upkeep: createUpkeep(db, steps),
+    adminLists: createAdminLists(db.read),
+    upkeep: createUpkeep(db, operations),
   };
 }

@@ -131,7 +131,7 @@ export interface SealedPush {
 export type FileRow = Omit<RowOf<typeof files>, "pushId">;
 
 /** What a search reads first: nothing in it has to be opened. */
-export type PushGlance = Pick<PushRow, "id" | "kind" | "createdAt" | "expiresAt" | "endedAt"> & {
+export type PushSummary = Pick<PushRow, "id" | "kind" | "createdAt" | "expiresAt" | "endedAt"> & {
   /** Of the sealed name and note together; 0: it has neither. */
   readonly labelBytes: number;
 };

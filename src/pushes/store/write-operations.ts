@@ -1,9 +1,7 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { type DriverRow, type Statement, sql, type Value } from "../../database/statement.ts";
 import { type AuditRecord, foldedSequence, folds } from "../audit/audit-trail.ts";
-import { endReasons } from "../push.ts";
-import type { EndRequest, NewPush, ViewClaim } from "../store.ts";
-import { noteView } from "./notifications.ts";
+import { type EndReason, endReasons } from "../push.ts";
 import {
   auditEntries,
   type FileRow,
@@ -49,31 +47,49 @@ export async function writeDataKey(
   return written.id;
 }
 
-/** SQLite: in place, for the same width on the same row moves nothing (see the schema). */
-export const destroyDataKey = sql<[id: number]>({
-  sqlite: "UPDATE data_keys SET sealed = zeroblob(length(sealed)) WHERE id = ?",
-  postgres: "DELETE FROM data_keys WHERE id = ?",
+/**
+ * The parts of a statement that ends a push. PostgreSQL's claim has them in one statement, transactions run them one
+ * after the other. Parameters say which row: `?`, or a subselect that finds one row or none.
+ */
+export const endParts = {
+  destroyDataKey: {
+    /** In place: the same width in the same row moves no bytes (see the schema). */
+    sqlite: (keyId: string) => `UPDATE data_keys SET sealed = zeroblob(length(sealed)) WHERE id = ${keyId}`,
+    postgres: (keyId: string) => `DELETE FROM data_keys WHERE id = ${keyId}`,
+  },
+  deletePayload: (pushId: string) => `DELETE FROM payloads WHERE push_id = ${pushId}`,
+  /** Its first parameter is when they are due; files that are due earlier stay so. */
+  queueBlobs: (pushId: string) => `INSERT INTO blob_deletions (blob_key, due_at, attempts)
+     SELECT blob_key, CAST(? AS BIGINT), 0 FROM files WHERE push_id = ${pushId}
+     ON CONFLICT (blob_key) DO UPDATE SET due_at =
+       CASE WHEN blob_deletions.due_at < excluded.due_at THEN blob_deletions.due_at ELSE excluded.due_at END`,
+  deleteAuditEntries: (pushId: string) => `DELETE FROM audit_entries WHERE push_id = ${pushId}`,
+};
+
+const destroyDataKey = sql<[keyId: number]>({
+  sqlite: endParts.destroyDataKey.sqlite("?"),
+  postgres: endParts.destroyDataKey.postgres("?"),
 });
+const queueBlobs = sql<[dueAt: number, pushId: number]>(endParts.queueBlobs("?"));
+export const deletePayload = sql<[pushId: number]>(endParts.deletePayload("?"));
+export const deleteAuditEntries = sql<[pushId: number]>(endParts.deleteAuditEntries("?"));
 
 export const takeUpload = sql<[blobKey: string]>("DELETE FROM uploads WHERE blob_key = ?");
 
 export const insertPayload = payloads.insert();
-export const deletePayload = sql<[pushId: number]>("DELETE FROM payloads WHERE push_id = ?");
-
-export const deleteAuditEntries = sql<[pushId: number]>("DELETE FROM audit_entries WHERE push_id = ?");
-
 /** Due at once. */
 export const queueBlob = sql<[blobKey: string]>(
   "INSERT INTO blob_deletions (blob_key, due_at, attempts) VALUES (?, 0, 0) ON CONFLICT (blob_key) DO NOTHING",
 );
 
-/** Steps that run inside a transaction of `db.write`; none of them is a transaction of its own. */
-export interface Steps {
-  insert(tx: Transaction, push: NewPush, audit: AuditRecord): Promise<void>;
-  claimView(tx: Transaction, claim: ViewClaim): Promise<PushRow | undefined>;
-  end(tx: Transaction, request: EndRequest): Promise<boolean>;
-  recordRefusal(tx: Transaction, pushId: number, audit: AuditRecord): Promise<PushRow | undefined>;
-  record(tx: Transaction, pushId: number, audit: AuditRecord): Promise<void>;
+export interface EndRequest {
+  readonly pushId: number;
+  readonly reason: EndReason;
+  /** For the reason "time": the push is ended only if its time was up by then. */
+  readonly endedAt: number;
+  /** 0: at once, whatever the clock says. */
+  readonly blobsDueAt: number;
+  readonly audit: AuditRecord | null;
 }
 
 /** An upload that was swept before its push was written; undoes the transaction. */
@@ -83,23 +99,7 @@ export class UploadSweptError extends Error {
 
 type Ended = Pick<StoredPush, "dataKeyId" | "ownerId" | "storedBytes">;
 
-const insertPush = pushes.insert();
 const insertFile = files.insert();
-// The guard. An ended push matches nothing, so of any number of racers exactly `expire_after_views` get through.
-const guard = "id = ? AND ended_at IS NULL AND expires_at > ? AND views < expire_after_views AND seal_generation = ?";
-const countView = sql<
-  [endedAt: number, updatedAt: number, pushId: number, now: number, sealGeneration: number],
-  StoredPush
->(
-  `UPDATE pushes SET views = views + 1, audit_count = audit_count + 1,
-     ended_at = CASE WHEN views + 1 >= expire_after_views THEN CAST(? AS BIGINT) END,
-     end_reason = CASE WHEN views + 1 >= expire_after_views THEN ${endReasons.views} END,
-     updated_at = CASE WHEN views + 1 >= expire_after_views THEN ? ELSE updated_at END
-   WHERE ${guard} RETURNING ${readPushes.selectList}`,
-);
-const logView = sql<[pushId: number, now: number, sealGeneration: number], StoredPush>(
-  `UPDATE pushes SET audit_count = audit_count + 1 WHERE ${guard} RETURNING ${readPushes.selectList}`,
-);
 const endedColumns = pushes.pick("dataKeyId", "ownerId", "storedBytes").selectList;
 const endPush = sql<[endedAt: number, reason: number, updatedAt: number, pushId: number], Ended>(
   `UPDATE pushes SET ended_at = ?, end_reason = ?, updated_at = ? WHERE id = ? AND ended_at IS NULL RETURNING ${endedColumns}`,
@@ -108,12 +108,6 @@ const endPush = sql<[endedAt: number, reason: number, updatedAt: number, pushId:
 const endOverdue = sql<[pushId: number, now: number], Ended>(
   `UPDATE pushes SET ended_at = expires_at, end_reason = ${endReasons.time}, updated_at = expires_at
    WHERE id = ? AND ended_at IS NULL AND expires_at <= ? RETURNING ${endedColumns}`,
-);
-const queueBlobs = sql<[dueAt: number, pushId: number]>(
-  `INSERT INTO blob_deletions (blob_key, due_at, attempts)
-   SELECT blob_key, CAST(? AS BIGINT), 0 FROM files WHERE push_id = ?
-   ON CONFLICT (blob_key) DO UPDATE SET due_at =
-     CASE WHEN blob_deletions.due_at < excluded.due_at THEN blob_deletions.due_at ELSE excluded.due_at END`,
 );
 export const addToTotal = sql<[bytes: number]>("UPDATE totals SET bytes = bytes + ? WHERE name = 'live_anonymous'");
 const countRefusal = sql<[pushId: number], StoredPush>(
@@ -126,15 +120,16 @@ const countEvent = sql<[pushId: number], Pick<StoredPush, "auditCount" | "ownerI
    RETURNING audit_count AS auditCount, owner_id AS ownerId, ended_at AS endedAt`,
 );
 
-export function createSteps(db: Pick<Database, "engine" | "keyDestroyed">): Steps {
-  const { engine } = db;
+export type WriteOperations = ReturnType<typeof createWriteOperations>;
 
-  /** SQLite keeps what anonymous pushes hold in step with each write; PostgreSQL's writes would wait for one another. */
+/** Operations inside a transaction of `db.write`; none of them is a transaction of its own. */
+export function createWriteOperations(db: Pick<Database, "engine" | "keyDestroyed">) {
+  /** SQLite maintains the total of anonymous pushes with each write; on PostgreSQL the writes would wait for one another. */
   async function addToAnonymous(tx: Transaction, bytes: number): Promise<void> {
-    if (engine === "sqlite") await tx.run(addToTotal, bytes);
+    if (db.engine === "sqlite") await tx.run(addToTotal, bytes);
   }
 
-  /** The secret goes with the transaction that ends the push; of an anonymous push only the tombstone row stays. */
+  /** For the transaction that ends the push. Of an anonymous push only the row remains, as its tombstone. */
   async function destroySecret(tx: Transaction, pushId: number, ended: Ended, blobsDueAt: number): Promise<void> {
     await tx.run(destroyDataKey, ended.dataKeyId);
     await tx.run(deletePayload, pushId);
@@ -148,34 +143,15 @@ export function createSteps(db: Pick<Database, "engine" | "keyDestroyed">): Step
 
   async function record(tx: Transaction, pushId: number, audit: AuditRecord): Promise<void> {
     const counted = await tx.one(countEvent, pushId);
-    if (counted !== undefined && auditedAfterEnd(counted)) await writeEntry(tx, pushId, counted.auditCount, audit);
+    if (counted !== undefined && keepsTrail(counted)) await writeEntry(tx, pushId, counted.auditCount, audit);
   }
 
   return {
     record,
-    async insert(tx, push, audit) {
-      const { row } = push;
-      const dataKeyId = await writeDataKey(tx, engine, row.id, push.dataKeySealed);
-      await tx.run(insertPush, ...pushValues(push, dataKeyId));
-      if (row.ownerId === null) await addToAnonymous(tx, push.storedBytes);
-      await tx.run(insertPayload, ...payloads.values({ pushId: row.id, sealed: push.payloadSealed }));
-      await insertFiles(tx, row.id, push.files);
-      await writeEntry(tx, row.id, 1, audit);
-    },
-    async claimView(tx, claim) {
-      const { pushId, now, sealGeneration } = claim;
-      const stored = claim.counted
-        ? await tx.one(countView, now, now, pushId, now, sealGeneration)
-        : await tx.one(logView, pushId, now, sealGeneration);
-      if (stored === undefined) return undefined;
-      const row = readPushes.decode(stored);
-      if (row.endedAt !== null) await destroySecret(tx, pushId, row, claim.blobsDueAt);
-      if (auditedAfterEnd(row)) await writeEntry(tx, pushId, row.auditCount, claim.audit);
-      // A view's entry is never folded: its sequence is the count.
-      if (claim.counted && claim.byAnother && row.notifyOnView) await tx.run(noteView, pushId, row.auditCount);
-      return row;
-    },
-    async end(tx, request) {
+    addToAnonymous,
+    destroySecret,
+    /** @returns false when it had ended already, or its time is not up. */
+    async end(tx: Transaction, request: EndRequest): Promise<boolean> {
       const { pushId, reason, endedAt } = request;
       const ended =
         reason === "time"
@@ -186,11 +162,12 @@ export function createSteps(db: Pick<Database, "engine" | "keyDestroyed">): Step
       if (request.audit !== null && ended.ownerId !== null) await record(tx, pushId, request.audit);
       return true;
     },
-    async recordRefusal(tx, pushId, audit) {
-      const raw = await tx.one(countRefusal, pushId);
-      if (raw === undefined) return undefined;
-      if (auditedAfterEnd(raw)) await writeEntry(tx, pushId, raw.auditCount, audit);
-      return readPushes.decode(raw);
+    /** Counts and logs a retrieval of a push that has ended. @returns the push after it. */
+    async recordRefusal(tx: Transaction, pushId: number, audit: AuditRecord): Promise<PushRow | undefined> {
+      const stored = await tx.one(countRefusal, pushId);
+      if (stored === undefined) return undefined;
+      if (keepsTrail(stored)) await writeEntry(tx, pushId, stored.auditCount, audit);
+      return readPushes.decode(stored);
     },
   };
 }
@@ -203,19 +180,19 @@ export async function insertFiles(tx: Transaction, pushId: number, added: readon
   }
 }
 
-function auditedAfterEnd(push: Pick<StoredPush, "ownerId" | "endedAt">): boolean {
+/** An anonymous push that has ended keeps no audit trail. */
+export function keepsTrail(push: Pick<StoredPush, "ownerId" | "endedAt">): boolean {
   return push.ownerId !== null || push.endedAt === null;
 }
 
-export function pushValues({ row, tokenDigest, storedBytes }: NewPush, dataKeyId: number): Value[] {
-  return pushes.values({ ...row, tokenDigest, storedBytes, dataKeyId });
-}
+/** What an entry that counts further events of its kind takes from the latest of them. */
+export const countOntoEntry = (columns: readonly string[]) =>
+  `ON CONFLICT (push_id, sequence) DO UPDATE SET times = audit_entries.times + 1, ${columns
+    .map((column) => `${column} = excluded.${column}`)
+    .join(", ")}`;
+export const latestEventColumns = ["user_id", "address", "user_agent", "referrer", "updated_at"];
 
-const insertEntry = auditEntries.insert(
-  `ON CONFLICT (push_id, sequence) DO UPDATE SET times = audit_entries.times + 1, user_id = excluded.user_id,
-     address = excluded.address, user_agent = excluded.user_agent, referrer = excluded.referrer,
-     updated_at = excluded.updated_at`,
-);
+const insertEntry = auditEntries.insert(countOntoEntry(latestEventColumns));
 
 /** In the transaction that has counted it. @param count events of the push so far, this one included. */
 export async function writeEntry(tx: Transaction, pushId: number, count: number, audit: AuditRecord): Promise<void> {
