@@ -19,7 +19,8 @@ function world() {
     monotonicMs: () => now,
   });
   return {
-    ...{ readiness, asked },
+    readiness,
+    asked,
     pass: (ms: number) => {
       now += ms;
     },

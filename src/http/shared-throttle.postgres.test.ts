@@ -17,7 +17,9 @@ async function start(processes: number, limits: ThrottleLimits) {
   let asked = 0;
   const throttles = (await openCounts(processes)).map((counts) =>
     createSharedThrottle({
-      ...{ limits, clock: { now: () => time.now }, monotonicMs: () => time.monotonicMs },
+      limits,
+      clock: { now: () => time.now },
+      monotonicMs: () => time.monotonicMs,
       counts: {
         add(...request) {
           asked += 1;

@@ -26,7 +26,9 @@ test("while the database does not answer, a process counts alone, retries rarely
   const failures: unknown[] = [];
   let asked = 0;
   const charge = createSharedThrottle({
-    ...{ limits: { minute: 5, second: 0 }, clock: { now: () => time.now }, monotonicMs: () => time.monotonicMs },
+    limits: { minute: 5, second: 0 },
+    clock: { now: () => time.now },
+    monotonicMs: () => time.monotonicMs,
     counts: {
       async add() {
         asked += 1;
@@ -46,7 +48,9 @@ test("while the database does not answer, a process counts alone, retries rarely
 
 test("a bug is not mistaken for a database that does not answer", async () => {
   const charge = createSharedThrottle({
-    ...{ limits: { minute: 5, second: 0 }, clock: { now: () => start }, monotonicMs: () => 0 },
+    limits: { minute: 5, second: 0 },
+    clock: { now: () => start },
+    monotonicMs: () => 0,
     counts: { add: () => Promise.reject(new TypeError("A bug.")) },
     onUnanswered: () => undefined,
   });
@@ -60,7 +64,9 @@ test("a window that began ahead by another machine's clock still counts", async 
     return { minute: { ...minute, startedAt: now + 5_000 }, second };
   };
   const charge = createSharedThrottle({
-    ...{ limits: { minute: 2, second: 0 }, clock: { now: () => start }, monotonicMs: () => 0 },
+    limits: { minute: 2, second: 0 },
+    clock: { now: () => start },
+    monotonicMs: () => 0,
     counts: { add },
     onUnanswered: () => undefined,
   });
@@ -69,7 +75,9 @@ test("a window that began ahead by another machine's clock still counts", async 
 
 test("the number of remembered addresses is bounded", async () => {
   const charge = createSharedThrottle({
-    ...{ limits: { minute: 32, second: 0 }, clock: { now: () => start }, monotonicMs: () => 0 },
+    limits: { minute: 32, second: 0 },
+    clock: { now: () => start },
+    monotonicMs: () => 0,
     counts: countInMemory(),
     onUnanswered: () => undefined,
   });

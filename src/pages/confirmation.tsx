@@ -114,7 +114,7 @@ export function noConfirmationView(page: PageContext): Page {
 
 interface ConfirmAgainModel {
   readonly email: string;
-  /** Whether the form has just been sent. */
+  /** The form has just been sent. */
   readonly sent: boolean;
   readonly waitSeconds: number | null;
 }

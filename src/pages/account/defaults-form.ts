@@ -5,7 +5,7 @@ import type { Messages } from "../../i18n/i18n.ts";
 import { enabledKinds } from "../new-push/starting-settings.ts";
 import type { AccountField, AccountProblems, Choice, DefaultsForm, KindForm, KindValues } from "./model.ts";
 
-/** The form as what is stored fills it. */
+/** The form with the stored values. */
 export function defaultsForm(stored: PushDefaults, { kinds }: Pick<Config, "kinds">): DefaultsForm {
   const enabled = enabledKinds({ kinds });
   return {
@@ -26,7 +26,7 @@ function valuesOf(stored: KindDefaults): KindValues {
 }
 
 export interface ReadDefaults {
-  /** Only where there is no problem. Kinds that are switched off keep what they had. */
+  /** Valid only without problems. Disabled kinds keep their stored values. */
   readonly defaults: PushDefaults;
   readonly problems: AccountProblems;
   readonly form: DefaultsForm;

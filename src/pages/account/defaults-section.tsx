@@ -19,7 +19,11 @@ export function DefaultsSection({ model, page }: AccountProps) {
       <p>{defaults.lead}</p>
       <PostForm page={page} class="form" action={`${accountPath}/defaults`}>
         <SelectField
-          {...{ id: "first_kind", name: "first_kind", label: defaults.first, value: form.first, options }}
+          id="first_kind"
+          name="first_kind"
+          label={defaults.first}
+          value={form.first}
+          options={options}
           problem={model.problems.first_kind}
         />
         <div class="account-kinds">
@@ -77,7 +81,12 @@ function KindFields({ form, problems, page }: KindProps) {
         <div class="pair">
           {numbers.map(({ name, label, range, value }) => (
             <NumberField
-              {...{ key: name, id: `${kind}_${name}`, name: `${kind}[${name}]`, label, range, value }}
+              key={name}
+              id={`${kind}_${name}`}
+              name={`${kind}[${name}]`}
+              label={label}
+              range={range}
+              value={value}
               hint={defaults.serverHint({ min: range.min, max: range.max, value: range.default })}
               problem={problems[`${kind}_${name}`]}
               placeholder={String(range.default)}
@@ -87,7 +96,11 @@ function KindFields({ form, problems, page }: KindProps) {
         {choices.map(({ name, label, option, value }) =>
           option.offered ? (
             <SelectField
-              {...{ key: name, id: `${kind}_${name}`, name: `${kind}[${name}]`, label, value }}
+              key={name}
+              id={`${kind}_${name}`}
+              name={`${kind}[${name}]`}
+              label={label}
+              value={value}
               options={choiceOptions(option.default, page)}
               problem={problems[`${kind}_${name}`]}
             />

@@ -26,7 +26,7 @@ export interface AskAgainProps {
   readonly page: PageContext;
 }
 
-/** The password once more. Who has none must have signed in lately, which the server sees by itself. */
+/** Asks for the password again. A user without one must have signed in recently; the server checks that itself. */
 export function AskAgain({ id, model, page }: AskAgainProps) {
   const { again } = page.messages.profile;
   const problem = model.problems[id];

@@ -6,13 +6,13 @@ import { Notice } from "../parts/notice.tsx";
 
 export interface BackupCodesModel {
   readonly codes: readonly string[];
-  /** A factor was set up with them. */
+  /** They were created together with a new factor. */
   readonly added: boolean;
-  /** Where to go when they are kept. */
+  /** The page to go to afterwards. */
   readonly next: string;
 }
 
-/** Codes just made: the only time that they can be shown. */
+/** New codes. They are not stored, so they can be shown only once. */
 export function backupCodesView(model: BackupCodesModel, page: PageContext): Page {
   const { codes } = page.messages.factors;
   return (

@@ -16,11 +16,11 @@ export function hasFactor({ appAddedAt, passkeys }: Pick<Factors, "appAddedAt" |
 }
 
 export interface FactorsModel extends Factors {
-  /** null: nothing has to be shown before a change. */
+  /** null: a change needs no proof. */
   readonly proof: ProofOffered | null;
   /** This server requires a factor, and the user has none. */
   readonly required: boolean;
-  /** Browsers give passkeys to this server as it is reached. */
+  /** Passkeys work at this origin. */
   readonly passkeysPossible: boolean;
   /** As typed, when the form is sent back. */
   readonly passkeyName: string;

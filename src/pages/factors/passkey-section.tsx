@@ -53,7 +53,8 @@ function Row({ passkey, model, page }: SectionProps & { readonly passkey: Passke
         </Fact>
       </dl>
       <ProvenChange
-        {...{ model, page }}
+        model={model}
+        page={page}
         form={`remove_passkey_${passkey.id}`}
         label={passkeys.remove}
         accessibleLabel={passkeys.removeOne({ name: passkey.name })}
@@ -65,7 +66,7 @@ function Row({ passkey, model, page }: SectionProps & { readonly passkey: Passke
   );
 }
 
-/** Of use only to scripts, which show it: without one, a sentence says why it is not there. */
+/** Works only with scripts, which show it; without scripts a sentence explains why it is missing. */
 function AddForm({ model, page }: SectionProps) {
   const { passkeys } = page.messages.factors;
   const problem = model.problem?.form === "add_passkey" ? model.problem : undefined;

@@ -53,7 +53,7 @@ interface ProvenChangeProps {
   readonly model: FactorsModel;
   readonly form: FormName;
   readonly label: string;
-  /** Tells apart several of these on one page. */
+  /** Distinguishes several of these on one page. */
   readonly accessibleLabel?: string;
   readonly explanation: string;
   readonly confirm: string;

@@ -64,7 +64,8 @@ function AppSection({ model, page }: SectionProps) {
         </a>
         {isOn && (
           <ProvenChange
-            {...{ model, page }}
+            model={model}
+            page={page}
             form="remove_app"
             label={app.remove}
             explanation={app.removeText}
@@ -92,7 +93,8 @@ function BackupCodesSection({ model, page }: SectionProps) {
       <p>{codes.text}</p>
       <div class="page-actions">
         <ProvenChange
-          {...{ model, page }}
+          model={model}
+          page={page}
           form="backup_codes"
           label={codes.make}
           explanation={codes.makeText}

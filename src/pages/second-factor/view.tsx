@@ -7,10 +7,10 @@ import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 
 export interface SecondFactorModel {
-  /** A path of this server to go to afterwards; the handler has checked that it is one. */
+  /** The path of this server to go to afterwards, as `ownPath` returned it. */
   readonly next: string | null;
   readonly hasApp: boolean;
-  /** A passkey of this account can be used here. */
+  /** A passkey of this account works at this origin. */
   readonly offersPasskey: boolean;
   readonly refusal:
     | { readonly reason: "wrong_code" | "wrong_backup_code" | "wrong_passkey" }

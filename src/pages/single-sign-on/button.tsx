@@ -10,9 +10,9 @@ export function providerNameOf(config: Pick<Config, "singleSignOn" | "accounts">
 
 export interface SignOnButtonProps {
   readonly page: PageContext;
-  /** As `providerNameOf` says; null: nothing is shown. */
+  /** See `providerNameOf`; null: nothing is shown. */
   readonly provider: string | null;
-  /** A path of this server to go to afterwards. */
+  /** The path of this server to go to afterwards. */
   readonly next: string | null;
 }
 

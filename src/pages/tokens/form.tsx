@@ -64,7 +64,7 @@ function Name({ model: { form, problems }, page }: Props) {
   );
 }
 
-/** What each scope is called, and what it lets a program do. */
+/** The name of each scope and what it allows. */
 export function scopeWords({ tokens }: Messages) {
   return {
     create: { label: tokens.mayCreate, hint: tokens.mayCreateText },

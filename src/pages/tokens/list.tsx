@@ -20,7 +20,7 @@ function stateOf({ revokedAt, expiresAt }: ApiToken, now: number): State {
   return expiresAt !== null && now >= expiresAt ? "expired" : "active";
 }
 
-/** What has ended says no more than when. */
+/** A token that has ended shows only when it ended. */
 export function TokenList({ model, page }: Props) {
   const { tokens } = page.messages;
   return (

@@ -4,7 +4,7 @@ import { parseNetwork } from "../../base/networks.ts";
 import type { FormFields } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 
-/** The form as it was typed. */
+/** The form as typed. */
 export interface TokenForm {
   readonly name: string;
   readonly scopes: readonly Scope[];
@@ -20,9 +20,9 @@ export type TokenProblems = Readonly<Partial<Record<TokenField | "tokens", strin
 export interface TokensModel {
   readonly form: TokenForm;
   readonly problems: TokenProblems;
-  /** A token just made: the only time it can be shown. */
+  /** A token that was just created: it is not stored, so it can be shown only once. */
   readonly made: { readonly name: string; readonly token: string } | null;
-  /** Those of this page of the list. */
+  /** The tokens on this page of the list. */
   readonly tokens: readonly ApiToken[];
   /** From 1. */
   readonly page: number;
@@ -54,7 +54,7 @@ export function pageNumberOf(given: string | undefined): number {
   return given !== undefined && /^[1-9]\d{0,2}$/.test(given) ? Number(given) : 1;
 }
 
-/** A form that names no scope at all, as a program may send it, asks for all; boxes that are not ticked are named too. */
+/** A form without any scope field, as programs may send it, requests all scopes; the page sends unticked boxes too. */
 export function readTokenForm(fields: FormFields): TokenForm {
   const text = (name: string) => {
     const value = fields[name];
@@ -74,7 +74,7 @@ export function limitsOf({ scopes, expiresInDays, networks }: TokenForm): Requir
   return { scopes, expiresInDays: expiresInDays === "" ? null : days, networks: entriesOf(networks) };
 }
 
-/** @param found what the accounts refused. */
+/** @param found the problems that `createToken` reported. */
 export function describeProblems(found: FieldProblems, form: TokenForm, { tokens: messages }: Messages): TokenProblems {
   const { problems } = messages;
   const { nameCharactersMax, networksMax, inUseMax } = tokenLimits;
