@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { startElsewhere } from "../support/elsewhere.ts";
+import { startOtherServer } from "../support/other-server.ts";
 import { openSite } from "../support/site.ts";
 import { email, password } from "../support/visit.ts";
 
@@ -37,19 +37,19 @@ function attackingPage(urlToken: string): string {
         ${inputs.join("")}<button>${name} by ${encoding}</button></form>`;
     }),
   );
-  return `<!doctype html><title>Elsewhere</title>${forms.join("")}`;
+  return `<!doctype html><title>Other server</title>${forms.join("")}`;
 }
 
 describe.each(["foreignOrigin", "origin"] as const)("a page of another origin (%s)", (origin) => {
   it("changes nothing with the session of its visitor", async () => {
     const { urlToken } = await site.push({ payload: "secret", deletable_by_viewer: true }, "owned");
-    const elsewhere = await startElsewhere(attackingPage(urlToken));
-    const { page, context } = await site.visit({ signedIn: true, elsewhere: [elsewhere[origin]] });
+    const otherServer = await startOtherServer(attackingPage(urlToken));
+    const { page, context } = await site.visit({ signedIn: true, allowedOrigins: [otherServer[origin]] });
     const session = await context.cookies(site.baseUrl);
     for (const attack of attacks) {
       for (const encoding of encodingsOf(attack)) {
         const { name } = attack;
-        await page.goto(`${elsewhere[origin]}/`);
+        await page.goto(`${otherServer[origin]}/`);
         const [answer] = await Promise.all([
           page.waitForResponse((response) => response.request().method() === "POST"),
           page.getByRole("button", { name: `${name} by ${encoding}`, exact: true }).click(),
@@ -67,12 +67,12 @@ describe.each(["foreignOrigin", "origin"] as const)("a page of another origin (%
   });
 
   it("cannot read our pages", async () => {
-    const elsewhere = await startElsewhere();
+    const otherServer = await startOtherServer();
     const { page } = await site.visit({
-      ...{ signedIn: true, elsewhere: [elsewhere[origin]] },
+      ...{ signedIn: true, allowedOrigins: [otherServer[origin]] },
       expectedErrors: /CORS policy|ERR_FAILED|ERR_BLOCKED_BY_RESPONSE/,
     });
-    await page.goto(`${elsewhere[origin]}/`);
+    await page.goto(`${otherServer[origin]}/`);
     for (const path of ["/api/v2/pushes/active", "/users/token", "/"]) {
       for (const mode of ["cors", "no-cors"]) {
         const outcome = await page.evaluate(
@@ -85,13 +85,13 @@ describe.each(["foreignOrigin", "origin"] as const)("a page of another origin (%
   });
 
   it("cannot frame our pages or control a window that shows them", async () => {
-    const frame = `<!doctype html><title>Elsewhere</title><iframe src="${site.baseUrl}/"></iframe>`;
-    const elsewhere = await startElsewhere(frame);
+    const frame = `<!doctype html><title>Other server</title><iframe src="${site.baseUrl}/"></iframe>`;
+    const otherServer = await startOtherServer(frame);
     const { page } = await site.visit({
-      elsewhere: [elsewhere[origin]],
+      allowedOrigins: [otherServer[origin]],
       expectedErrors: /frame-ancestors|X-Frame-Options|ERR_BLOCKED/,
     });
-    await page.goto(`${elsewhere[origin]}/`);
+    await page.goto(`${otherServer[origin]}/`);
     expect(page.frames()).toHaveLength(2);
     expect(await page.frames()[1]?.content()).not.toContain(en.newPush.heading);
     const [opened] = await Promise.all([

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { startElsewhere } from "../support/elsewhere.ts";
+import { startOtherServer } from "../support/other-server.ts";
 import { modulesOf, modulesSeen } from "../support/qr-pixels.ts";
 import { openSite } from "../support/site.ts";
 
@@ -20,28 +20,28 @@ describe.each([
   ["without scripts", { javaScriptEnabled: false }],
 ])("opening %s", (_how, options) => {
   it("a URL shows its host and links there without a referrer", async () => {
-    const elsewhere = await startElsewhere();
-    const { page } = await site.visit({ ...options, elsewhere: [elsewhere.origin] });
-    const payload = `${elsewhere.origin}/landing?a=1#part`;
+    const otherServer = await startOtherServer();
+    const { page } = await site.visit({ ...options, allowedOrigins: [otherServer.origin] });
+    const payload = `${otherServer.origin}/landing?a=1#part`;
     await openPush(page, (await site.push({ kind: "url", payload })).path);
     expect(await page.locator(".destination").textContent()).toBe(new URL(payload).host);
     expect(await page.locator("#payload").textContent()).toBe(payload);
 
     await page.getByRole("link", { name: secret.follow({ host: new URL(payload).host }) }).click();
     await page.waitForURL(payload);
-    expect(elsewhere.requests).toMatchObject([{ url: "/landing?a=1", method: "GET" }]);
-    expect(elsewhere.requests[0]?.headers).not.toHaveProperty("referer");
-    expect(elsewhere.requests[0]?.headers).not.toHaveProperty("cookie");
+    expect(otherServer.requests).toMatchObject([{ url: "/landing?a=1", method: "GET" }]);
+    expect(otherServer.requests[0]?.headers).not.toHaveProperty("referer");
+    expect(otherServer.requests[0]?.headers).not.toHaveProperty("cookie");
   });
 
   it("a URL without a retrieval step redirects directly, and counts a view", async () => {
-    const elsewhere = await startElsewhere();
-    const { page } = await site.visit({ ...options, elsewhere: [elsewhere.origin] });
-    const payload = `${elsewhere.origin}/landing`;
+    const otherServer = await startOtherServer();
+    const { page } = await site.visit({ ...options, allowedOrigins: [otherServer.origin] });
+    const payload = `${otherServer.origin}/landing`;
     const push = await site.push({ kind: "url", payload, retrieval_step: false, expire_after_views: 2 }, "owned");
     await page.goto(push.path);
     expect(page.url()).toBe(payload);
-    expect(elsewhere.requests[0]?.headers).not.toHaveProperty("referer");
+    expect(otherServer.requests[0]?.headers).not.toHaveProperty("referer");
     expect(await site.ownPush(push.urlToken)).toMatchObject({ views_remaining: 1 });
   });
 

@@ -25,7 +25,7 @@ const site = openSite({ ...provider.environment, PORT: String(port) });
 
 const { singleSignOn: messages, nav } = en;
 const button = messages.continueWith({ name: providerName });
-const elsewhere = [provider.issuer];
+const allowedOrigins = [provider.issuer];
 provider.people.set("b-1", { email: "bob@example.com", email_verified: true });
 provider.people.set("a-1", { email, email_verified: true });
 for (const locale of ["en", "ar"])
@@ -43,7 +43,7 @@ describe.each([
   ["without scripts", { javaScriptEnabled: false }],
 ])("single sign-on %s", (_how, options) => {
   it("leads to the provider and back to the start, under the content security policy of every page", async () => {
-    const { page, context } = await site.visit({ ...options, signedIn: "by hand", elsewhere });
+    const { page, context } = await site.visit({ ...options, signedIn: "by hand", allowedOrigins });
     await signOn(page, "b-1", "/users/sign_in?next=%2Fusers%2Ftoken");
     await page.waitForURL("/users/token");
     const signOut = page.getByRole("button", { name: nav.signOut });
@@ -53,7 +53,7 @@ describe.each([
   });
 
   it("does not send the form again when the browser goes back", async () => {
-    const { page } = await site.visit({ ...options, signedIn: "by hand", elsewhere });
+    const { page } = await site.visit({ ...options, signedIn: "by hand", allowedOrigins });
     await signOn(page, "b-1");
     await page.waitForURL("/");
     await page.goBack();
@@ -65,7 +65,7 @@ describe.each([
 });
 
 it("an account that stands is linked only when its owner confirms it, and unlinked again", async () => {
-  const { page } = await site.visit({ signedIn: "by hand", elsewhere });
+  const { page } = await site.visit({ signedIn: "by hand", allowedOrigins });
   await signOn(page, "a-1");
   await page.getByRole("heading", { name: messages.confirm }).waitFor();
   expect(await page.getByRole("button", { name: nav.signOut }).count()).toBe(0);
@@ -93,7 +93,7 @@ it("an account that stands is linked only when its owner confirms it, and unlink
   await page.getByText(messages.notLinked).waitFor();
 });
 
-const away = { signedIn: "by hand", elsewhere } as const;
+const away = { signedIn: "by hand", allowedOrigins } as const;
 const submit = "main form button[type=submit]";
 
 /** Presses the button of the page in any language. */

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from "vitest";
 import { BackupLoad, openRestored } from "../support/backup-load.ts";
 import { makeShelf } from "../support/backups.ts";
 import { filesIn, integrityOf } from "../support/database-file.ts";
-import { createPush, doors, type KnownPush, read } from "../support/doors.ts";
+import { createPush, endpoints, type KnownPush, retrieve } from "../support/endpoints.ts";
 import { withFileBytesMax } from "../support/limits.ts";
 import { newDataDir, runProgram, spawnProgram } from "../support/processes.ts";
 import { seededNumbers } from "../support/seeded.ts";
@@ -35,7 +35,7 @@ async function sendFile(server: ServerProcess, bytes: number): Promise<void> {
 }
 
 async function expectOpens(server: ServerProcess, push: KnownPush): Promise<void> {
-  expect(await read(doors.apiV2, server.baseUrl, push)).toBe("payload");
+  expect(await retrieve(endpoints.apiV2, server.baseUrl, push)).toBe("payload");
 }
 
 describe("a backup of two processes under load", () => {

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createPush, doors, type KnownPush, postJson, read } from "../support/doors.ts";
+import { createPush, endpoints, type KnownPush, postJson, retrieve } from "../support/endpoints.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { newDataDir } from "../support/processes.ts";
 import { startServer } from "../support/server.ts";
@@ -20,16 +20,16 @@ describe("while the database is busy", () => {
     const push = await createPush(baseUrl, { payload: "worth waiting for", expire_after_views: 1 });
     await client.query("BEGIN");
     await client.query("SELECT * FROM pushes FOR UPDATE");
-    const answer = await doors.apiV2(baseUrl, push.urlToken);
+    const answer = await endpoints.apiV2(baseUrl, push.urlToken);
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "2"]);
     expect(await answer.text()).not.toContain(push.payload);
     // Others are served meanwhile: one row is held, and not the server.
     const other = await createPush(baseUrl, { payload: "another", expire_after_views: 1 });
-    expect(await read(doors.step, baseUrl, other)).toBe("payload");
+    expect(await retrieve(endpoints.step, baseUrl, other)).toBe("payload");
     await client.query("COMMIT");
     expect((await client.query("SELECT views, ended_at FROM pushes WHERE views = 0")).rowCount).toBe(1);
-    expect(await read(doors.apiV2, baseUrl, push)).toBe("payload");
-    expect(await read(doors.apiV2, baseUrl, push)).toBe("gone");
+    expect(await retrieve(endpoints.apiV2, baseUrl, push)).toBe("payload");
+    expect(await retrieve(endpoints.apiV2, baseUrl, push)).toBe("gone");
   });
 
   it("five hundred requests at once for two connections are answered, and none is acknowledged and lost", async () => {
@@ -49,8 +49,8 @@ describe("while the database is busy", () => {
     expect(refusals.every((seconds) => seconds === "2")).toBe(true);
     // So many may run and wait.
     expect(made.length).toBeGreaterThanOrEqual(400);
-    const readings = await Promise.all(made.slice(0, 200).map((push) => read(doors.apiV2, baseUrl, push)));
-    expect(new Set(readings)).toEqual(new Set(["payload"]));
+    const results = await Promise.all(made.slice(0, 200).map((push) => retrieve(endpoints.apiV2, baseUrl, push)));
+    expect(new Set(results)).toEqual(new Set(["payload"]));
     expect((await fetch(`${baseUrl}/ready`)).status).toBe(200);
   });
 });

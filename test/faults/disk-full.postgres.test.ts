@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { withDatabaseOf } from "../support/database-of.ts";
-import { createPush, doors, everyDoor, postJson, read } from "../support/doors.ts";
+import { allEndpoints, createPush, endpoints, postJson, retrieve } from "../support/endpoints.ts";
 import { newDataDir } from "../support/processes.ts";
 import { expectEachOpensOnce, expectUnavailable, pushOf } from "../support/refusals.ts";
 import { refuseWrites } from "../support/refused-writes.ts";
@@ -19,8 +19,8 @@ describe("a PostgreSQL server whose disk is full", () => {
     await withDatabaseOf(dataDir, async (db) => {
       const takeWrites = await refuseWrites(db);
       for (const [at, push] of pushes.entries()) {
-        const door = everyDoor[at % everyDoor.length] ?? doors.apiV2;
-        expect(await read(door, server.baseUrl, push)).toBe("unavailable");
+        const endpoint = allEndpoints[at % allEndpoints.length] ?? endpoints.apiV2;
+        expect(await retrieve(endpoint, server.baseUrl, push)).toBe("unavailable");
       }
       await expectUnavailable(await postJson(`${server.baseUrl}/api/v2/pushes`, pushOf("too much")));
       expect((await fetch(`${server.baseUrl}/up`)).status).toBe(200);

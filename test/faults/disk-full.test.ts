@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { databaseFile, filesIn } from "../support/database-file.ts";
-import { createPush, doors, everyDoor, read } from "../support/doors.ts";
+import { allEndpoints, createPush, endpoints, retrieve } from "../support/endpoints.ts";
 import { limitFileBytes } from "../support/limits.ts";
 import { newDataDir } from "../support/processes.ts";
 import { expectEachOpensOnce, expectUnavailable, fillUp, sendFile } from "../support/refusals.ts";
@@ -26,14 +26,14 @@ describe.runIf(process.platform === "linux")("a disk that is full", () => {
     const sent = await sendFile(server, 3_000_000);
     expect(sent.status, await sent.text()).toBe(201);
     await expectEachOpensOnce(server, [...acknowledged.slice(0, 5), after]);
-    expect(await read(doors.apiV2, server.baseUrl, before)).toBe("payload");
+    expect(await retrieve(endpoints.apiV2, server.baseUrl, before)).toBe("payload");
     expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
     expect(await damageOf(dataDir)).toEqual([]);
 
     const restarted = await startServer({ dataDir, environment });
     await expectEachOpensOnce(restarted, acknowledged.slice(5));
-    expect(await read(doors.step, restarted.baseUrl, before)).toBe("payload");
-    expect(await read(doors.step, restarted.baseUrl, before)).toBe("gone");
+    expect(await retrieve(endpoints.step, restarted.baseUrl, before)).toBe("payload");
+    expect(await retrieve(endpoints.step, restarted.baseUrl, before)).toBe("gone");
     const unfinished = [...filesIn(dataDir).keys()].filter((path) => path.endsWith(".part"));
     expect(unfinished).toEqual([]);
   });
@@ -49,8 +49,8 @@ describe.runIf(process.platform === "linux")("a disk that is full", () => {
     // No file may grow any more, not even the log by one page.
     limitFileBytes(server.pid, statSync(`${databaseFile(dataDir)}-wal`).size);
     for (const [at, push] of pushes.entries()) {
-      const door = everyDoor[at % everyDoor.length] ?? doors.apiV2;
-      expect(await read(door, server.baseUrl, push)).toBe("unavailable");
+      const endpoint = allEndpoints[at % allEndpoints.length] ?? endpoints.apiV2;
+      expect(await retrieve(endpoint, server.baseUrl, push)).toBe("unavailable");
     }
     limitFileBytes(server.pid, "unlimited");
     await expectEachOpensOnce(server, pushes);

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createPush, doors, everyDoor, type KnownPush, read } from "../support/doors.ts";
+import { allEndpoints, createPush, endpoints, type KnownPush, retrieve } from "../support/endpoints.ts";
 import { newDataDir } from "../support/processes.ts";
 import { seededNumbers } from "../support/seeded.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
@@ -53,11 +53,11 @@ class Load {
 
   async #open(server: ServerProcess, killed: AbortSignal): Promise<void> {
     const push = this.pushes[Math.floor(this.#random() * this.pushes.length)];
-    const door = everyDoor[Math.floor(this.#random() * everyDoor.length)] ?? doors.apiV2;
+    const endpoint = allEndpoints[Math.floor(this.#random() * allEndpoints.length)] ?? endpoints.apiV2;
     if (push === undefined) return;
-    const reading = await unlessCut(read(door, server.baseUrl, push), killed);
-    if (reading === "cut") push.cut += 1;
-    if (reading === "payload") push.delivered += 1;
+    const result = await unlessCut(retrieve(endpoint, server.baseUrl, push), killed);
+    if (result === "cut") push.cut += 1;
+    if (result === "payload") push.delivered += 1;
     // A parallel retrieval may be the last one and still be under way, so "gone" is judged after the restart.
   }
 }
@@ -74,7 +74,7 @@ async function unlessCut<T>(request: Promise<T>, killed: AbortSignal): Promise<T
 
 /** Opens a push until it is gone: exactly what was left must come out. */
 async function openToTheEnd(baseUrl: string, push: Tracked): Promise<void> {
-  while ((await read(doors.apiV2, baseUrl, push)) === "payload") {
+  while ((await retrieve(endpoints.apiV2, baseUrl, push)) === "payload") {
     push.delivered += 1;
     if (push.delivered > push.views) break;
   }
@@ -159,7 +159,7 @@ describe("SIGKILL under load", { timeout: 300_000 }, () => {
     await load.runUntilKilled(doomed, 200);
     await openAllToTheEnd(other.baseUrl, load.pushes);
     const known = await createPush(other.baseUrl, { payload: "after the kill", expire_after_views: 1 });
-    expect(await read(doors.step, other.baseUrl, known)).toBe("payload");
+    expect(await retrieve(endpoints.step, other.baseUrl, known)).toBe("payload");
     expect(await other.stop()).toEqual({ exitCode: 0, signal: null });
     expect(await damageOf(dataDir)).toEqual([]);
   });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { makeCertificate } from "../support/certificate.ts";
-import { createPush, doors, read } from "../support/doors.ts";
+import { createPush, endpoints, retrieve } from "../support/endpoints.ts";
 import { makeCluster, writeOwn } from "../support/postgres/cluster.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { type PostgresServer, serve, startPostgres } from "../support/postgres/server.ts";
@@ -53,8 +53,8 @@ describe("starts on one PostgreSQL", () => {
     const started = await Promise.all(Array.from({ length: 10 }, () => start(server.url())));
     expect(server.logLines.filter((line) => line.includes("CREATE TABLE pushes")).length).toBe(1);
     const push = await createPush(started[0]?.baseUrl ?? "", { payload: "seen by all", expire_after_views: 10 });
-    for (const { baseUrl } of started) expect(await read(doors.apiV2, baseUrl, push)).toBe("payload");
-    expect(await read(doors.apiV2, started[0]?.baseUrl ?? "", push)).toBe("gone");
+    for (const { baseUrl } of started) expect(await retrieve(endpoints.apiV2, baseUrl, push)).toBe("payload");
+    expect(await retrieve(endpoints.apiV2, started[0]?.baseUrl ?? "", push)).toBe("gone");
     await Promise.all(started.map((one) => one.stop()));
   });
 
@@ -71,7 +71,7 @@ describe("starts on one PostgreSQL", () => {
     }
     const beside = await start(url);
     await holder.query("COMMIT");
-    expect(await read(doors.apiV2, beside.baseUrl, push)).toBe("payload");
+    expect(await retrieve(endpoints.apiV2, beside.baseUrl, push)).toBe("payload");
   });
 
   it("of a program older than the schema end with one sentence", async () => {

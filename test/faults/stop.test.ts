@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { databaseFile } from "../support/database-file.ts";
 import { withDatabaseOf } from "../support/database-of.ts";
-import { createPush, doors, read } from "../support/doors.ts";
+import { createPush, endpoints, retrieve } from "../support/endpoints.ts";
 import { engine } from "../support/engine.ts";
 import { countRows } from "../support/engine-database.ts";
 import { newDataDir } from "../support/processes.ts";
@@ -52,8 +52,8 @@ async function expectClosed(dataDir: string): Promise<void> {
 
 async function expectOpensOnce(dataDir: string, push: Awaited<ReturnType<typeof finishCreation>>): Promise<void> {
   const restarted = await startServer({ dataDir });
-  expect(await read(doors.apiV2, restarted.baseUrl, push)).toBe("payload");
-  expect(await read(doors.apiV2, restarted.baseUrl, push)).toBe("gone");
+  expect(await retrieve(endpoints.apiV2, restarted.baseUrl, push)).toBe("payload");
+  expect(await retrieve(endpoints.apiV2, restarted.baseUrl, push)).toBe("gone");
 }
 
 describe("a server that is told to stop", () => {

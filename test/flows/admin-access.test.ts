@@ -11,10 +11,10 @@ interface AdminRoute {
 }
 
 /** Every address of administration, each with the number of something that is there. */
-function adminRoutes({ world, estate, failedMailId }: AdministeredWorld): readonly AdminRoute[] {
+function adminRoutes({ world, ownedPushes, failedMailId }: AdministeredWorld): readonly AdminRoute[] {
   const ids: readonly (readonly [string, number | undefined])[] = [
-    ["/admin/users/", estate.userId],
-    ["/admin/pushes/", estate.ids.push[0]],
+    ["/admin/users/", ownedPushes.userId],
+    ["/admin/pushes/", ownedPushes.ids.push[0]],
     ["/admin/mails/", failedMailId],
   ];
   return world.app.routes
@@ -65,7 +65,7 @@ const callers: readonly {
   come(opened: AdministeredWorld): Promise<Readonly<Record<string, string>>>;
 }[] = [
   { name: "a stranger", sentTo: "/users/sign_in", come: async () => ({}) },
-  { name: "a user", sentTo: undefined, come: async ({ estate }) => ({ cookie: estate.person.cookie() }) },
+  { name: "a user", sentTo: undefined, come: async ({ ownedPushes }) => ({ cookie: ownedPushes.person.cookie() }) },
   {
     name: "an administrator's sign-in that waits for its second factor",
     sentTo: "/users/second_factor",
@@ -182,8 +182,8 @@ describe("administration", () => {
   });
 
   test("stands in the header for administrators alone", async () => {
-    const { root, estate } = shared();
+    const { root, ownedPushes } = shared();
     expect((await root.get("/p")).body).toContain('href="/admin"');
-    expect((await estate.person.get("/p")).body).not.toContain('href="/admin"');
+    expect((await ownedPushes.person.get("/p")).body).not.toContain('href="/admin"');
   });
 });

@@ -76,17 +76,17 @@ describe("an administrator", () => {
 
   test("does what the trail then tells, each act once", async () => {
     const opened = await openAdministered();
-    const { world, root, estate, failedMailId } = opened;
+    const { world, root, ownedPushes, failedMailId } = opened;
     await personAt(world, "eve@example.com", { join: true });
     const eve = await idOf(opened, "eve@example.com");
     const retried = await giveUpMail(world, "eve@example.com");
-    const [push] = estate.ids.push;
+    const [push] = ownedPushes.ids.push;
     const acts = [
       [`/admin/users/${eve}/promote`, "made_admin", "eve@example.com"],
       [`/admin/users/${eve}/demote`, "removed_admin", "eve@example.com"],
       [`/admin/users/${eve}/disable`, "disabled", "eve@example.com"],
       [`/admin/users/${eve}/enable`, "enabled", "eve@example.com"],
-      [`/admin/users/${estate.userId}/reset_factors`, "reset_factors", estate.email],
+      [`/admin/users/${ownedPushes.userId}/reset_factors`, "reset_factors", ownedPushes.email],
       [`/admin/pushes/${push}/expire`, "ended_push", String(push)],
       [`/admin/mails/${retried}/retry`, "retried_mail", String(retried)],
       [`/admin/mails/${failedMailId}/discard`, "discarded_mail", String(failedMailId)],
@@ -109,7 +109,7 @@ describe("an administrator", () => {
   });
 
   test("is told what was not there, and leaves no line", async () => {
-    const { root, estate, ...opened } = await openAdministered();
+    const { root, ownedPushes, ...opened } = await openAdministered();
     const answers = [
       ["/admin/users/9999/promote", 404],
       ["/admin/users/9999/reset_factors", 404],
@@ -123,25 +123,28 @@ describe("an administrator", () => {
     ] as const;
     for (const [path, status] of answers) expect([path, (await root.post(path)).status]).toEqual([path, status]);
     expect(
-      (await root.post(`/admin/users/${await idOf({ root, estate, ...opened }, rootEmail)}/reset_factors`)).status,
+      (await root.post(`/admin/users/${await idOf({ root, ownedPushes, ...opened }, rootEmail)}/reset_factors`)).status,
     ).toBe(422);
-    expect(await trailOf({ root, estate, ...opened })).toEqual([]);
+    expect(await trailOf({ root, ownedPushes, ...opened })).toEqual([]);
   });
 
   test("sets nothing but what the address says, whatever the form adds", async () => {
     const opened = await openAdministered();
-    const { world, root, estate } = opened;
+    const { world, root, ownedPushes } = opened;
     const more = { admin: "true", "user[admin]": "true", id: "1", email: "evil@example.com", disabled_at: "", q: "x" };
-    await root.post(`/admin/users/${estate.userId}/disable`, { ...more, password: "another good password" });
-    const found = await world.app.domain.accounts.findUser(estate.userId);
-    expect(found).toMatchObject({ admin: false, email: estate.email, disabledAt: world.clock.now() });
-    await root.post(`/admin/users/${estate.userId}/enable`, more);
-    expect(await world.app.domain.accounts.findUser(estate.userId)).toMatchObject({ admin: false, disabledAt: null });
+    await root.post(`/admin/users/${ownedPushes.userId}/disable`, { ...more, password: "another good password" });
+    const found = await world.app.domain.accounts.findUser(ownedPushes.userId);
+    expect(found).toMatchObject({ admin: false, email: ownedPushes.email, disabledAt: world.clock.now() });
+    await root.post(`/admin/users/${ownedPushes.userId}/enable`, more);
+    expect(await world.app.domain.accounts.findUser(ownedPushes.userId)).toMatchObject({
+      admin: false,
+      disabledAt: null,
+    });
   });
 
   test("finds users by what is typed, which is text and nothing else", async () => {
-    const { root, estate } = await openAdministered();
-    expect((await root.get(`/admin/users?q=${estate.email.slice(0, 8)}`)).body).toContain(estate.email);
+    const { root, ownedPushes } = await openAdministered();
+    expect((await root.get(`/admin/users?q=${ownedPushes.email.slice(0, 8)}`)).body).toContain(ownedPushes.email);
     expect((await root.get("/admin/users?q=%25")).body).toContain(admin.noUsers);
     const markup = (await root.get("/admin/users?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E")).body;
     expect(markup).not.toContain("<script>alert");
@@ -153,42 +156,44 @@ describe("an administrator", () => {
 
 describe("a disabled user", () => {
   test("is out at once with session and token, and links stay", async () => {
-    const { world, root, estate } = await openAdministered();
-    await root.post(`/admin/users/${estate.userId}/disable`);
-    expect((await estate.person.get("/p")).status).toBe(303);
-    const headers = { authorization: `Bearer ${estate.apiToken}` };
+    const { world, root, ownedPushes } = await openAdministered();
+    await root.post(`/admin/users/${ownedPushes.userId}/disable`);
+    expect((await ownedPushes.person.get("/p")).status).toBe(303);
+    const headers = { authorization: `Bearer ${ownedPushes.apiToken}` };
     expect((await world.server.inject({ url: "/api/v2/pushes/active", headers })).statusCode).toBe(401);
-    const link = await world.server.inject({ url: `/p/${estate.urlTokens[0]}/r` });
+    const link = await world.server.inject({ url: `/p/${ownedPushes.urlTokens[0]}/r` });
     expect(link.statusCode).toBe(200);
   });
 });
 
 describe("a push that an administrator ends", () => {
   test("is gone at once, and its owner reads who did it", async () => {
-    const { world, root, estate } = await openAdministered();
-    const [id] = estate.ids.push;
-    const [urlToken = ""] = estate.urlTokens;
+    const { world, root, ownedPushes } = await openAdministered();
+    const [id] = ownedPushes.ids.push;
+    const [urlToken = ""] = ownedPushes.urlTokens;
     const answer = await root.post(`/admin/pushes/${id}/expire`, {
       state: "active",
       kind: "text",
-      owner: estate.email,
+      owner: ownedPushes.email,
     });
-    expect(answer.location).toBe(`/admin/pushes?owner=${encodeURIComponent(estate.email)}&state=active&kind=text`);
+    expect(answer.location).toBe(`/admin/pushes?owner=${encodeURIComponent(ownedPushes.email)}&state=active&kind=text`);
     const found = await world.app.domain.store.findById(id ?? 0);
     expect(found).toMatchObject({ endReason: "administrator" });
-    expect((await estate.person.get(`/p/${urlToken}/audit`)).body).toContain(written(en.dashboard.administratorExpire));
+    expect((await ownedPushes.person.get(`/p/${urlToken}/audit`)).body).toContain(
+      written(en.dashboard.administratorExpire),
+    );
     // A second press changes nothing and leaves no second line.
     expect((await root.post(`/admin/pushes/${id}/expire`)).status).toBe(303);
     expect(await world.app.domain.accounts.listAdminEntries(1)).toHaveLength(1);
   });
 
   test("is found by owner, kind and state", async () => {
-    const { world, root, estate } = await openAdministered();
+    const { world, root, ownedPushes } = await openAdministered();
     await world.server.inject({ method: "POST", url: "/api/v2/pushes", payload: { push: { payload: "anonymous" } } });
     const rows = async (query: string) => (await root.get(`/admin/pushes?${query}`)).body.match(/class="row"/g)?.length;
     expect(await rows("")).toBe(3);
-    expect(await rows(`owner=${estate.email}`)).toBe(2);
-    expect(await rows(`owner=${estate.email}&kind=file`)).toBe(1);
+    expect(await rows(`owner=${ownedPushes.email}`)).toBe(2);
+    expect(await rows(`owner=${ownedPushes.email}&kind=file`)).toBe(1);
     expect(await rows("state=expired")).toBeUndefined();
     expect((await root.get("/admin/pushes?owner=nobody@example.com")).body).toContain(admin.unknownOwner);
     for (const query of ["before=-1", "before=x", "before=1e3", "kind=x", "state=x", "owner=%00"]) {
@@ -204,29 +209,29 @@ test("no page of administration shows a secret, a label, a link, a token or what
     ...{ PWP__OIDC__ISSUER: "http://localhost:9", PWP__OIDC__CLIENT_ID: "sealpush" },
     PWP__OIDC__CLIENT_SECRET: "a-canary-of-a-client-secret",
   });
-  const { root, estate, failedMailId } = opened;
-  const { canaries } = estate;
+  const { root, ownedPushes, failedMailId } = opened;
+  const { canaries } = ownedPushes;
   const give = (name: string, value: string) => canaries.add(name, value);
   give("reset link", resetToken);
   give("master key", "5eed".repeat(16));
   give("mail password", "a-canary-of-a-mail-password");
   give("client secret", "a-canary-of-a-client-secret");
-  give("API token", estate.apiToken);
-  give("session", estate.person.cookie().split("=")[1] ?? "");
-  for (const [at, urlToken] of estate.urlTokens.entries()) give(`url_token ${at}`, urlToken);
+  give("API token", ownedPushes.apiToken);
+  give("session", ownedPushes.person.cookie().split("=")[1] ?? "");
+  for (const [at, urlToken] of ownedPushes.urlTokens.entries()) give(`url_token ${at}`, urlToken);
 
   const walk = async () => {
-    for (const path of [...pages, `/admin/pushes?owner=${estate.email}`, `/admin/users?q=${estate.email}`]) {
+    for (const path of [...pages, `/admin/pushes?owner=${ownedPushes.email}`, `/admin/users?q=${ownedPushes.email}`]) {
       const { status, body } = await root.get(path);
       expect([path, status]).toEqual([path, 200]);
-      for (const code of estate.backupCodes) expect(body).not.toContain(code);
+      for (const code of ownedPushes.backupCodes) expect(body).not.toContain(code);
       const allowed = /\/(users|pushes|mails|trail)/.test(path) ? ["e-mail"] : [];
       expect([path, canaries.namesIn(Buffer.from(body)).filter((name) => !allowed.includes(name))]).toEqual([path, []]);
     }
   };
   await walk();
-  await root.post(`/admin/pushes/${estate.ids.push[0]}/expire`);
-  await root.post(`/admin/users/${estate.userId}/reset_factors`);
+  await root.post(`/admin/pushes/${ownedPushes.ids.push[0]}/expire`);
+  await root.post(`/admin/users/${ownedPushes.userId}/reset_factors`);
   await root.post(`/admin/mails/${failedMailId}/retry`);
   await walk();
   const settings = (await root.get("/admin/settings")).body;

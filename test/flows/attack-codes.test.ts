@@ -2,15 +2,15 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { password, startTestApp } from "../support/app.ts";
 import { TestAuthenticator } from "../support/authenticator.ts";
-import { type Estate, makeEstate } from "../support/estate.ts";
 import { appFor } from "../support/factors.ts";
+import { createOwnedPushes, type OwnedPushes } from "../support/owned-pushes.ts";
 import { type Answer, type Person, personAt } from "../support/person.ts";
 
 const wrongCode = "000000";
 const wrongBackupCode = "7k2m-7k2m-7k2m-7k2m";
 
 interface World {
-  readonly estate: Estate;
+  readonly ownedPushes: OwnedPushes;
   readonly advance: (ms: number) => void;
   readonly now: () => number;
   /** The owner's password, from some address: a sign-in that waits for its factor. */
@@ -20,17 +20,17 @@ interface World {
 async function open(): Promise<World> {
   const world = await startTestApp();
   onTestFinished(() => world[Symbol.asyncDispose]());
-  const estate = await makeEstate(world);
+  const ownedPushes = await createOwnedPushes(world);
   return {
-    estate,
+    ownedPushes,
     advance: (ms) => world.clock.advance(ms),
     now: () => world.clock.now(),
-    waiting: (at) => personAt(world, estate.email, { address: `198.51.100.${at}` }),
+    waiting: (at) => personAt(world, ownedPushes.email, { address: `198.51.100.${at}` }),
   };
 }
 
 /** The key of another app, as its page shows it. */
-async function offered({ person }: Estate) {
+async function offered({ person }: OwnedPushes) {
   const { body } = await person.get("/users/factors/authenticator_app");
   const setUp = /name="set_up" value="([^"]*)"/.exec(body)?.[1] ?? "";
   return { setUp, key: /<output[^>]*>([A-Z2-7 ]+)<\/output>/.exec(body)?.[1] ?? "" };
@@ -46,30 +46,30 @@ const doors: Readonly<Record<string, (world: World, at: number) => Promise<() =>
     const person = await world.waiting(at);
     return () => person.post("/users/second_factor", { backup_code: wrongBackupCode });
   },
-  "the confirmation of another app": async ({ estate }) => {
-    const { setUp } = await offered(estate);
+  "the confirmation of another app": async ({ ownedPushes }) => {
+    const { setUp } = await offered(ownedPushes);
     const fields = { set_up: setUp, code: wrongCode, proof: password };
-    return () => estate.person.post("/users/factors/authenticator_app", fields);
+    return () => ownedPushes.person.post("/users/factors/authenticator_app", fields);
   },
-  "the proof for another app": async ({ estate, now }) => {
-    const { setUp, key } = await offered(estate);
+  "the proof for another app": async ({ ownedPushes, now }) => {
+    const { setUp, key } = await offered(ownedPushes);
     const fields = { set_up: setUp, code: appFor(key, now).code(), proof: wrongCode };
-    return () => estate.person.post("/users/factors/authenticator_app", fields);
+    return () => ownedPushes.person.post("/users/factors/authenticator_app", fields);
   },
-  "the removal of the app": async ({ estate }) => {
-    return () => estate.person.post("/users/factors/authenticator_app/remove", { proof: wrongCode });
+  "the removal of the app": async ({ ownedPushes }) => {
+    return () => ownedPushes.person.post("/users/factors/authenticator_app/remove", { proof: wrongCode });
   },
-  "the removal of a passkey": async ({ estate }) => {
-    const path = `/users/factors/passkeys/${estate.ids.passkey[0]}/remove`;
-    return () => estate.person.post(path, { proof: wrongBackupCode });
+  "the removal of a passkey": async ({ ownedPushes }) => {
+    const path = `/users/factors/passkeys/${ownedPushes.ids.passkey[0]}/remove`;
+    return () => ownedPushes.person.post(path, { proof: wrongBackupCode });
   },
-  "the proof for another passkey": async ({ estate }) => {
-    const { body } = await estate.person.post("/users/factors/passkeys/options");
+  "the proof for another passkey": async ({ ownedPushes }) => {
+    const { body } = await ownedPushes.person.post("/users/factors/passkeys/options");
     const passkey = new TestAuthenticator().create(JSON.parse(body));
-    return () => estate.person.post("/users/factors/passkeys", { name: "x", passkey, proof: wrongCode });
+    return () => ownedPushes.person.post("/users/factors/passkeys", { name: "x", passkey, proof: wrongCode });
   },
-  "new backup codes": async ({ estate }) => {
-    return () => estate.person.post("/users/factors/backup_codes", { proof: wrongBackupCode });
+  "new backup codes": async ({ ownedPushes }) => {
+    return () => ownedPushes.person.post("/users/factors/backup_codes", { proof: wrongBackupCode });
   },
 };
 
@@ -93,9 +93,11 @@ describe("brute force of codes", () => {
       for (const [other, door] of Object.entries(doors)) {
         expect([other, (await (await door(world, 99))()).status]).toEqual([other, 429]);
       }
-      const right = await (await world.waiting(77)).post("/users/second_factor", { code: world.estate.app.code() });
+      const right = await (await world.waiting(77)).post("/users/second_factor", {
+        code: world.ownedPushes.app.code(),
+      });
       expect(right.status).toBe(429);
-      const spare = { backup_code: world.estate.backupCodes[0] ?? "" };
+      const spare = { backup_code: world.ownedPushes.backupCodes[0] ?? "" };
       expect((await (await world.waiting(78)).post("/users/second_factor", spare)).status).toBe(429);
       world.advance(15 * minuteMs);
       expect((await (await world.waiting(79)).post("/users/second_factor", spare)).status).toBe(303);
@@ -118,14 +120,14 @@ describe("TOTP reuse", () => {
   test("of many sessions that give one code at once, one comes in", async () => {
     const world = await open();
     const people = await Promise.all([1, 2, 3, 4, 5, 6].map((at) => world.waiting(at)));
-    const code = world.estate.app.code();
+    const code = world.ownedPushes.app.code();
     const answers = await Promise.all(people.map((person) => person.post("/users/second_factor", { code })));
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
   });
 
   test("a code that signed in removes no factor and makes no backup codes", async () => {
     const world = await open();
-    const code = world.estate.app.code();
+    const code = world.ownedPushes.app.code();
     const person = await world.waiting(1);
     expect((await person.post("/users/second_factor", { code })).status).toBe(303);
     for (const path of ["authenticator_app/remove", "backup_codes"]) {
@@ -135,9 +137,9 @@ describe("TOTP reuse", () => {
 
   test("an earlier code counts no more once a later one was used", async () => {
     const world = await open();
-    const early = world.estate.app.code();
+    const early = world.ownedPushes.app.code();
     world.advance(minuteMs / 2);
-    const late = world.estate.app.code();
+    const late = world.ownedPushes.app.code();
     expect((await (await world.waiting(1)).post("/users/second_factor", { code: late })).status).toBe(303);
     expect((await (await world.waiting(2)).post("/users/second_factor", { code: early })).status).toBe(401);
   });
@@ -147,18 +149,18 @@ describe("backup code reuse", () => {
   test("of many sessions that give one code at once, one comes in", async () => {
     const world = await open();
     const people = await Promise.all([1, 2, 3, 4, 5, 6].map((at) => world.waiting(at)));
-    const given = { backup_code: world.estate.backupCodes[3] ?? "" };
+    const given = { backup_code: world.ownedPushes.backupCodes[3] ?? "" };
     const answers = await Promise.all(people.map((person) => person.post("/users/second_factor", given)));
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
   });
 
   test("a code that signed in is no proof for a change, and one that proved a change signs nobody in", async () => {
     const world = await open();
-    const [one = "", two = ""] = world.estate.backupCodes;
+    const [one = "", two = ""] = world.ownedPushes.backupCodes;
     const person = await world.waiting(1);
     expect((await person.post("/users/second_factor", { backup_code: one })).status).toBe(303);
     expect((await person.post("/users/factors/authenticator_app/remove", { proof: one })).status).toBe(422);
-    const remove = `/users/factors/passkeys/${world.estate.ids.passkey[0]}/remove`;
+    const remove = `/users/factors/passkeys/${world.ownedPushes.ids.passkey[0]}/remove`;
     expect((await person.post(remove, { proof: two })).status).toBe(303);
     expect((await (await world.waiting(2)).post("/users/second_factor", { backup_code: two })).status).toBe(401);
   });

@@ -3,7 +3,7 @@ import { dayMs } from "../../src/base/clock.ts";
 import type { RouteEntry } from "../../src/http/route-access.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { changesBetween, rowsBeside } from "../support/database-rows.ts";
-import { type Estate, makeEstate } from "../support/estate.ts";
+import { createOwnedPushes, type OwnedPushes } from "../support/owned-pushes.ts";
 import { personAt } from "../support/person.ts";
 
 const mallory = "mallory@example.com";
@@ -12,13 +12,13 @@ const byShell = { userId: null, email: "shell", address: "" };
 type Credentials = Readonly<Record<string, string>>;
 
 let world: TestApp;
-let estate: Estate;
+let ownedPushes: OwnedPushes;
 
 async function open(withFactors = true): Promise<void> {
   const opened = await startTestApp();
   onTestFinished(() => opened[Symbol.asyncDispose]());
   world = opened;
-  estate = await makeEstate(world, withFactors);
+  ownedPushes = await createOwnedPushes(world, withFactors);
 }
 
 /** Leaving is everybody's right, and ends the walk of whoever takes it. */
@@ -27,7 +27,7 @@ const walked = (): readonly RouteEntry[] => world.app.routes.filter(({ pattern }
 const isOwners = ({ pattern }: RouteEntry) => /:(id|token|url_token)\b/.test(pattern);
 
 /** Whose number stands in an address, by how it begins; a new address with a number has to say it here. */
-const kinds: readonly (readonly [prefix: string, kind: keyof Estate["ids"] | null])[] = [
+const kinds: readonly (readonly [prefix: string, kind: keyof OwnedPushes["ids"] | null])[] = [
   ["/users/edit/sessions/", "session"],
   ["/users/token/", "token"],
   ["/users/factors/passkeys/", "passkey"],
@@ -40,14 +40,14 @@ const unknown = 987_654_321;
 function idsFor(pattern: string): readonly number[] {
   const found = kinds.find(([prefix]) => pattern.startsWith(prefix));
   if (found === undefined) throw new Error(`Nobody knows whose number stands in ${pattern}.`);
-  return found[1] === null ? [unknown] : estate.ids[found[1]];
+  return found[1] === null ? [unknown] : ownedPushes.ids[found[1]];
 }
 
 /** With everything of the owner's that could stand in this place. */
 function addressesOf({ pattern }: RouteEntry): readonly string[] {
   const path = pattern === "/p/:token/audit/download" ? `${pattern}?format=json` : pattern;
   if (path.includes(":id")) return idsFor(pattern).map((id) => path.replace(":id", String(id)));
-  if (/:(url_)?token\b/.test(path)) return estate.urlTokens.map((token) => path.replace(/:(url_)?token\b/, token));
+  if (/:(url_)?token\b/.test(path)) return ownedPushes.urlTokens.map((token) => path.replace(/:(url_)?token\b/, token));
   return [path.replace(/:\w+/, "1")];
 }
 
@@ -89,7 +89,7 @@ async function walk(credentials: Credentials, mayShow: (route: RouteEntry) => re
     for (const url of addressesOf(route)) {
       const { status, text } = await send(route, url, credentials, isOwners(route) ? form : {});
       expect([route.method, url, status < 500], text).toEqual([route.method, url, true]);
-      const shown = estate.canaries.namesIn(Buffer.from(text)).filter((name) => !mayShow(route).includes(name));
+      const shown = ownedPushes.canaries.namesIn(Buffer.from(text)).filter((name) => !mayShow(route).includes(name));
       if (shown.length > 0) leaks.push([route.method, url, status, shown]);
     }
   }
@@ -107,8 +107,8 @@ test("the walk itself finds what an owner sees of the own", async () => {
   const seen = new Set<string>();
   for (const route of walked().filter(({ method }) => method === "GET")) {
     for (const url of addressesOf(route)) {
-      const { text } = await send(route, url, { cookie: estate.person.cookie() }, {});
-      for (const name of estate.canaries.namesIn(Buffer.from(text))) seen.add(name);
+      const { text } = await send(route, url, { cookie: ownedPushes.person.cookie() }, {});
+      for (const name of ownedPushes.canaries.namesIn(Buffer.from(text))) seen.add(name);
     }
   }
   expect([...seen].sort()).toEqual([
@@ -162,7 +162,11 @@ test("IDOR: what is the owner's is answered like what never was", async () => {
 test("a session of the owner that waits for its factor shows and changes nothing", async () => {
   await open();
   const signedIn = await world.app.domain.accounts.signIn({
-    ...{ email: estate.email, password, client: { throttleKey: "192.0.2.9", address: "192.0.2.9", userAgent: "" } },
+    ...{
+      email: ownedPushes.email,
+      password,
+      client: { throttleKey: "192.0.2.9", address: "192.0.2.9", userAgent: "" },
+    },
   });
   expect(signedIn?.waitsForFactor).toBe(true);
   const cookie = `sealpush_session=${signedIn?.sessionToken}`;
@@ -179,8 +183,8 @@ test("an owner without the factor that PWP__REQUIRE_MFA asks for sees the set-up
   // A second server on the same data, as after a change of settings.
   world = await startTestApp({ environment, dataDir, clock });
   const ways: readonly Credentials[] = [
-    { cookie: estate.person.cookie() },
-    { authorization: `Bearer ${estate.apiToken}` },
+    { cookie: ownedPushes.person.cookie() },
+    { authorization: `Bearer ${ownedPushes.apiToken}` },
   ];
   for (const credentials of ways) {
     const before = await rowsBeside(world, null);
@@ -193,12 +197,12 @@ test("an owner without the factor that PWP__REQUIRE_MFA asks for sees the set-up
 });
 
 test.each([
-  ["is disabled", () => world.app.domain.accounts.setDisabled(estate.userId, true, byShell)],
+  ["is disabled", () => world.app.domain.accounts.setDisabled(ownedPushes.userId, true, byShell)],
   ["has run out", async () => world.clock.advance(15 * dayMs)],
-  ["was ended from elsewhere", () => world.app.domain.accounts.endSession(estate.userId, estate.session.id)],
+  ["was ended from elsewhere", () => world.app.domain.accounts.endSession(ownedPushes.userId, ownedPushes.session.id)],
 ])("a session of the owner shows and changes nothing once it %s", async (_what, end) => {
   await open();
-  const cookie = estate.person.cookie();
+  const cookie = ownedPushes.person.cookie();
   expect(await stillOpens("/users/token", { cookie })).toBe(true);
   await end();
   const before = await rowsBeside(world, null);
@@ -208,9 +212,9 @@ test.each([
 
 test("an API token of the owner opens and changes nothing once its user is disabled", async () => {
   await open();
-  const authorization = `Bearer ${estate.apiToken}`;
+  const authorization = `Bearer ${ownedPushes.apiToken}`;
   expect(await stillOpens("/api/v2/pushes/active", { authorization })).toBe(true);
-  await world.app.domain.accounts.setDisabled(estate.userId, true, byShell);
+  await world.app.domain.accounts.setDisabled(ownedPushes.userId, true, byShell);
   const before = await rowsBeside(world, null);
   await walk({ authorization });
   expect(changesBetween(before, await rowsBeside(world, null))).toEqual([]);

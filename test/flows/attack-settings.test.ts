@@ -3,9 +3,9 @@ import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { readRows } from "../support/engine-database.ts";
-import { type Estate, makeEstate } from "../support/estate.ts";
 import { encode, type Fields, sendForm } from "../support/every-form.ts";
 import { startMailSink } from "../support/mail-sink.ts";
+import { createOwnedPushes, type OwnedPushes } from "../support/owned-pushes.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -14,28 +14,28 @@ async function restartWith(environment: Environment, withFactors = false) {
   const first = await startTestApp();
   const { dataDir, clock } = first;
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
-  const estate = await makeEstate(first, withFactors);
+  const ownedPushes = await createOwnedPushes(first, withFactors);
   await first.app.close();
   const world = await startTestApp({ environment, dataDir, clock });
   onTestFinished(() => world[Symbol.asyncDispose]());
-  return { world, estate };
+  return { world, ownedPushes };
 }
 
 const post = ({ server }: TestApp, url: string, fields: Fields, cookie?: string) =>
   sendForm(server, url, encode(fields, "urlencoded"), cookie === undefined ? {} : { cookie });
 const get = ({ server }: TestApp, url: string, headers: Environment = {}) => server.inject({ url, headers });
-const bearer = ({ apiToken }: Estate) => ({ authorization: `Bearer ${apiToken}` });
+const bearer = ({ apiToken }: OwnedPushes) => ({ authorization: `Bearer ${apiToken}` });
 const users = async ({ app }: TestApp) => (await readRows(app.domain.db, "SELECT id FROM users")).length;
 
 afterEach(() => expect.hasAssertions());
 
 test("PWP__DISABLE_LOGINS: every door is shut, sessions that stood too; scripts and recipients go on", async () => {
-  const { world, estate } = await restartWith({ PWP__DISABLE_LOGINS: "true" });
-  const cookie = estate.person.cookie();
+  const { world, ownedPushes } = await restartWith({ PWP__DISABLE_LOGINS: "true" });
+  const cookie = ownedPushes.person.cookie();
   for (const [url, fields] of [
-    ["/users/sign_in", { email: estate.email, password }],
+    ["/users/sign_in", { email: ownedPushes.email, password }],
     ["/users/sign_up", { email: "new@example.com", password }],
-    ["/users/password/new", { email: estate.email }],
+    ["/users/password/new", { email: ownedPushes.email }],
     ["/users/password/edit", { reset_password_token: "a".repeat(43), password }],
     ["/users/sign_in/passkey/options", {}],
     ["/users/sign_in/passkey", { passkey: "{}" }],
@@ -46,19 +46,19 @@ test("PWP__DISABLE_LOGINS: every door is shut, sessions that stood too; scripts 
   }
   for (const { method, pattern, access } of world.app.routes) {
     if (method !== "GET" || !["page_session", "page_admin"].includes(access)) continue;
-    const url = pattern.replace(/:\w+/, estate.urlTokens[0] ?? "1");
+    const url = pattern.replace(/:\w+/, ownedPushes.urlTokens[0] ?? "1");
     const answer = await get(world, url, { cookie });
     expect([url, answer.statusCode]).toEqual([url, 303]);
-    expect(estate.canaries.namesIn(answer.rawPayload)).toEqual([]);
+    expect(ownedPushes.canaries.namesIn(answer.rawPayload)).toEqual([]);
   }
   expect(await users(world)).toBe(1);
-  expect((await get(world, "/api/v2/pushes/active", bearer(estate))).statusCode).toBe(200);
-  expect((await get(world, `/p/${estate.urlTokens[0]}/r`)).statusCode).toBe(200);
+  expect((await get(world, "/api/v2/pushes/active", bearer(ownedPushes))).statusCode).toBe(200);
+  expect((await get(world, `/p/${ownedPushes.urlTokens[0]}/r`)).statusCode).toBe(200);
   expect((await get(world, "/")).body).not.toContain("/users/sign_in");
 });
 
 test("PWP__DISABLE_SIGNUPS: nobody makes an account, and who has one comes in", async () => {
-  const { world, estate } = await restartWith({ PWP__DISABLE_SIGNUPS: "true" });
+  const { world, ownedPushes } = await restartWith({ PWP__DISABLE_SIGNUPS: "true" });
   expect((await get(world, "/users/sign_up")).statusCode).toBe(403);
   expect((await post(world, "/users/sign_up", { email: "new@example.com", password })).statusCode).toBe(403);
   expect((await post(world, "/first_run", { boot_code: "x", email: "new@example.com", password })).statusCode).toBe(
@@ -66,12 +66,12 @@ test("PWP__DISABLE_SIGNUPS: nobody makes an account, and who has one comes in", 
   );
   expect((await get(world, "/users/sign_in")).body).not.toContain("/users/sign_up");
   expect(await users(world)).toBe(1);
-  expect((await post(world, "/users/sign_in", { email: estate.email, password })).headers.location).toBe("/");
+  expect((await post(world, "/users/sign_in", { email: ownedPushes.email, password })).headers.location).toBe("/");
 });
 
 test("PWP__SIGNUP_EMAIL_REGEXP: addresses that only contain an allowed one make no account, through no door", async () => {
-  const { world, estate } = await restartWith({ PWP__SIGNUP_EMAIL_REGEXP: "\\A[^@]+@corp\\.example\\z" });
-  const cookie = estate.person.cookie();
+  const { world, ownedPushes } = await restartWith({ PWP__SIGNUP_EMAIL_REGEXP: "\\A[^@]+@corp\\.example\\z" });
+  const cookie = ownedPushes.person.cookie();
   for (const email of ["a@corp.example.evil.example", "a@evil.example", "a@xcorp.example", "a@corp.example\n.evil"]) {
     expect([email, (await post(world, "/users/sign_up", { email, password })).statusCode]).toEqual([email, 422]);
     const moving = await post(world, "/users/edit/email", { email, password }, cookie);
@@ -79,23 +79,23 @@ test("PWP__SIGNUP_EMAIL_REGEXP: addresses that only contain an allowed one make 
   }
   expect(await users(world)).toBe(1);
   // Who had an account before the setting keeps it.
-  expect((await post(world, "/users/sign_in", { email: estate.email, password })).statusCode).toBe(303);
+  expect((await post(world, "/users/sign_in", { email: ownedPushes.email, password })).statusCode).toBe(303);
   expect((await post(world, "/users/sign_up", { email: "ada@corp.example", password })).statusCode).toBe(303);
   expect(await users(world)).toBe(2);
 });
 
 test("PWP__REQUIRE_MFA: a session and a token that stood wait for a factor, whoever has one goes on", async () => {
   const without = await restartWith({ PWP__REQUIRE_MFA: "true" });
-  const cookie = without.estate.person.cookie();
+  const cookie = without.ownedPushes.person.cookie();
   expect((await get(without.world, "/users/token", { cookie })).headers.location).toBe("/users/factors");
-  expect((await get(without.world, "/api/v2/pushes/active", bearer(without.estate))).statusCode).toBe(403);
+  expect((await get(without.world, "/api/v2/pushes/active", bearer(without.ownedPushes))).statusCode).toBe(403);
   const made = await post(without.world, "/p", { "push[payload]": "x" }, cookie);
   expect(made.headers.location).toBe("/users/factors");
 
   const having = await restartWith({ PWP__REQUIRE_MFA: "true" }, true);
-  const theirs = having.estate.person.cookie();
+  const theirs = having.ownedPushes.person.cookie();
   expect((await get(having.world, "/users/token", { cookie: theirs })).statusCode).toBe(200);
-  expect((await get(having.world, "/api/v2/pushes/active", bearer(having.estate))).statusCode).toBe(200);
+  expect((await get(having.world, "/api/v2/pushes/active", bearer(having.ownedPushes))).statusCode).toBe(200);
 });
 
 test("PWP__ENABLE_USER_ACCOUNT_EMAILS: accounts wait for their mail; off, the same form signs in and mails nothing", async () => {

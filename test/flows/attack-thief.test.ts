@@ -8,10 +8,10 @@ import { sql } from "../../src/database/statement.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { filesIn } from "../support/database-file.ts";
 import { readRows, tablesOf } from "../support/engine-database.ts";
-import { type Estate, makeEstate } from "../support/estate.ts";
 import { encode, sendForm } from "../support/every-form.ts";
 import { appFor } from "../support/factors.ts";
 import { linkIn, startMailSink } from "../support/mail-sink.ts";
+import { createOwnedPushes, type OwnedPushes } from "../support/owned-pushes.ts";
 import { personAt } from "../support/person.ts";
 import { storedIn } from "../support/stored.ts";
 
@@ -20,7 +20,7 @@ const waiting = "waits@example.com";
 
 interface Domain {
   readonly world: TestApp;
-  readonly estate: Estate;
+  readonly ownedPushes: OwnedPushes;
   /** Tokens of links that were mailed and work. */
   readonly links: { readonly reset: string; readonly confirmation: string; readonly email: string };
 }
@@ -30,24 +30,24 @@ async function open(): Promise<Domain> {
   const sink = await startMailSink();
   const world = await startTestApp({ environment: sink.environment });
   onTestFinished(() => world[Symbol.asyncDispose]());
-  const estate = await makeEstate(world);
+  const ownedPushes = await createOwnedPushes(world);
   const tokenOf = async (to: string, path: string, parameter: string) => {
     for (;;) {
       const mail = await sink.next(to);
       if (mail.text?.includes(path)) return linkIn(mail, path).searchParams.get(parameter) ?? "";
     }
   };
-  await estate.person.post("/users/edit/email", { email: moved, password });
+  await ownedPushes.person.post("/users/edit/email", { email: moved, password });
   const stranger = (url: string, fields: Readonly<Record<string, string>>) =>
     sendForm(world.server, url, encode(fields, "urlencoded"), {});
-  await stranger("/users/password/new", { email: estate.email });
+  await stranger("/users/password/new", { email: ownedPushes.email });
   await stranger("/users/sign_up", { email: waiting, password });
   const links = {
-    reset: await tokenOf(estate.email, "/users/password/edit", "reset_password_token"),
+    reset: await tokenOf(ownedPushes.email, "/users/password/edit", "reset_password_token"),
     email: await tokenOf(moved, "/users/confirmation/new_email", "token"),
     confirmation: await tokenOf(waiting, "/users/confirmation", "confirmation_token"),
   };
-  return { world, estate, links };
+  return { world, ownedPushes, links };
 }
 
 /** Every value of every column, in each form in which somebody could present it. */
@@ -66,7 +66,7 @@ async function valuesIn({ app }: TestApp): Promise<readonly string[]> {
 }
 
 test("the database alone: nothing that stands in it is a session, a token, a link or a password", async () => {
-  const { world, estate, links } = await open();
+  const { world, ownedPushes, links } = await open();
   const values = await valuesIn(world);
   expect(values.length).toBeGreaterThan(60);
   const { accounts } = world.app.domain;
@@ -84,15 +84,15 @@ test("the database alone: nothing that stands in it is a session, a token, a lin
     ]);
   }
   // The real ones work at the same doors.
-  expect(await accounts.authenticateSession(estate.person.cookie().split("=")[1] ?? "")).toBeDefined();
-  expect(await accounts.authenticateToken({ token: estate.apiToken, address: "198.51.100.1" })).toBeDefined();
+  expect(await accounts.authenticateSession(ownedPushes.person.cookie().split("=")[1] ?? "")).toBeDefined();
+  expect(await accounts.authenticateToken({ token: ownedPushes.apiToken, address: "198.51.100.1" })).toBeDefined();
   expect(await accounts.isResettable(links.reset)).toBe(true);
   expect(await accounts.isConfirmable(links.confirmation)).toBe(true);
   expect(await accounts.findNewEmail(links.email)).toBe(moved);
 });
 
 test("the database alone: hashes, digests and sealed secrets of factors open nothing at the doors", async () => {
-  const { world, estate } = await open();
+  const { world, ownedPushes } = await open();
   const column = async <T extends string | Buffer>(text: string) =>
     (await world.app.domain.db.read.all(sql<[], { value: T }>(text))).map(({ value }) => value);
   const [hash = ""] = await column<string>("SELECT password_hash AS value FROM users WHERE password_hash <> ''");
@@ -100,7 +100,7 @@ test("the database alone: hashes, digests and sealed secrets of factors open not
     const answer = await sendForm(
       world.server,
       "/users/sign_in",
-      encode({ email: estate.email, password: given }, "urlencoded"),
+      encode({ email: ownedPushes.email, password: given }, "urlencoded"),
       {},
     );
     expect(answer.statusCode).toBe(401);
@@ -119,29 +119,31 @@ test("the database alone: hashes, digests and sealed secrets of factors open not
     ]),
   ];
   for (const given of fields) {
-    const person = await personAt(world, estate.email);
+    const person = await personAt(world, ownedPushes.email);
     expect([given, (await person.post("/users/second_factor", given)).status]).toEqual([given, 401]);
     world.clock.advance(factorLimits.windowMs);
   }
-  const person = await personAt(world, estate.email);
-  expect((await person.post("/users/second_factor", { backup_code: estate.backupCodes[0] ?? "" })).status).toBe(303);
+  const person = await personAt(world, ownedPushes.email);
+  expect((await person.post("/users/second_factor", { backup_code: ownedPushes.backupCodes[0] ?? "" })).status).toBe(
+    303,
+  );
 });
 
 test("the data folder and the database without the master key hold no secret of an account in clear", async () => {
-  const { world, estate, links } = await open();
-  const { canaries } = estate;
-  canaries.add("session", estate.person.cookie().split("=")[1] ?? "");
-  canaries.add("API token", estate.apiToken);
+  const { world, ownedPushes, links } = await open();
+  const { canaries } = ownedPushes;
+  canaries.add("session", ownedPushes.person.cookie().split("=")[1] ?? "");
+  canaries.add("API token", ownedPushes.apiToken);
   for (const [name, token] of Object.entries(links)) canaries.add(`${name} link`, token);
-  for (const [at, code] of estate.backupCodes.entries()) {
+  for (const [at, code] of ownedPushes.backupCodes.entries()) {
     canaries.add(`backup code ${at}`, code);
     canaries.add(`backup code ${at}, as it is digested`, code.replaceAll("-", ""));
   }
-  const page = await estate.person.get("/users/factors/authenticator_app");
+  const page = await ownedPushes.person.get("/users/factors/authenticator_app");
   const key = (/<output[^>]*>([A-Z2-7 ]+)<\/output>/.exec(page.body)?.[1] ?? "").replaceAll(" ", "");
   const setUp = /name="set_up" value="([^"]*)"/.exec(page.body)?.[1] ?? "";
   const fields = { set_up: setUp, code: appFor(key, () => world.clock.now()).code(), proof: password };
-  expect((await estate.person.post("/users/factors/authenticator_app", fields)).status).toBe(303);
+  expect((await ownedPushes.person.post("/users/factors/authenticator_app", fields)).status).toBe(303);
   canaries.add("the app's key", key);
   canaries.add("the app's key in bytes", Buffer.from(Secret.fromBase32(key).bytes).toString("latin1"));
   canaries.add("account password", password);
@@ -158,7 +160,7 @@ test("the data folder and the database without the master key hold no secret of 
 test("the data folder with another master key starts no server, and so shows nothing", async () => {
   const world = await startTestApp();
   const { dataDir, clock } = world;
-  await makeEstate(world);
+  await createOwnedPushes(world);
   await world.app.close();
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
   rmSync(join(dataDir, "master.key"));

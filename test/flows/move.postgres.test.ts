@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { openTestDomain, stranger, TestClock } from "../support/domain.ts";
 import { makeFolder } from "../support/engine-database.ts";
-import { makeEstate } from "../support/estate.ts";
+import { createOwnedPushes } from "../support/owned-pushes.ts";
 import { statusWithCookie } from "../support/person.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { runProgram, spawnProgram } from "../support/processes.ts";
@@ -62,7 +62,7 @@ test("every link, token, session and audit entry goes to PostgreSQL and comes ba
   const places = await makePlaces();
   const clock = new TestClock(Date.now());
   const app = await startAt(places, places.sqlite, clock);
-  const estate = await makeEstate(app);
+  const ownedPushes = await createOwnedPushes(app);
   const kinds = [
     { payload: "text", expire_after_views: 3 },
     { payload: "https://example.com/", kind: "url" },
@@ -71,9 +71,9 @@ test("every link, token, session and audit entry goes to PostgreSQL and comes ba
     { payload: "kept", passphrase: "open sesame", name: "name", note: "note" },
   ];
   const owned: string[] = [];
-  for (const push of kinds) owned.push(await create(app, push, estate.apiToken));
+  for (const push of kinds) owned.push(await create(app, push, ownedPushes.apiToken));
   const [text = "", , , file = "", locked = ""] = owned;
-  const ended = await create(app, { payload: "x", expire_after_views: 1 }, estate.apiToken);
+  const ended = await create(app, { payload: "x", expire_after_views: 1 }, ownedPushes.apiToken);
   const anonymous = await create(app, { payload: "nobody's", expire_after_views: 2 });
   await retrieve(app, text);
   await retrieve(app, ended);
@@ -81,8 +81,8 @@ test("every link, token, session and audit entry goes to PostgreSQL and comes ba
   const shell = { userId: null, email: "shell", address: "" };
   const { db, accounts } = app.app.domain;
   await db.write(accounts.adminEntry("restored_backup", "before the move", shell));
-  const before = await ownersView(app, estate.apiToken, [...owned, ended]);
-  const cookie = estate.person.cookie();
+  const before = await ownersView(app, ownedPushes.apiToken, [...owned, ended]);
+  const cookie = ownedPushes.person.cookie();
   await app[Symbol.asyncDispose]();
 
   const there = await move(places, places.sqlite, places.postgres);
@@ -91,7 +91,7 @@ test("every link, token, session and audit entry goes to PostgreSQL and comes ba
   await expect(startAt(places, places.sqlite, clock)).rejects.toThrow(/were moved to another one/);
 
   const moved = await startAt(places, places.postgres, clock);
-  expect(await ownersView(moved, estate.apiToken, [...owned, ended])).toEqual(before);
+  expect(await ownersView(moved, ownedPushes.apiToken, [...owned, ended])).toEqual(before);
   expect(await statusWithCookie(moved, cookie)).toBe(200);
   expect(await retrieve(moved, text)).toMatchObject({ payload: "text", views_remaining: 1 });
   expect(await retrieve(moved, ended)).toMatchObject({ payload: null, expired: true });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createPush, doors, everyDoor, read } from "../support/doors.ts";
+import { allEndpoints, createPush, endpoints, retrieve } from "../support/endpoints.ts";
 import { newDataDir } from "../support/processes.ts";
 import { startServer } from "../support/server.ts";
 import { soon, spawnOpenDomains } from "../support/spawn-domain.ts";
@@ -27,7 +27,7 @@ describe.each([1, 5])(
       expect(revealed).toEqual(Array(rounds).fill(views));
     });
 
-    it("get it exactly so often over HTTP, through every door", async () => {
+    it("get it exactly so often over HTTP, through every endpoint", async () => {
       const dataDir = newDataDir();
       const servers = await Promise.all(Array.from({ length: processes }, () => startServer({ dataDir })));
       const opened: number[] = [];
@@ -35,12 +35,12 @@ describe.each([1, 5])(
         const wish = { payload: `race-${crypto.randomUUID()}`, expire_after_views: views };
         const push = await createPush(servers[round % processes]?.baseUrl ?? "", wish);
         const asked = Array.from({ length: racers }, (_, racer) => {
-          const door = everyDoor[Math.floor(racer / processes) % everyDoor.length] ?? doors.apiV2;
-          return read(door, servers[racer % processes]?.baseUrl ?? "", push);
+          const endpoint = allEndpoints[Math.floor(racer / processes) % allEndpoints.length] ?? endpoints.apiV2;
+          return retrieve(endpoint, servers[racer % processes]?.baseUrl ?? "", push);
         });
-        const readings = await Promise.all(asked);
-        expect(readings.filter((reading) => reading === "unavailable")).toEqual([]);
-        opened.push(readings.filter((reading) => reading === "payload").length);
+        const results = await Promise.all(asked);
+        expect(results.filter((result) => result === "unavailable")).toEqual([]);
+        opened.push(results.filter((result) => result === "payload").length);
       }
       expect(opened).toEqual(Array(rounds).fill(views));
     });

@@ -1,21 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { createPush, doors, everyDoor, type KnownPush, read } from "../support/doors.ts";
+import { allEndpoints, createPush, endpoints, type KnownPush, retrieve } from "../support/endpoints.ts";
 import { newDataDir } from "../support/processes.ts";
 import { startServer } from "../support/server.ts";
 
 const racers = 50;
 const rounds = 40;
 
-/** Sends all requests at once, over every door and every process in turn. @returns how many got the secret. */
+/** Sends all requests at once, over every endpoint and every process in turn. @returns how many got the secret. */
 async function race(baseUrls: readonly string[], push: KnownPush, count: number): Promise<number> {
-  const readings = await Promise.all(
+  const results = await Promise.all(
     Array.from({ length: count }, (_, racer) => {
-      const door = everyDoor[racer % everyDoor.length] ?? doors.apiV2;
-      const baseUrl = baseUrls[Math.floor(racer / everyDoor.length) % baseUrls.length] ?? "";
-      return read(door, baseUrl, push);
+      const endpoint = allEndpoints[racer % allEndpoints.length] ?? endpoints.apiV2;
+      const baseUrl = baseUrls[Math.floor(racer / allEndpoints.length) % baseUrls.length] ?? "";
+      return retrieve(endpoint, baseUrl, push);
     }),
   );
-  return readings.filter((reading) => reading === "payload").length;
+  return results.filter((result) => result === "payload").length;
 }
 
 async function startProcesses(count: number): Promise<readonly string[]> {
@@ -32,7 +32,7 @@ function make(baseUrl: string, views: number, more: Readonly<Record<string, unkn
 describe.each([
   { name: "one process", processes: 1 },
   { name: "two processes on one database", processes: 2 },
-])("50 retrievals at once through every door of $name", ({ processes }) => {
+])("50 retrievals at once through every endpoint of $name", ({ processes }) => {
   it.each([1, 5])("get a push of %i views exactly that often", async (views) => {
     const baseUrls = await startProcesses(processes);
     const [creator = ""] = baseUrls;

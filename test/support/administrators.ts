@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { sql } from "../../src/database/statement.ts";
 import { startTestApp, type TestApp } from "./app.ts";
-import { type Estate, makeEstate } from "./estate.ts";
+import { createOwnedPushes, type OwnedPushes } from "./owned-pushes.ts";
 import { type Person, personAt } from "./person.ts";
 
 export interface AdministeredWorld {
@@ -9,8 +9,8 @@ export interface AdministeredWorld {
   /** An administrator, signed in. */
   readonly root: Person;
   /** Somebody else's, with one of everything. */
-  readonly estate: Estate;
-  /** A mail to the owner of the estate that was given up; the link in it holds `resetToken`. */
+  readonly ownedPushes: OwnedPushes;
+  /** A mail to the owner of the ownedPushes that was given up; the link in it holds `resetToken`. */
   readonly failedMailId: number;
 }
 
@@ -47,9 +47,9 @@ export function shareAdministered(): () => AdministeredWorld {
 
 async function open(environment: Environment): Promise<AdministeredWorld> {
   const world = await startTestApp({ environment: { ...nobodyListens, ...environment } });
-  const estate = await makeEstate(world);
+  const ownedPushes = await createOwnedPushes(world);
   const root = await personAt(world, rootEmail, { join: true, admin: true });
-  return { world, root, estate, failedMailId: await giveUpMail(world, estate.email) };
+  return { world, root, ownedPushes, failedMailId: await giveUpMail(world, ownedPushes.email) };
 }
 
 const giveUpNewest = sql(

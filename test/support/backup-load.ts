@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { doors, postJson } from "./doors.ts";
+import { endpoints, postJson } from "./endpoints.ts";
 
 interface Tracked {
   readonly urlToken: string;
@@ -121,7 +121,7 @@ export class BackupLoad {
 
 /** @returns whether it opened; then with its payload, or with its file, whole. */
 async function openAt(baseUrl: string, push: Tracked): Promise<boolean> {
-  const answer = await doors.apiV2(baseUrl, push.urlToken);
+  const answer = await endpoints.apiV2(baseUrl, push.urlToken);
   const body = await answer.text();
   if (answer.status === 404) return false;
   if (answer.status !== 200) throw new Error(`A retrieval was answered ${answer.status}: ${body}`);

@@ -9,9 +9,9 @@ const schemes = ["light", "dark"] as const;
 
 /** One test for each page, light and dark, narrow and wide: axe finds no problem, and nothing scrolls sideways. */
 export function testLooks(site: Site, locale: string, pages: readonly ShownPage[] = shownPages): void {
-  it.each(pages)("$name", async ({ show, signedIn, userAgent, elsewhere = [] }) => {
+  it.each(pages)("$name", async ({ show, signedIn, userAgent, allowedOrigins = [] }) => {
     const { page } = await site.visit({
-      ...{ locale, reducedMotion: "reduce", elsewhere },
+      ...{ locale, reducedMotion: "reduce", allowedOrigins },
       ...(signedIn === undefined ? {} : { signedIn }),
       ...(userAgent === undefined ? {} : { userAgent }),
     });

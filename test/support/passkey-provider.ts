@@ -6,7 +6,7 @@ import type { VisitOptions } from "./visit.ts";
 export function underItsName(site: Site, options: VisitOptions): VisitOptions {
   const url = new URL(site.baseUrl);
   url.hostname = "localhost";
-  return { ...options, baseURL: url.origin, elsewhere: [url.origin] };
+  return { ...options, baseURL: url.origin, allowedOrigins: [url.origin] };
 }
 
 /** A virtual authenticator in the browser, with automatic user verification. */

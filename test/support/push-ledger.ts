@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { doors, everyDoor, type KnownPush, postJson, read } from "./doors.ts";
+import { allEndpoints, endpoints, type KnownPush, postJson, retrieve } from "./endpoints.ts";
 
 /** What came of a request: done; refused for now, by a process that says when to ask again; or its connection broke. */
 export type Fate = "done" | "refused" | "cut";
@@ -32,7 +32,7 @@ export class PushLedger {
     this.#random = random;
   }
 
-  /** Creates a push or opens one, by chance, through any door. @throws on an answer that nobody may get. */
+  /** Creates a push or opens one, by chance, through any endpoint. @throws on an answer that nobody may get. */
   async ask(target: Target): Promise<Fate> {
     return this.#random() < 0.5 || this.#pushes.length === 0 ? await this.#create(target) : await this.#open(target);
   }
@@ -55,14 +55,14 @@ export class PushLedger {
 
   async #open(target: Target): Promise<Fate> {
     const push = this.#pushes[Math.floor(this.#random() * this.#pushes.length)];
-    const door = everyDoor[Math.floor(this.#random() * everyDoor.length)] ?? doors.apiV2;
+    const endpoint = allEndpoints[Math.floor(this.#random() * allEndpoints.length)] ?? endpoints.apiV2;
     if (push === undefined) throw new Error("There is no push yet.");
-    const reading = await unlessCut(target, () => read(door, target.baseUrl, push));
-    if (reading === "payload") push.delivered += 1;
+    const result = await unlessCut(target, () => retrieve(endpoint, target.baseUrl, push));
+    if (result === "payload") push.delivered += 1;
     // One that is gone may have its last answer under way elsewhere: it is judged when all is quiet.
-    if (reading === "payload" || reading === "gone") return "done";
+    if (result === "payload" || result === "gone") return "done";
     push.unknown += 1;
-    return reading === "cut" ? "cut" : "refused";
+    return result === "cut" ? "cut" : "refused";
   }
 
   /**
@@ -78,7 +78,7 @@ export class PushLedger {
   }
 
   async #openToTheEnd(baseUrl: string, push: Tracked): Promise<void> {
-    while ((await read(doors.apiV2, baseUrl, push)) === "payload") {
+    while ((await retrieve(endpoints.apiV2, baseUrl, push)) === "payload") {
       push.delivered += 1;
       if (push.delivered > push.views) break;
     }

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { doors, everyDoor, type KnownPush, postJson, read } from "./doors.ts";
+import { allEndpoints, endpoints, type KnownPush, postJson, retrieve } from "./endpoints.ts";
 import type { ServerProcess } from "./server.ts";
 
 const createAtOnce = 8;
@@ -52,8 +52,8 @@ export function sendFile(server: ServerProcess, bytes: number): Promise<Response
 
 export async function expectEachOpensOnce(server: ServerProcess, pushes: readonly KnownPush[]): Promise<void> {
   for (const [at, push] of pushes.entries()) {
-    const door = everyDoor[at % everyDoor.length] ?? doors.apiV2;
-    expect(await read(door, server.baseUrl, push)).toBe("payload");
-    expect(await read(door, server.baseUrl, push)).toBe("gone");
+    const endpoint = allEndpoints[at % allEndpoints.length] ?? endpoints.apiV2;
+    expect(await retrieve(endpoint, server.baseUrl, push)).toBe("payload");
+    expect(await retrieve(endpoint, server.baseUrl, push)).toBe("gone");
   }
 }

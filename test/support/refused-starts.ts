@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { filesIn } from "./database-file.ts";
-import { createPush, doors, type KnownPush, read } from "./doors.ts";
+import { createPush, endpoints, type KnownPush, retrieve } from "./endpoints.ts";
 import { newDataDir, runProgram } from "./processes.ts";
 import { startServer } from "./server.ts";
 
@@ -39,5 +39,5 @@ export async function refusedUntouched(start: RefusedStart): Promise<string> {
 
 export async function expectIntact(dataDir: string, push: KnownPush): Promise<void> {
   const server = await startServer({ dataDir });
-  expect(await read(doors.apiV2, server.baseUrl, push)).toBe("payload");
+  expect(await retrieve(endpoints.apiV2, server.baseUrl, push)).toBe("payload");
 }

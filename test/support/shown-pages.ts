@@ -10,7 +10,7 @@ export interface ShownPage {
   readonly signedIn?: true | "administrator" | "by hand";
   readonly userAgent?: string;
   /** Other origins that are requested on the way to the page. */
-  readonly elsewhere?: readonly string[];
+  readonly allowedOrigins?: readonly string[];
   /** Opens the page, in the language that the browser requests. */
   show(page: Page, site: Site): Promise<unknown>;
 }

@@ -12,7 +12,7 @@ export interface VisitOptions extends BrowserContextOptions {
   /** true: signed in from the start. "by hand": the test signs in, so that a cookie is not a fault. */
   readonly signedIn?: true | "administrator" | "by hand";
   /** Other origins that the visit may request. */
-  readonly elsewhere?: readonly string[];
+  readonly allowedOrigins?: readonly string[];
   /** Faults that the visit provokes on purpose, as they are reported. */
   readonly expectedErrors?: RegExp;
 }
@@ -31,11 +31,11 @@ const waitMsMax = 60_000;
  * policy, open a dialog, throw, load a missing file, or set a cookie without a sign-in.
  */
 export async function startVisit(browser: Browser, baseUrl: string, options: VisitOptions): Promise<Visit> {
-  const { signedIn, elsewhere = [], expectedErrors, ...contextOptions } = options;
+  const { signedIn, allowedOrigins = [], expectedErrors, ...contextOptions } = options;
   const context = await browser.newContext({ baseURL: baseUrl, locale: "en-GB", ...contextOptions });
   context.setDefaultTimeout(waitMsMax);
   const found: string[] = [];
-  watch(context, [baseUrl, ...elsewhere], found);
+  watch(context, [baseUrl, ...allowedOrigins], found);
   onTestFinished(async () => {
     const cookies = await context.cookies();
     await context.close();

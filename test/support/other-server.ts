@@ -8,16 +8,16 @@ interface SeenRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-export interface Elsewhere {
-  /** Another port of the server's own host: another origin, yet the same site, to which a browser sends cookies. */
+export interface OtherServer {
+  /** The host of the tested server on another port: cross-origin but same-site, so browsers send cookies. */
   readonly origin: string;
-  /** The same by a name that makes it another site too. */
+  /** The same server under a host name that makes it cross-site as well. */
   readonly foreignOrigin: string;
   readonly requests: readonly SeenRequest[];
 }
 
-/** Another site, which shows `html` at every path and remembers how it was asked. It ends with the test. */
-export async function startElsewhere(html = "<!doctype html><title>Elsewhere</title>"): Promise<Elsewhere> {
+/** Starts a server that answers every path with `html` and records the requests. It stops when the test finishes. */
+export async function startOtherServer(html = "<!doctype html><title>Other server</title>"): Promise<OtherServer> {
   const requests: SeenRequest[] = [];
   const server = createServer(({ method = "", url = "", headers }, response) => {
     if (url !== "/favicon.ico") requests.push({ method, url, headers });
@@ -31,7 +31,7 @@ export async function startElsewhere(html = "<!doctype html><title>Elsewhere</ti
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The other site has no port.");
+  if (address === null || typeof address === "string") throw new Error("The other server has no port.");
   return {
     origin: `http://127.0.0.1:${address.port}`,
     foreignOrigin: `http://localhost:${address.port}`,

@@ -1,12 +1,12 @@
-/** A push as a client knows it after its creation was acknowledged. */
+/** What a client knows about a push after the server has acknowledged its creation. */
 export interface KnownPush {
   readonly urlToken: string;
   readonly payload: string;
   readonly views: number;
 }
 
-/** What an answer to a retrieval was: the secret, a refusal for good, or "not now". */
-export type Reading = "payload" | "gone" | "unavailable";
+/** The result of a retrieval: the secret, a permanent refusal, or a request to retry later. */
+export type RetrievalResult = "payload" | "gone" | "unavailable";
 
 const browser = "Mozilla/5.0 (X11; Linux x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36";
 
@@ -29,8 +29,8 @@ export async function createPush(
   return { urlToken, payload: push.payload, views: push.expire_after_views };
 }
 
-/** Each way by which a recipient may take the secret, as a request. */
-export const doors = {
+/** Every endpoint that reveals the secret to a recipient, as a request. */
+export const endpoints = {
   apiV2: (baseUrl: string, urlToken: string) => fetch(`${baseUrl}/api/v2/pushes/${urlToken}`),
   apiV2Json: (baseUrl: string, urlToken: string) => fetch(`${baseUrl}/api/v2/pushes/${urlToken}.json`),
   apiV1: (baseUrl: string, urlToken: string) => fetch(`${baseUrl}/p/${urlToken}.json`),
@@ -38,9 +38,9 @@ export const doors = {
   page: (baseUrl: string, urlToken: string) => postForm(`${baseUrl}/p/${urlToken}`),
 };
 
-export type Door = (typeof doors)[keyof typeof doors];
+export type Endpoint = (typeof endpoints)[keyof typeof endpoints];
 
-export const everyDoor: readonly Door[] = Object.values(doors);
+export const allEndpoints: readonly Endpoint[] = Object.values(endpoints);
 
 function postForm(url: string): Promise<Response> {
   return fetch(url, {
@@ -49,9 +49,9 @@ function postForm(url: string): Promise<Response> {
   });
 }
 
-/** Opens a push by one door. @throws when the answer is none that a retrieval may have, or the connection breaks. */
-export async function read(door: Door, baseUrl: string, push: KnownPush): Promise<Reading> {
-  const answer = await door(baseUrl, push.urlToken);
+/** Retrieves a push through one endpoint. @throws when the response is unexpected or the connection breaks. */
+export async function retrieve(endpoint: Endpoint, baseUrl: string, push: KnownPush): Promise<RetrievalResult> {
+  const answer = await endpoint(baseUrl, push.urlToken);
   const body = await answer.text();
   if (answer.status === 200 && body.includes(push.payload)) return "payload";
   if (answer.status === 404 && !body.includes(push.payload)) return "gone";

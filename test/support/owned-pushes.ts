@@ -6,29 +6,29 @@ import { changeRows, readRows } from "./engine-database.ts";
 import { type AuthenticatorApp, addApp, addPasskey, type FactorWorld } from "./factors.ts";
 import { type Person, personAt } from "./person.ts";
 
-/** Somebody who has one of everything that can be had here, each thing with a mark by which it is recognised. */
-export interface Estate {
+/** Two pushes and the account that owns them, with one of everything an account can have. Each value contains a canary. */
+export interface OwnedPushes {
   readonly canaries: Canaries;
   readonly email: string;
   readonly userId: number;
-  /** Signed in, as is `session`. */
+  /** A client that is signed in with `session`. */
   readonly person: Person;
   readonly session: Session;
   readonly apiToken: string;
   readonly app: AuthenticatorApp;
   readonly backupCodes: readonly string[];
-  /** Of a text and a file push, both with a passphrase that nobody else knows; their viewers may not end them. */
+  /** A text push and a file push, each with a passphrase of its own. Viewers may not delete them. */
   readonly urlTokens: readonly string[];
   readonly ids: { readonly [kind in "session" | "token" | "passkey" | "push" | "user"]: readonly number[] };
 }
 
-/** Six groups none of which begins with a zero, so that it is written in one way only. */
+/** An IPv6 address without leading zeros in any group, so that it has only one spelling. */
 function makeAddress(): string {
   const groups = Array.from({ length: 6 }, () => (0x1000 + (randomBytes(2).readUInt16BE() % 0xe000)).toString(16));
   return `2001:db8:${groups.join(":")}`;
 }
 
-export async function makeEstate(world: TestApp, withFactors = true): Promise<Estate> {
+export async function createOwnedPushes(world: TestApp, withFactors = true): Promise<OwnedPushes> {
   const { accounts, db } = world.app.domain;
   const canaries = new Canaries();
   const address = makeAddress();
@@ -80,11 +80,18 @@ async function makePush(
 ): Promise<string> {
   const make = (field: string) => canaries.makeCore(`push's ${field}`);
   const push = {
-    ...{ payload: make("payload"), passphrase: make("passphrase"), name: make("name"), note: make("note") },
-    ...{ deletable_by_viewer: false, expire_after_days: 90, ...more },
+    payload: make("payload"),
+    passphrase: make("passphrase"),
+    name: make("name"),
+    note: make("note"),
+    deletable_by_viewer: false,
+    expire_after_days: 90,
+    ...more,
   };
   const answer = await server.inject({
-    ...{ method: "POST", url: "/api/v2/pushes", payload: { push } },
+    method: "POST",
+    url: "/api/v2/pushes",
+    payload: { push },
     headers: { authorization: `Bearer ${apiToken}` },
   });
   if (answer.statusCode !== 201) throw new Error(`Creating was answered ${answer.statusCode}: ${answer.body}`);
