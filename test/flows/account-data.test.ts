@@ -27,7 +27,7 @@ async function dataOf(person: Person) {
   return { answer, data: JSON.parse(answer.body) };
 }
 
-test("the download holds what is kept, as a file that nobody stores", async () => {
+test("the download contains the account's data, as a file that is not cached", async () => {
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   await person.post("/users/edit/language", { language: "de" });
@@ -60,7 +60,7 @@ test("the download holds what is kept, as a file that nobody stores", async () =
   ]);
 });
 
-test("the download holds no payload, no link, no token and no digest", async () => {
+test("the download contains no payload, link, token or digest", async () => {
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   const { token } = await world.app.domain.accounts.createToken(await idOf(world, ada), "script");
@@ -74,7 +74,7 @@ test("the download holds no payload, no link, no token and no digest", async () 
   for (const text of [...hidden, ...digests]) expect(body).not.toContain(text);
 });
 
-test("nobody gets anything of somebody else's in the download", async () => {
+test("the download contains nothing of other users", async () => {
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   await personAt(world, eve, { join: true });
@@ -86,7 +86,7 @@ test("nobody gets anything of somebody else's in the download", async () => {
   expect(anonymous.statusCode).toBe(303);
 });
 
-test("more pushes than one page of a list are all in the download, and it can be had again", async () => {
+test("the download contains more pushes than a page of the list, and can be repeated", async () => {
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   for (let at = 0; at < 120; at += 1) await makePush(world, ada, { name: `push ${at}` });
@@ -97,7 +97,7 @@ test("more pushes than one page of a list are all in the download, and it can be
   expect((await dataOf(person)).data.pushes).toHaveLength(120);
 });
 
-test("a deleted account leaves no row, no label, no trail; its links are over at once and its cookies dead", async () => {
+test("a deleted account leaves no row, name or audit trail; its links and cookies stop working at once", async () => {
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   const elsewhere = await personAt(world, ada);
@@ -143,7 +143,7 @@ test("a deleted account leaves no row, no label, no trail; its links are over at
   expect(await readRows(db, "SELECT push_id FROM payloads")).toHaveLength(1);
 });
 
-test("the last administrator cannot delete himself, and nothing of his is touched", async () => {
+test("the last administrator cannot delete their account, and nothing is changed", async () => {
   await using world = await startTestApp();
   const admin = await personAt(world, ada, { join: true, admin: true });
   const push = await makePush(world, ada);
@@ -157,7 +157,7 @@ test("the last administrator cannot delete himself, and nothing of his is touche
   expect((await admin.post("/users/edit/delete", { password })).status).toBe(303);
 });
 
-test("a download that its reader breaks off does not keep the next one waiting", async () => {
+test("an aborted download does not block the next one", async () => {
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   const note = "n".repeat(60_000);
@@ -175,7 +175,7 @@ test("a download that its reader breaks off does not keep the next one waiting",
   }
 });
 
-test("who has no password needs to have signed in lately to move or delete the account", async () => {
+test("without a password, changing the email address or deleting the account needs a fresh session", async () => {
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   // As single sign-on makes accounts.

@@ -11,7 +11,7 @@ async function pushesOf({ app }: TestApp) {
 
 const save = (person: Person, form: Readonly<Record<string, string>>) => person.post("/users/edit/defaults", form);
 
-test("the form for a new push begins as its owner wants it", async () => {
+test("the form for a new push starts with the account's defaults", async () => {
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   const saved = await save(person, {
@@ -30,7 +30,7 @@ test("the form for a new push begins as its owner wants it", async () => {
   expect(stranger.body).toMatch(/name="push\[kind\]" value="text"/);
 });
 
-test("what a form leaves out is as its owner wants it; what it says counts", async () => {
+test("fields missing from a form get the account's defaults; given ones are used", async () => {
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   await save(person, { "text[days]": "3", "text[views]": "9", "text[retrieval_step]": "1" });
@@ -42,7 +42,7 @@ test("what a form leaves out is as its owner wants it; what it says counts", asy
   ]);
 });
 
-test("pushes made by an API token keep to the instance's defaults", async () => {
+test("pushes made with an API token get the instance's defaults", async () => {
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   await save(person, { "text[days]": "3", "text[views]": "9" });
@@ -70,7 +70,7 @@ test("defaults beyond the kind's limits are refused beside their field, with wha
   expect((await person.get("/")).body).toMatch(/name="push\[expire_after_days\]" value="7"/);
 });
 
-test("defaults that settings have made impossible since are passed over", async () => {
+test("defaults that the settings no longer allow are ignored", async () => {
   const before = await startTestApp();
   const first = await personAt(before, ada, { join: true });
   await save(first, { first_kind: "url", "text[days]": "30", "text[views]": "50" });
@@ -88,7 +88,7 @@ test("defaults that settings have made impossible since are passed over", async 
   expect(await world.app.domain.accounts.pushDefaults(1)).toMatchObject({ kinds: { text: { expireAfterViews: 4 } } });
 });
 
-test("pages speak the account's language on every device, unless the address asks for another", async () => {
+test("pages use the account's language on every device, unless the URL asks for another", async () => {
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   const japanese = { "accept-language": "ja" };
@@ -103,7 +103,7 @@ test("pages speak the account's language on every device, unless the address ask
   expect((await person.get("/users/edit", japanese)).body).toContain('<html lang="ja"');
 });
 
-test("a password that is guessed first, too short or made of the e-mail is refused, and is nowhere on the page", async () => {
+test("a password that is common, too short or made from the email address is refused, and is not on the page", async () => {
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   for (const bad of ["short", "passwordpassword", "ada@example.com", "abcdefghijklmnop", "aaaaaaaaaaaaaaaa"]) {

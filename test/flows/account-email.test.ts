@@ -14,7 +14,7 @@ const ask = (person: Person, email: string, more: Readonly<Record<string, string
 
 const userAt = ({ app }: TestApp, email: string) => app.domain.accounts.findUserByEmail(email);
 
-test("without account mails a new address counts at once, after the password", async () => {
+test("without account emails a new address is set at once, after the password", async () => {
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   const wrong = await ask(person, moved, { password: "not the password" });
@@ -30,7 +30,7 @@ test("without account mails a new address counts at once, after the password", a
   await personAt(world, moved);
 });
 
-test("without account mails a taken address is a problem beside the field", async () => {
+test("without account emails a taken address is reported beside the field", async () => {
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   await personAt(world, eve, { join: true });
@@ -38,7 +38,7 @@ test("without account mails a taken address is a problem beside the field", asyn
   expect([answer.status, answer.body.includes("Another account has this address.")]).toEqual([422, true]);
 });
 
-test("with account mails an address counts when the mailed link's button is pressed; the old one is told", async () => {
+test("with account emails an address is set by the button behind the mailed link; the old address is notified", async () => {
   const sink = await startMailSink();
   await using world = await startTestApp({ environment: sink.environment });
   const person = await personAt(world, ada, { join: true });
@@ -61,7 +61,7 @@ test("with account mails an address counts when the mailed link's button is pres
   expect((await person.get("/users/edit")).body).not.toContain("is not confirmed yet");
 });
 
-test("a taken address gets the same answer as a free one, and only its owner is told", async () => {
+test("a taken address gets the same answer as a free one, and only its owner is notified", async () => {
   const sink = await startMailSink();
   await using world = await startTestApp({ environment: sink.environment });
   const person = await personAt(world, ada, { join: true });
@@ -78,7 +78,7 @@ test("a taken address gets the same answer as a free one, and only its owner is 
   expect(told.text).not.toContain(confirmation);
 });
 
-test("a link is void after a day, after another was asked for, and after a change of password", async () => {
+test("a link is invalid after a day, after another was requested, and after a change of password", async () => {
   const sink = await startMailSink();
   await using world = await startTestApp({ environment: sink.environment });
   const first = await personAt(world, ada, { join: true });
@@ -102,7 +102,7 @@ test("a link is void after a day, after another was asked for, and after a chang
   expect((await userAt(world, ada))?.id).toBe(1);
 });
 
-test("one account causes few mails to addresses that are not its own", async () => {
+test("one account can send few emails to addresses that are not its own", async () => {
   const sink = await startMailSink();
   await using world = await startTestApp({ environment: sink.environment });
   const person = await personAt(world, ada, { join: true });
@@ -114,7 +114,7 @@ test("one account causes few mails to addresses that are not its own", async () 
   expect((await ask(again, "victim@example.com")).status).toBe(303);
 });
 
-test("an address that may not sign up here may not be moved to either", async () => {
+test("an address that may not sign up cannot be changed to either", async () => {
   await using world = await startTestApp({ environment: { PWP__SIGNUP_EMAIL_REGEXP: "@example\\.com$" } });
   const person = await personAt(world, ada, { join: true });
   expect((await ask(person, "ada@elsewhere.example")).body).toContain("does not allow accounts with this address");
@@ -133,7 +133,7 @@ test("mass assignment: fields that no form has change nothing", async () => {
   expect((await person.get("/admin")).status).toBe(404);
 });
 
-test("guessing the password on the account page is slowed like at the sign-in, for the guesser alone", async () => {
+test("guessing the password on the account page has the limits of the sign-in, for the guessing client only", async () => {
   await using world = await startTestApp();
   const thief = await personAt(world, ada, { join: true, address: "198.51.100.66" });
   const owner = await personAt(world, ada);

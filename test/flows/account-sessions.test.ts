@@ -14,7 +14,7 @@ async function sessionsOf({ app }: TestApp, email: string) {
   return await app.domain.accounts.listSessions(user?.id ?? 0);
 }
 
-test("a copied cookie is worth nothing after sign-out", async () => {
+test("a copied cookie is invalid after sign-out", async () => {
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   const copied = person.cookie();
@@ -24,7 +24,7 @@ test("a copied cookie is worth nothing after sign-out", async () => {
   expect(await statusWithCookie(world, copied)).toBe(303);
 });
 
-test("a cookie copied elsewhere is worth nothing after a change of password; the changer stays signed in", async () => {
+test("a copied cookie is invalid after a change of password; the session that changed it stays signed in", async () => {
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   const other = await personAt(world, ada);
@@ -37,7 +37,7 @@ test("a cookie copied elsewhere is worth nothing after a change of password; the
   expect((await person.get("/users/edit?done=password")).body).toContain("Your password has been changed.");
 });
 
-test("a cookie is worth nothing once its session is revoked, or all others are", async () => {
+test("a cookie is invalid once its session is revoked, or all others are", async () => {
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   const phone = await personAt(world, ada, { userAgent: safari, address: "198.51.100.9" });
@@ -51,7 +51,7 @@ test("a cookie is worth nothing once its session is revoked, or all others are",
   expect(await statusWithCookie(world, person.cookie())).toBe(200);
 });
 
-test("nobody ends a session of somebody else: its id is as unknown as any", async () => {
+test("a session of another user cannot be ended: its id is answered like an unknown one", async () => {
   await using world = await startTestApp();
   const victim = await personAt(world, ada, { join: true });
   const stranger = await personAt(world, eve, { join: true });
@@ -62,7 +62,7 @@ test("nobody ends a session of somebody else: its id is as unknown as any", asyn
   expect(await statusWithCookie(world, victim.cookie())).toBe(200);
 });
 
-test("the list says where from, with what and since when, and which is this one; never a token or digest", async () => {
+test("the list shows address, browser, time and the current session; never a token or digest", async () => {
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true });
   const phone = await personAt(world, ada, { userAgent: safari, address: "198.51.100.9" });
@@ -80,14 +80,14 @@ test("the list says where from, with what and since when, and which is this one;
   }
 });
 
-test("a user agent with markup in it is text in the list", async () => {
+test("a user agent with markup is shown as text", async () => {
   await using world = await startTestApp();
   const person = await personAt(world, ada, { join: true, userAgent: "<img src=x onerror=alert(1)>/1" });
   const { body } = await person.get("/users/edit");
   expect(body).not.toContain("<img");
 });
 
-test("sessions that have run out are not listed", async () => {
+test("expired sessions are not listed", async () => {
   await using world = await startTestApp({ environment: { PWP__LOGIN_SESSION_TIMEOUT: "30 minutes" } });
   await personAt(world, ada, { join: true });
   world.clock.advance(30 * minuteMs);
@@ -109,7 +109,7 @@ test("a session ends after 14 days, and another server on the same data sees at 
   await first[Symbol.asyncDispose]();
 });
 
-test("over https the cookie is bound to this host, and a plain one counts for nothing", async () => {
+test("over https the cookie is bound to this host, and a plain one is ignored", async () => {
   await using world = await startTestApp({ environment: { PWP__SECURE_COOKIES: "true" } });
   const person = await personAt(world, ada, { join: true });
   expect(person.cookie()).toMatch(/^__Host-sealpush_session=/);

@@ -82,7 +82,7 @@ describe("a token with the scope", () => {
     },
   );
 
-  test("create makes its owner's pushes, and looks at them like anybody else", async () => {
+  test("create creates its owner's pushes, and retrieves them like everybody else", async () => {
     const { bearer } = await makeToken({ scopes: ["create"] });
     const reading = await makeToken({ scopes: ["read"] });
     const urlToken = await makePush(bearer, { name: "label", expire_after_views: 3 });
@@ -101,7 +101,7 @@ describe("a token with the scope", () => {
     ]);
   });
 
-  test("expire ends pushes; without it even one that its viewers may delete stays", async () => {
+  test("expire deletes pushes; without it not even one that its viewers may delete", async () => {
     const creating = await makeToken({ scopes: ["create", "read"] });
     const ending = await makeToken({ scopes: ["expire"] });
     const urlToken = await makePush(creating.bearer, { deletable_by_viewer: true });
@@ -114,7 +114,7 @@ describe("a token with the scope", () => {
 });
 
 describe("a token with networks", () => {
-  test("works from them and nowhere else, whatever a stranger writes into X-Forwarded-For", async () => {
+  test("works only from them, whatever X-Forwarded-For an untrusted client sends", async () => {
     const { bearer } = await makeToken({ networks: ["192.0.2.0/24", "2001:db8::/32"] });
     const status = async (remoteAddress: string, forwardedFor?: string) => {
       const headers = { ...bearer, ...(forwardedFor === undefined ? {} : { "x-forwarded-for": forwardedFor }) };
@@ -135,7 +135,7 @@ describe("a token with networks", () => {
     expect(await status("10.0.0.1")).toBe(401);
   });
 
-  test("is elsewhere what an unknown one is, on public endpoints too", async () => {
+  test("is answered like an unknown one from other networks, also on public endpoints", async () => {
     const { bearer } = await makeToken({ networks: ["192.0.2.1"] });
     const urlToken = await makePush({});
     for (const url of [lists, `/api/v2/pushes/${urlToken}`, `/p/${urlToken}.json`, "/api/v2/openapi.json"]) {
@@ -149,7 +149,7 @@ describe("a token with networks", () => {
   });
 });
 
-test("a token is refused from the instant it expires", async () => {
+test("a token is refused from the moment it expires", async () => {
   const { bearer } = await makeToken({ expiresInDays: 7 });
   const status = async () => (await ask({ url: lists, headers: bearer })).statusCode;
   app.clock.advance(7 * dayMs - 1);
@@ -174,7 +174,7 @@ describe("the tokens page", () => {
     return { ...ownPage, cookie: `sealpush_session=${done?.sessionToken ?? ""}` };
   }
 
-  test("revokes nobody else's tokens, and answers as if there were none", async () => {
+  test("does not revoke other users' tokens, and answers as for unknown ones", async () => {
     const { bearer, id } = await makeToken({});
     const headers = await signedIn(eve);
     const answers = await Promise.all(
@@ -187,7 +187,7 @@ describe("the tokens page", () => {
     expect((await ask({ url: "/users/token", headers })).body).not.toContain(`/users/token/${id}/revoke`);
   });
 
-  test("takes from its form what the form has, and nothing more", async () => {
+  test("accepts only the fields of its form", async () => {
     const payload = new URLSearchParams({
       ...{
         name: "planted",
@@ -238,7 +238,7 @@ describe("the tokens page", () => {
     expect((await app.app.domain.accounts.listTokens(await idOf(ada))).length).toBe(before);
   });
 
-  test("shows many tokens page by page", async () => {
+  test("lists many tokens in pages", async () => {
     await app.makeToken("many@example.com");
     for (let at = 0; at < 50; at += 1) await makeToken({}, "many@example.com");
     const headers = await signedIn("many@example.com");
@@ -250,7 +250,7 @@ describe("the tokens page", () => {
     ]);
   });
 
-  test("stands at /users/token; its other address leads there", async () => {
+  test("is at /users/token; its other URL redirects there", async () => {
     const answer = await ask({ url: "/api_tokens?locale=de" });
     expect([answer.statusCode, answer.headers.location]).toEqual([303, "/users/token?locale=de"]);
   });

@@ -20,7 +20,7 @@ const put = (
 
 const sizes = ({ app }: TestApp) => app.domain.mail.sizes();
 
-test("the server sends what waits by itself, in the reader's language, with links to its own base URL", async () => {
+test("the server sends waiting emails by itself, in the recipient's language, with links to its base URL", async () => {
   const sink = await startMailSink({ baseUrl: "https://push.example.org" });
   await using world = await startTestApp({ environment: sink.environment });
   await put(world, ada, { kind: "reset_password", token: "t0" }, "de");
@@ -32,7 +32,7 @@ test("the server sends what waits by itself, in the reader's language, with link
   await expect.poll(() => sizes(world)).toEqual({ waiting: 0, failed: 0 });
 });
 
-test("a server that refuses first gets the mail later", async () => {
+test("an email is sent later after a temporary refusal", async () => {
   const sink = await startMailSink();
   sink.refuseNext(2, { at: "recipient", code: 451, text: "4.7.1 come back later" });
   await using world = await startTestApp({ environment: sink.environment });
@@ -47,7 +47,7 @@ test("a server that refuses first gets the mail later", async () => {
   expect(sink.messages().length).toBe(1);
 });
 
-test("mails wait while the mail server is down, and across a restart of ours", async () => {
+test("emails wait while the mail server is down, and across a restart", async () => {
   const down = await startMailSink();
   await down.stop();
   const world = await startTestApp({ environment: down.environment });
@@ -62,7 +62,7 @@ test("mails wait while the mail server is down, and across a restart of ours", a
   expect((await sink.next(ada)).text).toContain("reset-token-0123456789");
 });
 
-test("two servers on one folder send each mail once", async () => {
+test("two servers on one data folder send each email once", async () => {
   const sink = await startMailSink();
   await using one = await startTestApp({ environment: sink.environment });
   await using two = await startTestApp({ environment: sink.environment, dataDir: one.dataDir, clock: one.clock });
@@ -80,7 +80,7 @@ test("two servers on one folder send each mail once", async () => {
   ).toEqual([...recipients].sort());
 });
 
-test("without the base URL no mail leaves, and the start says so", async () => {
+test("without a base URL no email is sent, and the server warns at its start", async () => {
   const sink = await startMailSink();
   const { PWP__OVERRIDE_BASE_URL: _, ...environment } = sink.environment;
   await using world = await startTestApp({ environment });
@@ -90,7 +90,7 @@ test("without the base URL no mail leaves, and the start says so", async () => {
   expect(loadConfig(environment, () => "").warnings.join("\n")).toContain("No email is sent");
 });
 
-test("neither log nor database holds what a mail says, nor the mail password", async () => {
+test("neither log nor database contains the content of emails or the mail password", async () => {
   const canaries = new Canaries();
   const signIn = { userName: "push", password: canaries.makeCore("mail password") };
   const sink = await startMailSink({ signIn });
@@ -119,7 +119,7 @@ test("neither log nor database holds what a mail says, nor the mail password", a
   for (const [path, bytes] of await storedIn(world.dataDir)) expect(canaries.namesIn(bytes), path).toEqual([]);
 });
 
-test("a mail server that hangs holds up neither the server's answers nor, for long, its end", async () => {
+test("a hanging mail server delays neither answers nor, for long, the shutdown", async () => {
   const sink = await startMailSink();
   const over = Promise.withResolvers<void>();
   sink.holdMessages(over.promise);

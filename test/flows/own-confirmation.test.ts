@@ -43,7 +43,7 @@ const press = (person: Pick<Person, "post">, token: string) => person.post(confi
 const mailsOf = async ({ world, sink }: Unproven) =>
   sink.messages().length + (await world.app.domain.mail.sizes()).waiting;
 
-test("whoever signed up without account mails confirms by a link of their own, and is told of views then", async () => {
+test("a user who signed up without account emails can confirm by a requested link, and then gets view notifications", async () => {
   const { world, sink } = await startUnproven();
   await using _ = world;
   const person = await joinedAt(world);
@@ -82,7 +82,7 @@ test("whoever signed up without account mails confirms by a link of their own, a
   expect((await push()).statusCode).toBe(201);
 });
 
-test("the link leaves password and sessions as they are, and works once", async () => {
+test("the link keeps password and sessions, and works once", async () => {
   const { world, sink } = await startUnproven();
   await using _ = world;
   const person = await joinedAt(world);
@@ -99,7 +99,7 @@ test("the link leaves password and sessions as they are, and works once", async 
   expect(sink.messages()).toHaveLength(2);
 });
 
-test("the link confirms whom it was made for, whoever's browser it is opened in", async () => {
+test("the link confirms the account it was made for, in any browser", async () => {
   const { world, sink } = await startUnproven();
   await using _ = world;
   const person = await joinedAt(world);
@@ -111,7 +111,7 @@ test("the link confirms whom it was made for, whoever's browser it is opened in"
   expect([await isConfirmed(world), await isConfirmed(world, eve)]).toEqual([true, false]);
 });
 
-test("the link is void after a day, and once the address has changed", async () => {
+test("the link is invalid after a day, and once the address has changed", async () => {
   const { world, sink } = await startUnproven();
   await using _ = world;
   const person = await joinedAt(world);
@@ -129,7 +129,7 @@ test("the link is void after a day, and once the address has changed", async () 
   expect(await isConfirmed(world, eve)).toBe(false);
 });
 
-test("an address that was changed without a mail is not confirmed, and nobody is told of views there", async () => {
+test("an address that was changed without an email is not confirmed, and gets no view notifications", async () => {
   const { world, sink } = await startUnproven();
   await using _ = world;
   const person = await personAt(world, ada, { join: true });
@@ -155,7 +155,7 @@ test("an address that was changed without a mail is not confirmed, and nobody is
   expect(await isConfirmed(world, eve)).toBe(true);
 });
 
-test("a link that was mailed to a new address proves it", async () => {
+test("following a link mailed to a new address confirms it", async () => {
   const { world, sink } = await startUnproven({ PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" });
   await using _ = world;
   const person = await personAt(world, ada, { join: true });
@@ -168,7 +168,7 @@ test("a link that was mailed to a new address proves it", async () => {
   expect(await isConfirmed(world, eve)).toBe(true);
 });
 
-test("with account mails on, whoever lived here before they were confirms in the same way", async () => {
+test("with account emails on, users from before confirm in the same way", async () => {
   const { world, sink } = await startUnproven({ PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" });
   await using _ = world;
   const person = await personAt(world, ada, { join: true });
@@ -180,7 +180,7 @@ test("with account mails on, whoever lived here before they were confirms in the
   expect((await press(person, await tokenFrom(sink))).location).toBe("/users/edit?done=confirmed");
 });
 
-test("one account is sent few links, however it moves; a stranger's asking uses up nobody's", async () => {
+test("one account gets few links, also after changes of address; requests of strangers do not count", async () => {
   const { world, sink } = await startUnproven();
   await using _ = world;
   const person = await joinedAt(world);
@@ -204,7 +204,7 @@ test("one account is sent few links, however it moves; a stranger's asking uses 
   expect((await (await personAt(world, "moved@example.com")).post(asking)).status).toBe(303);
 });
 
-test("one address is sent few links, whichever accounts have it", async () => {
+test("one address gets few links, whichever accounts have it", async () => {
   const { world } = await startUnproven();
   await using _ = world;
   const first = await joinedAt(world);
@@ -214,7 +214,7 @@ test("one address is sent few links, whichever accounts have it", async () => {
   expect((await second.post(asking)).status).toBe(429);
 });
 
-test("on a server without mail nobody is offered a link, and no letter is put", async () => {
+test("on a server without mail no link is offered, and no email is queued", async () => {
   await using world = await startTestApp();
   await world.app.domain.accounts.createUser({ email: "admin@example.com", password, admin: true });
   const person = await joinedAt(world);
@@ -225,7 +225,7 @@ test("on a server without mail nobody is offered a link, and no letter is put", 
   expect(await world.app.domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
 });
 
-test("while account mails are off, no other mail about an account leaves, and none for a stranger", async () => {
+test("while account emails are off, no other email about an account is sent, and none for a stranger", async () => {
   const unproven = await startUnproven();
   const { world } = unproven;
   await using _ = world;

@@ -6,7 +6,7 @@ import { addPasskey, codesIn, eve, isIn, openWorld, optionsFor, tokenOf } from "
 const { factors } = en;
 
 describe("a passkey", () => {
-  test("is added with its name, answers as second factor, and is removed", async () => {
+  test("is added with a name, works as second factor, and is removed", async () => {
     const world = await openWorld();
     const owner = await world.signIn();
     const { authenticator, answer } = await addPasskey(owner, "<b>laptop</b>");
@@ -26,7 +26,7 @@ describe("a passkey", () => {
     expect(await isIn(await world.signIn())).toBe(true);
   });
 
-  test("signs in without a password, on the page that was wanted and on no other site", async () => {
+  test("signs in without a password, to the requested page and to no other site", async () => {
     const world = await openWorld();
     const { authenticator } = await addPasskey(await world.signIn(), "laptop");
     for (const [next, location] of [
@@ -46,7 +46,7 @@ describe("a passkey", () => {
     }
   });
 
-  test("replaces the session that the browser had, so that one fixed beforehand never becomes valid", async () => {
+  test("replaces the browser's session, which prevents session fixation", async () => {
     const world = await openWorld();
     const { authenticator } = await addPasskey(await world.signIn(), "laptop");
     const visitor = await world.signIn(eve);
@@ -57,7 +57,7 @@ describe("a passkey", () => {
     expect(await world.app.app.domain.accounts.authenticateSession(fixed)).toBeUndefined();
   });
 
-  test("is not offered where browsers would give none", async () => {
+  test("is not offered where browsers do not support it", async () => {
     const world = await openWorld({ environment: { PWP__OVERRIDE_BASE_URL: "http://192.0.2.1" } });
     const visitor = await world.signIn();
     expect((await visitor.get("/users/factors")).body).toContain(factors.passkeys.noDomain);
@@ -66,13 +66,13 @@ describe("a passkey", () => {
     expect((await visitor.post("/users/sign_in/passkey/options")).statusCode).toBe(404);
   });
 
-  test("belongs to the name that links begin with", async () => {
+  test("belongs to the host name of the base URL", async () => {
     const world = await openWorld({ environment: { PWP__OVERRIDE_BASE_URL: "https://push.example.com:8443" } });
     const { rpId } = await optionsFor(world.newVisitor(), "/users/sign_in/passkey/options");
     expect(rpId).toBe("push.example.com");
   });
 
-  test("opens nothing where nobody may sign in", async () => {
+  test("does not sign in when sign-in is disabled", async () => {
     const world = await openWorld({ environment: { PWP__DISABLE_LOGINS: "true" } });
     const visitor = world.newVisitor();
     expect((await visitor.post("/users/sign_in/passkey/options")).statusCode).toBe(403);

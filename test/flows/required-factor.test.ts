@@ -10,7 +10,7 @@ const { factors } = en;
 describe("PWP__REQUIRE_MFA", () => {
   const required = { environment: { PWP__REQUIRE_MFA: "true" } };
 
-  test("sends people without a factor to set one up from every page of theirs, and opens nothing else", async () => {
+  test("redirects users without a factor to the set-up from every page, and allows nothing else", async () => {
     const world = await openWorld(required);
     const visitor = await world.signIn();
     await world.app.app.domain.accounts.createUser({ email: "root@example.com", password, admin: true });
@@ -29,7 +29,7 @@ describe("PWP__REQUIRE_MFA", () => {
     expect((await visitor.get("/users/factors")).body).toContain(factors.manage.required);
   });
 
-  test("lets them in as soon as they have one, and does not let them remove the last", async () => {
+  test("allows access once they have one, and refuses to remove the last one", async () => {
     const world = await openWorld(required);
     const visitor = await world.signIn();
     const { answer } = await setUpApp(world, visitor);
@@ -40,7 +40,7 @@ describe("PWP__REQUIRE_MFA", () => {
     expect(removed.body).toContain(factors.manage.lastRequired);
   });
 
-  test("answers API calls of people without a factor 403, until they have one", async () => {
+  test("answers 403 to API calls of users without a factor", async () => {
     const world = await openWorld(required);
     const call = () =>
       world.app.server.inject({
@@ -53,7 +53,7 @@ describe("PWP__REQUIRE_MFA", () => {
     expect((await call()).statusCode).toBe(200);
   });
 
-  test("does so on every call where a token counts, and the API's description tells of it", async () => {
+  test("does so for every operation that uses a token, and the API description documents it", async () => {
     const sink = await startMailSink();
     // With mail: without it, links are not mailed, and the address for that is not there.
     const world = await openWorld({ environment: { ...required.environment, ...sink.environment } });
@@ -68,7 +68,7 @@ describe("PWP__REQUIRE_MFA", () => {
     }
   });
 
-  test("lets people without a factor leave", async () => {
+  test("lets users without a factor sign out", async () => {
     const world = await openWorld(required);
     const visitor = await world.signIn();
     const token = tokenOf(visitor);

@@ -37,7 +37,7 @@ const set = (world: TestApp, link: URL, as = next) =>
   visit(world, path, { reset_password_token: link.searchParams.get("reset_password_token") ?? "", password: as });
 const signIn = (world: TestApp, as: string) => visit(world, "/users/sign_in", { email: ada, password: as });
 
-test("the mailed link gives a new password, ends every session, and signs nobody in", async () => {
+test("the mailed link sets a new password, ends all sessions, and does not sign in", async () => {
   const started = await startMailing();
   await using world = started.world;
   const before = await personAt(world, ada);
@@ -51,7 +51,7 @@ test("the mailed link gives a new password, ends every session, and signs nobody
   expect(await isSignedIn(world, (await signIn(world, next)).cookie)).toBe(true);
 });
 
-test("reset token reuse: a link works once, also for many at the same time", async () => {
+test("reset token reuse: a link works once, also with simultaneous requests", async () => {
   const started = await startMailing();
   await using world = started.world;
   const link = await linkFrom(started);
@@ -63,7 +63,7 @@ test("reset token reuse: a link works once, also for many at the same time", asy
   expect((await signIn(world, "yet-another-lantern")).status).toBe(401);
 });
 
-test("a link works for one hour, and only the newest does", async () => {
+test("only the newest link works, for one hour", async () => {
   const started = await startMailing();
   await using world = started.world;
   const first = await linkFrom(started);
@@ -74,7 +74,7 @@ test("a link works for one hour, and only the newest does", async () => {
   expect((await signIn(world, password)).status).toBe(303);
 });
 
-test("a password that is refused does not use the link up, and is not repeated", async () => {
+test("a refused password does not use up the link, and is not repeated", async () => {
   const started = await startMailing();
   await using world = started.world;
   const link = await linkFrom(started);
@@ -87,7 +87,7 @@ test("a password that is refused does not use the link up, and is not repeated",
   expect((await set(world, link)).status).toBe(303);
 });
 
-test("a change of password voids the links that were mailed before", async () => {
+test("a change of password invalidates links mailed before", async () => {
   const started = await startMailing();
   await using world = started.world;
   const link = await linkFrom(started);
@@ -97,7 +97,7 @@ test("a change of password voids the links that were mailed before", async () =>
   expect((await signIn(world, "own-choice-of-lantern")).status).toBe(303);
 });
 
-test("a link that was never made is void, whatever it looks like", async () => {
+test("a forged link is invalid, whatever it looks like", async () => {
   const started = await startMailing();
   await using world = started.world;
   for (const token of ["", "x", "a".repeat(43), "a".repeat(200_000), "\0", "\u{1f511}"]) {
@@ -106,7 +106,7 @@ test("a link that was never made is void, whatever it looks like", async () => {
   expect(await visit(world, path)).toMatchObject({ status: 303, location: "/users/password/new" });
 });
 
-test("user enumeration: an unknown address gets the answer of a known one for the same work", async () => {
+test("user enumeration: an unknown address gets the same answer as a known one, for the same work", async () => {
   const started = await startMailing();
   await using world = started.world;
   const { accounts, db } = world.app.domain;
@@ -127,7 +127,7 @@ test("user enumeration: an unknown address gets the answer of a known one for th
   expect(started.sink.messages().map(({ recipients }) => recipients)).toEqual([[ada]]);
 });
 
-test("nobody drowns a mailbox, and who asks for many has to wait", async () => {
+test("a mailbox cannot be flooded, and a client that asks for many emails has to wait", async () => {
   const started = await startMailing();
   await using world = started.world;
   const answers = [];
@@ -138,7 +138,7 @@ test("nobody drowns a mailbox, and who asks for many has to wait", async () => {
   expect((await ask(world, ada, { address: "198.51.100.1" })).status).toBe(200);
 });
 
-test("a reset does not get around the second factor", async () => {
+test("a reset does not bypass the second factor", async () => {
   const started = await startMailing();
   await using world = started.world;
   const user = await world.app.domain.accounts.findUserByEmail(ada);
@@ -149,7 +149,7 @@ test("a reset does not get around the second factor", async () => {
   expect(await isSignedIn(world, half.cookie)).toBe(false);
 });
 
-test("a reset proves the address: it confirms the account, and no sign-up of a stranger changes it afterwards", async () => {
+test("a reset confirms the account, and no later sign-up of a stranger changes it", async () => {
   const started = await startMailing();
   await using world = started.world;
   const eve = "eve@example.com";
@@ -163,7 +163,7 @@ test("a reset proves the address: it confirms the account, and no sign-up of a s
   expect((await visit(world, "/users/sign_in", { email: eve, password: next })).status).toBe(303);
 });
 
-test("without mails the page sends people to an administrator, and nothing is made", async () => {
+test("without emails the page refers users to an administrator, and creates no link", async () => {
   await using world = await startTestApp();
   const page = await visit(world, "/users/password/new");
   expect(page.status).toBe(200);
@@ -172,7 +172,7 @@ test("without mails the page sends people to an administrator, and nothing is ma
   expect((await ask(world)).status).toBe(403);
 });
 
-test("where nobody may sign in, nobody resets a password", async () => {
+test("where sign-in is disabled, no password can be reset", async () => {
   await using world = await startTestApp({ environment: { PWP__DISABLE_LOGINS: "true" } });
   for (const url of ["/users/password/new", path, "/users/sign_in", "/users/sign_up", "/users/confirmation/new"]) {
     expect([url, (await visit(world, url)).status]).toEqual([url, 403]);

@@ -9,7 +9,7 @@ import type { Visitor } from "../support/visitor.ts";
 const { factors } = en;
 
 describe("an authenticator app", () => {
-  test("is set up, asked for, and lets in with a new session on the page that was wanted", async () => {
+  test("is set up, requested, and signs in with a new session to the requested page", async () => {
     const world = await openWorld();
     const first = await world.signIn();
     const { code, backupCodes } = await setUpApp(world, first);
@@ -31,7 +31,7 @@ describe("an authenticator app", () => {
     expect(await isIn(visitor)).toBe(true);
   });
 
-  test("counts for nothing before its first code was right", async () => {
+  test("has no effect before its first right code", async () => {
     const world = await openWorld();
     const visitor = await world.signIn();
     const page = await visitor.get("/users/factors/authenticator_app");
@@ -44,7 +44,7 @@ describe("an authenticator app", () => {
     expect(await isIn(await world.signIn())).toBe(true);
   });
 
-  test("of another session's set-up is not taken over (a key planted by somebody else)", async () => {
+  test("of another session's set-up is refused (a key planted by an attacker)", async () => {
     const world = await openWorld();
     const attacker = await world.signIn(eve);
     const page = await attacker.get("/users/factors/authenticator_app");
@@ -59,7 +59,7 @@ describe("an authenticator app", () => {
     expect(await isIn(await world.signIn())).toBe(true);
   });
 
-  test("TOTP reuse: a code that was used opens nothing, for nobody", async () => {
+  test("TOTP reuse: a used code is refused to everybody", async () => {
     const world = await openWorld();
     const { code } = await setUpApp(world, await world.signIn());
     const used = code();
@@ -74,7 +74,7 @@ describe("an authenticator app", () => {
 });
 
 describe("the first factor", () => {
-  test("is not planted at a screen left open: ten minutes after the sign-in it asks for the password", async () => {
+  test("needs the password ten minutes after the sign-in, against planting at an unattended screen", async () => {
     const world = await openWorld();
     const visitor = await world.signIn();
     world.app.clock.advance(11 * minuteMs);
@@ -96,7 +96,7 @@ describe("the first factor", () => {
 });
 
 describe("backup codes", () => {
-  test("backup code reuse: each lets in once", async () => {
+  test("backup code reuse: each code signs in once", async () => {
     const world = await openWorld();
     const { backupCodes } = await setUpApp(world, await world.signIn());
     const [code = ""] = backupCodes;
@@ -106,7 +106,7 @@ describe("backup codes", () => {
     expect((await one.get("/users/factors")).body).toContain(factors.codes.left({ count: 9 }));
   });
 
-  test("are made anew for who shows the password, and the old ones die", async () => {
+  test("are made anew after the password, and the old ones are invalid", async () => {
     const world = await openWorld();
     const visitor = await world.signIn();
     const { backupCodes } = await setUpApp(world, visitor);
@@ -122,7 +122,7 @@ describe("backup codes", () => {
 });
 
 describe("brute force of codes", () => {
-  test("ends after ten wrong ones through every door together, and says when to come back", async () => {
+  test("is stopped after ten wrong codes over all forms together, with the time to wait", async () => {
     const world = await openWorld();
     const owner = await world.signIn();
     const { code } = await setUpApp(world, owner);
@@ -147,7 +147,7 @@ describe("brute force of codes", () => {
     expect((await (await world.signIn()).post("/users/second_factor", { code: code() })).statusCode).toBe(303);
   });
 
-  test("from many sessions at once finds the others counted", async () => {
+  test("is counted over simultaneous sessions", async () => {
     const world = await openWorld();
     await setUpApp(world, await world.signIn());
     const visitors: Visitor[] = [];
@@ -159,7 +159,7 @@ describe("brute force of codes", () => {
 });
 
 describe("a sign-in that waits for its factor", () => {
-  test("can do nothing else: every route answers it as it answers a stranger, or sends it to its factor", async () => {
+  test("can do nothing else: every route answers as to a stranger, or redirects to the second factor", async () => {
     const world = await openWorld();
     await setUpApp(world, await world.signIn());
     const [waiting, stranger] = [await world.signIn(), world.newVisitor()];
@@ -180,7 +180,7 @@ describe("a sign-in that waits for its factor", () => {
     expect((await waiting.get("/users/second_factor")).statusCode).toBe(200);
   });
 
-  test("is over when it signs out, when it has waited for ten minutes, and when its factor was given", async () => {
+  test("ends with sign-out, after ten minutes, and when the factor was given", async () => {
     const world = await openWorld();
     const { code } = await setUpApp(world, await world.signIn());
     const factorPage = async (visitor: Visitor) => (await visitor.get("/users/second_factor")).statusCode;
@@ -204,7 +204,7 @@ describe("a sign-in that waits for its factor", () => {
     expect(await isIn(copied)).toBe(false);
   });
 
-  test("takes nobody to another site afterwards", async () => {
+  test("does not redirect to another site afterwards", async () => {
     const world = await openWorld();
     const { backupCodes } = await setUpApp(world, await world.signIn());
     for (const [at, next] of [
@@ -223,14 +223,14 @@ describe("a sign-in that waits for its factor", () => {
 });
 
 describe("changing factors", () => {
-  test("ends all other sessions of the account and of nobody else", async () => {
+  test("ends all other sessions of the account, and of no other user", async () => {
     const world = await openWorld();
     const [owner, other, stranger] = [await world.signIn(), await world.signIn(), await world.signIn(eve)];
     await setUpApp(world, owner);
     expect([await isIn(owner), await isIn(other), await isIn(stranger)]).toEqual([true, false, true]);
   });
 
-  test("IDOR: a passkey of somebody else answers as one that is not there, and stays", async () => {
+  test("IDOR: a passkey of another user is answered like an unknown one, and stays", async () => {
     const world = await openWorld();
     await addPasskey(await world.signIn(), "mine");
     const thief = await world.signIn(eve);
@@ -244,7 +244,7 @@ describe("changing factors", () => {
     expect((await accounts.findFactors(user?.id ?? 0)).passkeys).toHaveLength(1);
   });
 
-  test("never repeats what was typed: no password, no code, no secret comes back or is logged", async () => {
+  test("never repeats input: no password, code or secret is returned or logged", async () => {
     const world = await openWorld();
     const owner = await world.signIn();
     const { code, backupCodes } = await setUpApp(world, owner);

@@ -15,7 +15,7 @@ async function startWithAda(environment: Readonly<Record<string, string>> = {}):
 const signIn = (world: TestApp, more: Readonly<Record<string, string>> = {}, sender?: Sender) =>
   visit(world, "/users/sign_in", { email: ada, password, ...more }, sender);
 
-test("session fixation: a sign-in takes a new session, and ends the one the browser came with", async () => {
+test("session fixation: a sign-in starts a new session, and ends the browser's previous one", async () => {
   await using world = await startWithAda();
   const planted = `sealpush_session=${"a".repeat(43)}`;
   const first = await signIn(world, {}, { cookie: planted });
@@ -27,7 +27,7 @@ test("session fixation: a sign-in takes a new session, and ends the one the brow
   expect(await isSignedIn(world, second.cookie)).toBe(true);
 });
 
-test("user enumeration: unknown, disabled and wrong get one answer", async () => {
+test("user enumeration: an unknown address, a disabled account and a wrong password get the same answer", async () => {
   await using world = await startWithAda();
   const { accounts } = world.app.domain;
   const off = await accounts.createUser({ email: "off@example.com", password, admin: false });
@@ -41,7 +41,7 @@ test("user enumeration: unknown, disabled and wrong get one answer", async () =>
   expect(await answerFor("no address", password)).toEqual(wrong);
 });
 
-test("brute force: ten wrong passwords, then waiting, at once or one by one; others come in", async () => {
+test("brute force: after ten wrong passwords, simultaneous or not, the client has to wait; others can sign in", async () => {
   await using world = await startWithAda();
   const guesses = await Promise.all(
     Array.from({ length: 30 }, (_, at) => signIn(world, { password: `wrong guess ${at}` })),
@@ -55,7 +55,7 @@ test("brute force: ten wrong passwords, then waiting, at once or one by one; oth
   expect((await signIn(world)).status).toBe(303);
 });
 
-test("brute force from a thousand addresses ends, and keeps nobody from where they have been before", async () => {
+test("brute force from a thousand addresses is stopped, without locking out known clients", async () => {
   await using world = await startWithAda();
   const home = { address: "203.0.113.5" };
   expect((await signIn(world, {}, home)).status).toBe(303);
@@ -84,14 +84,14 @@ test.each(["//evil.example", "/\\evil.example", "https://evil.example", "javascr
   },
 );
 
-test("what the address says of a finished step is one of ours or nothing", async () => {
+test("the query about a finished step shows only known texts", async () => {
   await using world = await startWithAda();
   const plain = (await visit(world, "/users/sign_in")).body;
   expect((await visit(world, "/users/sign_in?done=confirmed")).body).toContain("is confirmed");
   expect((await visit(world, "/users/sign_in?done=%3Cb%3E")).body).toBe(plain);
 });
 
-test("the password stands in no answer and in no log line", async () => {
+test("the password is in no answer and in no log line", async () => {
   await using world = await startWithAda();
   const canary = "canary-quartz-willow-71";
   const answers = [
@@ -105,7 +105,7 @@ test("the password stands in no answer and in no log line", async () => {
   expect(world.logLines.join("")).not.toContain(canary);
 });
 
-test("the address for signing out offers a button: following a link to it signs nobody out", async () => {
+test("the sign-out URL shows a button: following a link to it does not sign out", async () => {
   await using world = await startWithAda();
   const person = await personAt(world, ada);
   const asked = await person.get("/users/sign_out");

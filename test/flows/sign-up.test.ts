@@ -23,13 +23,13 @@ const confirm = (world: TestApp, link: URL) =>
   visit(world, "/users/confirmation", { confirmation_token: link.searchParams.get("confirmation_token") ?? "" });
 const pathOf = (link: URL) => `${link.pathname}${link.search}`;
 
-describe("with account mails", () => {
+describe("with account emails", () => {
   async function startMailing(environment: Readonly<Record<string, string>> = {}) {
     const sink = await startMailSink();
     return { sink, world: await startInhabited({ ...sink.environment, ...environment }) };
   }
 
-  test("an account waits until its owner presses the button behind the mailed link; looking at it confirms nothing", async () => {
+  test("an account waits for the button behind the mailed link; opening the link confirms nothing", async () => {
     const started = await startMailing();
     await using world = started.world;
     const asked = await signUp(world);
@@ -65,7 +65,7 @@ describe("with account mails", () => {
     }
   });
 
-  test("user enumeration: a taken address gets the answer of a free one, and its owner a mail", async () => {
+  test("user enumeration: a taken address gets the answer of a free one, and its owner an email", async () => {
     const started = await startMailing();
     await using world = started.world;
     const answerTo = async (email: string) => comparable(await signUp(world, email), email);
@@ -76,7 +76,7 @@ describe("with account mails", () => {
     expect(await signIn(world, "admin@example.com", password)).toMatchObject({ status: 303 });
   });
 
-  test("signing up with a taken address changes nothing of its account", async () => {
+  test("signing up with a taken address does not change its account", async () => {
     const started = await startMailing();
     await using world = started.world;
     await signUp(world, "admin@example.com", { password: "a stranger's password" });
@@ -85,7 +85,7 @@ describe("with account mails", () => {
     expect((await signIn(world, "admin@example.com")).status).toBe(303);
   });
 
-  test("an account from before mails were on keeps its password, whoever signs up with its address", async () => {
+  test("an account from before emails were on keeps its password when somebody signs up with its address", async () => {
     const dataDir = makeDataDir();
     onTestFinished(() => rmSync(dataDir, { recursive: true }));
     const before = await startTestApp({ dataDir });
@@ -100,7 +100,7 @@ describe("with account mails", () => {
     expect((await signIn(world, ada, "a stranger's password")).status).toBe(401);
   });
 
-  test("a stranger who signed up first with my address has set no password of mine", async () => {
+  test("a stranger who signed up first with an address does not set its owner's password", async () => {
     const started = await startMailing();
     await using world = started.world;
     await signUp(world, ada, { password: "a stranger's password" });
@@ -114,7 +114,7 @@ describe("with account mails", () => {
     expect((await signIn(world)).status).toBe(303);
   });
 
-  test("asking for the confirmation again says the same whoever asks, and mails only to who waits for it", async () => {
+  test("requesting another confirmation always gets the same answer, and sends it only to a waiting account", async () => {
     const started = await startMailing();
     await using world = started.world;
     await signUp(world);
@@ -126,7 +126,7 @@ describe("with account mails", () => {
     expect(started.sink.messages().map(({ recipients }) => recipients)).toEqual([[ada], [ada]]);
   });
 
-  test("nobody drowns a mailbox in confirmations", async () => {
+  test("a mailbox cannot be flooded with confirmations", async () => {
     const started = await startMailing();
     await using world = started.world;
     const answers = [];
@@ -154,7 +154,7 @@ describe("with account mails", () => {
     expect(await world.app.domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
   });
 
-  test("what nobody confirmed goes after a week; what was confirmed stays", async () => {
+  test("unconfirmed sign-ups are removed after a week; confirmed accounts stay", async () => {
     const started = await startMailing();
     await using world = started.world;
     await signUp(world);
@@ -168,15 +168,15 @@ describe("with account mails", () => {
   });
 });
 
-describe("without account mails", () => {
-  test("signing up signs in, under a session of its own", async () => {
+describe("without account emails", () => {
+  test("signing up signs in with a new session", async () => {
     await using world = await startInhabited();
     const made = await signUp(world);
     expect(made).toMatchObject({ status: 303, location: "/" });
     expect(await isSignedIn(world, made.cookie)).toBe(true);
   });
 
-  test("nobody is left waiting for a confirmation that cannot come", async () => {
+  test("no account waits for a confirmation that cannot be sent", async () => {
     await using world = await startInhabited();
     const page = await world.server.inject({ url: "/users/confirmation/new" });
     expect([page.statusCode, page.body.includes(en.entry.confirmation.noMail)]).toEqual([200, true]);
@@ -185,7 +185,7 @@ describe("without account mails", () => {
     expect([asked.status, asked.body.includes(en.entry.confirmation.noMail)]).toEqual([403, true]);
   });
 
-  test("a taken address is a problem beside its field", async () => {
+  test("a taken address is reported beside its field", async () => {
     await using world = await startInhabited();
     const refused = await signUp(world, "admin@example.com");
     expect(refused).toMatchObject({ status: 422, cookie: "" });
@@ -194,7 +194,7 @@ describe("without account mails", () => {
   });
 });
 
-test("mass assignment: fields that the form does not have make nobody more than a user", async () => {
+test("mass assignment: fields that the form does not have give no further rights", async () => {
   await using world = await startInhabited();
   await signUp(world, ada, {
     ...{ admin: "true", "user[admin]": "true", is_admin: "1", role: "admin", id: "1", user_id: "1", created_at: "0" },
@@ -203,7 +203,7 @@ test("mass assignment: fields that the form does not have make nobody more than 
   expect(await find(world, ada)).toMatchObject({ admin: false, disabledAt: null, confirmedAt: null, language: "en" });
 });
 
-test("sign-ups are closed by a setting: a sentence, no form, no link, and no account", async () => {
+test("sign-ups can be disabled: a message, no form, no link, and no account", async () => {
   await using world = await startInhabited({ PWP__DISABLE_SIGNUPS: "true" });
   const page = await visit(world, "/users/sign_up");
   expect(page.status).toBe(403);

@@ -35,8 +35,8 @@ async function comeBack(site: SignOnApp): Promise<Visitor> {
   return visitor;
 }
 
-describe("an identity whose e-mail an account has", () => {
-  test("opens nothing and is linked to nothing until the account's password has come", async () => {
+describe("an identity with the email address of an account", () => {
+  test("gives no access and is not linked before the account's password", async () => {
     const site = await startSignOnApp();
     const visitor = await comeBack(site);
     expect([await visitor.signedInAs(), await identitiesIn(site)]).toEqual([undefined, 0]);
@@ -58,7 +58,7 @@ describe("an identity whose e-mail an account has", () => {
     expect(await later.signedInAs()).toBe(email);
   });
 
-  test("is linked once for one confirmation, and its owner is told by mail", async () => {
+  test("is linked once per confirmation, and the owner gets an email", async () => {
     const site = await startSignOnApp(mail);
     const visitor = await comeBack(site);
     const step = new Map(visitor.cookies);
@@ -81,7 +81,7 @@ describe("an identity whose e-mail an account has", () => {
     expect(await identitiesIn(site)).toBe(0);
   });
 
-  test("takes no other fields: whoever confirms becomes nobody else, and no administrator", async () => {
+  test("accepts no other fields: a confirmation changes neither user nor rights", async () => {
     const site = await startSignOnApp();
     await site.app.makeToken("eve@example.com");
     const visitor = await comeBack(site);
@@ -95,7 +95,7 @@ describe("an identity whose e-mail an account has", () => {
     expect(await visitor.signedInAs()).toBe(email);
   });
 
-  test("guessing passwords there is throttled like at the sign-in", async () => {
+  test("password guesses there have the limits of the sign-in", async () => {
     const site = await startSignOnApp();
     const visitor = await comeBack(site);
     const statuses: number[] = [];
@@ -106,7 +106,7 @@ describe("an identity whose e-mail an account has", () => {
     expect((await visitor.post(confirmPath, { password })).statusCode).toBe(429);
   });
 
-  test("needs no password of somebody who has signed in since, only their consent", async () => {
+  test("needs only consent from a user who has signed in since", async () => {
     const site = await startSignOnApp();
     const visitor = await comeBack(site);
     site.app.clock.advance(1_000);
@@ -118,7 +118,7 @@ describe("an identity whose e-mail an account has", () => {
     expect([await visitor.signedInAs(), await identitiesIn(site)]).toEqual([email, 1]);
   });
 
-  test("is not linked to the account of somebody else who is signed in", async () => {
+  test("is not linked to the account of another signed-in user", async () => {
     const site = await startSignOnApp();
     await site.app.makeToken("eve@example.com");
     const visitor = await comeBack(site);
@@ -128,7 +128,7 @@ describe("an identity whose e-mail an account has", () => {
     expect(await identitiesIn(site)).toBe(0);
   });
 
-  test("waits for an unconfirmed account in vain: whoever made it has proven nothing", async () => {
+  test("is not linked to an unconfirmed account, whose creator has proven nothing", async () => {
     const site = await startSignOnApp(mail);
     await changeRows(site.app.app.domain.db, "UPDATE users SET confirmed_at = NULL");
     const visitor = await comeBack(site);
@@ -155,7 +155,7 @@ describe("an account with a second factor", () => {
     return code;
   }
 
-  test("still has to give it after the provider has spoken", async () => {
+  test("still needs it after the provider's answer", async () => {
     const site = await startSignOnApp();
     await (await comeBack(site)).post(confirmPath, { password });
     await addApp(site);
@@ -166,7 +166,7 @@ describe("an account with a second factor", () => {
     expect((await visitor.get("/users/token")).headers.location).toMatch(/^\/users\/second_factor/);
   });
 
-  test("is not linked by its password alone", async () => {
+  test("is not linked with its password alone", async () => {
     const site = await startSignOnApp();
     const code = await addApp(site);
     const visitor = await comeBack(site);
@@ -201,7 +201,7 @@ describe("from the account page", () => {
     return visitor;
   }
 
-  test("an identity of another e-mail is linked, after the password, and unlinked, after the password", async () => {
+  test("an identity with another email address is linked and unlinked, each after the password", async () => {
     const site = await startSignOnApp(mail);
     site.provider.people.set("p-1", { email: "countess@elsewhere.example", email_verified: true });
     const visitor = await signedIn(site);
@@ -230,14 +230,14 @@ describe("from the account page", () => {
     expect(await lettersIn(site)).toBe(before + 1);
   });
 
-  test("an e-mail that is not verified links nothing there either", async () => {
+  test("an unverified email address is not linked there either", async () => {
     const site = await startSignOnApp();
     site.provider.people.set("p-1", { email: "countess@elsewhere.example", email_verified: false });
     const visitor = await signedIn(site);
     expect((await site.signOn(visitor, "p-1", { path: linkPath })).statusCode).toBe(403);
   });
 
-  test("the identity of another account is not taken over", async () => {
+  test("the identity of another account is refused", async () => {
     const site = await startSignOnApp();
     site.provider.people.set("b-1", { email: "bob@example.com", email_verified: true });
     await site.signOn(site.newVisitor(), "b-1");
@@ -247,7 +247,7 @@ describe("from the account page", () => {
     expect(await visitor.signedInAs()).toBe(email);
   });
 
-  test("whoever began it has to be signed in still when the provider answers", async () => {
+  test("the user must still be signed in when the provider answers", async () => {
     const site = await startSignOnApp();
     site.provider.people.set("p-1", { email: "countess@elsewhere.example", email_verified: true });
     const visitor = await signedIn(site);
@@ -257,7 +257,7 @@ describe("from the account page", () => {
     expect((await visitor.get(confirmPath)).statusCode).toBe(400);
   });
 
-  test("the only way in cannot be unlinked", async () => {
+  test("the only way to sign in cannot be unlinked", async () => {
     const site = await startSignOnApp();
     site.provider.people.set("b-1", { email: "bob@example.com", email_verified: true });
     const visitor = site.newVisitor();

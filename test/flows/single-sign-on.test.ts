@@ -11,7 +11,7 @@ const messages = en.singleSignOn;
 const bob = { email: "bob@example.com", email_verified: true };
 
 describe("signing in at the provider", () => {
-  test("makes an account without a password, confirmed, and comes back to where it began", async () => {
+  test("creates a confirmed account without a password, and returns to where it began", async () => {
     const { app, provider, signOn, newVisitor } = await startSignOnApp();
     provider.people.set("b-1", bob);
     const visitor = newVisitor();
@@ -28,7 +28,7 @@ describe("signing in at the provider", () => {
     expect((await app.app.domain.accounts.findUserByEmail(bob.email))?.id).toBe(user?.id);
   });
 
-  test("asks with PKCE, state and nonce, and for nothing but who it is", async () => {
+  test("uses PKCE, state and nonce, and requests only the identity", async () => {
     const { provider, newVisitor } = await startSignOnApp();
     const asked = new URL(urlOf((await newVisitor().post("/users/auth/oidc")).body));
     expect(asked.origin).toBe(provider.issuer);
@@ -41,7 +41,7 @@ describe("signing in at the provider", () => {
     });
   });
 
-  test("takes the place of the session that was there, whose cookie is worth nothing then", async () => {
+  test("replaces the current session, whose cookie is then invalid", async () => {
     const { provider, signOn, newVisitor } = await startSignOnApp();
     provider.people.set("b-1", bob);
     const visitor = newVisitor();
@@ -53,7 +53,7 @@ describe("signing in at the provider", () => {
     expect(await copy.signedInAs()).toBeUndefined();
   });
 
-  test("goes on by subject: another e-mail at the provider changes nothing here", async () => {
+  test("identifies by subject: another email address at the provider changes nothing", async () => {
     const { provider, signOn, newVisitor } = await startSignOnApp();
     provider.people.set("b-1", bob);
     await signOn(newVisitor(), "b-1");
@@ -64,7 +64,7 @@ describe("signing in at the provider", () => {
   });
 });
 
-test("where second factors are required, leads to their set-up and nowhere else", async () => {
+test("where second factors are required, redirects to their set-up and nowhere else", async () => {
   const { provider, signOn, newVisitor } = await startSignOnApp({ PWP__REQUIRE_MFA: "true" });
   provider.people.set("b-1", bob);
   const visitor = newVisitor();
@@ -75,7 +75,7 @@ test("where second factors are required, leads to their set-up and nowhere else"
   expect((await visitor.get("/users/factors")).statusCode).toBe(200);
 });
 
-describe("the way back", () => {
+describe("the callback", () => {
   test.each(["//evil.example", "https://evil.example/", "/\\evil.example", "/..//evil.example", "javascript:alert(1)"])(
     "never leads to another site: %j",
     async (next) => {
@@ -125,7 +125,7 @@ describe("the way back", () => {
     expect(await victim.signedInAs()).toBeUndefined();
   });
 
-  test("is over after ten minutes", async () => {
+  test("expires after ten minutes", async () => {
     const { app, provider, goAndReturn, newVisitor } = await startSignOnApp();
     provider.people.set("b-1", bob);
     const visitor = newVisitor();
@@ -134,7 +134,7 @@ describe("the way back", () => {
     expect((await visitor.get(callback)).statusCode).toBe(400);
   });
 
-  test("is not used up by HEAD or by a browser that looks ahead", async () => {
+  test("is not used up by HEAD or by a prefetch", async () => {
     const { provider, goAndReturn, newVisitor } = await startSignOnApp();
     provider.people.set("b-1", bob);
     const visitor = newVisitor();
@@ -144,7 +144,7 @@ describe("the way back", () => {
     expect((await visitor.get(callback)).statusCode).toBe(303);
   });
 
-  test("says kindly that the provider refused, and never what it wrote", async () => {
+  test("reports that the provider refused, without the provider's text", async () => {
     const { app, provider, newVisitor } = await startSignOnApp();
     const visitor = newVisitor();
     const leaving = await visitor.post("/users/auth/oidc");
@@ -156,8 +156,8 @@ describe("the way back", () => {
   });
 });
 
-describe("who has no account", () => {
-  test("gets none without an e-mail that the provider has verified", async () => {
+describe("a user without an account", () => {
+  test("gets none without a verified email address", async () => {
     const { app, provider, signOn, newVisitor } = await startSignOnApp();
     const claims = [{ email: bob.email }, { ...bob, email_verified: false }, { ...bob, email_verified: "true" }, {}];
     for (const [at, person] of claims.entries()) {
@@ -189,7 +189,7 @@ describe("who has no account", () => {
     expect(await app.app.domain.accounts.findUserByEmail(bob.email)).toBeUndefined();
   });
 
-  test("has none any more when it is disabled, whatever the provider says", async () => {
+  test("cannot use a disabled account, whatever the provider says", async () => {
     const { app, provider, signOn, newVisitor } = await startSignOnApp();
     provider.people.set("b-1", bob).set("b-2", { ...bob });
     await signOn(newVisitor(), "b-1");
@@ -204,7 +204,7 @@ describe("who has no account", () => {
 });
 
 describe("a server", () => {
-  test("without single sign-on knows none of its addresses and shows no button", async () => {
+  test("without single sign-on has none of its routes and shows no button", async () => {
     const { newVisitor } = await startSignOnApp({ PWP__OIDC__ISSUER: "" });
     const visitor = newVisitor();
     expect((await visitor.get("/users/sign_in")).body).not.toContain("/users/auth/oidc");
@@ -216,7 +216,7 @@ describe("a server", () => {
     expect((await visitor.get("/users/single_sign_on")).statusCode).toBe(404);
   });
 
-  test("where nobody may sign in lets nobody in this way either", async () => {
+  test("with sign-in disabled allows no single sign-on either", async () => {
     const { newVisitor } = await startSignOnApp({ PWP__DISABLE_LOGINS: "true" });
     expect((await newVisitor().post("/users/auth/oidc")).statusCode).toBe(404);
     expect((await newVisitor().get("/users/auth/oidc/callback?code=a&state=b")).statusCode).toBe(404);
@@ -236,7 +236,7 @@ describe("a server", () => {
     expect(app.logLines.join("\n")).not.toContain(clientSecret);
   });
 
-  test("that lost its provider on the way back starts no session", async () => {
+  test("that loses its provider during the callback starts no session", async () => {
     const { provider, goAndReturn, newVisitor } = await startSignOnApp();
     provider.people.set("b-1", bob);
     const visitor = newVisitor();

@@ -9,7 +9,7 @@ import { createOwnLimits } from "../../src/limits/in-memory-limits.ts";
 import { createOutbox } from "../../src/mail/outbox.ts";
 import { changeRows, makeFolder, openEngineDatabase, readRows } from "./engine-database.ts";
 
-/** Everybody may do everything. */
+/** Settings without any restriction. */
 export const openSettings: AccountsDeps["settings"] = {
   signupsDisabled: false,
   loginsDisabled: false,
@@ -35,7 +35,7 @@ export interface TestAccounts {
   readonly checks: () => number;
 }
 
-/** Answers at once, without the cost of Argon2id: for everything that is not about hashing. */
+/** Instant, without the cost of Argon2id: for tests that are not about hashing. */
 function plainArgon2(): { argon2: AccountsDeps["argon2"]; checks: () => number } {
   let checks = 0;
   return {
@@ -50,7 +50,7 @@ function plainArgon2(): { argon2: AccountsDeps["argon2"]; checks: () => number }
   };
 }
 
-/** Accounts on a database of their own, which goes away with the test. */
+/** Accounts on a new database, which is removed after the test. */
 export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAccounts {
   const folder = makeFolder();
   const db = openEngineDatabase(folder);
@@ -76,7 +76,7 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
     limits: createOwnLimits(),
     provider: undefined,
     onUseNotRecorded: (of, error) => {
-      // Nothing waits for it, the end of the test neither.
+      // Nothing waits for this write, so it may fail after the test has ended.
       if (!isOver) throw new Error(`The use of a ${of} was not recorded.`, { cause: error });
     },
     ...overrides,
@@ -97,7 +97,7 @@ export function makeUser(accounts: Accounts, email = "ada@example.com") {
   return accounts.createUser({ email, password, admin: false });
 }
 
-/** A second factor that nobody can answer with. */
+/** Adds a second factor that cannot be used. */
 export async function giveSomePasskey(db: Database, { id }: { readonly id: number }): Promise<void> {
   await changeRows(
     db,
@@ -107,7 +107,7 @@ export async function giveSomePasskey(db: Database, { id }: { readonly id: numbe
   );
 }
 
-/** Waits for the use of the only session or token to be stored: it is, beside the request that it belongs to. */
+/** Waits until the use of the only session or token is recorded, which happens after the request. */
 export async function untilUsed(db: Database, what: "session" | "api_token", at: number): Promise<void> {
   const used = {
     session: "SELECT seen_at AS used FROM sessions",

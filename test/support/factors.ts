@@ -7,7 +7,7 @@ import { minuteMs } from "../../src/base/clock.ts";
 import { clientAt, makeTestAccounts, makeUser, password, startOfTests } from "./accounts.ts";
 import { TestAuthenticator } from "./authenticator.ts";
 
-/** Accounts and their clock, whatever stands around them. */
+/** Accounts and their clock. */
 export interface FactorWorld {
   readonly accounts: Accounts;
   readonly now: () => number;
@@ -31,7 +31,7 @@ export function appFor(shown: string, now: () => number): AuthenticatorApp {
   return { code: () => totpCode(secret, totpStep(now())) };
 }
 
-/** @returns the session and its token: a complete one, or one that waits. */
+/** @returns the session, complete or waiting for its second factor, and its token. */
 export async function signInAs(world: FactorWorld, email: string, password: string) {
   const signedIn = await world.accounts.signIn({ email, password, client });
   const session = await world.accounts.authenticateSession(signedIn?.sessionToken ?? "");
@@ -67,7 +67,7 @@ export async function addPasskey(world: FactorWorld, session: Session, name: str
 
 const email = "ada@example.com";
 
-/** Accounts of their own, with one user who has no factor yet. */
+/** New accounts with one user, who has no factor. */
 export async function openFactorWorld(overrides: Partial<AccountsDeps> = {}) {
   const { accounts, db, advance } = makeTestAccounts(overrides);
   await makeUser(accounts, email);

@@ -4,21 +4,21 @@ import type { Fetch } from "../../src/accounts/sso/provider.ts";
 export const issuer = "https://id.example.com";
 export const secrets = { state: "s".repeat(43), nonce: "n".repeat(43), verifier: "v".repeat(43) };
 
-/** A provider that answers as a test wants it to; what is not said is right. */
+/** A provider whose answers a test can falsify. By default they are right. */
 export interface Lies {
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly header?: Readonly<Record<string, unknown>>;
-  /** Signs with another key than the one that it publishes. */
+  /** Signs with another key than the published one. */
   readonly forged?: boolean;
   readonly userInfo?: Readonly<Record<string, unknown>>;
-  /** In place of the answer of a path; undefined: the answer. */
+  /** Replaces the answer of a path; undefined: the usual answer. */
   readonly instead?: (path: string) => Response | Promise<Response> | undefined;
 }
 
 export interface LyingProvider {
   readonly fetch: Fetch;
-  /** Every request so far, by address. */
+  /** The URLs of all requests so far. */
   readonly asked: { readonly url: string; readonly options: RequestInit }[];
 }
 

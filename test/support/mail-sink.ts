@@ -8,11 +8,11 @@ import { makeCertificate } from "./certificate.ts";
 export interface MailSinkOptions {
   /** "none": it does not offer to encrypt. "implicit": the connection is encrypted from the start, as on port 465. */
   readonly encryption?: "none" | "starttls" | "implicit";
-  /** Given: nobody sends without signing in like this. */
+  /** If given, sending requires this sign-in. */
   readonly signIn?: { readonly userName: string; readonly password: string };
-  /** What links in mails begin with. */
+  /** The base URL of links in emails. */
   readonly baseUrl?: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port?: number;
 }
 
@@ -27,28 +27,28 @@ export interface SunkMail extends Omit<Email, "sender"> {
   readonly raw: string;
 }
 
-/** An answer in place of the server's own. */
+/** An error that replaces the usual reply. */
 export interface Refusal {
   readonly code: number;
   readonly text: string;
-  /** Which command gets it; "message": the end of DATA. */
+  /** The command that gets it; "message": the end of DATA. */
   readonly at: "sender" | "recipient" | "message";
 }
 
-/** A real SMTP server on the loopback that keeps what it gets. */
+/** An SMTP server on the loopback interface that keeps all messages. */
 export interface MailSink {
   readonly port: number;
-  /** Settings with which a server mails to it, accounts' mails included. */
+  /** Settings for a server that sends to it, including account emails. */
   readonly environment: Readonly<Record<string, string>>;
   /** PEM of the certificate, which signs itself; "" without encryption. */
   readonly certificate: string;
   /** Everything accepted so far, in order. */
   messages(): readonly SunkMail[];
-  /** The first mail to this address that no earlier call has been given; waits until it comes. */
+  /** Waits for the next message to this address. */
   next(to: string): Promise<SunkMail>;
   /** How often a message was offered, refused ones included. */
   attempts(): number;
-  /** Refuses that many times, then accepts again. */
+  /** Refuses the given number of times, then accepts again. */
   refuseNext(times: number, refusal: Refusal): void;
   /** Accepts nothing until the promise settles: a message hangs at its end. */
   holdMessages(until: Promise<unknown>): void;
@@ -59,12 +59,12 @@ export interface MailSink {
 
 type AtTheEnd = (end: () => Promise<void>) => void;
 
-/** A sink that goes away with the test. */
+/** A sink that is closed after the test. */
 export function startMailSink(options: MailSinkOptions = {}): Promise<MailSink> {
   return launchMailSink(options, onTestFinished);
 }
 
-/** `const sink = await openMailSink()` at the top of a test file: it goes away after all its tests. */
+/** `const sink = await openMailSink()` at the top of a test file: it is closed after all its tests. */
 export function openMailSink(options: MailSinkOptions = {}): Promise<MailSink> {
   return launchMailSink(options, afterAll);
 }
@@ -95,7 +95,7 @@ async function launchMailSink(options: MailSinkOptions, atTheEnd: AtTheEnd): Pro
       });
     },
   });
-  // Clients that hang up, or that do not believe the certificate, are a part of many tests.
+  // Many tests have clients that disconnect or reject the certificate.
   server.on("error", () => undefined);
   server.listen(options.port ?? 0, "127.0.0.1");
   await once(server.server, "listening");
@@ -189,7 +189,7 @@ class KeptMails {
   }
 }
 
-/** The one link of a mail whose path begins like this. @throws when there is none or more than one. */
+/** The only link of an email whose path begins with this. @throws when there is none or more than one. */
 export function linkIn(mail: Pick<SunkMail, "text">, path: string): URL {
   const links = [...(mail.text ?? "").matchAll(/https?:\/\/[^\s<>"]+/g)].map(([link]) => new URL(link));
   const [found, ...more] = links.filter((link) => link.pathname.startsWith(path));

@@ -9,7 +9,7 @@ export interface ApiAnswer {
   readonly body: Json;
 }
 
-/** A server that mails links, what it mails, and somebody with an API token. */
+/** A server that sends links by email, the emails that it sends, and a user with an API token. */
 export interface Mailing extends AsyncDisposable {
   readonly world: TestApp;
   readonly sink: MailSink;
@@ -20,7 +20,7 @@ export interface Mailing extends AsyncDisposable {
   /** @returns the url_token of a new push. */
   push(push?: object): Promise<string>;
   notify(urlToken: string, body: object, token?: string | null): Promise<ApiAnswer>;
-  /** What the trail says of mails, newest first. */
+  /** The link deliveries of the audit trail, newest first. */
   mailed(urlToken: string): Promise<readonly Json[]>;
 }
 
@@ -28,7 +28,7 @@ export const owner = "ada@example.com";
 
 export async function startMailing(environment: Readonly<Record<string, string>> = {}): Promise<Mailing> {
   const sink = await startMailSink();
-  // Without mails about accounts: then all that is mailed is about pushes.
+  // No account emails, so that all emails are about pushes.
   const settings = { ...sink.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "false", ...environment };
   const world = await startTestApp({ environment: settings });
   const ownToken = await world.makeToken(owner);

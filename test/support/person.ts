@@ -4,18 +4,18 @@ import { ask, cookieSetBy, type Form } from "./entry.ts";
 export interface PersonOptions {
   readonly address?: string;
   readonly userAgent?: string;
-  /** Made with the account; without it the account is there already. */
+  /** Creates the account first; default: it exists already. */
   readonly join?: true;
   readonly admin?: boolean;
 }
 
-/** Somebody with a browser that keeps the session's cookie. */
+/** A user whose browser keeps the session's cookie. */
 export interface Person {
   readonly email: string;
-  /** As the browser sends it; a copy of it is a copied cookie. */
+  /** As the browser sends it, to be copied. */
   cookie(): string;
   get(url: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  /** A form of our own page. */
+  /** A form of this server's own page. */
   post(url: string, form?: Readonly<Record<string, string>>): Promise<Answer>;
 }
 
@@ -54,7 +54,7 @@ export async function personAt(world: TestApp, email: string, options: PersonOpt
   return person;
 }
 
-/** What a request with this cookie is answered, from wherever it was copied to. */
+/** The answer to a request with this cookie, from any client. */
 export async function statusWithCookie(world: TestApp, cookie: string, url = "/users/edit"): Promise<number> {
   const answer = await world.server.inject({ method: "GET", url, headers: { cookie } });
   return answer.statusCode;

@@ -11,20 +11,20 @@ export interface SignOnApp {
   readonly app: TestApp;
   readonly provider: TestProvider;
   newVisitor(): Visitor;
-  /** From the button to the provider and back. @returns path and query of the callback, which nobody has opened yet. */
+  /** From the button to the provider and back. @returns path and query of the callback, which is not requested yet. */
   goAndReturn(visitor: Visitor, person: string, start?: { path?: string; next?: string }): Promise<string>;
-  /** The whole way. @returns the answer of the callback. */
+  /** The whole sign-on. @returns the answer of the callback. */
   signOn(visitor: Visitor, person: string, start?: { path?: string; next?: string }): ReturnType<Visitor["get"]>;
 }
 
-/** Where the page between us and the provider leads. */
+/** The URL of the page that redirects to the provider. */
 export function urlOf(html: string): string {
   const url = /<meta http-equiv="refresh" content="0;url=([^"]+)"/.exec(html)?.[1];
   if (url === undefined) throw new Error("This page leads nowhere.");
   return url.replaceAll("&amp;", "&");
 }
 
-/** The product and a provider that it trusts, until the test ends. One account is there: `ada@example.com`, an administrator. */
+/** A server and its provider, until the test ends. There is one account: `ada@example.com`, an administrator. */
 export async function startSignOnApp(environment: Readonly<Record<string, string>> = {}): Promise<SignOnApp> {
   const provider = await startProvider(baseUrl);
   onTestFinished(() => provider.close());

@@ -32,12 +32,12 @@ export interface TestMail {
   readonly delivery: Delivery;
   readonly clock: TestClock;
   readonly logLines: readonly string[];
-  /** What the mailer was given, in order. */
+  /** The messages that the mailer was given, in order. */
   readonly sent: readonly OutgoingMessage[];
-  /** The recipients of it. */
+  /** Their recipients. */
   recipients(): readonly string[];
   put(to: string, content?: EmailContent): Promise<void>;
-  /** Looks for due emails now, as the job does. */
+  /** Sends due emails now, like the job. */
   run(stop?: AbortSignal): Promise<void>;
 }
 
@@ -48,14 +48,14 @@ export const noticeEmail: EmailContent = {
 };
 export const testKeyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
 
-/** Every link is of use, and nobody is told what becomes of its email. */
+/** Every push can be retrieved, and results are ignored. */
 const anyLink: LinkEmails = {
   isRetrievable: async () => true,
   settle: async () => undefined,
   putOff: async () => undefined,
 };
 
-/** An outbox with its delivery on the database of the folder, and a mailer that answers as the test says. */
+/** An outbox and its delivery, with a mailer whose results the test chooses. */
 export function openTestMail(options: {
   readonly folder?: string;
   readonly answer: (message: OutgoingMessage, stop: AbortSignal) => Sending | Promise<Sending>;
