@@ -100,6 +100,12 @@ test("nothing unknown is written: an unknown name never becomes a number", () =>
   expect(() => described.column("colour").encode("toString" as "red")).toThrow("There is no number");
 });
 
+test("the boolean columns are known, with and without a default", () => {
+  const flags = new Table("flags", { id: integer, isOn: boolean, isLate: withDefault(boolean, false) });
+  expect(flags.booleanKeys).toEqual(["isOn", "isLate"]);
+  expectTypeOf(flags.booleanKeys).toEqualTypeOf<readonly ("isOn" | "isLate")[]>();
+});
+
 test("nothing unknown is read", () => {
   expect(() => described.decode({ ...stored, colour: 1 })).toThrow("unknown number 1");
   expect(() => described.decode({ ...stored, colour: -1 })).toThrow("unknown number -1");

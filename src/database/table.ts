@@ -130,6 +130,12 @@ export class Table<C extends Columns> {
     return new Table(this.name, Object.fromEntries(left) as Omit<C, Key>);
   }
 
+  /** The columns whose values are booleans, in their order. */
+  get booleanKeys(): readonly BooleanKeyOf<this>[] {
+    const keys = this.keys.filter((key) => this.#columns[key]?.decode === boolean.decode);
+    return keys as readonly string[] as readonly BooleanKeyOf<this>[];
+  }
+
   /** A column's conversions, for parameters of conditions. */
   column<Key extends keyof C>(key: Key): C[Key] {
     return this.#columns[key];

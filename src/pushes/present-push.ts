@@ -2,7 +2,7 @@ import { dayMs } from "../base/clock.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Actor, OwnedPush, Push } from "./push.ts";
 import { sealContexts } from "./seals.ts";
-import type { PushRow } from "./store/tables.ts";
+import { optionsBy, type PushRow } from "./store/tables.ts";
 
 /** How long the answer for an ended anonymous push stays "expired" instead of "unknown". */
 export const tombstoneMs = 30 * dayMs;
@@ -24,6 +24,7 @@ export function isOwner(row: Pick<PushRow, "ownerId">, actor: Actor): boolean {
 
 export function toPush(row: PushRow, urlToken: string, now: number): Push {
   const expired = hasEnded(row, now);
+  const { notifyOnView: _, ...options } = optionsBy((option) => row[option]);
   return {
     urlToken,
     kind: row.kind,
@@ -32,8 +33,7 @@ export function toPush(row: PushRow, urlToken: string, now: number): Push {
     expireAfterViews: row.expireAfterViews,
     daysRemaining: Math.max(0, row.expireAfterDays - Math.max(0, Math.floor((now - row.createdAt) / dayMs))),
     viewsRemaining: Math.max(0, row.expireAfterViews - row.views - row.refusals),
-    deletableByViewer: row.deletableByViewer,
-    retrievalStep: row.retrievalStep,
+    ...options,
     passphraseRequired: row.passphraseSalt !== null,
     expired,
     deleted: row.endReason !== null && row.endReason !== "views" && row.endReason !== "time",

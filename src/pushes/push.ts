@@ -1,5 +1,6 @@
 import type { KindName } from "../base/push-kinds.ts";
 import type { AuditEntry } from "./audit/audit-trail.ts";
+import type { PushOptions } from "./store/tables.ts";
 
 export type { KindName } from "../base/push-kinds.ts";
 export type * from "./audit/audit-trail.ts";
@@ -23,8 +24,11 @@ export interface Actor {
 export const endReasons = { views: 0, time: 1, viewer: 2, owner: 3, administrator: 4 } as const;
 export type EndReason = keyof typeof endReasons;
 
+/** Options that only the owner sees. */
+type OwnersOption = "notifyOnView";
+
 /** A push as its owner, its viewer and the presenters see it: no secret in it but the labels and the token. */
-export interface Push {
+export interface Push extends Omit<PushOptions, OwnersOption> {
   readonly urlToken: string;
   readonly kind: KindName;
   readonly ownerId: number | null;
@@ -32,8 +36,6 @@ export interface Push {
   readonly expireAfterViews: number;
   readonly daysRemaining: number;
   readonly viewsRemaining: number;
-  readonly deletableByViewer: boolean;
-  readonly retrievalStep: boolean;
   readonly passphraseRequired: boolean;
   readonly expired: boolean;
   /** Ended by a person (owner or viewer), not by a limit. */
@@ -49,8 +51,7 @@ export interface Push {
 }
 
 /** As its owner's own pages tell of it. */
-export interface OwnedPush extends Push {
-  readonly notifyOnView: boolean;
+export interface OwnedPush extends Push, PushOptions {
   /** Counted views; refusals after the end are none. */
   readonly views: number;
   /** null while active. */
@@ -77,7 +78,7 @@ export interface FoundPushes {
 }
 
 /** What a caller asks for when making a push. Absent means "not given": the instance's default applies. */
-export interface CreatePush {
+export interface CreatePush extends Partial<PushOptions> {
   readonly kind?: KindName;
   readonly payload?: string;
   /** Files already streamed in through `beginUpload`. */
@@ -88,8 +89,6 @@ export interface CreatePush {
   readonly expireAfterViews?: number;
   /** Wins over expireAfterDays. */
   readonly expireAfterMs?: number;
-  readonly deletableByViewer?: boolean;
-  readonly retrievalStep?: boolean;
   readonly passphrase?: string;
   readonly name?: string;
   readonly note?: string;
@@ -97,8 +96,6 @@ export interface CreatePush {
   readonly notifyEmailsTo?: string;
   /** The language of those mails, and of the page that their link opens; "": none is chosen. */
   readonly notifyEmailsToLocale?: string;
-  /** Its owner gets a mail of each counted view. */
-  readonly notifyOnView?: boolean;
 }
 
 /** To whom a link is mailed, as they are asked for. */
@@ -106,14 +103,11 @@ export type LinkDeliveryRequest = Required<Pick<CreatePush, "notifyEmailsTo">> &
   Pick<CreatePush, "notifyEmailsToLocale">;
 
 /** What the owner asks to change. Absent: it stays as it is. The kind never changes. */
-export interface EditPush {
+export interface EditPush extends Partial<PushOptions> {
   /** Counted from the creation. */
   readonly expireAfterDays?: number;
   /** In all, those used included. */
   readonly expireAfterViews?: number;
-  readonly deletableByViewer?: boolean;
-  readonly retrievalStep?: boolean;
-  readonly notifyOnView?: boolean;
   /** "": it is removed. */
   readonly name?: string;
   readonly note?: string;

@@ -1,7 +1,7 @@
 import { invalidFields } from "../base/errors.ts";
 import type { InTransaction } from "../database/database.ts";
 import { readTrail, readWholeTrail } from "./audit/read-trail.ts";
-import { claimView } from "./claim/claim-view.ts";
+import { type ClaimRequest, claimView } from "./claim/claim-view.ts";
 import { openTicket } from "./claim/tickets.ts";
 import { assertMayCreate, createPush } from "./create/create.ts";
 import { PendingUpload } from "./create/upload.ts";
@@ -13,8 +13,6 @@ import { deliverLink } from "./notifications/link-deliveries.ts";
 import type {
   Actor,
   AdminEndOutcome,
-  AdminListFilter,
-  AdminListPage,
   AuditEntry,
   ClaimOutcome,
   CreatePush,
@@ -22,12 +20,9 @@ import type {
   EditablePush,
   EditOutcome,
   EditPush,
-  ExportedPush,
-  FoundPushes,
   KindName,
   LinkDeliveryRequest,
   Push,
-  PushSearch,
   PushTotals,
   TrailPage,
   Upload,
@@ -43,138 +38,120 @@ export { pushLimits } from "./create/limits.ts";
 export { asksForLinkDelivery } from "./notifications/email-rules.ts";
 export type * from "./push.ts";
 
-/** The door of the room: everything that can be done with a push. */
-export interface Pushes {
-  /**
-   * @returns the push; `urlToken` in it is the only copy for an anonymous push.
-   * @throws AppError invalid_fields, not_authenticated, unavailable (disk, quota).
-   */
-  create(request: CreatePush, actor: Actor): Promise<Push>;
+export type Pushes = ReturnType<typeof createPushes>;
 
-  /**
-   * For before anything of a request is read: a stranger learns that a token is needed, not what is wrong with files.
-   * @throws AppError not_authenticated when the actor may not make pushes, or not with files.
-   */
-  assertMayCreate(withFiles: boolean, actor: Actor): void;
-
-  /** @throws AppError not_authenticated, invalid_fields on `kind` (file pushes disabled), unavailable. */
-  beginUpload(actor: Actor): Promise<Upload>;
-
-  /** Counts nothing, opens nothing. `ownLabels`: name and note are opened when the actor owns the push. */
-  find(urlToken: string, actor: Actor): Promise<Push | undefined>;
-
-  /**
-   * The one way a secret leaves. `counting` "everyone": each retrieval is a counted view (API v2);
-   * "strangers": the owner's and an admin's are logged but not counted (pages, v1).
-   */
-  claimView(
-    urlToken: string,
-    request: { readonly passphrase?: string; readonly counting: "everyone" | "strangers" },
-    actor: Actor,
-  ): Promise<ClaimOutcome>;
-
-  /** What the owner's form for editing shows. Undefined: unknown, ended, or not the actor's. */
-  findEditable(urlToken: string, actor: Actor): Promise<EditablePush | undefined>;
-
-  /**
-   * Changes a living push of the actor's. On a protected push, what keeps any of its content - its passphrase with a new
-   * payload, a file beside an added or a removed one, a payload under another passphrase - needs the current passphrase.
-   * Without it, payload (of a file push: its text goes), all files and the passphrase can be replaced together.
-   * @throws AppError invalid_fields, too_large (files), unavailable.
-   */
-  edit(urlToken: string, request: EditPush, actor: Actor): Promise<EditOutcome>;
-
-  /**
-   * Mails the link of a living push of the actor's to up to five addresses, counted over all times. The audit trail tells
-   * to whom and what became of it.
-   * @throws AppError not_found (unknown, or no links are mailed here), not_authenticated, forbidden, invalid_fields,
-   * too_many_requests (5 a minute), unavailable.
-   */
-  deliverLink(urlToken: string, request: LinkDeliveryRequest, actor: Actor): Promise<void>;
-
-  /**
-   * Ends a push for good. One that has ended already is returned as it is.
-   * @throws AppError not_found; not_authenticated or forbidden when it is neither the actor's nor deletable by viewers.
-   */
-  expire(urlToken: string, actor: Actor): Promise<Push>;
-
-  /** Newest first, 50 a page, split by the state that holds now. `page` from 1. */
-  list(ownerId: number, state: "active" | "expired", page: number): Promise<readonly Push[]>;
-
-  /** For the owner's own page. A search opens names and notes, within bounds. @throws AppError too_many_requests. */
-  search(ownerId: number, search: PushSearch): Promise<FoundPushes>;
-
-  /** For the owner's own page; undefined: unknown, or not the actor's. `page` from 1. */
-  trail(urlToken: string, actor: Actor, page: number): Promise<TrailPage | undefined>;
-
-  /** undefined: unknown, or not the actor's. */
-  wholeTrail(urlToken: string, actor: Actor): Promise<WholeTrail | undefined>;
-
-  /** For the owner's own copy, newest first. @throws (at the first step) AppError too_many_requests: one at a time. */
-  exportOwned(ownerId: number): AsyncIterable<ExportedPush>;
-
-  /**
-   * For an account that is gone: its pushes end at once, and nothing of theirs stays but tombstones. The sweeper
-   * finishes what a crash left.
-   */
-  removeOwner(ownerId: number): Promise<void>;
-
-  /** For administrators, who see no more of a push than this. 50 a page; nothing is opened. */
-  adminList(adminList: AdminListFilter): Promise<AdminListPage>;
-  totals(): Promise<PushTotals>;
-  /**
-   * Ends a push for good, as an administrator. The trail of an owned one says so. @param together written with the end.
-   */
-  endAsAdministrator(pushId: number, actor: Actor, together: InTransaction): Promise<AdminEndOutcome>;
-
-  /** Newest first, 50 a page. @throws AppError not_authenticated, forbidden, not_found. */
-  audit(urlToken: string, actor: Actor, page: number): Promise<readonly AuditEntry[]>;
-
-  /**
-   * undefined: forged, run out, or the push was deleted. Audits the download, unless `start` > 0 and the same address
-   * has begun one with this push's tickets. "look": nothing will be read, so nothing is audited.
-   */
-  openTicket(ticket: string, actor: Actor, start: number | "look"): Promise<Download | undefined>;
-}
-
-export function createPushes(deps: PushDeps): Pushes {
+/** Everything that other parts of the server can do with pushes. Pages count from 1 and have 50 rows. */
+export function createPushes(deps: PushDeps) {
   return {
-    create: (request, actor) => createPush(deps, request, actor),
-    assertMayCreate: (withFiles, actor) => assertMayCreate(deps, withFiles, actor),
-    async beginUpload(actor) {
+    /**
+     * @returns the push; of an anonymous push, `urlToken` in it is the only copy.
+     * @throws AppError invalid_fields, not_authenticated, unavailable (disk, quota).
+     */
+    create: (request: CreatePush, actor: Actor): Promise<Push> => createPush(deps, request, actor),
+
+    /**
+     * To be called before anything of a request is read: a stranger learns that a token is needed, not what is wrong with
+     * the files. @throws AppError not_authenticated when the actor may not create pushes, or not with files.
+     */
+    assertMayCreate: (withFiles: boolean, actor: Actor): void => assertMayCreate(deps, withFiles, actor),
+
+    /** @throws AppError not_authenticated, invalid_fields on `kind` (file pushes disabled), unavailable. */
+    async beginUpload(actor: Actor): Promise<Upload> {
       assertMayCreate(deps, true, actor);
       if (!deps.config.kinds.file.enabled) {
         throw invalidFields({ kind: ["file pushes are switched off on this server."] });
       }
       return new PendingUpload(deps, actor);
     },
-    find: (urlToken, actor) => findPush(deps, urlToken, actor),
-    claimView: (urlToken, request, actor) => claimView(deps, urlToken, request, actor),
-    findEditable: (urlToken, actor) => findEditable(deps, urlToken, actor),
-    edit: (urlToken, request, actor) => editPush(deps, urlToken, request, actor),
-    deliverLink: (urlToken, request, actor) => deliverLink(deps, urlToken, request, actor),
-    expire: (urlToken, actor) => expirePush(deps, urlToken, actor),
+
+    /** Counts nothing and opens no secret. The owner gets name and note as well. */
+    find: (urlToken: string, actor: Actor): Promise<Push | undefined> => findPush(deps, urlToken, actor),
+
+    /** The only way to retrieve a secret. */
+    claimView: (urlToken: string, request: ClaimRequest, actor: Actor): Promise<ClaimOutcome> =>
+      claimView(deps, urlToken, request, actor),
+
+    /** The values of the owner's edit form. Undefined: unknown, ended, or not the actor's. */
+    findEditable: (urlToken: string, actor: Actor): Promise<EditablePush | undefined> =>
+      findEditable(deps, urlToken, actor),
+
+    /**
+     * Changes a live push of the actor's. On a push with a passphrase, an edit that keeps any of its content (the passphrase
+     * with a new payload, a file beside an added or a removed one, a payload under another passphrase) needs the current
+     * passphrase. Without it, payload (the text of a file push is removed), all files and the passphrase can be replaced
+     * together.
+     * @throws AppError invalid_fields, too_large (files), unavailable.
+     */
+    edit: (urlToken: string, request: EditPush, actor: Actor): Promise<EditOutcome> =>
+      editPush(deps, urlToken, request, actor),
+
+    /**
+     * Mails the link of a live push of the actor's to up to five addresses, counted over its whole life. The audit trail
+     * shows the recipients and the outcome.
+     * @throws AppError not_found (unknown, or this server mails no links), not_authenticated, forbidden, invalid_fields,
+     * too_many_requests (5 a minute), unavailable.
+     */
+    deliverLink: (urlToken: string, request: LinkDeliveryRequest, actor: Actor): Promise<void> =>
+      deliverLink(deps, urlToken, request, actor),
+
+    /**
+     * Ends a push for good. A push that has ended already is returned as it is.
+     * @throws AppError not_found; not_authenticated or forbidden when it is neither the actor's nor deletable by viewers.
+     */
+    expire: (urlToken: string, actor: Actor): Promise<Push> => expirePush(deps, urlToken, actor),
+
+    /** Newest first, split by the state at this moment. */
+    list: (ownerId: number, state: "active" | "expired", page: number): Promise<readonly Push[]> =>
+      listPushes(deps, ownerId, state, page),
+
+    /** For the owner's dashboard. A search decrypts names and notes, within bounds. @throws AppError too_many_requests. */
     search: createSearch(deps, searchLimits),
-    trail: (urlToken, actor, page) => readTrail(deps, urlToken, actor, page),
-    wholeTrail: (urlToken, actor) => readWholeTrail(deps, urlToken, actor),
+
+    /** For the owner's audit page; undefined: unknown, or not the actor's. */
+    trail: (urlToken: string, actor: Actor, page: number): Promise<TrailPage | undefined> =>
+      readTrail(deps, urlToken, actor, page),
+
+    /** undefined: unknown, or not the actor's. */
+    wholeTrail: (urlToken: string, actor: Actor): Promise<WholeTrail | undefined> =>
+      readWholeTrail(deps, urlToken, actor),
+
+    /** For the export of an account, newest first. @throws (at the first step) AppError too_many_requests: one at a time. */
     exportOwned: createExport(deps),
-    removeOwner: (ownerId) => removeOwner(deps, ownerId),
-    list: (ownerId, state, page) => listPushes(deps, ownerId, state, page),
+
+    /**
+     * For a deleted account: its pushes end at once, and only tombstones of them remain. The sweeper finishes what a crash
+     * leaves undone.
+     */
+    removeOwner: (ownerId: number): Promise<void> => removeOwner(deps, ownerId),
+
+    /** For administrators, who see no more of a push than this. Nothing is decrypted. */
     adminList: createAdminList(deps),
-    totals: () => deps.store.adminLists.totals(),
-    endAsAdministrator: (pushId, actor, together) => endAsAdministrator(deps, pushId, actor, together),
-    audit: (urlToken, actor, page) => auditPush(deps, urlToken, actor, page),
-    openTicket: (ticket, actor, start) => openTicket(deps, ticket, actor, start),
+    totals: (): Promise<PushTotals> => deps.store.adminLists.totals(),
+
+    /** Ends a push for good as an administrator; an owned push's audit trail says so. @param together is written with the end. */
+    endAsAdministrator: (pushId: number, actor: Actor, together: InTransaction): Promise<AdminEndOutcome> =>
+      endAsAdministrator(deps, pushId, actor, together),
+
+    /** Newest first. @throws AppError not_authenticated, forbidden, not_found. */
+    audit: (urlToken: string, actor: Actor, page: number): Promise<readonly AuditEntry[]> =>
+      auditPush(deps, urlToken, actor, page),
+
+    /**
+     * undefined: the ticket is forged or expired, or the push was deleted. Audits the download, unless `start` > 0 and the
+     * same address has begun one with this push's tickets. "look": nothing will be read, so nothing is audited.
+     */
+    openTicket: (ticket: string, actor: Actor, start: number | "look"): Promise<Download | undefined> =>
+      openTicket(deps, ticket, actor, start),
   };
 }
 
-/** Told what came of the two things that the domain is for; never of which push, nor of whom. */
+/** Counts claims and creations, without the push or the person. */
 export interface PushWatch {
   claimed(outcome: ClaimOutcome["outcome"]): void;
   created(kind: KindName): void;
 }
 
-/** The same door, with somebody who counts at it. */
+/** The same operations, with claims and creations reported to `watch`. */
 export function watchPushes(pushes: Pushes, watch: PushWatch): Pushes {
   return {
     ...pushes,

@@ -10,6 +10,10 @@ import { unlock } from "./unlock.ts";
 
 export interface ClaimRequest {
   readonly passphrase?: string;
+  /**
+   * "everyone": each retrieval is a counted view (API v2). "strangers": retrievals by the owner and by administrators are
+   * logged but not counted (pages, API v1).
+   */
   readonly counting: "everyone" | "strangers";
 }
 

@@ -17,8 +17,8 @@ import {
   sealPayload,
 } from "../seals.ts";
 import type { NewPush } from "../store/insert-push.ts";
-import type { PushRow } from "../store/tables.ts";
-import { findProblems, lifetimeOf } from "./limits.ts";
+import { optionsBy, type PushRow } from "../store/tables.ts";
+import { findProblems, lifetimeOf, optionRule } from "./limits.ts";
 import { gaveUp, ownUpload, type PendingUpload } from "./upload.ts";
 
 /** Seals a push and writes it with its audit entry in one step. Files given along are taken over, or abandoned on any error. */
@@ -94,7 +94,6 @@ function newRow(
 ): PushRow {
   const { id, kind, now } = made;
   const { lifetimeMs, expireAfterDays, expireAfterViews } = lifetimeOf(request, kind, deps.config);
-  const { deletableByViewer, retrievalStep } = deps.config.kinds[kind];
   const owned = actor.user !== null;
   const label = (context: string, text = "") => sealLabel(deps.vault.keyring, context, text);
   return {
@@ -110,9 +109,10 @@ function newRow(
     expireAfterViews,
     views: 0,
     refusals: 0,
-    deletableByViewer: deletableByViewer.offered && (request.deletableByViewer ?? deletableByViewer.default),
-    retrievalStep: retrievalStep.offered && (request.retrievalStep ?? retrievalStep.default),
-    notifyOnView: owned && request.notifyOnView === true,
+    ...optionsBy((option) => {
+      const { offered, default: byDefault } = optionRule(option, kind, deps.config, owned);
+      return offered && (request[option] ?? byDefault);
+    }),
     sealGeneration: firstGeneration,
     linkSalt: deps.random.bytes(saltBytes),
     passphraseSalt: made.passphraseSalt,

@@ -14,11 +14,11 @@ import {
   LinkTakenError,
   type TrailCompletion,
 } from "../store/import-push.ts";
-import type { PushRow } from "../store/tables.ts";
+import { optionsBy, type PushOptions, type PushRow } from "../store/tables.ts";
 import { PendingUpload } from "./upload.ts";
 
 /** A push from another installation, as it stood there. What it says was valid there and is not checked again. */
-export interface AdoptedPush {
+export interface AdoptedPush extends Partial<PushOptions> {
   readonly urlToken: string;
   readonly kind: KindName;
   /** null: nobody's. Then name, note and, once it has ended, the trail are not kept. */
@@ -166,9 +166,7 @@ function rowOf(deps: AdoptionDeps, id: number, push: AdoptedPush, passphraseSalt
     expireAfterViews: push.expireAfterViews,
     views: push.views,
     refusals: push.refusals,
-    deletableByViewer: push.deletableByViewer,
-    retrievalStep: push.retrievalStep,
-    notifyOnView: false,
+    ...optionsBy((option) => push[option] ?? false),
     sealGeneration: firstGeneration,
     linkSalt: deps.random.bytes(saltBytes),
     passphraseSalt,

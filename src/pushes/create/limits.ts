@@ -3,6 +3,7 @@ import type { FieldProblems } from "../../base/errors.ts";
 import type { KindName } from "../../base/push-kinds.ts";
 import type { Config, Range } from "../../config/config.ts";
 import type { CreatePush } from "../push.ts";
+import type { PushOption } from "../store/tables.ts";
 
 /** Characters are Unicode code points. */
 export const textCharactersMax = 1_048_576;
@@ -54,6 +55,22 @@ export function findProblems(request: CreatePush, kind: KindName, config: Config
   checkText(problems, "note", request.note, noteCharactersMax);
   checkText(problems, "passphrase", request.passphrase, passphraseCharactersMax);
   return problems;
+}
+
+/** Whether pushes of this kind may have an option, and whether they have it if the request does not say. */
+export function optionRule(
+  option: PushOption,
+  kind: KindName,
+  config: Config,
+  owned: boolean,
+): { readonly offered: boolean; readonly default: boolean } {
+  switch (option) {
+    case "deletableByViewer":
+    case "retrievalStep":
+      return config.kinds[kind][option];
+    case "notifyOnView":
+      return { offered: owned, default: false };
+  }
 }
 
 /** The limits that hold for this push. Call only when `findProblems` found none. */

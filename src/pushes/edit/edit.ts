@@ -9,6 +9,7 @@ import {
   checkText,
   nameCharactersMax,
   noteCharactersMax,
+  optionRule,
   type Problems,
   passphraseCharactersMax,
 } from "../create/limits.ts";
@@ -19,7 +20,7 @@ import { hasEnded, isOwner, openLabel, toOwnedPush } from "../present-push.ts";
 import type { Actor, Bounds, EditablePush, EditOutcome, EditPush } from "../push.ts";
 import { openOwnedFileDetails, sealContexts, sealLabel } from "../seals.ts";
 import type { ContentChange, PushChange } from "../store/edit-push.ts";
-import type { FileRow, PushRow, SealedPush } from "../store/tables.ts";
+import { type FileRow, optionsBy, type PushRow, type SealedPush } from "../store/tables.ts";
 import { changesContent, sealContent } from "./edit-content.ts";
 
 /** Undefined: unknown, ended, or not the actor's. */
@@ -141,7 +142,6 @@ function changeOf(
 ): PushChange | undefined {
   if (row.ownerId === null) throw new Error(`Push ${row.id} has no owner who could edit it.`);
   const { keyring } = deps.vault;
-  const { retrievalStep, deletableByViewer } = deps.config.kinds[row.kind];
   const changed = <Value>(offered: boolean, asked: Value | undefined, current: Value) =>
     offered && asked !== undefined && asked !== current ? asked : undefined;
   const label = (context: string, asked: string | undefined, current: Buffer | null) =>
@@ -152,15 +152,15 @@ function changeOf(
   const changes = {
     expiry: days === undefined ? undefined : { expiresAt: row.createdAt + days * dayMs, expireAfterDays: days },
     expireAfterViews: changed(true, request.expireAfterViews, row.expireAfterViews),
-    deletableByViewer: changed(deletableByViewer.offered, request.deletableByViewer, row.deletableByViewer),
-    retrievalStep: changed(retrievalStep.offered, request.retrievalStep, row.retrievalStep),
-    notifyOnView: changed(true, request.notifyOnView, row.notifyOnView),
     name: label(sealContexts.name(row.id), request.name, row.nameSealed),
     note: label(sealContexts.note(row.id), request.note, row.noteSealed),
     content,
   };
-  if (Object.values(changes).every((change) => change === undefined)) return undefined;
-  return { pushId: row.id, ownerId: row.ownerId, sealGeneration: row.sealGeneration, now, ...changes };
+  const options = optionsBy((option) =>
+    changed(optionRule(option, row.kind, deps.config, true).offered, request[option], row[option]),
+  );
+  if ([...Object.values(changes), ...Object.values(options)].every((change) => change === undefined)) return undefined;
+  return { pushId: row.id, ownerId: row.ownerId, sealGeneration: row.sealGeneration, now, ...changes, options };
 }
 
 /** Why an edit that looked right when the push was read could not be: read again, to tell what came in between. */

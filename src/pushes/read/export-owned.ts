@@ -13,7 +13,7 @@ const sliceRows = 100;
  * Everything that is kept of somebody's pushes and that their owner may read: no payload, no key. One export of an owner
  * runs at a time, a push in each turn of the event loop. @throws (at the first step) AppError too_many_requests.
  */
-export function createExport(deps: PushDeps): (ownerId: number) => AsyncGenerator<ExportedPush> {
+export function createExport(deps: PushDeps): (ownerId: number) => AsyncIterable<ExportedPush> {
   const turns = new CooperativeQueue();
   const running = new Set<number>();
 

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
-import { type FileRow, files, type PushRow, payloads, readPushes } from "./tables.ts";
+import { type FileRow, files, type PushOptions, type PushRow, payloads, pushOptions, readPushes } from "./tables.ts";
 import {
   deletePayload,
   insertPayload,
@@ -19,9 +19,7 @@ export interface PushChange {
   readonly now: number;
   readonly expiry?: { readonly expiresAt: number; readonly expireAfterDays: number } | undefined;
   readonly expireAfterViews?: number | undefined;
-  readonly deletableByViewer?: boolean | undefined;
-  readonly retrievalStep?: boolean | undefined;
-  readonly notifyOnView?: boolean | undefined;
+  readonly options?: PushOptions<boolean | undefined>;
   readonly name?: SealedLabel | undefined;
   readonly note?: SealedLabel | undefined;
   readonly content?: ContentChange | undefined;
@@ -56,8 +54,7 @@ const changeRow = sql<(number | Buffer | null)[], { dataKeyId: number }>(
   `UPDATE pushes SET updated_at = ?, seal_generation = seal_generation + ?,
      expires_at = coalesce(?, expires_at), expire_after_days = coalesce(?, expire_after_days),
      expire_after_views = coalesce(?, expire_after_views),
-     deletable_by_viewer = coalesce(?, deletable_by_viewer), retrieval_step = coalesce(?, retrieval_step),
-     notify_on_view = coalesce(?, notify_on_view),
+     ${pushOptions.columnNames.map((column) => `${column} = coalesce(?, ${column})`).join(", ")},
      name_sealed = CASE CAST(? AS BIGINT) WHEN 1 THEN ? ELSE name_sealed END,
      note_sealed = CASE CAST(? AS BIGINT) WHEN 1 THEN ? ELSE note_sealed END
    WHERE id = ? AND owner_id = ? AND ended_at IS NULL AND seal_generation = ? AND expires_at > ?
@@ -98,9 +95,7 @@ export async function changePush(
     expiresAt,
     expiry?.expireAfterDays ?? null,
     expireAfterViews,
-    flag(change.deletableByViewer),
-    flag(change.retrievalStep),
-    flag(change.notifyOnView),
+    ...pushOptions.keys.map((option) => flag(change.options?.[option])),
     flag(name !== undefined),
     name?.sealed ?? null,
     flag(note !== undefined),

@@ -1,5 +1,6 @@
 import { pushKinds } from "../../base/push-kinds.ts";
 import {
+  type BooleanKeyOf,
   boolean,
   bytes,
   integer,
@@ -45,6 +46,19 @@ export const pushes = new Table("pushes", {
   nameSealed: nullable(bytes),
   noteSealed: nullable(bytes),
 });
+
+/**
+ * The options of a push are its boolean columns. A request may give each, an edit may change each, and a new column needs
+ * no further code for that.
+ */
+export type PushOption = BooleanKeyOf<typeof pushes>;
+export type PushOptions<Value = boolean> = Readonly<Record<PushOption, Value>>;
+export const pushOptions = pushes.pick(...pushes.booleanKeys);
+
+/** A value for each option. */
+export function optionsBy<Value>(choose: (option: PushOption) => Value): PushOptions<Value> {
+  return Object.fromEntries(pushOptions.keys.map((option) => [option, choose(option)])) as PushOptions<Value>;
+}
 
 /** The columns of a push that is read: the digest has found it, and is of no further use. */
 export const readPushes = pushes.omit("tokenDigest");
