@@ -31,8 +31,8 @@ export async function claimBarePush(hotPath: HotPath, tokenDigest: Buffer): Prom
     sealGeneration: sealed.row.sealGeneration,
     now,
     counted: true,
-    byAnother: true,
-    seen: { ...sealed.row, hasFiles: sealed.hasFiles },
+    notByOwner: true,
+    asRead: { ...sealed.row, hasFiles: sealed.hasFiles },
     audit: { ...audit, kind: "view", at: now },
     blobsDueAt: now + dayMs,
   });

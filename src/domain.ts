@@ -34,7 +34,7 @@ import {
   watchLinkEmails,
 } from "./pushes/notifications/link-deliveries.ts";
 import type { PushEmails } from "./pushes/notifications/push-emails.ts";
-import { tellOfViews } from "./pushes/notifications/view-notifications.ts";
+import { notifyOfViews } from "./pushes/notifications/view-notifications.ts";
 import { createPushes } from "./pushes/pushes.ts";
 import { createPushStore } from "./pushes/store/push-store.ts";
 import { findSealedIndexKey, openVault, WrongMasterKeyError } from "./pushes/vault.ts";
@@ -122,7 +122,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     provider: config.singleSignOn && (await openProvider(config.singleSignOn, clock)),
     onUseNotRecorded: events.usageNotRecorded,
   });
-  const letters = pushEmails(config, mail, accounts);
+  const emails = pushEmails(config, mail, accounts);
   const pushes = createPushes({
     config,
     clock,
@@ -131,7 +131,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     store,
     blobs,
     argon2,
-    letters,
+    emails,
     capacity: createCapacity({
       config,
       monotonicMs,
@@ -159,7 +159,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     /** Whether the database answers. */
     canServe,
     /** Queues the emails of counted views that owners have asked for. */
-    tellOfViews: (stop: AbortSignal) => tellOfViews({ store, letters, vault, clock }, stop),
+    notifyOfViews: (stop: AbortSignal) => notifyOfViews({ store, emails, vault, clock }, stop),
     /**
      * Deletes an account with everything in it, then its pushes: the only way to delete a user. Resolves when the pushes have
      * ended; the sweeper finishes after a crash. @param by null: the user himself, so no administrative action is recorded.
@@ -224,7 +224,7 @@ function pushEmails(config: Config, { requestedOutbox }: Mail, accounts: Pick<Ac
   const { enabled, dailyMax } = config.linkDeliveries;
   return {
     mailsLinks: enabled,
-    tellsOfViews: requestedOutbox.open,
+    notifiesOfViews: requestedOutbox.open,
     dailyMax,
     async findOwner(ownerId) {
       const user = await accounts.findUser(ownerId);

@@ -1,5 +1,5 @@
 import type { UserAdoption, UserCompletion } from "../accounts/admin/adopt-user.ts";
-import { type AdoptionDeps, completeAdopted, type PushCompletion } from "../pushes/create/import-push.ts";
+import { completeImportedPush, type PushCompletion, type PushImportDeps } from "../pushes/create/import-push.ts";
 import type { Completion, IncomingPush, IncomingUser } from "./destination.ts";
 import { type Part, userPartsOf } from "./lacks.ts";
 import { noHoldings } from "./source.ts";
@@ -29,16 +29,16 @@ export async function completeUser(
   return completionOf(completion);
 }
 
-/** @param deps as those of `adoptPush`. */
+/** @param deps as those of `importPush`. */
 export async function completePush(
-  deps: Pick<AdoptionDeps, "db" | "vault" | "linkDeliveryIds">,
+  deps: Pick<PushImportDeps, "db" | "vault" | "linkDeliveryIds">,
   rows: ImportedRows,
   known: ImportedRow,
   incoming: IncomingPush,
 ): Promise<Completion> {
   const missing = missingOf(known, incoming);
   const completionOf = (completion: PushCompletion) => outcomeOf(known, incoming, completion);
-  const completion = await completeAdopted(
+  const completion = await completeImportedPush(
     deps,
     { pushId: known.id, push: incoming.push, missing, broughtEvents: known.holdings.auditEntries },
     (tx, fates) => rows.renote(tx, "push", known, completionOf(fates)),

@@ -1,5 +1,5 @@
 import type { AdoptedUser } from "../accounts/admin/adopt-user.ts";
-import type { AdoptedPush } from "../pushes/create/import-push.ts";
+import type { ImportedPush } from "../pushes/create/import-push.ts";
 import type { Part } from "./lacks.ts";
 import type { Holdings, PushPart, UserPart } from "./source.ts";
 import type { ImportedRow, NotedCounts, Standing } from "./store/imported-rows.ts";
@@ -14,7 +14,7 @@ export interface IncomingUser {
 /** The same of a push. */
 export interface IncomingPush {
   readonly sourceId: number;
-  readonly push: AdoptedPush;
+  readonly push: ImportedPush;
   readonly lacks: readonly PushPart[];
   readonly holdings: Holdings;
 }

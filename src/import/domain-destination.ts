@@ -5,7 +5,7 @@ import { nothingElse, writeUntilKnown } from "../database/database.ts";
 import { createIds } from "../database/ids.ts";
 import type { Domain, Effects } from "../domain.ts";
 import { createCapacity } from "../pushes/create/capacity.ts";
-import { type AdoptionDeps, adoptPush } from "../pushes/create/import-push.ts";
+import { importPush, type PushImportDeps } from "../pushes/create/import-push.ts";
 import { tombstoneMs } from "../pushes/present-push.ts";
 import { completePush, completeUser } from "./complete-rows.ts";
 import type {
@@ -50,7 +50,7 @@ export function createDomainDestination(
     knownPushes: () => createKnownPushes(rows),
     bringUser: (incoming, merge) => bringUser(users, rows, { run, incoming, merge }),
     async bringPush({ sourceId, push, lacks, holdings }): Promise<PushOutcome> {
-      const brought = await adoptPush(deps, push, (tx, id) =>
+      const brought = await importPush(deps, push, (tx, id) =>
         rows.note(tx, "push", sourceId, { run, id, lacks, holdings }),
       );
       if (brought.outcome === "link_taken") return brought;
@@ -76,7 +76,7 @@ export function createDomainDestination(
 function adoptionDeps(
   { config, db, vault, store, blobs }: Domain,
   { clock, random, monotonicMs }: Pick<Effects, "clock" | "random" | "monotonicMs">,
-): AdoptionDeps {
+): PushImportDeps {
   const diskSpace = diskSpaceOf(config.dataDir);
   return {
     ...{ config, db, vault, store, blobs, clock, random },

@@ -1,4 +1,4 @@
-import type { AdoptedEvent, AdoptedPush } from "../pushes/create/import-push.ts";
+import type { ImportedEvent, ImportedPush } from "../pushes/create/import-push.ts";
 import type { EndReason, IncomingFile } from "../pushes/pushes.ts";
 import type { Owners } from "./owners.ts";
 import {
@@ -40,7 +40,7 @@ export interface PushContext {
 }
 
 /** @param source where the bytes of files are read. */
-export function readPush(push: SourcePush, context: PushContext, source: Pick<ImportSource, "readFile">): AdoptedPush {
+export function readPush(push: SourcePush, context: PushContext, source: Pick<ImportSource, "readFile">): ImportedPush {
   const { entries, owners, ownerId, lostFileIds } = context;
   return {
     ...{ urlToken: push.urlToken, kind: push.kind, ownerId, name: push.name ?? "", note: push.note ?? "" },
@@ -79,7 +79,7 @@ function viewsOf(push: SourcePush, entries: readonly SourceAuditEntry[]): { view
   return { views: push.countedViews - refused, refusals: Math.min(refused, Math.max(push.expireAfterViews, 0)) };
 }
 
-function eventOf(entry: SourceAuditEntry, owners: Owners): AdoptedEvent {
+function eventOf(entry: SourceAuditEntry, owners: Owners): ImportedEvent {
   const { kind, address, userAgent, referrer, createdAt: at, updatedAt } = entry;
   return {
     ...{ kind, address, userAgent, referrer, at, updatedAt },

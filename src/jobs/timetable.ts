@@ -62,7 +62,7 @@ export async function startTimetable(domain: Domain, effects: Effects, events: E
     repeat("heartbeat", heartbeatMs, beat, events),
     repeat("sweep", sweepEveryMs, sweepOnce, events),
     repeat("mail", mailEveryMs, () => domain.mail.deliverDue(abort.signal), events),
-    repeat("view notices", viewNotificationsEveryMs, () => domain.tellOfViews(abort.signal), events),
+    repeat("view notices", viewNotificationsEveryMs, () => domain.notifyOfViews(abort.signal), events),
     repeat("look", lookEveryMs, () => domain.branding.refresh(), events),
     repeat("failed mails", hourMs, removeOldFailures, events),
     repeat("unused links", hourMs, removeUnusedLinks, events),

@@ -23,7 +23,7 @@ export interface PushDeps {
   readonly argon2: Argon2Queue;
   readonly attempts: Attempts;
   readonly capacity: Capacity;
-  readonly letters: PushEmails;
+  readonly emails: PushEmails;
   readonly linkDeliveryIds: Ids;
   /** How often an owner asks for a link to be mailed. */
   readonly linkDeliveryCounter: Counter;

@@ -56,7 +56,7 @@ export function toOwnersPush(row: PushRow, urlToken: string, now: number, keyrin
   };
 }
 
-/** @throws Error for a push that nobody owns: its url_token is not kept. */
+/** @throws Error for an anonymous push: its url_token is not stored. */
 export function toOwnedPush(row: PushRow, now: number, keyring: Keyring): OwnedPush {
   const urlToken = openLabel(keyring, sealContexts.token(row.id), row.tokenSealed);
   if (urlToken === null) throw new Error(`The owned push ${row.id} has no sealed url_token.`);

@@ -5,7 +5,7 @@ import type { PushOptions } from "./store/tables.ts";
 export type { KindName } from "../base/push-kinds.ts";
 export type * from "./audit/audit-trail.ts";
 
-/** Who is at the door. Every operation on a push is told; nothing is taken from globals. */
+/** Who makes the request. Every operation on a push takes one; nothing is read from globals. */
 export interface Actor {
   /** null: nobody signed in and no API token. */
   readonly user: { readonly id: number; readonly admin: boolean } | null;
@@ -16,7 +16,7 @@ export interface Actor {
   readonly userAgent: string;
   /** As the client sent it; the audit trail stores a cut and cleaned form. */
   readonly referrer: string;
-  /** The origin under which this request reached us, e.g. `https://push.example.com`: tells our own referrers. */
+  /** The origin under which this request reached us, e.g. `https://push.example.com`: it identifies our own referrers. */
   readonly ownOrigin: string;
 }
 
@@ -50,7 +50,7 @@ export interface Push extends Omit<PushOptions, OwnersOption> {
   readonly note: string | null;
 }
 
-/** As its owner's own pages tell of it. */
+/** As its owner's pages show it. */
 export interface OwnedPush extends Push, PushOptions {
   /** Counted views; refusals after the end are none. */
   readonly views: number;
@@ -58,7 +58,7 @@ export interface OwnedPush extends Push, PushOptions {
   readonly endReason: EndReason | null;
 }
 
-/** Which of an owner's pushes are looked for. */
+/** Which of an owner's pushes to find. */
 export interface PushSearch {
   readonly state: "active" | "expired" | "all";
   readonly kind: KindName | null;
@@ -73,7 +73,7 @@ export interface FoundPushes {
   readonly pushes: readonly OwnedPush[];
   /** There is a next page. */
   readonly hasMore: boolean;
-  /** Older pushes were not looked at: a search ends somewhere. */
+  /** The search stopped at its limit: older pushes were not searched. */
   readonly stopped: boolean;
 }
 
@@ -184,7 +184,7 @@ export type ClaimOutcome =
   | { readonly outcome: "gone"; readonly push: Push }
   | { readonly outcome: "unknown" };
 
-/** Who caused an entry, as far as it can be told. `holder`: somebody who has the link. */
+/** Who caused an entry, as far as it is known. `holder`: anyone who has the link. */
 export type TrailActor = "owner" | "administrator" | "holder";
 
 /** An entry as its push's owner reads it. A limit that ended the push is no entry of the trail, but an event of its own. */
@@ -206,7 +206,7 @@ export interface TrailPage {
 
 export interface WholeTrail {
   readonly push: OwnedPush;
-  /** Oldest first; counted entries, which stand for many events, among the last. */
+  /** Oldest first; entries that count many events are among the last. */
   readonly events: AsyncIterable<TrailEvent>;
 }
 
@@ -251,7 +251,7 @@ export interface AdminListFilter {
   /** null: of any kind. */
   readonly kind: KindName | null;
   readonly state: "active" | "expired" | "all";
-  /** null: whoever owns it, or nobody. */
+  /** null: any owner, and none. */
   readonly ownerId: number | null;
   /** Older ones than this; null: from the newest on. */
   readonly beforeId: number | null;

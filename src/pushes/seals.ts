@@ -6,7 +6,7 @@ import type { FileRow, PushRow } from "./store/tables.ts";
 
 /**
  * Which key seals what of a push, and under which name. The names bind a sealed value to its row and field: one that was
- * moved elsewhere does not open. The seal generation binds payload and data key to each other across edits, and the
+ * moved to another row does not open. The seal generation binds payload and data key to each other across edits, and the
  * payload names the files beside it: with one taken away, added or moved it does not open.
  */
 export const sealContexts = {
@@ -68,18 +68,18 @@ export function sealLabel(keyring: Keyring, context: string, text: string): Buff
   return text === "" ? null : keyring.seal(context, Buffer.from(text, "utf8"));
 }
 
-type PayloadPlace = Pick<PushRow, "id" | "sealGeneration"> & { readonly fileIds: readonly number[] };
+type PayloadContext = Pick<PushRow, "id" | "sealGeneration"> & { readonly fileIds: readonly number[] };
 
-const payloadContext = (place: PayloadPlace) => sealContexts.payload(place.id, place.sealGeneration, place.fileIds);
+const payloadContext = (row: PayloadContext) => sealContexts.payload(row.id, row.sealGeneration, row.fileIds);
 
 /** An empty one, too: a row that is missing must not pass for an empty payload. */
-export function sealPayload(dataKey: Buffer, place: PayloadPlace, payload: string, random: Random): Buffer {
-  return seal(unringedKey(dataKey), payloadContext(place), Buffer.from(payload, "utf8"), random);
+export function sealPayload(dataKey: Buffer, row: PayloadContext, payload: string, random: Random): Buffer {
+  return seal(unringedKey(dataKey), payloadContext(row), Buffer.from(payload, "utf8"), random);
 }
 
 /** @returns undefined when the payload or the list of files was changed. */
-export function openPayload(dataKey: Buffer, place: PayloadPlace, sealed: Buffer): string | undefined {
-  return open(unringedKey(dataKey), payloadContext(place), sealed)?.toString("utf8");
+export function openPayload(dataKey: Buffer, row: PayloadContext, sealed: Buffer): string | undefined {
+  return open(unringedKey(dataKey), payloadContext(row), sealed)?.toString("utf8");
 }
 
 /**

@@ -8,7 +8,7 @@ import type { TestDomain } from "./domain.ts";
 
 /** Of a server that sends no mails. */
 const silentEmails: PushEmails = {
-  ...{ mailsLinks: false, tellsOfViews: false, dailyMax: 0 },
+  ...{ mailsLinks: false, notifiesOfViews: false, dailyMax: 0 },
   findOwner: async () => undefined,
   assertRoom: async () => undefined,
   putLink: async () => undefined,
@@ -25,7 +25,7 @@ export function pushDepsOf(world: TestDomain, overrides: Partial<PushDeps> = {})
     ids: createIds(db, "pushes"),
     argon2: createArgon2Queue({ runningMax: 2, waitingMax: 100, waitingPerClientMax: 100 }),
     attempts: createAttempts(limits),
-    letters: silentEmails,
+    emails: silentEmails,
     linkDeliveryIds: createIds(db, "link_deliveries"),
     linkDeliveryCounter: createLinkDeliveryCounter(limits),
     capacity: { assertRoomFor: async () => undefined, assertRoomForFile: async () => undefined },

@@ -38,13 +38,13 @@ export interface AuditEntry {
   readonly referrer: string;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** How many like events this entry stands for; more than 1 only beyond the per-push cap. */
+  /** How many events of this kind the entry counts; more than 1 only beyond the per-push limit. */
   readonly times: number;
   /** Of creation_email_send. */
   readonly linkDelivery?: LinkDeliveryReport;
 }
 
-/** Entries of one push kept one by one; beyond it, kinds that anybody can repeat at will are folded into counted ones. */
+/** A push keeps this many single entries. Beyond that, kinds that anyone can repeat at will are counted in one entry each. */
 export const auditEntriesMax = 1_000;
 
 const foldable: ReadonlySet<AuditKind> = new Set([
@@ -87,7 +87,7 @@ export function folds(kind: AuditKind, count: number): boolean {
   return count > auditEntriesMax && isFoldable(kind);
 }
 
-/** Where the folded entry of a kind stands: before all others, whose sequence counts from 1. */
+/** The sequence of the one entry that counts further events of a kind: below all others, which count from 1. */
 export function foldedSequence(kind: AuditKind): number {
   return -(auditKinds[kind] + 1);
 }

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import { type AdoptedEvent, adoptedTrail } from "../create/import-push.ts";
+import { type ImportedEvent, importedTrail } from "../create/import-push.ts";
 import { auditKinds } from "./audit-trail.ts";
 
-const event = (at: number, more: Partial<AdoptedEvent> = {}): AdoptedEvent => ({
+const event = (at: number, more: Partial<ImportedEvent> = {}): ImportedEvent => ({
   ...{ kind: "view", userId: null, address: "192.0.2.1", userAgent: "test", referrer: "", linkDelivery: null },
   ...{ at, updatedAt: at, ...more },
 });
 
 test("a trail of up to a thousand events comes along event by event", () => {
-  const trail = adoptedTrail(Array.from({ length: 1_000 }, (_, at) => event(at, { kind: "failed_passphrase" })));
+  const trail = importedTrail(Array.from({ length: 1_000 }, (_, at) => event(at, { kind: "failed_passphrase" })));
   expect(trail.map(({ sequence, times }) => [sequence, times])).toEqual(
     Array.from({ length: 1_000 }, (_, at) => [at + 1, 1]),
   );
@@ -16,7 +16,7 @@ test("a trail of up to a thousand events comes along event by event", () => {
 
 test("beyond a thousand, what anybody can repeat is counted together, and nothing else is", () => {
   const guesses = Array.from({ length: 1_500 }, (_, at) => event(at, { kind: "failed_passphrase" }));
-  const trail = adoptedTrail([...guesses, event(2_000), event(2_001, { kind: "edit" })]);
+  const trail = importedTrail([...guesses, event(2_000), event(2_001, { kind: "edit" })]);
   expect(trail).toHaveLength(1_000 + 2 + 1);
   expect(trail.reduce((sum, { times }) => sum + times, 0)).toBe(1_502);
   expect(trail.at(-1)).toMatchObject({
@@ -29,12 +29,12 @@ test("beyond a thousand, what anybody can repeat is counted together, and nothin
 });
 
 test("links of the other server do not outlive their pushes in referrers, nor do texts grow", () => {
-  const [entry] = adoptedTrail([
+  const [entry] = importedTrail([
     event(1, { referrer: "https://push.example.com/en/p/12yoo8x2u-kg_ext/r", userAgent: "x".repeat(300) }),
   ]);
   expect(entry).toMatchObject({ referrer: "https://push.example.com", userAgent: "x".repeat(255) });
 });
 
 test("words that are no address do not stand as a referrer", () => {
-  expect(adoptedTrail([event(1, { referrer: "None" })])).toMatchObject([{ referrer: "" }]);
+  expect(importedTrail([event(1, { referrer: "None" })])).toMatchObject([{ referrer: "" }]);
 });

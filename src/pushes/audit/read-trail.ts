@@ -21,7 +21,7 @@ interface Owned {
   readonly push: OwnedPush;
 }
 
-/** undefined: unknown, or not the actor's; which of them is told to nobody. */
+/** undefined: unknown, or not the actor's. Callers must not reveal which. */
 async function findOwned(deps: PushDeps, urlToken: string, actor: Actor): Promise<Owned | undefined> {
   const now = deps.clock.now();
   const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
@@ -41,13 +41,14 @@ export async function readTrail(
   const { lists } = deps.store;
   const first = (page - 1) * pageSize;
   const limit = limitEvent(push);
-  // The end stands among the entries as if it were one: those after it are one place further on.
-  const place = limit === undefined ? Number.POSITIVE_INFINITY : await lists.countAfterEnd(id, limit.createdAt);
-  const rows = await lists.trail(id, pageSize + 1, place < first ? first - 1 : first);
+  // The end is listed among the entries: those after it move by one position.
+  const position = limit === undefined ? Number.POSITIVE_INFINITY : await lists.countAfterEnd(id, limit.createdAt);
+  const rows = await lists.trail(id, pageSize + 1, position < first ? first - 1 : first);
   const reports = createLinkDeliveryReports(deps, id);
   const events: TrailEvent[] = [];
   for (const row of rows) events.push(await toEvent(row, push, reports));
-  if (limit !== undefined && place >= first && place <= first + pageSize) events.splice(place - first, 0, limit);
+  if (limit !== undefined && position >= first && position <= first + pageSize)
+    events.splice(position - first, 0, limit);
   return { push, events: events.slice(0, pageSize), hasMore: events.length > pageSize };
 }
 

@@ -22,14 +22,14 @@ type Opened =
   | { readonly outcome: "broken" }
   | Exclude<ClaimOutcome, { outcome: "revealed" | "unknown" }>;
 
-/** A claim that lost its race, or met rows that do not fit together, reads again: edited, ended, or really broken? */
+/** A claim that was refused, or read rows that do not fit together, reads again: the push was edited, ended, or is damaged. */
 const readingsMax = 3;
 const claimIdBytes = 6;
 
 /**
- * The one way a secret leaves. Everything is opened in memory first; then one conditional write decides, together with
- * its audit entry and, on the last view, the destruction of the key; the answer leaves only when that is durable. So a
- * view that cannot be opened is never counted, and a secret that was not counted never leaves.
+ * The only way to retrieve a secret. First everything is decrypted in memory. Then one conditional write counts the view,
+ * together with its audit entry and, on the last view, the destruction of the key. The answer is sent when that is durable.
+ * So a view that cannot be decrypted is never counted, and a secret that was not counted is never sent.
  */
 export async function claimView(
   deps: PushDeps,
@@ -45,13 +45,13 @@ export async function claimView(
     if (hasEnded(sealed.row, now)) return await refuse(deps, sealed.row, urlToken, now, actor);
     const opened = await open(deps, sealed, urlToken, request, now, actor);
     if (opened.outcome === "broken") {
-      // The files are read after the row: in between, an edit may have changed them, or another process ended the push.
-      if (reading < readingsMax || (await hasMoved(deps, sealed.row))) continue;
+      // The files are read after the row: an edit or an end may have come in between.
+      if (reading < readingsMax || (await hasChanged(deps, sealed.row))) continue;
       throw new Error(`Payload and files of push ${sealed.row.id} do not fit together.`);
     }
     if (opened.outcome !== "opened") return opened;
     const { kind, counted } = viewKind(sealed.row, request, actor);
-    // Read anew: trying a passphrase may have waited in a queue, past the end of the push.
+    // The time now: trying a passphrase may have waited in a queue, past the end of the push.
     const claimedAt = deps.clock.now();
     const claimed = await deps.store.claimView({
       pushId: sealed.row.id,
@@ -59,20 +59,20 @@ export async function claimView(
       sealGeneration: sealed.row.sealGeneration,
       now: claimedAt,
       counted,
-      seen: { ...sealed.row, hasFiles: sealed.hasFiles },
-      byAnother: !isOwner(sealed.row, actor),
+      asRead: { ...sealed.row, hasFiles: sealed.hasFiles },
+      notByOwner: !isOwner(sealed.row, actor),
       audit: auditRecord(kind, actor, claimedAt),
       blobsDueAt: claimedAt + blobsGraceMs(deps.config),
     });
     if (claimed === undefined) continue;
-    // The view that reaches the limit still gets the payload, and is told that none is left.
+    // The view that reaches the limit still gets the payload, with no views remaining.
     const push = { ...toPush(claimed, urlToken, claimedAt), expired: false, expiredOn: null };
     return { outcome: "revealed", push, payload: opened.payload, files: opened.files };
   }
   throw unavailable("The push is being changed. Try again.", 1);
 }
 
-async function hasMoved(deps: PushDeps, row: PushRow): Promise<boolean> {
+async function hasChanged(deps: PushDeps, row: PushRow): Promise<boolean> {
   const current = await deps.store.findById(row.id);
   return current?.sealGeneration !== row.sealGeneration || current.endedAt !== row.endedAt;
 }
@@ -96,7 +96,7 @@ async function open(
   const { row, payloadSealed } = sealed;
   const { passphrase = "" } = request;
   if (row.passphraseSalt !== null && passphrase === "") {
-    // Nothing was guessed, so nothing is charged: opening a link over and over locks nobody out.
+    // Nothing was guessed, so nothing is charged: opening a link repeatedly locks nobody out.
     await deps.store.record(row.id, auditRecord("failed_passphrase", actor, now));
     return { outcome: "passphrase_required", push: toPush(row, urlToken, now) };
   }
@@ -107,8 +107,8 @@ async function open(
   }
   if (payloadSealed === null) throw new Error(`The living push ${row.id} lacks its payload.`);
   const fileRows = sealed.hasFiles ? await deps.store.files(row.id) : [];
-  const place = { ...row, fileIds: fileRows.map((file) => file.id) };
-  const payload = openPayload(unlocked.dataKey, place, payloadSealed);
+  const context = { ...row, fileIds: fileRows.map((file) => file.id) };
+  const payload = openPayload(unlocked.dataKey, context, payloadSealed);
   if (payload === undefined) return { outcome: "broken" };
   const files: RevealedFile[] = [];
   for (const file of fileRows) {
@@ -139,8 +139,8 @@ async function refuse(
     const blobsDueAt = row.expiresAt + blobsGraceMs(deps.config);
     await deps.store.end({ pushId: row.id, reason: "time", endedAt: row.expiresAt, blobsDueAt, audit: null });
   }
-  const told = await recordRefusal(deps, row, now, actor);
-  return { outcome: "gone", push: { ...toPush(told, urlToken, now), expired: true } };
+  const refused = await recordRefusal(deps, row, now, actor);
+  return { outcome: "gone", push: { ...toPush(refused, urlToken, now), expired: true } };
 }
 
 /**

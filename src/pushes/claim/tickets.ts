@@ -47,7 +47,7 @@ function readTicket(keyring: Keyring, text: string): Ticket | undefined {
 /**
  * The row decides at each request: once a person has deleted the push its tickets are void; one that reached a limit
  * lets its tickets run out. A request that continues a download (`start` > 0) is not audited again, but one that only
- * pretends to - from the second byte on, say - is. A look takes no byte and leaves no trace.
+ * pretends to (say, from the second byte on) is. "look" reads no byte and leaves no trace.
  */
 export async function openTicket(
   deps: PushDeps,
@@ -82,8 +82,8 @@ export async function openTicket(
 }
 
 /**
- * A store out of reach is a state of the installation: whoever comes again may find it back. A file that the store has
- * lost is gone, for whoever asks for it.
+ * An unreachable store is a temporary state of the installation: a retry may succeed. A file that the store has lost is
+ * gone for good.
  */
 async function* reading(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   try {

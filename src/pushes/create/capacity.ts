@@ -7,7 +7,7 @@ import type { Actor } from "../push.ts";
 export interface Capacity {
   /** @throws AppError unavailable when the disk is near full or the anonymous quota is used up. */
   assertRoomFor(actor: Actor, bytes: number): Promise<void>;
-  /** The same for bytes of files, which take no room on this disk when they go elsewhere. */
+  /** The same for bytes of files, which take no room on this disk if they are stored in S3. */
   assertRoomForFile(actor: Actor, bytes: number): Promise<void>;
 }
 

@@ -81,7 +81,7 @@ test("what is not given follows the instance; what it does not offer cannot be h
   expect(await pushes.create(url, stranger)).toMatchObject({ deletableByViewer: false, retrievalStep: true });
 });
 
-test("each push has a link of its own, 26 characters of lower-case letters and digits", async () => {
+test("each push has a link of its own, 26 characters of lower-case emails and digits", async () => {
   await using world = await openTestDomain();
   const made = Array.from({ length: 200 }, () => world.domain.pushes.create({ payload: "x" }, stranger));
   const tokens = (await Promise.all(made)).map((push) => push.urlToken);

@@ -21,7 +21,7 @@ import { optionsBy, type PushRow } from "../store/tables.ts";
 import { findProblems, lifetimeOf, optionRule } from "./limits.ts";
 import { gaveUp, ownUpload, type PendingUpload } from "./upload.ts";
 
-/** Seals a push and writes it with its audit entry in one step. Files given along are taken over, or abandoned on any error. */
+/** Seals a push and writes it with its audit entry in one transaction. Takes over the uploaded files, or abandons them on any error. */
 export async function createPush(deps: PushDeps, request: CreatePush, actor: Actor): Promise<Push> {
   const upload = ownUpload(request.upload, actor);
   try {
@@ -69,19 +69,19 @@ async function create(
   const row = newRow(deps, { id, kind, now, passphraseSalt, urlToken }, request, actor);
   const dataKey = upload?.dataKey ?? deps.random.bytes(dataKeyBytes);
   const files = upload?.files ?? [];
-  const payloadPlace = { ...row, fileIds: files.map((file) => file.id) };
+  const payloadContext = { ...row, fileIds: files.map((file) => file.id) };
   const push: NewPush = {
     row,
     tokenDigest: tokenDigest(urlToken),
     dataKeySealed: sealDataKey(keyring, row, { urlToken, passphraseHash, dataKey }, deps.random),
-    payloadSealed: sealPayload(dataKey, payloadPlace, request.payload ?? "", deps.random),
+    payloadSealed: sealPayload(dataKey, payloadContext, request.payload ?? "", deps.random),
     files,
     storedBytes,
   };
   const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken }, actor);
   const outcome = await deps.store.insert(push, auditRecord("creation", actor, now), linkDelivery);
   if (outcome === "upload_swept") throw gaveUp();
-  if (outcome !== "inserted") throw linkDeliveryRefused(outcome, deps.letters);
+  if (outcome !== "inserted") throw linkDeliveryRefused(outcome, deps.emails);
   upload?.handOver();
   return toOwnersPush(row, urlToken, now, keyring);
 }

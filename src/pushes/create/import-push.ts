@@ -7,26 +7,26 @@ import { type LinkDeliveryRow, pastLinkDelivery } from "../notifications/link-de
 import type { AuditKind, EndReason, IncomingFile, LinkDeliveryReport } from "../push.ts";
 import { firstGeneration, saltBytes, sealContexts, sealDataKey, sealLabel, sealPayload } from "../seals.ts";
 import {
-  type AdoptedRows,
-  adoptRows,
   fillNote,
   fillTrail,
+  type ImportedPushRows,
   LinkTakenError,
   type TrailCompletion,
+  writeImportedPush,
 } from "../store/import-push.ts";
 import { optionsBy, type PushOptions, type PushRow } from "../store/tables.ts";
 import { PendingUpload } from "./upload.ts";
 
-/** A push from another installation, as it stood there. What it says was valid there and is not checked again. */
-export interface AdoptedPush extends Partial<PushOptions> {
+/** A push from another installation. Its values were valid there and are not checked again. */
+export interface ImportedPush extends Partial<PushOptions> {
   readonly urlToken: string;
   readonly kind: KindName;
-  /** null: nobody's. Then name, note and, once it has ended, the trail are not kept. */
+  /** null: anonymous. Then name, note and, once it has ended, the trail are not stored. */
   readonly ownerId: number | null;
   readonly name: string;
   readonly note: string;
   /** null: it has ended. */
-  readonly open: AdoptedSecret | null;
+  readonly open: ImportedSecret | null;
   /** null: it is open. */
   readonly end: { readonly at: number; readonly reason: EndReason } | null;
   readonly expireAfterDays: number;
@@ -39,10 +39,10 @@ export interface AdoptedPush extends Partial<PushOptions> {
   readonly createdAt: number;
   readonly updatedAt: number;
   /** Oldest first. */
-  readonly trail: readonly AdoptedEvent[];
+  readonly trail: readonly ImportedEvent[];
 }
 
-export interface AdoptedSecret {
+export interface ImportedSecret {
   readonly payload: string;
   /** "": there is none. */
   readonly passphrase: string;
@@ -55,27 +55,27 @@ export interface AdoptedSecret {
  */
 export type NotePush = (tx: Transaction, pushId: number) => Promise<"now" | "already" | "other">;
 
-export type PushAdoption =
-  | { readonly outcome: "adopted"; readonly pushId: number; readonly fileBytes: number }
+export type PushImport =
+  | { readonly outcome: "imported"; readonly pushId: number; readonly fileBytes: number }
   | { readonly outcome: "known" }
   /** Another push here has this url_token. Nothing was written. */
   | { readonly outcome: "link_taken" };
 
-export type AdoptionDeps = Pick<
+export type PushImportDeps = Pick<
   PushDeps,
   "config" | "clock" | "random" | "vault" | "store" | "ids" | "linkDeliveryIds" | "blobs" | "argon2" | "capacity"
 > & { readonly db: Database };
 
 /** Limits of days are kept whatever they are; the moment itself is one that can be written down (until the year 9999). */
 const latestExpiry = Date.UTC(9999, 11, 31);
-/** Place in the Argon2 queue: not a network address, so no client can share it. */
+/** The client name in the Argon2 queue: not a network address, so no client can share it. */
 const client = "import";
 
 /**
  * Seals a push anew and writes it with all that belongs to it in one transaction. Files are sealed and stored before that; on
  * any error they are given up, and whatever reading them threw is thrown on.
  */
-export async function adoptPush(deps: AdoptionDeps, push: AdoptedPush, note: NotePush): Promise<PushAdoption> {
+export async function importPush(deps: PushImportDeps, push: ImportedPush, note: NotePush): Promise<PushImport> {
   const upload = push.open === null ? undefined : beginUpload(deps, push.ownerId);
   try {
     for (const file of push.open?.files ?? []) await upload?.addFile(file);
@@ -86,7 +86,7 @@ export async function adoptPush(deps: AdoptionDeps, push: AdoptedPush, note: Not
       return { outcome: "known" };
     }
     upload?.handOver();
-    return { outcome: "adopted", pushId: rows.row.id, fileBytes: upload?.storedBytes ?? 0 };
+    return { outcome: "imported", pushId: rows.row.id, fileBytes: upload?.storedBytes ?? 0 };
   } catch (error) {
     await upload?.abandon();
     if (error instanceof LinkTakenError) return { outcome: "link_taken" };
@@ -94,8 +94,8 @@ export async function adoptPush(deps: AdoptionDeps, push: AdoptedPush, note: Not
   }
 }
 
-/** Files that were taken elsewhere stay, however many and large they are; only the disk can be full. */
-function beginUpload(deps: AdoptionDeps, ownerId: number | null): PendingUpload {
+/** The other installation accepted the files, so their number and size have no limit here; only the disk may be full. */
+function beginUpload(deps: PushImportDeps, ownerId: number | null): PendingUpload {
   const unbounded = { maxFileUploads: Number.MAX_SAFE_INTEGER, pushBytesMax: Number.MAX_SAFE_INTEGER };
   const config = { ...deps.config, files: { ...deps.config.files, ...unbounded } };
   const user = ownerId === null ? null : { id: ownerId, admin: false };
@@ -104,10 +104,10 @@ function beginUpload(deps: AdoptionDeps, ownerId: number | null): PendingUpload 
 }
 
 async function sealRows(
-  deps: AdoptionDeps,
-  push: AdoptedPush,
+  deps: PushImportDeps,
+  push: ImportedPush,
   upload: PendingUpload | undefined,
-): Promise<AdoptedRows> {
+): Promise<ImportedPushRows> {
   const { vault, random } = deps;
   const { open, urlToken } = push;
   const passphrase = open?.passphrase ?? "";
@@ -117,7 +117,7 @@ async function sealRows(
   const row = rowOf(deps, await deps.ids.next(), push, passphraseSalt);
   const isTombstone = push.ownerId === null && open === null;
   const events = isTombstone ? [] : push.trail;
-  const trail = adoptedTrail(events);
+  const trail = importedTrail(events);
   const common = {
     ...{ row, tokenDigest: vault.tokenDigest(urlToken), trail, eventCount: events.length },
     linkDeliveries: await sealLinkDeliveries(deps, row, trail),
@@ -138,9 +138,9 @@ async function sealRows(
 
 /** Of what its owner had mailed there. Nothing of it is sent from here. */
 export async function sealLinkDeliveries(
-  { vault, linkDeliveryIds }: Pick<AdoptionDeps, "vault" | "linkDeliveryIds">,
+  { vault, linkDeliveryIds }: Pick<PushImportDeps, "vault" | "linkDeliveryIds">,
   { id: pushId, ownerId }: Pick<PushRow, "id" | "ownerId">,
-  trail: readonly AdoptedEntry[],
+  trail: readonly ImportedEntry[],
 ): Promise<readonly LinkDeliveryRow[]> {
   const rows: LinkDeliveryRow[] = [];
   for (const { sequence, linkDelivery } of trail) {
@@ -150,7 +150,7 @@ export async function sealLinkDeliveries(
   return rows;
 }
 
-function rowOf(deps: AdoptionDeps, id: number, push: AdoptedPush, passphraseSalt: Buffer | null): PushRow {
+function rowOf(deps: PushImportDeps, id: number, push: ImportedPush, passphraseSalt: Buffer | null): PushRow {
   const label = (context: string, text: string) =>
     push.ownerId === null ? null : sealLabel(deps.vault.keyring, context, text);
   return {
@@ -176,30 +176,30 @@ function rowOf(deps: AdoptionDeps, id: number, push: AdoptedPush, passphraseSalt
   };
 }
 
-function expiryOf({ createdAt, expireAfterDays }: AdoptedPush): number {
+function expiryOf({ createdAt, expireAfterDays }: ImportedPush): number {
   return Math.min(createdAt + Math.max(expireAfterDays, 0) * dayMs, latestExpiry);
 }
 
-async function writeRows(db: Database, rows: AdoptedRows, note: NotePush): Promise<boolean> {
+async function writeRows(db: Database, rows: ImportedPushRows, note: NotePush): Promise<boolean> {
   const { value } = await writeUntilKnown(() =>
     db.write(async (tx) => {
       const noted = await note(tx, rows.row.id);
-      if (noted === "now") await adoptRows(tx, db.engine, rows);
+      if (noted === "now") await writeImportedPush(tx, db.engine, rows);
       return noted !== "other";
     }),
   );
   return value;
 }
 
-/** An event from elsewhere. Its texts may be anything; times in ms since the epoch. */
-export interface AdoptedEvent extends AuditRecord {
+/** An event of another installation. Its texts are not trusted; times in ms since the epoch. */
+export interface ImportedEvent extends AuditRecord {
   readonly updatedAt: number;
   /** Of creation_email_send: what was mailed there. */
   readonly linkDelivery: LinkDeliveryReport | null;
 }
 
-/** As the store holds it: `sequence` is negative for the entries that stand for many. */
-export interface AdoptedEntry extends AdoptedEvent {
+/** As it is stored: `sequence` is negative for entries that count many events. */
+export interface ImportedEntry extends ImportedEvent {
   readonly sequence: number;
   readonly times: number;
 }
@@ -208,9 +208,9 @@ export interface AdoptedEntry extends AdoptedEvent {
  * The same trail as if the events had happened here: texts cut, referrers without links, and what comes after the first
  * thousand folded where it is of a kind that is. @param events oldest first.
  */
-export function adoptedTrail(events: readonly AdoptedEvent[]): readonly AdoptedEntry[] {
-  const entries: AdoptedEntry[] = [];
-  const folded = new Map<AuditKind, AdoptedEntry>();
+export function importedTrail(events: readonly ImportedEvent[]): readonly ImportedEntry[] {
+  const entries: ImportedEntry[] = [];
+  const folded = new Map<AuditKind, ImportedEntry>();
   for (const [at, event] of events.entries()) {
     const count = at + 1;
     const clean = cleanEvent(event);
@@ -225,12 +225,12 @@ export function adoptedTrail(events: readonly AdoptedEvent[]): readonly AdoptedE
   return [...entries, ...folded.values()];
 }
 
-function cleanEvent(event: AdoptedEvent): AdoptedEvent {
+function cleanEvent(event: ImportedEvent): ImportedEvent {
   return {
     ...event,
     address: cutText(event.address),
     userAgent: cutText(event.userAgent),
-    // Links are told by their shape: which address the other installation had, nobody says.
+    // Links are recognised by their shape: the address of the other installation is unknown.
     referrer: cutText(cleanReferrer(event.referrer, "")),
   };
 }
@@ -243,21 +243,21 @@ export interface MissingParts {
 }
 
 /**
- * Gives a push that was adopted without some parts what `push` has of them now, in one transaction.
+ * Adds to a push that was imported without some parts what `push` has of them now, in one transaction.
  * @param broughtEvents how many events its trail came with.
  * @param settle runs last in the transaction.
  */
-export async function completeAdopted(
-  deps: Pick<AdoptionDeps, "db" | "vault" | "linkDeliveryIds">,
+export async function completeImportedPush(
+  deps: Pick<PushImportDeps, "db" | "vault" | "linkDeliveryIds">,
   { pushId, push, missing, broughtEvents }: PushToComplete,
   settle: (tx: Transaction, completion: PushCompletion) => Promise<void>,
 ): Promise<PushCompletion> {
-  const trail = adoptedTrail(push.trail);
-  const place = { id: pushId, ownerId: push.ownerId };
+  const trail = importedTrail(push.trail);
+  const owned = { id: pushId, ownerId: push.ownerId };
   const rows = {
     ...{ pushId, trail, broughtEvents, eventCount: push.trail.length },
     noteSealed: sealLabel(deps.vault.keyring, sealContexts.note(pushId), push.note),
-    linkDeliveries: missing.trail ? await sealLinkDeliveries(deps, place, trail) : [],
+    linkDeliveries: missing.trail ? await sealLinkDeliveries(deps, owned, trail) : [],
   };
   return await deps.db.write(async (tx) => {
     const completion = {
@@ -271,7 +271,7 @@ export async function completeAdopted(
 
 export interface PushToComplete {
   readonly pushId: number;
-  readonly push: AdoptedPush;
+  readonly push: ImportedPush;
   readonly missing: MissingParts;
   readonly broughtEvents: number;
 }

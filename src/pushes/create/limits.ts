@@ -12,10 +12,10 @@ export const urlCharactersMax = 8_192;
 export const nameCharactersMax = 255;
 export const noteCharactersMax = 65_536;
 export const passphraseCharactersMax = 4_096;
-/** Of one push, over its whole life: a list for people one knows, nothing that mails the world. */
+/** For one push over its whole life: enough for people one knows, too few for mass mail. */
 export const recipientsMax = 5;
 
-/** For whoever tells people about them. */
+/** For forms and documents. */
 export const pushLimits = {
   payloadCharactersMax: {
     text: textCharactersMax,
@@ -102,10 +102,10 @@ export function checkRange(
   field: string,
   value: number,
   range: Pick<Range, "min" | "max">,
-  tx: string,
+  unit: string,
 ): void {
   if (Number.isSafeInteger(value) && value >= range.min && value <= range.max) return;
-  addProblem(problems, field, `must be between ${range.min} and ${range.max}${tx}.`);
+  addProblem(problems, field, `must be between ${range.min} and ${range.max}${unit}.`);
 }
 
 export function checkPayload(payload: string, kind: KindName, problems: Problems): void {

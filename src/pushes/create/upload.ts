@@ -102,7 +102,7 @@ export class PendingUpload implements Upload {
     try {
       await storing(blobs.write(sent.blobKey, content));
     } catch (error) {
-      // The sweeper may have taken the unfinished blob away: then that is what to tell.
+      // The sweeper may have deleted the unfinished blob: then that is the error to report.
       if (!(error instanceof AppError) || error.cause instanceof BlobStoreError) await this.#renew();
       throw error;
     }
@@ -154,7 +154,7 @@ export class PendingUpload implements Upload {
 export function ownUpload(upload: Upload | undefined, actor: Actor): PendingUpload | undefined {
   if (upload === undefined) return undefined;
   if (!(upload instanceof PendingUpload)) throw new Error("The upload was not begun here.");
-  if (upload.ownerId !== (actor.user?.id ?? null)) throw new Error("The upload was begun by somebody else.");
+  if (upload.ownerId !== (actor.user?.id ?? null)) throw new Error("Another user began the upload.");
   if (upload.failed) throw new Error("A file of the upload failed.");
   return upload;
 }

@@ -100,13 +100,13 @@ async function edit(
 
 /** Off it can be switched by everybody. */
 async function findNoticeProblems(
-  { letters }: PushDeps,
+  { emails }: PushDeps,
   { notifyOnView }: EditPush,
   row: PushRow,
   actor: Actor,
 ): Promise<FieldProblems> {
   if (notifyOnView !== true || row.notifyOnView) return {};
-  const problem = await viewNotificationProblem(letters, actor);
+  const problem = await viewNotificationProblem(emails, actor);
   return problem === undefined ? {} : { notifyOnView: [problem] };
 }
 
@@ -163,7 +163,7 @@ function changeOf(
   return { pushId: row.id, ownerId: row.ownerId, sealGeneration: row.sealGeneration, now, ...changes, options };
 }
 
-/** Why an edit that looked right when the push was read could not be: read again, to tell what came in between. */
+/** Why an edit that was valid when the push was read failed: the push is read again to find what came in between. */
 async function lost(deps: PushDeps, read: PushRow, request: EditPush, how: "broken" | "refused"): Promise<EditOutcome> {
   const now = deps.clock.now();
   const row = await deps.store.findById(read.id);

@@ -50,33 +50,33 @@ function isLanguage(tag: string): boolean {
   }
 }
 
-/** What keeps this caller from being heard when mails are asked for with a new push. */
+/** Why this caller cannot have emails sent for a new push. */
 export async function findEmailProblems(
-  { letters }: Pick<PushDeps, "letters">,
+  { emails }: Pick<PushDeps, "emails">,
   request: CreatePush,
   actor: Actor,
 ): Promise<FieldProblems> {
   const problems: Problems = {};
   if (asksForLinkDelivery(request)) {
-    if (!letters.mailsLinks) addProblem(problems, "notifyEmailsTo", "This server mails no links.");
+    if (!emails.mailsLinks) addProblem(problems, "notifyEmailsTo", "This server mails no links.");
     else if (actor.user === null) addProblem(problems, "notifyEmailsTo", "needs an API token or a signed-in user.");
     else checkRecipients(problems, request);
   }
   if (request.notifyOnView === true) {
-    const problem = await viewNotificationProblem(letters, actor);
+    const problem = await viewNotificationProblem(emails, actor);
     if (problem !== undefined) addProblem(problems, "notifyOnView", problem);
   }
   return problems;
 }
 
-/** To an address that nobody has proven no mails go that a stranger can bring about. */
+/** Strangers cause view notifications, so they go to confirmed addresses only. */
 export async function viewNotificationProblem(
-  letters: PushDeps["letters"],
+  emails: PushDeps["emails"],
   { user }: Pick<Actor, "user">,
 ): Promise<string | undefined> {
-  if (!letters.tellsOfViews) return "This server sends no mails.";
+  if (!emails.notifiesOfViews) return "This server sends no mails.";
   if (user === null) return "needs an API token or a signed-in user.";
-  const owner = await letters.findOwner(user.id);
+  const owner = await emails.findOwner(user.id);
   return owner?.isConfirmed === true
     ? undefined
     : "needs a confirmed e-mail address: confirm it on your account's page.";

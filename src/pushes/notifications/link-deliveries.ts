@@ -16,7 +16,7 @@ import type { linkDeliveries, PushRow } from "../store/tables.ts";
 import { type AskedLinkDelivery, asksForLinkDelivery, checkRecipients } from "./email-rules.ts";
 
 /**
- * A link delivery: the link of an owned push, mailed to some addresses. It lies beside its entry of the audit trail, which is
+ * A link delivery: the link of an owned push, mailed to some addresses. It belongs to its audit entry, which is
  * of the kind `creation_email_send`.
  */
 export type LinkDeliveryRow = RowOf<typeof linkDeliveries>;
@@ -26,7 +26,7 @@ export interface LinkDeliveryDetails {
   /** As they were given, separated by commas. */
   readonly recipients: string;
   readonly locale: string | null;
-  /** How it ended elsewhere, for one that was imported: nothing of it is sent from here. */
+  /** The outcome on another installation, for one that was imported: this server sends none of its emails. */
   readonly past?: Pick<LinkDeliveryReport, "status" | "successfulSends" | "errorMessage">;
 }
 
@@ -49,20 +49,20 @@ export function sealLinkDelivery(keyring: Keyring, id: number, details: LinkDeli
 }
 
 /**
- * One from elsewhere, for `insertDispatch` of store/link-deliveries.ts, in the transaction that writes its audit entry.
- * @param place `id` from the ids named "link deliveries"; `sequence` of the audit entry.
+ * An imported one, for `insertLinkDelivery` in the transaction that writes its audit entry.
+ * @param key `id` from the ids named "link deliveries"; `sequence` of the audit entry.
  */
 export function pastLinkDelivery(
   keyring: Keyring,
-  place: { readonly id: number; readonly pushId: number; readonly sequence: number },
+  key: { readonly id: number; readonly pushId: number; readonly sequence: number },
   report: LinkDeliveryReport,
 ): LinkDeliveryRow {
   const { recipients, locale, proceedAt, ...past } = report;
   return {
-    ...place,
+    ...key,
     recipientCount: splitRecipients(recipients).length,
-    detailsSealed: sealLinkDelivery(keyring, place.id, { recipients, locale, past }),
-    // Settled, whatever it says: no letter of it is on its way.
+    detailsSealed: sealLinkDelivery(keyring, key.id, { recipients, locale, past }),
+    // All settled, whatever its status: no email of it is queued.
     ...{ sent: 0, givenUp: allOf(splitRecipients(recipients).length), putOff: false, settledAt: proceedAt },
   };
 }
@@ -78,7 +78,7 @@ export function reportOf(row: LinkDeliveryRow, keyring: Keyring): LinkDeliveryRe
   return {
     ...{ recipients, locale, status },
     successfulSends:
-      status === "pending" ? null : addresses.filter((_, place) => (sent & (1 << place)) !== 0).join(","),
+      status === "pending" ? null : addresses.filter((_, index) => (sent & (1 << index)) !== 0).join(","),
     proceedAt: isOver ? row.settledAt : null,
     errorMessage: errorMessages[status],
   };
@@ -108,7 +108,7 @@ const errorMessages: Readonly<Record<LinkDeliveryStatus, string | null>> = {
 function openDetails({ id, detailsSealed }: LinkDeliveryRow, keyring: Keyring): LinkDeliveryDetails {
   const plain = keyring.open(detailsContext(id), detailsSealed);
   const details: unknown = plain === undefined ? undefined : JSON.parse(plain.toString("utf8"));
-  if (!isDetails(details)) throw new Error(`The details of linkDelivery ${id} do not open.`);
+  if (!isDetails(details)) throw new Error(`The details of link delivery ${id} do not open.`);
   return details;
 }
 
@@ -121,7 +121,7 @@ export function createLinkDeliveryCounter(limits: Limits): Counter {
   return limits.sliding({ name: "linkDelivery", windowMs: minuteMs, max: 5, rememberedMax: 20_000 });
 }
 
-/** @param push as it will be, or stands. @returns undefined: none is asked for. */
+/** @param push an existing one, or one that is about to be written. @returns undefined when the request has no recipients. */
 export async function prepareLinkDelivery(
   deps: PushDeps,
   request: AskedLinkDelivery,
@@ -130,14 +130,14 @@ export async function prepareLinkDelivery(
 ): Promise<NewLinkDelivery | undefined> {
   const { ownerId } = row;
   if (!asksForLinkDelivery(request) || ownerId === null) return undefined;
-  const { letters } = deps;
-  await letters.assertRoom();
-  const owner = await letters.findOwner(ownerId);
+  const { emails } = deps;
+  await emails.assertRoom();
+  const owner = await emails.findOwner(ownerId);
   const recipients = (request.notifyEmailsTo ?? "").trim();
   const locale = (request.notifyEmailsToLocale ?? "").trim() || null;
   const id = await deps.linkDeliveryIds.next();
   const now = deps.clock.now();
-  const letter = {
+  const email = {
     ...{ locale, linkDeliveryId: id, pushId: row.id, urlToken },
     retrievalStep: row.retrievalStep,
     passphraseRequired: row.passphraseSalt !== null,
@@ -151,10 +151,10 @@ export async function prepareLinkDelivery(
     detailsSealed: sealLinkDelivery(deps.vault.keyring, id, { recipients, locale }),
     audit: auditRecord("creation_email_send", actor, now),
     day: Math.floor(now / dayMs),
-    dailyMax: letters.dailyMax,
+    dailyMax: emails.dailyMax,
     async putEmails(tx) {
       for (const [recipientIndex, to] of addresses.entries())
-        await letters.putLink(tx, { ...letter, to, recipientIndex }, now);
+        await emails.putLink(tx, { ...email, to, recipientIndex }, now);
     },
   };
 }
@@ -170,7 +170,7 @@ export async function deliverLink(
   actor: Actor,
 ): Promise<void> {
   const { user } = actor;
-  if (!deps.letters.mailsLinks) throw new AppError("not_found", "not-found");
+  if (!deps.emails.mailsLinks) throw new AppError("not_found", "not-found");
   if (user === null) throw new AppError("not_authenticated", "Mailing a link needs an API token.");
   const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
   const now = deps.clock.now();
@@ -181,16 +181,16 @@ export async function deliverLink(
   if (Object.keys(problems).length > 0) throw invalidFields(problems);
   const charge = await deps.linkDeliveryCounter.charge(String(user.id), now);
   if (charge.outcome === "refused") throw tooManyAttempts(charge);
-  if (hasEnded(row, now)) throw linkDeliveryRefused("ended", deps.letters);
+  if (hasEnded(row, now)) throw linkDeliveryRefused("ended", deps.emails);
   const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken }, actor);
-  if (linkDelivery === undefined) throw new Error(`No linkDelivery of push ${row.id} could be made.`);
+  if (linkDelivery === undefined) throw new Error(`No link delivery of push ${row.id} could be made.`);
   const outcome = await deps.store.linkDeliveries.put(row.id, linkDelivery);
-  if (outcome !== "put") throw linkDeliveryRefused(outcome, deps.letters);
+  if (outcome !== "put") throw linkDeliveryRefused(outcome, deps.emails);
 }
 
 export function linkDeliveryRefused(
   reason: LinkDeliveryRefusal,
-  { dailyMax }: Pick<PushDeps["letters"], "dailyMax">,
+  { dailyMax }: Pick<PushDeps["emails"], "dailyMax">,
 ): AppError {
   const sentences: Readonly<Record<LinkDeliveryRefusal, string>> = {
     ended: "The push has ended.",
@@ -207,7 +207,7 @@ interface LinkEmailPlace {
   readonly recipientIndex: number;
 }
 
-/** For whoever sends mails: what their fate means for the link delivery that they belong to. Each may be told twice. */
+/** For the part that sends emails: records their outcomes. Each call may be repeated. */
 export function watchLinkEmails({ store, clock }: { readonly store: PushStore; readonly clock: Clock }) {
   return {
     /** The link in it still opens something. */

@@ -5,18 +5,18 @@ import type { KindName } from "../push.ts";
 export interface PushEmails {
   /** Whether owners may have links mailed here. */
   readonly mailsLinks: boolean;
-  /** Whether owners can be told of views here. */
-  readonly tellsOfViews: boolean;
+  /** Whether this server sends view notifications. */
+  readonly notifiesOfViews: boolean;
   /** To how many addresses one owner may have links mailed on one day. */
   readonly dailyMax: number;
   /** undefined: there is no such account any more. */
   findOwner(ownerId: number): Promise<EmailOwner | undefined>;
   /** @throws AppError unavailable when so many mails wait already that more should not. */
   assertRoom(): Promise<void>;
-  /** In the transaction of its link delivery: the email stands when that stands. */
-  putLink(tx: Transaction, letter: LinkEmail, now: number): Promise<void>;
-  /** In the transaction that takes the notice away. */
-  putViewNotification(tx: Transaction, letter: ViewEmail, now: number): Promise<void>;
+  /** In the transaction of its link delivery: both are written, or neither. */
+  putLink(tx: Transaction, email: LinkEmail, now: number): Promise<void>;
+  /** In the transaction that deletes the notification. */
+  putViewNotification(tx: Transaction, email: ViewEmail, now: number): Promise<void>;
 }
 
 export interface EmailOwner {
@@ -41,7 +41,7 @@ export interface LinkEmail {
   readonly passphraseRequired: boolean;
   readonly viewsRemaining: number;
   readonly expiresAt: number;
-  /** Who sends it; null: nobody knows whether that address is theirs. */
+  /** The sender's address; null: it is not confirmed. */
   readonly from: string | null;
 }
 

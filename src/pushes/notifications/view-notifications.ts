@@ -7,30 +7,30 @@ import type { PushRow } from "../store/tables.ts";
 const batchRows = 50;
 
 /**
- * Puts the mails that tell owners of counted views. A view and its notice are one write, a notice and its mail another:
- * so a claim waits for no mail, no crash loses one, and each view is told of once.
+ * Queues the emails that notify owners of counted views. A view and its notification are one write, a notification and its
+ * email another: so a claim waits for no email, no crash loses one, and each view is notified once.
  */
-export async function tellOfViews(
-  deps: Pick<PushDeps, "store" | "letters" | "vault" | "clock">,
+export async function notifyOfViews(
+  deps: Pick<PushDeps, "store" | "emails" | "vault" | "clock">,
   stop: AbortSignal,
 ): Promise<void> {
   for (;;) {
-    const notices = await deps.store.viewNotifications.waiting(batchRows);
-    for (const notice of notices) {
+    const notifications = await deps.store.viewNotifications.waiting(batchRows);
+    for (const notification of notifications) {
       if (stop.aborted) return;
-      await tell(deps, notice);
+      await notify(deps, notification);
     }
-    if (notices.length < batchRows) return;
+    if (notifications.length < batchRows) return;
   }
 }
 
-async function tell(
-  { store, letters, vault, clock }: Pick<PushDeps, "store" | "letters" | "vault" | "clock">,
-  notice: ViewNotification,
+async function notify(
+  { store, emails, vault, clock }: Pick<PushDeps, "store" | "emails" | "vault" | "clock">,
+  notification: ViewNotification,
 ): Promise<void> {
-  const { row, viewedAt, address, userAgent, sequence } = notice;
-  const owner = row.ownerId === null ? undefined : await letters.findOwner(row.ownerId);
-  const letter =
+  const { row, viewedAt, address, userAgent, sequence } = notification;
+  const owner = row.ownerId === null ? undefined : await emails.findOwner(row.ownerId);
+  const email =
     owner?.isConfirmed === true
       ? {
           ...{ to: owner.email, language: owner.language },
@@ -40,7 +40,7 @@ async function tell(
         }
       : undefined;
   await store.viewNotifications.take({ sequence, row }, async (tx) => {
-    if (letter !== undefined) await letters.putViewNotification(tx, letter, clock.now());
+    if (email !== undefined) await emails.putViewNotification(tx, email, clock.now());
   });
 }
 

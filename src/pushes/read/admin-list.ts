@@ -6,24 +6,24 @@ import type { Actor, AdminEndOutcome, AdminListFilter, AdminListPage, PushOvervi
 import { CooperativeQueue } from "./cooperative-queue.ts";
 
 const pageSize = 50;
-/** Looked at in one turn of the event loop, and for one page: a filter that hardly anything passes stops there. */
+/** Rows read in one turn of the event loop, and for one page: a filter that hardly any push passes stops there. */
 const turnRows = 1_000;
 const rowsMax = 20_000;
 
-/** For administrators: what stands about pushes, of which nothing is opened. Newest first. */
+/** For administrators: facts about pushes, newest first. Nothing is decrypted. */
 export function createAdminList(
   deps: Pick<PushDeps, "clock" | "store">,
-): (adminList: AdminListFilter) => Promise<AdminListPage> {
+): (filter: AdminListFilter) => Promise<AdminListPage> {
   const turns = new CooperativeQueue();
-  return async (adminList) => {
+  return async (filter) => {
     const now = deps.clock.now();
     const pushes: PushOverview[] = [];
-    let last = adminList.beforeId ?? Number.MAX_SAFE_INTEGER;
+    let last = filter.beforeId ?? Number.MAX_SAFE_INTEGER;
     for (let rows = 0; rows < rowsMax; rows += turnRows) {
       await turns.next();
       const batch = await deps.store.adminLists.before(last, turnRows);
       for (const push of batch) {
-        if (passes(push, adminList, now)) pushes.push(push);
+        if (passes(push, filter, now)) pushes.push(push);
         last = push.id;
         if (pushes.length === pageSize) return { pushes, nextBeforeId: last };
       }
@@ -39,7 +39,7 @@ function passes(push: PushOverview, { kind, state, ownerId }: AdminListFilter, n
   return state === "all" || (state === "expired") === hasEnded(push, now);
 }
 
-/** By its number, since the url_token of most pushes is nowhere. Ended by a person: at once, with its tickets and blobs. */
+/** By its id, since the url_token of most pushes is not stored. It ends at once, with its tickets and blobs. */
 export async function endAsAdministrator(
   deps: Pick<PushDeps, "clock" | "store">,
   pushId: number,

@@ -1,12 +1,12 @@
 /**
- * Long work in short pieces: of all that wait, one goes on in each turn of the event loop, so that however many there
- * are, a request that comes in between waits for one piece.
+ * Divides long work into short pieces. In each turn of the event loop one waiter continues, so that however many there are,
+ * a request in between waits for one piece only.
  */
 export class CooperativeQueue {
   #waiting: (() => void)[] = [];
   #scheduled = false;
 
-  /** Resolves in a turn that is nobody else's. In the order in which it was asked. */
+  /** Resolves in a turn of its own, in the order of the calls. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);

@@ -8,7 +8,7 @@ import { CooperativeQueue } from "./cooperative-queue.ts";
 import { pageSize } from "./find-push.ts";
 
 export interface SearchLimits {
-  /** Pushes looked at by one search, and sealed bytes of names and notes opened by it. */
+  /** Pushes read by one search, and sealed bytes of names and notes that it decrypts. */
   readonly rowsMax: number;
   readonly labelBytesMax: number;
   /** The same in one turn of the event loop. */
@@ -36,7 +36,7 @@ export function foldCase(text: string): string {
   return text.normalize("NFKC").toUpperCase().normalize("NFKC");
 }
 
-/** Names and notes lie sealed, so a search opens them one by one; without a text nothing is opened but the page. */
+/** Names and notes are sealed, so a search decrypts them one by one; without a text only the page is decrypted. */
 export function createSearch(
   deps: SearchDeps,
   limits: SearchLimits,
@@ -102,7 +102,7 @@ class Walk {
   async run(): Promise<FoundPushes> {
     const { now, search } = this.#asked;
     const stopped = (await this.#walk()) === "stopped";
-    // What was purged since is missing: a page with one less.
+    // Pushes that were purged meanwhile are missing from the page.
     const rows = await this.#deps.store.lists.byIds(this.#matches.slice((search.page - 1) * pageSize));
     return found(this.#deps, rows, now, stopped);
   }
@@ -120,15 +120,15 @@ class Walk {
         last,
         turnRowsMax,
       );
-      const ended = await this.#look(summaries);
+      const ended = await this.#scan(summaries);
       if (ended !== undefined) return ended;
       last = summaries.at(-1) ?? null;
       if (last === null || summaries.length < turnRowsMax) return "end";
     }
   }
 
-  /** Labels are fetched for as many as are opened in one turn: over a network each fetch is a round trip. */
-  async #look(summaries: readonly PushSummary[]): Promise<"full" | "stopped" | undefined> {
+  /** Labels are fetched for all pushes that are decrypted in one turn: over a network each fetch is a round trip. */
+  async #scan(summaries: readonly PushSummary[]): Promise<"full" | "stopped" | undefined> {
     const { rowsMax, labelBytesMax, turnLabelBytesMax } = this.#limits;
     let batch: number[] = [];
     let batchBytes = 0;
@@ -158,7 +158,7 @@ class Walk {
     return search.state === "all" || (search.state === "expired") === hasEnded(summary, now);
   }
 
-  /** Notes the matches among them, in their order. @returns whether there are enough for the page. */
+  /** Collects the matches among them, in their order. @returns whether there are enough for the page. */
   async #open(pushIds: readonly number[]): Promise<boolean> {
     const matchesMax = this.#asked.search.page * pageSize + 1;
     if (pushIds.length === 0) return false;

@@ -22,20 +22,20 @@ import {
 
 export interface ViewClaim {
   readonly pushId: number;
-  /** Drawn for this claim alone, 48 random bits: when its answer is lost on the way, it is found again by it. */
+  /** 48 random bits, drawn for this claim: a claim whose answer was lost is found by it. */
   readonly claimId: number;
   readonly sealGeneration: number;
-  /** The push must not have run out at this instant. */
+  /** The push must not have expired at this instant. */
   readonly now: number;
-  /** An owner's look on a page is logged but not counted. */
+  /** false: the view is logged but not counted, for example an owner's on a page. */
   readonly counted: boolean;
-  /** What the push was when it was opened. It decides nothing, but tells which way of writing is the likely one. */
-  readonly seen: Pick<PushRow, "views" | "expireAfterViews" | "ownerId" | "notifyOnView"> &
+  /** The push as it was read. It decides nothing, but selects the statement to try first. */
+  readonly asRead: Pick<PushRow, "views" | "expireAfterViews" | "ownerId" | "notifyOnView"> &
     Pick<SealedPush, "hasFiles">;
-  /** It is another's view, which the owner is told of if that is wanted. */
-  readonly byAnother: boolean;
+  /** The owner gets an email for such a view, if wanted. */
+  readonly notByOwner: boolean;
   readonly audit: AuditRecord;
-  /** When the blobs of a push that ends here may go. */
+  /** When the blobs may be deleted if the push ends. */
   readonly blobsDueAt: number;
 }
 
@@ -59,8 +59,8 @@ const endOnLastView = (viewed: string) => {
 };
 
 /** An owner may want an email for each counted view by somebody else; whether this owner does is in the row. */
-function mayNotifyOwner({ counted, byAnother }: ViewClaim): boolean {
-  return counted && byAnother;
+function mayNotifyOwner({ counted, notByOwner }: ViewClaim): boolean {
+  return counted && notByOwner;
 }
 
 type ClaimDatabase = Pick<Database, "engine" | "autocommit" | "hot" | "lookUp" | "write">;
@@ -174,8 +174,8 @@ const anyView = sql<
    SELECT ${readPushes.selectList} FROM claimed`,
 );
 
-// Each part costs the server something even where it finds nothing to do. These two do the same as the one above for
-// most views, with the parts that those need, and let nothing through that needs the others.
+// Each part costs the server something even if it changes no row. These two statements do the same as the one above with
+// fewer parts, and their conditions match only views that need no others.
 const viewBeforeLast = sql<[viewed: number, claimId: number, ...GuardOfClaim, viewed: number, ...Entry], StoredPush>(
   `WITH claimed AS (
      UPDATE pushes SET views = views + ?, audit_count = audit_count + 1, last_claim_id = ?
@@ -200,7 +200,7 @@ const lastViewOfAnonymous = sql<[claimId: number, endedAt: number, updatedAt: nu
    SELECT ${readPushes.selectList} FROM claimed`,
 );
 
-/** Whether a claim whose answer was lost has happened: the row names the last one, the trail all of a living push. */
+/** Finds a claim whose answer was lost: the row has the id of the last claim, the trail of a live push has all. */
 const claimedBefore = sql<[pushId: number, claimId: number, claimId: number], StoredPush>(
   `SELECT ${readPushes.selectList} FROM pushes WHERE id = ? AND (last_claim_id = ?
      OR EXISTS (SELECT 1 FROM audit_entries WHERE push_id = pushes.id AND claim_id = ?))`,
@@ -213,7 +213,7 @@ async function claimInOneStatement(db: ClaimDatabase, claim: ViewClaim): Promise
   for (let tries = 1; ; tries += 1) {
     let isRefused = false;
     try {
-      const raw = (await claimAsSeen(db, claim)) ?? (await claimAny(db, claim));
+      const raw = (await claimAsRead(db, claim)) ?? (await claimAny(db, claim));
       if (raw !== undefined) return readPushes.decode(raw);
       if (unanswered === undefined) return undefined;
       isRefused = true;
@@ -223,23 +223,23 @@ async function claimInOneStatement(db: ClaimDatabase, claim: ViewClaim): Promise
     }
     const raw = await db.lookUp.one(claimedBefore, claim.pushId, claim.claimId, claim.claimId);
     if (raw !== undefined) return readPushes.decode(raw);
-    // Refused after an answer was lost: it may have been counted before another claim took the last view, which leaves
-    // no trail of an anonymous push.
+    // Refused after an answer was lost: the view may have been counted before another claim took the last view, which
+    // deletes the trail of an anonymous push.
     if (isRefused || tries >= triesMax) throw unanswered;
   }
 }
 
-/** By the statement that what was read calls for; undefined: there is none, or it let nothing through. */
-async function claimAsSeen({ hot }: ClaimDatabase, claim: ViewClaim): Promise<StoredPush | undefined> {
-  const { pushId, claimId, now, counted, seen } = claim;
+/** Tries the shorter statement for the push as it was read. undefined: there is none, or it matched no row. */
+async function claimAsRead({ hot }: ClaimDatabase, claim: ViewClaim): Promise<StoredPush | undefined> {
+  const { pushId, claimId, now, counted, asRead } = claim;
   const viewed = counted ? 1 : 0;
-  if (mayNotifyOwner(claim) && seen.notifyOnView) return undefined;
-  if (seen.views + viewed < seen.expireAfterViews) {
+  if (mayNotifyOwner(claim) && asRead.notifyOnView) return undefined;
+  if (asRead.views + viewed < asRead.expireAfterViews) {
     const given = [viewed, claimId, ...guardOf(claim), claimId, viewed, ...entryOf(claim)] as const;
     return await hot.update(pushId, viewBeforeLast, ...given);
   }
-  // Nobody can add files to a push without an owner.
-  if (seen.ownerId !== null || seen.hasFiles) return undefined;
+  // Nothing adds files to an anonymous push.
+  if (asRead.ownerId !== null || asRead.hasFiles) return undefined;
   return await hot.update(pushId, lastViewOfAnonymous, claimId, now, now, ...guardOf(claim), claimId);
 }
 

@@ -49,7 +49,7 @@ export type ChangeOutcome =
   | { readonly outcome: "refused" }
   | { readonly outcome: "upload_swept" };
 
-// The guard: of an edit and whatever races with it, one finds the row as it read it. Views used stay below the limit.
+// The guard: of concurrent edits, claims and ends, one finds the row as it read it. Views stay below the limit.
 const changeRow = sql<(number | Buffer | null)[], { dataKeyId: number }>(
   `UPDATE pushes SET updated_at = ?, seal_generation = seal_generation + ?,
      expires_at = coalesce(?, expires_at), expire_after_days = coalesce(?, expire_after_days),
@@ -65,7 +65,7 @@ const rowById = readPushes.select<[pushId: number]>("WHERE id = ?");
 const changeSeals = sql<[linkSalt: Buffer, passphraseSalt: Buffer | null, storedBytes: number, pushId: number]>(
   "UPDATE pushes SET link_salt = ?, passphrase_salt = ?, stored_bytes = ? WHERE id = ?",
 );
-// SQLite: in place, for the same width on the same row moves nothing (see the schema).
+// On SQLite in place: the same width in the same row moves no bytes (see the schema).
 const writeKey = sql<[sealed: Buffer, dataKeyId: number, sealedBytes: number]>(
   "UPDATE data_keys SET sealed = ? WHERE id = ? AND length(sealed) = ?",
 );

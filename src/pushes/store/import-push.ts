@@ -1,6 +1,6 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import type { AdoptedEntry } from "../create/import-push.ts";
+import type { ImportedEntry } from "../create/import-push.ts";
 import type { LinkDeliveryRow } from "../notifications/link-deliveries.ts";
 import { firstGeneration } from "../seals.ts";
 import { deleteLinkDeliveries, insertLinkDelivery } from "./notifications.ts";
@@ -15,17 +15,17 @@ import {
 } from "./write-operations.ts";
 
 /** A push from another installation, sealed, with what belongs to it. */
-export interface AdoptedRows {
+export interface ImportedPushRows {
   readonly row: PushRow;
   readonly tokenDigest: Buffer;
   /** null: it has ended. */
   readonly sealed: { readonly dataKey: Buffer; readonly payload: Buffer } | null;
   readonly files: readonly FileRow[];
   readonly storedBytes: number;
-  readonly trail: readonly AdoptedEntry[];
+  readonly trail: readonly ImportedEntry[];
   /** Beside their entries of the trail. */
   readonly linkDeliveries: readonly LinkDeliveryRow[];
-  /** Events that the entries of the trail stand for. */
+  /** How many events the entries of the trail count. */
   readonly eventCount: number;
 }
 
@@ -43,8 +43,12 @@ const insertEntries = entriesTogether.map((count) => [count, auditEntries.insert
 /** Of a push that has ended. Of the living ones the first is 1. */
 const noDataKey = 0;
 
-/** In a transaction. @throws LinkTakenError, UploadSweptError: nothing of the transaction may stand then. */
-export async function adoptRows(tx: Transaction, engine: Database["engine"], rows: AdoptedRows): Promise<void> {
+/** In a transaction. @throws LinkTakenError, UploadSweptError: the transaction must then be undone. */
+export async function writeImportedPush(
+  tx: Transaction,
+  engine: Database["engine"],
+  rows: ImportedPushRows,
+): Promise<void> {
   const { row, tokenDigest, sealed, files, storedBytes, eventCount } = rows;
   const dataKeyId = sealed === null ? noDataKey : await writeDataKey(tx, engine, row.id, sealed.dataKey);
   if (
@@ -64,7 +68,7 @@ export async function adoptRows(tx: Transaction, engine: Database["engine"], row
   for (const linkDelivery of rows.linkDeliveries) await insertLinkDelivery(tx, linkDelivery);
 }
 
-export async function writeTrail(tx: Transaction, pushId: number, trail: readonly AdoptedEntry[]): Promise<void> {
+export async function writeTrail(tx: Transaction, pushId: number, trail: readonly ImportedEntry[]): Promise<void> {
   let at = 0;
   for (const [count, insert] of insertEntries) {
     for (; at + count <= trail.length; at += count) {
@@ -80,9 +84,9 @@ export async function writeTrail(tx: Transaction, pushId: number, trail: readonl
 export interface CompletingRows {
   readonly pushId: number;
   readonly noteSealed: Buffer | null;
-  readonly trail: readonly AdoptedEntry[];
+  readonly trail: readonly ImportedEntry[];
   readonly linkDeliveries: readonly LinkDeliveryRow[];
-  /** Events that the entries of the trail stand for. */
+  /** How many events the entries of the trail count. */
   readonly eventCount: number;
   /** How many came with the push. */
   readonly broughtEvents: number;
@@ -122,14 +126,14 @@ export async function fillNote(
 }
 
 /**
- * In a transaction: the trail as it is read now in place of how it came. Events that happened here since stay, after it: then it
- * has to be as long as it was, for they have their places.
+ * In a transaction: replaces the imported trail by the one that was read now. Events that happened here since remain after
+ * it; then it must be as long as before, because their sequences follow it.
  */
 export async function fillTrail(tx: Transaction, rows: CompletingRows): Promise<TrailCompletion> {
   const { pushId, trail, eventCount, broughtEvents } = rows;
-  const standing = await tx.one(lockTrail, pushId);
-  if (standing === undefined || standing.forgotten === 1) return "superseded";
-  if (standing.events === broughtEvents) {
+  const pushState = await tx.one(lockTrail, pushId);
+  if (pushState === undefined || pushState.forgotten === 1) return "superseded";
+  if (pushState.events === broughtEvents) {
     await tx.run(deleteAuditEntries, pushId);
     await tx.run(deleteLinkDeliveries, pushId);
     await tx.run(setCount, eventCount, pushId);
@@ -139,7 +143,7 @@ export async function fillTrail(tx: Transaction, rows: CompletingRows): Promise<
   if (eventCount !== broughtEvents) return "begun";
   await tx.run(deleteFirstEntries, pushId, broughtEvents);
   await tx.run(deleteFirstLinkDeliveries, pushId, broughtEvents);
-  // An entry that stands for many may stand for some of here by now.
+  // An entry that counts many events may count events of this server by now.
   await write(
     tx,
     rows,
@@ -148,7 +152,7 @@ export async function fillTrail(tx: Transaction, rows: CompletingRows): Promise<
   return "filled";
 }
 
-async function write(tx: Transaction, rows: CompletingRows, trail: readonly AdoptedEntry[]): Promise<void> {
+async function write(tx: Transaction, rows: CompletingRows, trail: readonly ImportedEntry[]): Promise<void> {
   await writeTrail(tx, rows.pushId, trail);
   for (const linkDelivery of rows.linkDeliveries) await insertLinkDelivery(tx, linkDelivery);
 }

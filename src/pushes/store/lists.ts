@@ -31,7 +31,7 @@ const lists = {
   expired: filtered("ended_at IS NOT NULL OR expires_at <= ?"),
   all: filtered("CAST(? AS BIGINT) IS NOT NULL"),
 };
-// The lengths stand in the row's header: reading them does not fetch the labels.
+// The lengths are in the row's header: reading them does not fetch the labels.
 const summarized = (state: string) =>
   sql<
     [ownerId: number, createdAt: number, pushId: number, limit: number],

@@ -30,7 +30,7 @@ export class LinkDeliveryRefusedError extends Error {
   readonly reason: LinkDeliveryRefusal;
 
   constructor(reason: LinkDeliveryRefusal) {
-    super(`A linkDelivery was refused: ${reason}.`);
+    super(`A link delivery was refused: ${reason}.`);
     this.reason = reason;
   }
 }
@@ -44,7 +44,7 @@ const countRecipients = sql<[pushId: number], { recipients: number }>(
   "SELECT coalesce(sum(recipient_count), 0) AS recipients FROM link_deliveries WHERE push_id = ?",
 );
 const insertRow = linkDeliveries.insert();
-/** No row comes back when they would be more than somebody may have mailed to on one day. */
+/** Returns no row when the recipients would exceed the daily limit of the owner. */
 const countDay = sql<[ownerId: number, day: number, recipients: number, dailyMax: number], { recipients: number }>(
   `INSERT INTO link_delivery_days AS known (owner_id, day, recipient_count) VALUES (?, ?, ?)
    ON CONFLICT (owner_id) DO UPDATE SET day = excluded.day,
@@ -69,7 +69,7 @@ export async function insertLinkDelivery(tx: Transaction, row: NewRowOf<typeof l
 
 /**
  * Inside a transaction: a link delivery of a living push, its audit entry and its emails. The push's row is locked first, by every
- * transaction that touches it. @throws DispatchRefusedError.
+ * transaction that touches it. @throws LinkDeliveryRefusedError.
  */
 export async function putLinkDelivery(tx: Transaction, pushId: number, linkDelivery: NewLinkDelivery): Promise<void> {
   const { ownerId, recipientCount, audit } = linkDelivery;
@@ -123,7 +123,7 @@ export function createLinkDeliveries(db: Database) {
   };
 }
 
-/** A counted view that the push's owner has not been told of yet. */
+/** A counted view whose owner has not been notified yet. */
 export interface ViewNotification {
   readonly sequence: number;
   readonly row: PushRow;

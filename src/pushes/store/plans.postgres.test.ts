@@ -63,8 +63,8 @@ const audit = (kind: AuditRecord["kind"]): AuditRecord => ({
 });
 const digestOf = (id: number) => client.query("SELECT token_digest AS digest FROM pushes WHERE id = $1", [id]);
 
-/** @param seen as it stood a moment ago; what it says may be wrong. */
-function claim(pushId: number, seen: ViewClaim["seen"]): ViewClaim {
+/** @param asRead as it stood a moment ago; what it says may be wrong. */
+function claim(pushId: number, asRead: ViewClaim["asRead"]): ViewClaim {
   const times = { now: newest, blobsDueAt: newest };
   return {
     pushId,
@@ -72,8 +72,8 @@ function claim(pushId: number, seen: ViewClaim["seen"]): ViewClaim {
     sealGeneration: 1,
     ...times,
     counted: true,
-    byAnother: true,
-    seen,
+    notByOwner: true,
+    asRead,
     audit: audit("view"),
   };
 }

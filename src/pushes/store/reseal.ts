@@ -129,7 +129,7 @@ class KeyUsedAgainError extends Error {
 export type RowId = number | Buffer;
 
 /**
- * Seals the values of other rooms anew under the active key. @returns the step for one batch of a column, in the order
+ * Seals the values of other parts again under the active key. @returns the step for one batch of a column, in the order
  * of ids, after one of them or from the first; undefined at the end. Its rows may come and go meanwhile: those that come
  * are sealed under the active key. @throws Error when a value opens under no key of the ring.
  */

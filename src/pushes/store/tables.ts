@@ -100,7 +100,7 @@ export const linkDeliveries = new Table("link_deliveries", {
   sequence: integer,
   recipientCount: integer,
   detailsSealed: bytes,
-  /** Sets of recipients: 2^n stands for the nth in the list, from 0. An email that was given up may still leave. */
+  /** Sets of recipients: 2^n is the nth in the list, from 0. An email that was given up may still be sent. */
   sent: withDefault(integer, 0),
   givenUp: withDefault(integer, 0),
   /** An email of it was tried, and will be tried again. */
@@ -113,7 +113,7 @@ export const dataKeys = new Table("data_keys", { id: integer, sealed: bytes });
 export const payloads = new Table("payloads", { pushId: integer, sealed: bytes });
 export const uploads = new Table("uploads", {
   blobKey: text,
-  /** 0 when somebody signed in sends it. */
+  /** 0 when a user sends it. */
   anonymousBytes: withDefault(integer, 0),
   renewedAt: integer,
 });
