@@ -72,7 +72,7 @@ test("deleted is what a person ended, not what a limit ended", () => {
   expect([deleted("owner"), deleted("viewer"), deleted("views"), deleted("time")]).toEqual([true, true, false, false]);
 });
 
-test("an anonymous push is forgotten 30 days after its end, whoever wrote that end down and whether or not", () => {
+test("an anonymous push is forgotten 30 days after its end, whether or not the end was recorded", () => {
   const end = created + 7 * dayMs;
   const forgottenAt = (push: PushRow) => [
     isForgotten(push, end + tombstoneMs - 1),

@@ -15,7 +15,7 @@ function makeFolder(): string {
 const open = (dataDir: string, ...keys: [string, ...string[]]) =>
   openTestDomain({ dataDir, environment: keyEnvironment(...keys) });
 
-test("a database opens under the key that sealed it, and its links go on working", async () => {
+test("a database opens under the key that sealed it, and its links keep working", async () => {
   const dataDir = makeFolder();
   let urlToken = "";
   {
@@ -29,7 +29,7 @@ test("a database opens under the key that sealed it, and its links go on working
   });
 });
 
-test("another key stops the start, says which key is wanted, and repeats none", async () => {
+test("another key stops the start; the error names the needed key's id and reveals no key", async () => {
   const dataDir = makeFolder();
   let wanted = "";
   {
@@ -47,14 +47,14 @@ test("another key stops the start, says which key is wanted, and repeats none", 
   expect(await keysInUse(world.domain.db)).toEqual([wanted]);
 });
 
-test("a lost master.key stops the start instead of being made anew", async () => {
+test("a lost master.key stops the start instead of being generated again", async () => {
   const dataDir = makeFolder();
   await (await openTestDomain({ dataDir })).domain.close();
   rmSync(join(dataDir, "master.key"));
   await expect(openTestDomain({ dataDir })).rejects.toThrow(/restore it to the data folder/);
 });
 
-test("a new key in front of the old one opens what is there, and from then on both are needed", async () => {
+test("with a new key before the old one existing data opens, and from then on both keys are needed", async () => {
   const dataDir = makeFolder();
   let urlToken = "";
   {
@@ -74,7 +74,7 @@ test("a new key in front of the old one opens what is there, and from then on bo
   });
 });
 
-test("of two that make a new database at once with different keys, one is told that it is not its own", async () => {
+test("when two processes create a database at once with different keys, one is refused", async () => {
   const dataDir = makeFolder();
   const opened = await Promise.allSettled([open(dataDir, "first"), open(dataDir, "second")]);
   expect(opened.map((one) => one.status).sort()).toEqual(["fulfilled", "rejected"]);
@@ -84,7 +84,7 @@ test("of two that make a new database at once with different keys, one is told t
   }
 });
 
-test("the same link has another digest in another domain, and the index key lies sealed", async () => {
+test("the same link has another digest in another domain, and the index key is stored sealed", async () => {
   await using first = await openTestDomain();
   await using second = await openTestDomain();
   const digest = first.domain.vault.tokenDigest("a-link");

@@ -42,7 +42,7 @@ describe("a referrer", () => {
     expect(cleanReferrer(referrer, own)).toBe("https://other.example");
   });
 
-  test("a url_token of ours is never kept, in whatever address it comes", () => {
+  test("our url_tokens are never stored, in any address", () => {
     const token = "0a1b2c3d4e5f6g7h8j9k0mnpqr";
     for (const referrer of [
       `https://other.example/${token}`,
@@ -82,7 +82,7 @@ test("the user agent and the referrer are cut at 255 characters, never through o
   expect(auditRecord("view", long, 0).referrer).toBe(`https://example.org/${"a".repeat(235)}`);
 });
 
-test("only what anybody can repeat at will is folded, and only beyond the cap", () => {
+test("only kinds that anyone can repeat at will are folded, and only beyond the limit", () => {
   for (const kind of ["failed_view", "failed_passphrase", "owner_view", "admin_view", "download"] as const) {
     expect([folds(kind, auditEntriesMax), folds(kind, auditEntriesMax + 1)]).toEqual([false, true]);
   }

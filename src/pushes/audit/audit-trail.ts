@@ -100,7 +100,7 @@ export function cutText(text: string): string {
 }
 
 const tokenShaped = /[a-z0-9_-]{16,}/gi;
-/** A random run of 16 with fewer does not occur: what repeats a email or two is padding and no token. */
+/** A random run of 16 with fewer does not occur: a run that repeats one or two characters is padding, not a token. */
 const tokenVarietyMin = 4;
 
 /** Long unbroken runs of token characters, or the paths that this field's servers give to links. */

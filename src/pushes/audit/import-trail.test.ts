@@ -7,14 +7,14 @@ const event = (at: number, more: Partial<ImportedEvent> = {}): ImportedEvent => 
   ...{ at, updatedAt: at, ...more },
 });
 
-test("a trail of up to a thousand events comes along event by event", () => {
+test("a trail of up to a thousand events is imported event by event", () => {
   const trail = importedTrail(Array.from({ length: 1_000 }, (_, at) => event(at, { kind: "failed_passphrase" })));
   expect(trail.map(({ sequence, times }) => [sequence, times])).toEqual(
     Array.from({ length: 1_000 }, (_, at) => [at + 1, 1]),
   );
 });
 
-test("beyond a thousand, what anybody can repeat is counted together, and nothing else is", () => {
+test("beyond a thousand, only kinds that anyone can repeat are counted together", () => {
   const guesses = Array.from({ length: 1_500 }, (_, at) => event(at, { kind: "failed_passphrase" }));
   const trail = importedTrail([...guesses, event(2_000), event(2_001, { kind: "edit" })]);
   expect(trail).toHaveLength(1_000 + 2 + 1);
@@ -35,6 +35,6 @@ test("links of the other server do not outlive their pushes in referrers, nor do
   expect(entry).toMatchObject({ referrer: "https://push.example.com", userAgent: "x".repeat(255) });
 });
 
-test("words that are no address do not stand as a referrer", () => {
+test("text that is not an address is not stored as a referrer", () => {
   expect(importedTrail([event(1, { referrer: "None" })])).toMatchObject([{ referrer: "" }]);
 });

@@ -24,7 +24,7 @@ async function whole(world: TestDomain, urlToken: string): Promise<TrailEvent[]>
   return events;
 }
 
-test("the trail tells who it was, and that the last view ended the push", async () => {
+test("the trail shows who did what, and that the last view ended the push", async () => {
   await using world = await openTestDomain();
   const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterViews: 2 }, owner);
   for (const actor of [stranger, owner, signedIn(9, true), signedIn(8), stranger]) await view(world, urlToken, actor);
@@ -41,7 +41,7 @@ test("the trail tells who it was, and that the last view ended the push", async 
   expect((await whole(world, urlToken)).map(told)).toEqual(newestFirst.toReversed());
 });
 
-test("the end stands before a refusal of the same millisecond", async () => {
+test("the end is listed before a refusal of the same millisecond", async () => {
   await using world = await openTestDomain();
   const { pushes } = world.domain;
   const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, owner);
@@ -51,7 +51,7 @@ test("the end stands before a refusal of the same millisecond", async () => {
   expect((await whole(world, urlToken)).map(told)).toEqual(newestFirst.toReversed());
 });
 
-test("the end by time is told from its instant on, swept or not", async () => {
+test("the end by time is listed from its instant on, swept or not", async () => {
   await using world = await openTestDomain();
   const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterDays: 1 }, owner);
   world.clock.advance(dayMs - 1);
@@ -62,7 +62,7 @@ test("the end by time is told from its instant on, swept or not", async () => {
   expect(await trail(world, urlToken)).toEqual(["failed_view holder", "limit time", "creation owner"]);
 });
 
-test("an end by a person is told once", async () => {
+test("an end by a person is listed once", async () => {
   await using world = await openTestDomain();
   const { pushes } = world.domain;
   for (const [actor, by] of [
@@ -99,7 +99,7 @@ test.each([0, 1, 48, 49, 50, 51, 99, 100, 120])(
   },
 );
 
-test("the whole trail is told beyond one slice, counted entries last", async () => {
+test("the whole trail is exported beyond one batch, counted entries last", async () => {
   await using world = await openTestDomain();
   const { urlToken } = await world.domain.pushes.create({ payload: "x" }, owner);
   await world.domain.pushes.expire(urlToken, owner);
@@ -112,7 +112,7 @@ test("the whole trail is told beyond one slice, counted entries last", async () 
   expect(times).toEqual(times.toSorted((a, b) => a - b));
 });
 
-test("to everybody else the push is as unknown as one that never was", async () => {
+test("to everyone else the push is as unknown as one that never existed", async () => {
   await using world = await openTestDomain();
   const { pushes } = world.domain;
   const { urlToken } = await pushes.create({ payload: "x" }, owner);

@@ -16,7 +16,7 @@ function five(attempts: Attempts, client: string, now = start): Promise<Charge[]
   return Promise.all(Array.from({ length: 5 }, () => charge(attempts, client, now)));
 }
 
-test("the sixth attempt within a minute is refused and told when to come back", async () => {
+test("the sixth attempt within a minute is refused with the time to retry", async () => {
   const attempts = createAttempts(createOwnLimits());
   for (let second = 0; second < 5; second += 1) {
     expect((await charge(attempts, "a", start + second * 10_000)).outcome).toBe("charged");
@@ -44,7 +44,7 @@ test("neither another client nor another push is touched", async () => {
   expect((await charge(attempts, "1 a", start, 1)).outcome).toBe("charged");
 });
 
-test("charging comes first: guesses in parallel gain nothing, a right one gives its place back once", async () => {
+test("charging comes first: guesses in parallel gain nothing, a right one is refunded once", async () => {
   const attempts = createAttempts(createOwnLimits());
   const charges = await five(attempts, "a");
   expect((await charge(attempts, "a")).outcome).toBe("refused");
@@ -65,13 +65,13 @@ test("a refund that comes after its minute takes nothing of a later one", async 
   expect((await charge(attempts, "a", later)).outcome).toBe("refused");
 });
 
-test("a clock that is set back forgets what lies in its future instead of locking out for long", async () => {
+test("after the clock is set back, attempts in its future are forgotten instead of locking out for long", async () => {
   const attempts = createAttempts(createOwnLimits());
   await five(attempts, "a", start + 10 * minuteMs);
   expect((await charge(attempts, "a", start)).outcome).toBe("charged");
 });
 
-test("what is tracked is bounded, the oldest is forgotten first", async () => {
+test("the tracked attempts are bounded, the oldest is forgotten first", async () => {
   const attempts = createAttempts(createOwnLimits());
   await five(attempts, "first");
   await five(attempts, "second");

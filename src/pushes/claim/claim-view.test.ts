@@ -20,7 +20,7 @@ test("a text push opens exactly as often as allowed, then it is gone", async () 
   expect(late).toMatchObject({ outcome: "gone", push: { expired: true, deleted: false } });
 });
 
-test("of 50 that ask at once for a push of 5 views, 5 get it", async () => {
+test("of 50 concurrent retrievals of a push with 5 views, 5 succeed", async () => {
   await using world = await openTestDomain();
   const { pushes } = world.domain;
   const push = await pushes.create({ payload: "hunter2", expireAfterViews: 5 }, stranger);
@@ -50,7 +50,7 @@ test("a passphrase: missing costs nothing, five wrong ones block that client alo
   expect(await claim("open sesame", "b")).toMatchObject({ outcome: "revealed", payload: "hunter2" });
 });
 
-test("an owner's look on a page is not counted, and the trail tells who came", async () => {
+test("an owner's view on a page is not counted, and the trail shows who it was", async () => {
   await using world = await openTestDomain();
   const { pushes } = world.domain;
   const owner = signedIn(7);
@@ -111,7 +111,7 @@ test("an owner's views count on the API, and do not count where counting is for 
   expect(kinds.sort()).toEqual(["admin_view", "creation", "failed_view", "owner_view", "view", "view"]);
 });
 
-test("somebody signed in who owns nothing is a stranger, at an anonymous push everybody is", async () => {
+test("a user who does not own the push is a stranger; for an anonymous push everyone is", async () => {
   await using world = await openTestDomain();
   const { pushes } = world.domain;
   const owned = await pushes.create({ payload: "x", expireAfterViews: 1 }, signedIn(7));
@@ -163,7 +163,7 @@ test("a passphrase that could not be tried is not charged", async () => {
   expect(await ask()).toMatchObject({ outcome: "revealed" });
 });
 
-test("a push that runs out while its passphrase waits to be tried is gone", async () => {
+test("a push that expires while its passphrase waits to be tried is gone", async () => {
   await using world = await openTestDomain();
   const { argon2 } = pushDepsOf(world);
   const deps = pushDepsOf(world, {

@@ -4,7 +4,7 @@ import { makeDataDir, openTestDomain, stranger } from "../../../test/support/dom
 import { NeedleFinder, readAllFiles } from "../../../test/support/raw-files.ts";
 import { sqliteOf } from "../../../test/support/sqlite-domain.ts";
 
-test("what a killed process left in the log is cut away after the next start", async () => {
+test("what a killed process left in the log is truncated after the next start", async () => {
   await using world = await openTestDomain();
   const { pushes, db } = world.domain;
   const finder = new NeedleFinder<string>();

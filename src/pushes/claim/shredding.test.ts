@@ -122,7 +122,7 @@ class ShredWorld {
   }
 }
 
-test("of the sealed keys of ended pushes nothing is left in any file or row, of the living ones all", async () => {
+test("no file or row contains a sealed key of an ended push; those of live pushes are complete", async () => {
   const world = new ShredWorld();
   onTestFinished(() => rmSync(world.dataDir, { recursive: true, force: true }));
   await world.open();

@@ -164,7 +164,7 @@ test("taking the passphrase off a push in the database does not open it", async 
   expect(await rowOf(world, push)).toMatchObject({ views: 0, ended_at: null });
 });
 
-test("a link that is led to another's row opens nothing there", async () => {
+test("a link whose digest is moved to another row opens nothing there", async () => {
   await using world = await openTestDomain();
   const { pushes, vault } = world.domain;
   const mine = await pushes.create({ payload: "mine" }, stranger);

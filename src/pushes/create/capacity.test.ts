@@ -61,7 +61,7 @@ describe("the disk", () => {
     expect(await takes(makeCapacity(automatic, large).capacity, 101)).toBe(false);
   });
 
-  test("keeps what the operator says, and is looked at once in five seconds", async () => {
+  test("keeps what the operator sets, and is measured once in five seconds", async () => {
     const environment = { PWP__DISK__FREE_MIN_BYTES: "1000" };
     const { capacity, measured, measurings, advance } = makeCapacity(environment, {
       freeBytes: 1_500,
@@ -81,7 +81,7 @@ describe("the disk", () => {
     expect(measurings()).toBe(2);
   });
 
-  test("has no part in files that go to an object store, but still in what the database takes", async () => {
+  test("does not limit files in an object store, but still limits the database", async () => {
     const s3 = {
       PWP__FILES__STORAGE: "s3",
       PWP__FILES__S3__ENDPOINT: "https://store.example.com",
@@ -99,7 +99,7 @@ describe("the disk", () => {
     expect(await takes(capacity, 100)).toBe(true);
   });
 
-  test("is looked at once by many who come together", async () => {
+  test("is measured once for concurrent requests", async () => {
     const { capacity, measurings } = makeCapacity(automatic, {
       freeBytes: 500 * gibibyte,
       totalBytes: 1000 * gibibyte,
@@ -109,7 +109,7 @@ describe("the disk", () => {
     expect(measurings()).toBe(1);
   });
 
-  test("that cannot be asked is an error for those who wait, and asked again by the next", async () => {
+  test("that cannot be measured is an error for those waiting, and is measured again by the next", async () => {
     let fails = true;
     const capacity = createCapacity({
       config: testConfig("/nowhere"),

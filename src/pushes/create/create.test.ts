@@ -14,7 +14,7 @@ const owner = signedIn(7);
 
 const countPushes = ({ domain }: TestDomain) => countRows(domain.db, "pushes");
 
-test("of payload, link, passphrase, labels and file names nothing lies readable in any file or row, before or after the end", async () => {
+test("no file or row contains payload, link, passphrase, labels or file names in plain text, before or after the end", async () => {
   await using world = await openTestDomain();
   const { pushes, db } = world.domain;
   const secrets = {
@@ -62,7 +62,7 @@ test("an anonymous push keeps no labels, no sealed token and no owner", async ()
   expect(owned).toMatchObject({ name: "VPN", note: null, ownerId: 7 });
 });
 
-test("what is not given follows the instance; what it does not offer cannot be had", async () => {
+test("missing values take the instance's defaults; options that it does not offer stay off", async () => {
   await using world = await openTestDomain({
     environment: {
       PWP__PW__RETRIEVAL_STEP_DEFAULT: "false",
@@ -81,7 +81,7 @@ test("what is not given follows the instance; what it does not offer cannot be h
   expect(await pushes.create(url, stranger)).toMatchObject({ deletableByViewer: false, retrievalStep: true });
 });
 
-test("each push has a link of its own, 26 characters of lower-case emails and digits", async () => {
+test("each push has a link of its own, 26 characters of lower-case letters and digits", async () => {
   await using world = await openTestDomain();
   const made = Array.from({ length: 200 }, () => world.domain.pushes.create({ payload: "x" }, stranger));
   const tokens = (await Promise.all(made)).map((push) => push.urlToken);
@@ -89,7 +89,7 @@ test("each push has a link of its own, 26 characters of lower-case emails and di
   for (const token of tokens) expect(token).toMatch(/^[a-z0-9]{26}$/);
 });
 
-test("files are for known callers, through whatever door they come", async () => {
+test("files are for known callers, on every way in", async () => {
   await using world = await openTestDomain();
   const { pushes } = world.domain;
   const refused = expect.objectContaining({ code: "not_authenticated" });
@@ -103,7 +103,7 @@ test("files are for known callers, through whatever door they come", async () =>
   expect(await countPushes(world)).toBe(0);
 });
 
-test("with anonymous pushes off, nobody unknown pushes anything", async () => {
+test("with anonymous pushes off, unknown callers create nothing", async () => {
   await using world = await openTestDomain({ environment: { PWP__ALLOW_ANONYMOUS: "false" } });
   const { pushes } = world.domain;
   await expect(pushes.create({ payload: "x" }, stranger)).rejects.toMatchObject({ code: "not_authenticated" });
@@ -111,7 +111,7 @@ test("with anonymous pushes off, nobody unknown pushes anything", async () => {
   expect(await countPushes(world)).toBe(1);
 });
 
-test("a refused request stores nothing and gives up its files", async () => {
+test("a refused request stores nothing and abandons its files", async () => {
   await using world = await openTestDomain();
   const { pushes, db } = world.domain;
   const upload = await pushes.beginUpload(owner);
@@ -126,7 +126,7 @@ test("a refused request stores nothing and gives up its files", async () => {
   expect(await readRows(db, "SELECT due_at FROM blob_deletions")).toEqual([{ due_at: 0 }]);
 });
 
-test("a push whose write fails is not there, and its files are given up", async () => {
+test("a push whose write fails does not exist, and its files are abandoned", async () => {
   await using world = await openTestDomain();
   const { store, db } = world.domain;
   const failure = new AppError("unavailable", "No.", { retryAfterSeconds: 1 });

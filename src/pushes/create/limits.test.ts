@@ -39,7 +39,7 @@ describe("days and views", () => {
     expect(refused({ expireAfterDays: 15, expireAfterViews: 2 }, "text", environment)).toEqual([]);
   });
 
-  test("a duration is held to the days of the kind, and is whole milliseconds", () => {
+  test("a duration must be within the days of the kind, in whole milliseconds", () => {
     expect(refused({ expireAfterMs: 15 * minuteMs })).toEqual([]);
     expect(refused({ expireAfterMs: 90 * dayMs })).toEqual([]);
     const bad = [90 * dayMs + 1, 0, -1, -dayMs, 0.5, 15 * minuteMs + 0.1, Number.NaN, Infinity];
@@ -48,7 +48,7 @@ describe("days and views", () => {
     expect(refused({ expireAfterMs: dayMs, expireAfterDays: 0 })).toEqual([]);
   });
 
-  test("what is not given is the instance's default; a duration is told in days, rounded up", () => {
+  test("what is not given is the instance's default; a duration is reported in days, rounded up", () => {
     expect(lifetimeOf({}, "text", config)).toEqual({
       expireAfterDays: 7,
       expireAfterViews: 5,
@@ -94,7 +94,7 @@ describe("characters are code points", () => {
     expect(refused({ [field]: wide.repeat(max + 1) })).toEqual([field]);
   });
 
-  test("half a character is none, wherever it comes", () => {
+  test("a lone surrogate is refused in every field", () => {
     for (const lone of ["\ud83d", "a\udd11", "\udd11\ud83d", "ok \ud800 ok"]) {
       const problems = findProblems({ payload: lone, name: lone, note: lone, passphrase: lone }, "text", config);
       expect(Object.keys(problems)).toEqual(["payload", "name", "note", "passphrase"]);
@@ -122,7 +122,7 @@ describe("kinds", () => {
     expect(refused({ payload: "", upload: uploadOf(1) }, "file")).toEqual([]);
   });
 
-  test("every problem is told at once", () => {
+  test("all problems are reported at once", () => {
     const request = { payload: "", expireAfterDays: 0, expireAfterViews: 0, name: "a".repeat(256) };
     expect(refused(request)).toEqual(["payload", "expireAfterDays", "expireAfterViews", "name"]);
   });

@@ -45,7 +45,7 @@ test("abandoned in the middle of a file, nothing stays, whichever is first: the 
   }
 });
 
-test("an upload that is swept while its last byte is written is told so and leaves nothing", async () => {
+test("an upload that is swept while its last byte is written is refused and leaves nothing", async () => {
   await using world = await openTestDomain();
   const { blobs } = world.domain;
   const sweeper = makeSweeper(world);
@@ -105,7 +105,7 @@ test("a file that pauses for too long is swept and refused; one that flows renew
   expect((await claimFiles(pushes, urlToken, stranger)).map((file) => file.sizeBytes)).toEqual([5, 60]);
 });
 
-test("an upload swept before its push is made is a clear refusal, and nothing half-made stays", async () => {
+test("an upload swept before its push is made is a clear refusal, and nothing incomplete remains", async () => {
   await using world = await openTestDomain();
   const { pushes } = world.domain;
   const upload = await pushes.beginUpload(owner);
@@ -150,7 +150,7 @@ test("a disk that is full or read-only is a state of the server; another failure
   expect(upload.fileCount).toBe(0);
 });
 
-test("an object store out of reach is a state of the installation too", async () => {
+test("an unreachable object store is a state of the server too", async () => {
   await using world = await openTestDomain();
   const outOfReach = new BlobStoreError("The object store gave no answer.", "ECONNREFUSED");
   const blobs: BlobStore = {

@@ -7,7 +7,7 @@ import { cleanFilename } from "./upload.ts";
 
 const owner = signedIn(7);
 
-test("files come back as they went in, in their order", async () => {
+test("files are downloaded as they were uploaded, in their order", async () => {
   await using world = await openTestDomain();
   const { pushes } = world.domain;
   const files = ["a", "b", "c"].map((name) => makeFile(`${name}.txt`, name, "-", name.repeat(100_000)));
@@ -26,7 +26,7 @@ test("files come back as they went in, in their order", async () => {
   }
 });
 
-test("one file more than allowed is refused, what is there can still be pushed", async () => {
+test("one file more than allowed is refused, the accepted ones can still be pushed", async () => {
   await using world = await openTestDomain({ environment: { PWP__FILES__MAX_FILE_UPLOADS: "2" } });
   const { pushes } = world.domain;
   const upload = await pushes.beginUpload(owner);
@@ -40,7 +40,7 @@ test("one file more than allowed is refused, what is there can still be pushed",
   await upload.abandon();
 });
 
-test("more bytes than one push may have, in one file or in all, are refused while they come", async () => {
+test("more bytes than one push may have, in one file or in all, are refused while they arrive", async () => {
   await using world = await openTestDomain({ environment: { PWP__FILES__MAX_PUSH_BYTES: "1000" } });
   const { pushes } = world.domain;
   const upload = await pushes.beginUpload(owner);
@@ -64,7 +64,7 @@ test("more bytes than one push may have, in one file or in all, are refused whil
   expect(blobFiles(world)).toEqual([]);
 });
 
-test("one file after another: two at once are a mistake of the program", async () => {
+test("one file after another: two at once are a bug of the caller", async () => {
   await using world = await openTestDomain();
   const upload = await world.domain.pushes.beginUpload(owner);
   const slow = slowFile("a.txt");

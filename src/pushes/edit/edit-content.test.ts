@@ -117,7 +117,7 @@ describe("the passphrase", () => {
     if (passphrase !== null) expect(await view(world, urlToken, "one")).toMatchObject({ outcome: "wrong_passphrase" });
   });
 
-  test("cannot be guessed here any faster than at the door: one count for both, and a right one costs nothing", async () => {
+  test("cannot be guessed faster here than by retrieving: both share one count, and a correct one costs nothing", async () => {
     await using world = await openTestDomain();
     const { pushes } = world.domain;
     const { urlToken } = await pushes.create({ payload: "x", passphrase: "one", expireAfterViews: 9 }, owner);

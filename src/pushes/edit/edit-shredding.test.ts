@@ -38,7 +38,7 @@ async function labelsFound<Label>(world: TestDomain, finder: NeedleFinder<Label>
   return found;
 }
 
-test("of the sealed data keys from before edits nothing is left in any file or row, of those that hold all", async () => {
+test("no file or row contains a sealed data key from before an edit; the current ones are complete", async () => {
   await using world = await openTestDomain();
   const { pushes, db } = world.domain;
   const numbers = new SeededNumbers(31);

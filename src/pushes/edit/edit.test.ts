@@ -54,7 +54,7 @@ describe("limits", () => {
     expect(edited).toMatchObject({ outcome: "edited", push: { expiresAt: push.createdAt + hourMs, name: "n" } });
   });
 
-  test("views never go to or below what has been used, so that no edit ends a push suppressed", async () => {
+  test("views never go to or below what has been used, so no edit ends a push silently", async () => {
     await using world = await openTestDomain();
     const { pushes } = world.domain;
     const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 5 }, owner);
@@ -180,7 +180,7 @@ describe("who may edit", () => {
     expect(await view(world, urlToken)).toMatchObject({ outcome: "revealed", payload: "x" });
   });
 
-  test("nobody an anonymous push: null is equal to no user", async () => {
+  test("nobody may edit an anonymous push: null equals no user", async () => {
     await using world = await openTestDomain();
     const { pushes } = world.domain;
     const { urlToken } = await pushes.create({ payload: "x" }, stranger);
@@ -190,7 +190,7 @@ describe("who may edit", () => {
     }
   });
 
-  test("nobody a push that has ended, and no edit brings it back", async () => {
+  test("nobody may edit a push that has ended, and no edit revives it", async () => {
     await using world = await openTestDomain();
     const { pushes } = world.domain;
     const make = () => pushes.create({ payload: "x", expireAfterViews: 1, expireAfterDays: 1 }, owner);
@@ -219,7 +219,7 @@ describe("between the reading and the write", () => {
     return editPush(pushDepsOf(world, { store: { ...store, change } }), urlToken, request, owner);
   };
 
-  test("views that are used up meanwhile are said beside the field", async () => {
+  test("views that are used up meanwhile are reported at the field", async () => {
     await using world = await openTestDomain();
     const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterViews: 5 }, owner);
     const edit = editAfter(world, urlToken, { expireAfterViews: 1 }, () => view(world, urlToken));

@@ -52,7 +52,7 @@ test("nobody is the owner of an anonymous push: null is not equal to nobody", as
   expect(await retrieve(world, urlToken)).toMatchObject({ outcome: "revealed" });
 });
 
-test("what has ended stays as it ended, and asking again is no error for anybody", async () => {
+test("an ended push stays as it ended, and ending it again is no error for anyone", async () => {
   await using world = await openTestDomain();
   const { pushes } = world.domain;
   const viewed = await make(world, owner, false, 1);
@@ -80,7 +80,7 @@ test("an unknown link, and one whose anonymous push is long gone, is not found",
   expect(await retrieve(world, urlToken)).toEqual({ outcome: "unknown" });
 });
 
-test("two who delete at once both succeed, and one is on record", async () => {
+test("two concurrent deletions both succeed, and one is recorded", async () => {
   await using world = await openTestDomain();
   const { pushes } = world.domain;
   const { urlToken } = await make(world, owner, true);
@@ -90,7 +90,7 @@ test("two who delete at once both succeed, and one is on record", async () => {
   expect(kinds.filter((kind) => kind === "expire")).toHaveLength(1);
 });
 
-test("deleting makes the blobs due at once, whatever the clock says; a limit leaves downloads their time", async () => {
+test("deleting makes the blobs due at once, whatever the clock says; after a limit downloads can finish", async () => {
   await using world = await openTestDomain();
   const { pushes, db } = world.domain;
   const due = () => readRows(db, "SELECT due_at FROM blob_deletions ORDER BY due_at");

@@ -51,7 +51,7 @@ test("a push that was on its way in while its owner was deleted is released, too
   expect(await countOf(world, "deleted_users")).toBe(0);
 });
 
-test("files go with their owner's account: names and blobs, of pushes that stand and of those that ended", async () => {
+test("files go with their owner's account: names and blobs, of live pushes and of ended ones", async () => {
   await using world = await openTestDomain();
   const owner = await makeOwner(world);
   const sweeper = makeSweeper(world);
@@ -88,7 +88,7 @@ test("tombstones of a deleted account's pushes go after 30 days like all others,
   expect(await countOf(world, "pushes", "end_reason = 3")).toBe(0);
 });
 
-test("an account is deleted once, and two who delete it at the same time end every push", async () => {
+test("an account is deleted once, and two concurrent deletions end every push", async () => {
   await using world = await openTestDomain();
   const owner = await makeOwner(world);
   await Promise.all(Array.from({ length: 250 }, () => make(world, owner)));

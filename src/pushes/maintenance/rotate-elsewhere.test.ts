@@ -26,7 +26,7 @@ async function sealElsewhere({ domain: { db, keyring } }: TestDomain): Promise<v
   for (let id = 1; id <= 250; id += 1) await changeRows(db, insertEmail, id, sealFor("outbox", id));
 }
 
-test("what other rooms keep sealed is sealed under the new key as well, and opens", async () => {
+test("sealed values of other parts are sealed under the new key as well, and open", async () => {
   const dataDir = makeFolder();
   {
     await using world = await open(dataDir, "first");

@@ -194,7 +194,7 @@ test("a process that comes and goes during a rotation with the old key keeps tha
   });
 });
 
-test("a process that was thought gone and comes back un-retires its key", async () => {
+test("a process that was considered stopped and returns un-retires its key", async () => {
   const dataDir = makeFolder();
   await using old = await open(dataDir, "first");
   await registryOf(old).beat(asProcess(old, "old"), clock.now());
@@ -211,7 +211,7 @@ test("a process that was thought gone and comes back un-retires its key", async 
   await (await open(dataDir, "second")).domain.close();
 });
 
-test("tickets that were out before a rotation are honoured as long as the old key is known", async () => {
+test("tickets from before a rotation work as long as the old key is known", async () => {
   const dataDir = makeFolder();
   let ticket = "";
   {

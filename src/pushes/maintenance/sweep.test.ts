@@ -136,7 +136,7 @@ test("a tombstone answers for 30 days, then not, whenever the sweeper comes", as
   expect(await count(world, "pushes")).toBe(0);
 });
 
-test("a push that no sweep ever saw is unknown at the same instant", async () => {
+test("a push that was never swept is unknown at the same instant", async () => {
   await using world = await openTestDomain();
   const { pushes } = world.domain;
   const [urlToken = ""] = await makeMany(world, 1, 1);
@@ -224,7 +224,7 @@ test("a blob that cannot be deleted is tried again, later and later, until the s
   expect(await count(world, "blob_deletions")).toBe(0);
 });
 
-test("a store that is out of reach holds up nothing: it is asked a few times, and the rest is due again", async () => {
+test("an unreachable store blocks nothing: it is tried a few times, and the rest is due again", async () => {
   await using world = await openTestDomain();
   const { pushes, blobs } = world.domain;
   for (let index = 0; index < 60; index += 1) {
@@ -245,7 +245,7 @@ test("a store that is out of reach holds up nothing: it is asked a few times, an
   expect(await makeSweeper(world).sweep()).toMatchObject({ blobsDeleted: 60 });
 });
 
-test("one blob that fails does not hold up the others", async () => {
+test("one failing blob does not block the others", async () => {
   await using world = await openTestDomain();
   const { pushes, blobs, db } = world.domain;
   const files = ["a", "b", "c"].map((name) => makeFile(name, name));
@@ -277,7 +277,7 @@ test("a push whose time was extended since it was found due is not ended", async
   expect(await pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({ outcome: "revealed" });
 });
 
-test("a sweep that is told to stop does so between two batches", async () => {
+test("a sweep that is asked to stop does so between two batches", async () => {
   await using world = await openTestDomain();
   await makeMany(world, 120, 1);
   world.clock.advance(dayMs);

@@ -27,7 +27,7 @@ test.each([
   expect(report.errorMessage === null).toBe(status !== "failed" && status !== "partially_failed");
 });
 
-test("one from elsewhere is told as it was told there, whatever it was", () => {
+test("an imported one is reported as it was on the other installation", () => {
   const report: LinkDeliveryReport = {
     ...{ recipients, locale: null, successfulSends: "bob@example.com" },
     ...{ status: "pending", proceedAt: null, errorMessage: "an error of that server" },
@@ -35,6 +35,6 @@ test("one from elsewhere is told as it was told there, whatever it was", () => {
   expect(reportOf(pastLinkDelivery(keyring, { id: 9, pushId: 1, sequence: 4 }, report), keyring)).toEqual(report);
 });
 
-test("details that were moved to another linkDelivery do not open", () => {
+test("details that were moved to another link delivery do not open", () => {
   expect(() => reportOf(row({ id: 4 }), keyring)).toThrow("do not open");
 });

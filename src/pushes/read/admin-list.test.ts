@@ -6,7 +6,7 @@ import { nothingElse } from "../../database/database.ts";
 const everything = { kind: null, state: "all", ownerId: null, beforeId: null } as const;
 const admin = signedIn(99, true);
 
-it("shows what a push is, and never what is in it or where it is", async () => {
+it("shows facts about a push, never its content or its link", async () => {
   await using test = await openTestDomain();
   const { pushes } = test.domain;
   const push = await pushes.create({ payload: "canary payload", name: "canary name", passphrase: "p" }, signedIn(7));
@@ -18,7 +18,7 @@ it("shows what a push is, and never what is in it or where it is", async () => {
   expect(JSON.stringify(page)).not.toMatch(new RegExp(`canary|${push.urlToken}`));
 });
 
-it("filters by kind, state and owner, and goes on from the last one shown", async () => {
+it("filters by kind, state and owner, and continues after the last one shown", async () => {
   await using test = await openTestDomain();
   const { pushes } = test.domain;
   for (let at = 0; at < 60; at += 1) await pushes.create({ payload: "a", expireAfterDays: 1 }, stranger);
@@ -40,7 +40,7 @@ it("filters by kind, state and owner, and goes on from the last one shown", asyn
   expect(await pushes.totals()).toMatchObject({ live: 61, files: 0 });
 });
 
-it("lets an administrator end a push for good, which its owner's trail tells", async () => {
+it("lets an administrator end a push for good, and its owner's trail shows it", async () => {
   await using test = await openTestDomain();
   const { pushes } = test.domain;
   const push = await pushes.create({ payload: "secret" }, signedIn(7));
@@ -62,7 +62,7 @@ it("lets an administrator end a push for good, which its owner's trail tells", a
   expect(trail?.events).toContainEqual(expect.objectContaining({ kind: "expire", by: "administrator" }));
 });
 
-it("lets nobody else end a push by its number", async () => {
+it("lets nobody else end a push by its id", async () => {
   await using test = await openTestDomain();
   const { pushes } = test.domain;
   await pushes.create({ payload: "secret" }, signedIn(7));

@@ -26,7 +26,7 @@ function searchWith(world: TestDomain, limits: Partial<SearchLimits>) {
   return createSearch(pushDepsOf(world), { ...searchLimits, ...limits });
 }
 
-test("names and notes are found in any case, and nobody else's", async () => {
+test("names and notes are found in any case, only the owner's own", async () => {
   await using world = await openTestDomain();
   await make(world, { name: "VPN Zürich", note: "for Jo" });
   await make(world, { name: "Database", note: "STRASSE 5, ＡＢＣ" });
@@ -41,7 +41,7 @@ test("names and notes are found in any case, and nobody else's", async () => {
   expect(await found(world, {})).toEqual([null, "Database", "VPN Zürich"]);
 });
 
-test("case is folded alike wherever the server stands", () => {
+test("case is folded alike in every locale of the server", () => {
   for (const [one, other] of [
     ["ΟΔΟΣ", "οδος"],
     ["ﬁle", "FILE"],
@@ -79,7 +79,7 @@ test("lists are filtered by the state that holds now, and by kind", async () => 
   ]);
 });
 
-test("pages of a list and of a search begin where the one before ended", async () => {
+test("each page of a list and of a search begins where the previous one ended", async () => {
   await using world = await openTestDomain();
   await makeNamed(world, 120, (at) => `push ${at}`);
   const names = Array.from({ length: 120 }, (_, at) => `push ${119 - at}`);
@@ -93,7 +93,7 @@ test("pages of a list and of a search begin where the one before ended", async (
   }
 });
 
-test("a search looks at so many pushes and bytes, says that it stopped, and lets others in between", async () => {
+test("a search reads a bounded number of pushes and bytes, reports that it stopped, and lets other requests run in between", async () => {
   await using world = await openTestDomain();
   await makeNamed(world, 60, (at) => (at === 0 ? "oldest" : `push ${at}`));
   const oldest = { ...everything, text: "oldest" };

@@ -52,7 +52,7 @@ function makeKeys() {
   };
 }
 
-test("trimming away the overwritten rows at the head never leaves a copy of a living neighbour", async () => {
+test("trimming the overwritten rows at the head never leaves a copy of a live neighbour", async () => {
   const numbers = new SeededNumbers(7);
   const keys = makeKeys();
   let trimmed = 0;
@@ -68,7 +68,7 @@ test("trimming away the overwritten rows at the head never leaves a copy of a li
   expect(trimmed).toBeGreaterThan(1_000);
 });
 
-test("the table shrinks with its living keys, but for the rows that shield them", async () => {
+test("the table shrinks with its live keys, except the rows that shield them", async () => {
   const keys = makeKeys();
   await keys.add(3_000);
   const rows = [...keys.living];
