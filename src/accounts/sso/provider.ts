@@ -43,20 +43,6 @@ export type ProviderAnswer =
   /** The answer is not valid. For the log. */
   | { readonly is: "invalid"; readonly error: unknown };
 
-/** The OpenID Connect provider that the operator trusts. */
-export interface Provider {
-  /** The name that users know it by. */
-  readonly name: string;
-  readonly issuer: string;
-  /** The URL to send a browser to. @throws AppError unavailable: the provider does not answer. */
-  signOnUrl(secrets: SignOnSecrets): Promise<string>;
-  /**
-   * @param query that the provider sent the browser back with, without `?`.
-   * @throws AppError unavailable: the provider does not answer.
-   */
-  readAnswer(query: string, secrets: SignOnSecrets): Promise<ProviderAnswer>;
-}
-
 export const callbackPath = "/users/auth/oidc/callback";
 
 const timeoutSeconds = 10;
@@ -76,10 +62,10 @@ const denials: ReadonlySet<string> = new Set([
   "account_selection_required",
 ]);
 
-export function createProvider(
-  settings: SingleSignOnSettings,
-  deps: { readonly clock: Clock; readonly fetch: Fetch },
-): Provider {
+export type Provider = ReturnType<typeof createProvider>;
+
+/** The OpenID Connect provider that the operator trusts. */
+export function createProvider(settings: SingleSignOnSettings, deps: { readonly clock: Clock; readonly fetch: Fetch }) {
   const issuer = new URL(settings.issuer);
   const configurationOf = createDiscovery(settings, issuer, deps);
   const redirectUri = `${settings.baseUrl}${callbackPath}`;
@@ -94,10 +80,12 @@ export function createProvider(
   }
 
   return {
+    /** The name that users know it by. */
     name: settings.name,
     issuer: settings.issuer,
 
-    signOnUrl: ({ state, nonce, verifier }) =>
+    /** The URL to send a browser to. @throws AppError unavailable: the provider does not answer. */
+    signOnUrl: ({ state, nonce, verifier }: SignOnSecrets): Promise<string> =>
       askable(async (configuration) => {
         const url = buildAuthorizationUrl(configuration, {
           redirect_uri: redirectUri,
@@ -116,7 +104,11 @@ export function createProvider(
         return url.href;
       }),
 
-    readAnswer: (query, secrets) =>
+    /**
+     * @param query that the provider sent the browser back with, without `?`.
+     * @throws AppError unavailable: the provider does not answer.
+     */
+    readAnswer: (query: string, secrets: SignOnSecrets): Promise<ProviderAnswer> =>
       askable(async (configuration): Promise<ProviderAnswer> => {
         try {
           const claims = await claimsOf(configuration, new URL(`${redirectUri}?${query}`), secrets);
