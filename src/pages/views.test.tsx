@@ -87,8 +87,13 @@ const created: CreatedModel = {
   deletableByViewer: true,
   deletePath: `/p/${hostile}/expire`,
   mailForm: {
-    ...{ path: `/p/${hostile}/notify_emails`, auditPath: `/p/${hostile}/audit`, limits: { recipientsMax: 5 } },
-    ...{ recipients: hostile, locale: hostile, problem: hostile, isSent: true },
+    path: `/p/${hostile}/notify_emails`,
+    auditPath: `/p/${hostile}/audit`,
+    limits: { recipientsMax: 5 },
+    recipients: hostile,
+    locale: hostile,
+    problem: hostile,
+    isSent: true,
   },
 };
 
@@ -125,8 +130,15 @@ function signOnPages(text: string, page: PageContext): readonly Page[] {
 /** Every view with hostile text in every field that takes text. */
 function allPages(page: PageContext): readonly Page[] {
   const token: ApiToken = {
-    ...{ id: 1, name: hostile, scopes: ["read"], expiresAt, networks: [hostile] },
-    ...{ createdAt: expiresAt, lastUsedAt: expiresAt, lastUsedAddress: hostile, revokedAt: null },
+    id: 1,
+    name: hostile,
+    scopes: ["read"],
+    expiresAt,
+    networks: [hostile],
+    createdAt: expiresAt,
+    lastUsedAt: expiresAt,
+    lastUsedAddress: hostile,
+    revokedAt: null,
   };
   const tokenForm = { name: hostile, scopes: [], expiresInDays: hostile, networks: hostile };
   const tokenProblems = { name: hostile, scopes: hostile, expiresInDays: hostile, networks: hostile, tokens: hostile };
@@ -153,8 +165,13 @@ function allPages(page: PageContext): readonly Page[] {
     ...adminPages(hostile, page),
     tokensView(
       {
-        ...{ form: tokenForm, problems: tokenProblems, made: { name: hostile, token: hostile } },
-        ...{ tokens: [token, { ...token, id: 2, expiresAt: 1 }], now: 1, page: 2, hasMore: true },
+        form: tokenForm,
+        problems: tokenProblems,
+        made: { name: hostile, token: hostile },
+        tokens: [token, { ...token, id: 2, expiresAt: 1 }],
+        now: 1,
+        page: 2,
+        hasMore: true,
       },
       page,
     ),

@@ -24,8 +24,12 @@ describe.each([
     expect(new URL(page.url()).pathname).toBe(`/p/${urlTokenOf(link)}/preview`);
     const answer = await site.fetch(`/api/v2/pushes/${urlTokenOf(link)}`);
     expect(await answer.json()).toMatchObject({
-      ...{ payload: typed, kind: "text", expire_after_views: 3, expire_after_days: 2 },
-      ...{ retrieval_step: true, deletable_by_viewer: true },
+      payload: typed,
+      kind: "text",
+      expire_after_views: 3,
+      expire_after_days: 2,
+      retrieval_step: true,
+      deletable_by_viewer: true,
     });
   });
 

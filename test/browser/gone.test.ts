@@ -138,7 +138,7 @@ describe("requests without a reader", () => {
     { "sec-purpose": "prefetch;prerender" },
     { purpose: "prefetch" },
     { "x-moz": "prefetch" },
-  ])("is told to come back when the browser is ahead of its reader: %j", async (headers) => {
+  ])("is answered 503 when the browser prefetches it: %j", async (headers) => {
     const { urlToken } = await site.push({ payload: "canary", retrieval_step: false, expire_after_views: 1 }, "owned");
     for (const path of [`/p/${urlToken}`, `/p/${urlToken}/r`]) {
       const answer = await site.fetch(path, { headers: { ...headers } });

@@ -65,7 +65,8 @@ test.each([true, false])(
   async (scripts) => {
     const { urlToken } = await site.push({ payload: "secret" }, "owned");
     const { page } = await site.visit({
-      ...{ signedIn: true, viewport: { width: 360, height: 740 } },
+      signedIn: true,
+      viewport: { width: 360, height: 740 },
       javaScriptEnabled: scripts,
     });
     const isInSight = (selector: string) =>

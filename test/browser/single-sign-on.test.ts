@@ -64,7 +64,7 @@ describe.each([
   });
 });
 
-it("an account that stands is linked only when its owner confirms it, and unlinked again", async () => {
+it("an existing account is linked only after its owner confirms, and can be unlinked", async () => {
   const { page } = await site.visit({ signedIn: "by hand", allowedOrigins });
   await signOn(page, "a-1");
   await page.getByRole("heading", { name: messages.confirm }).waitFor();
@@ -106,7 +106,8 @@ async function goAway(page: Page, person: string): Promise<void> {
 const shown: readonly ShownPage[] = [
   { name: "sign-in with the provider's button", show: (page) => page.goto("/users/sign_in") },
   {
-    ...{ name: "on the way to the provider", ...away },
+    name: "on the way to the provider",
+    ...away,
     async show(page) {
       await page.route(`${provider.issuer}/**`, (route) => route.abort("aborted"));
       await goAway(page, "b-1");
@@ -114,7 +115,8 @@ const shown: readonly ShownPage[] = [
     },
   },
   {
-    ...{ name: "confirming, refused", ...away },
+    name: "confirming, refused",
+    ...away,
     async show(page) {
       await goAway(page, "a-1");
       await page.locator("#password").fill("wrong");
@@ -123,14 +125,16 @@ const shown: readonly ShownPage[] = [
     },
   },
   {
-    ...{ name: "unverified e-mail", ...away },
+    name: "unverified e-mail",
+    ...away,
     async show(page) {
       await goAway(page, "u-1");
       await page.waitForURL(/callback/);
     },
   },
   {
-    ...{ name: "refused by the provider", ...away },
+    name: "refused by the provider",
+    ...away,
     async show(page) {
       await goAway(page, "");
       await page.waitForURL(/callback/);
@@ -139,7 +143,8 @@ const shown: readonly ShownPage[] = [
   { name: "nothing to complete", show: (page) => page.goto("/users/auth/oidc/confirm") },
   { name: "settings, not linked", signedIn: true, show: (page) => page.goto("/users/single_sign_on") },
   {
-    ...{ name: "settings, linked and the only way in", ...away },
+    name: "settings, linked and the only way in",
+    ...away,
     async show(page) {
       await goAway(page, "b-1");
       await page.waitForURL("/");
@@ -147,7 +152,8 @@ const shown: readonly ShownPage[] = [
     },
   },
   {
-    ...{ name: "settings, unlinking refused", ...away },
+    name: "settings, unlinking refused",
+    ...away,
     async show(page) {
       await page.goto("/");
       await goAway(page, `c-${await page.locator("html").getAttribute("lang")}`);

@@ -12,11 +12,27 @@ const auditKinds: readonly AuditKind[] = [
 
 function pushesNamed(text: string): readonly OwnedPush[] {
   return endReasons.map((endReason, at) => ({
-    ...{ urlToken: `token-${at}`, kind: "url", ownerId: 7, name: at === 0 ? null : text, note: text },
-    ...{ expireAfterDays: 7, expireAfterViews: 5, daysRemaining: 3, viewsRemaining: 2, views: 3 },
-    ...{ deletableByViewer: true, retrievalStep: true, passphraseRequired: true, notifyOnView: true },
-    ...{ expired: endReason !== null, deleted: false, endReason, expiredOn: endReason === null ? null : nowMs - 1_000 },
-    ...{ createdAt: nowMs - 90_000_000, updatedAt: nowMs, expiresAt: nowMs + 90_000_000 },
+    urlToken: `token-${at}`,
+    kind: "url",
+    ownerId: 7,
+    name: at === 0 ? null : text,
+    note: text,
+    expireAfterDays: 7,
+    expireAfterViews: 5,
+    daysRemaining: 3,
+    viewsRemaining: 2,
+    views: 3,
+    deletableByViewer: true,
+    retrievalStep: true,
+    passphraseRequired: true,
+    notifyOnView: true,
+    expired: endReason !== null,
+    deleted: false,
+    endReason,
+    expiredOn: endReason === null ? null : nowMs - 1_000,
+    createdAt: nowMs - 90_000_000,
+    updatedAt: nowMs,
+    expiresAt: nowMs + 90_000_000,
   }));
 }
 

@@ -4,7 +4,7 @@ import type { SignedInRequest } from "../request.ts";
 import { searchOf, searchPath } from "./filter.ts";
 import { dashboardView } from "./view.tsx";
 
-/** `GET /p`: the pushes of whoever is signed in. */
+/** `GET /p`: the pushes of the signed-in account. */
 export async function showDashboard(page: SignedInRequest): Promise<FastifyReply> {
   const { pushes, clock } = page.services;
   const search = searchOf(page);

@@ -15,7 +15,7 @@ describe("browserName", () => {
     ["", "Unknown browser"],
     ["   ", "Unknown browser"],
     ["\u0000", "Unknown browser"],
-  ])("tells %j", (userAgent, name) => {
+  ])("names %j", (userAgent, name) => {
     if (english === undefined) throw new Error("There is no language.");
     expect(browserName(userAgent, english)).toBe(name);
   });
