@@ -21,7 +21,7 @@ import { sealedLength } from "./crypto/stream-seal.ts";
 import type { Database, SealedColumn } from "./database/database.ts";
 import { createIds } from "./database/ids.ts";
 import { refuseMovedDatabase } from "./database/move-marks.ts";
-import { openDatabase, refuseForeignFile } from "./database/open-database.ts";
+import { embeddedFileOf, openDatabase, refuseForeignFile } from "./database/open-database.ts";
 import { createHealth } from "./health.ts";
 import { createLimits } from "./limits/limits.ts";
 import { sealedEmails } from "./mail/email.ts";
@@ -71,7 +71,8 @@ export async function openDomain(config: Config, effects: Effects, events: Event
   makeDataFolder(config.dataDir);
   refuseUnfinishedRestore(config.dataDir);
   // With SQLite the key is created before the database file, so a file without a key has lost it.
-  const sqliteKeyring = config.database.engine === "sqlite" ? openKeyring(config, effects, events) : undefined;
+  const embeddedKeyring =
+    embeddedFileOf(config.database) === undefined ? undefined : openKeyring(config, effects, events);
   const db = await openDatabase(config.database, {
     monotonicMs: effects.monotonicMs,
     onStorageFailure: events.storageFailed,
@@ -79,7 +80,7 @@ export async function openDomain(config: Config, effects: Effects, events: Event
   });
   try {
     await refuseMovedDatabase(db);
-    const keyring = sqliteKeyring ?? (await openKeyringOf(db, config, effects, events));
+    const keyring = embeddedKeyring ?? (await openKeyringOf(db, config, effects, events));
     const parts = await openParts({ db, keyring, config, effects, events });
     return { config, db, keyring, ...parts, close: () => db.close() };
   } catch (error) {
@@ -195,8 +196,8 @@ function masterKeys(
   events: Pick<Events, "settingWarning" | "masterKeyMade">,
 ): readonly Buffer[] {
   if (config.masterKeys.length > 0) return config.masterKeys;
-  const { database } = config;
-  if (database.engine === "sqlite" && existsSync(database.path)) refuseToMakeMasterKey(config, database.path);
+  const path = embeddedFileOf(config.database);
+  if (path !== undefined && existsSync(path)) refuseToMakeMasterKey(config, path);
   const file = readOrMakeMasterKeyFile(config.dataDir, effects.random);
   for (const warning of file.warnings) events.settingWarning(warning);
   if (file.made) events.masterKeyMade(join(config.dataDir, "master.key"));

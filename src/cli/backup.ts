@@ -9,7 +9,7 @@ import { readBackup } from "../backup/read-backup.ts";
 import { type RestoreReport, type RestoreRequest, restoreBackup } from "../backup/restore-backup.ts";
 import type { Config } from "../config/config.ts";
 import { createKeyring, type Keyring } from "../crypto/keyring.ts";
-import { refuseForeignFile } from "../database/open-database.ts";
+import { embeddedFileOf, refuseForeignFile } from "../database/open-database.ts";
 import { openBlobs, openDomain } from "../domain.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
@@ -141,7 +141,8 @@ async function verify(io: CliIo, source: BackupSource, keyring: Keyring | undefi
  */
 function getEmbeddedDatabase({ database }: Config): string {
   refuseForeignFile(database);
-  if (database.engine === "sqlite") return database.path;
+  const path = embeddedFileOf(database);
+  if (path !== undefined) return path;
   throw new CommandRefused(
     "This command is for the embedded database, and DATABASE_URL names a PostgreSQL server: back that up with pg_dump, " +
       'or with base backups and archived logs. See "Backup and restore" in docs/operations.md.',

@@ -5,6 +5,7 @@ import type { Config } from "../config/config.ts";
 import { type Database, ForeignDatabaseError } from "../database/database.ts";
 import { createForwarderNote } from "../database/forwarder-note.ts";
 import { createInspection } from "../database/inspection.ts";
+import { embeddedFileOf } from "../database/open-database.ts";
 import { createSmtpMailer } from "../mail/smtp.ts";
 import { createEmailStore } from "../mail/store/emails.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
@@ -57,9 +58,9 @@ function settingFindings(warnings: readonly string[]): Finding[] {
 
 /** The checks that need the database; the clock is checked in any case. */
 async function checkStore(config: Config, io: CliIo): Promise<Finding[]> {
-  const { database } = config;
-  if (database.engine === "sqlite" && !existsSync(database.path)) {
-    const missing = fail("database", `${database.path} does not exist: start the server once, or check DATA_DIR.`);
+  const path = embeddedFileOf(config.database);
+  if (path !== undefined && !existsSync(path)) {
+    const missing = fail("database", `${path} does not exist: start the server once, or check DATA_DIR.`);
     return [missing, ...(await watchClock(io, undefined))];
   }
   const db = await openDatabaseOf(config, io);
@@ -83,12 +84,17 @@ async function checkOpenStore(config: Config, io: CliIo, db: Database): Promise<
 }
 
 function soundness({ database }: Config, problems: readonly string[]): Finding[] {
-  if (database.engine === "postgres") {
-    return [ok("database", `The server at ${database.host} answers, and its schema is that of this version.`)];
+  switch (database.engine) {
+    case "postgres":
+      return [ok("database", `The server at ${database.host} answers, and its schema is that of this version.`)];
+    case "sqlite": {
+      const { path } = database;
+      if (problems.length === 0) return [ok("database", `${path} is intact.`)];
+      return problems.map((problem) => fail("database", `${path} is damaged: ${problem.replace(/\s+/g, " ")}.`));
+    }
+    default:
+      return database satisfies never;
   }
-  const { path } = database;
-  if (problems.length === 0) return [ok("database", `${path} is intact.`)];
-  return problems.map((problem) => fail("database", `${path} is damaged: ${problem.replace(/\s+/g, " ")}.`));
 }
 
 function watchClock(io: CliIo, newestTime: number | undefined): Promise<Finding[]> {

@@ -3,6 +3,7 @@ import type { Config } from "../config/config.ts";
 import { makeDataFolder } from "../config/data-folder.ts";
 import { createKeyring } from "../crypto/keyring.ts";
 import type { Database } from "../database/database.ts";
+import { embeddedFileOf } from "../database/open-database.ts";
 import { type MoveReport, moveDatabase, reopenDatabase } from "../move/move.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
 import { getMasterKeys, openDatabaseOf, refuseWithoutData } from "./open-domain.ts";
@@ -81,7 +82,7 @@ function configAt(io: CliIo, address: string): Config {
 }
 
 async function open(config: Config, io: CliIo): Promise<AsyncDisposable & { readonly db: Database }> {
-  if (config.database.engine === "sqlite") makeDataFolder(config.dataDir);
+  if (embeddedFileOf(config.database) !== undefined) makeDataFolder(config.dataDir);
   const db = await openDatabaseOf(config, io);
   return { db, [Symbol.asyncDispose]: () => db.close() };
 }

@@ -7,9 +7,9 @@ import type { Config } from "../config/config.ts";
 import { readOrMakeMasterKeyFile } from "../config/master-key-file.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
 import type { Database } from "../database/database.ts";
-import { openDatabase, refuseForeignFile } from "../database/open-database.ts";
+import { embeddedFileOf, openDatabase, refuseForeignFile } from "../database/open-database.ts";
 import { type Domain, openDomain, openKeyring } from "../domain.ts";
-import { createOwnLimits } from "../limits/in-memory-limits.ts";
+import { createInMemoryLimits } from "../limits/in-memory-limits.ts";
 import { createOutbox } from "../mail/outbox.ts";
 import { findSealedIndexKey } from "../pushes/vault.ts";
 import { createEvents, type Events } from "../telemetry/events.ts";
@@ -63,17 +63,25 @@ export function eventsFor(io: CliIo): Events {
 /** @throws CommandRefused if there is no data: a command must not create an empty database in a wrong folder. */
 export async function refuseWithoutData(config: Config, io: CliIo): Promise<void> {
   if (!(await isMissing(config, io))) return;
-  const { database } = config;
-  const [what, setting] =
-    database.engine === "sqlite"
-      ? [`no database at ${database.path}`, "DATA_DIR"]
-      : [`nothing in the database ${database.database} at ${database.host}`, "DATABASE_URL"];
+  const [what, setting] = describeMissing(config.database);
   throw new CommandRefused(`There is ${what} yet: start the server, create a user, or check ${setting}.`);
+}
+
+function describeMissing(database: Config["database"]): readonly [what: string, setting: string] {
+  switch (database.engine) {
+    case "sqlite":
+      return [`no database at ${database.path}`, "DATA_DIR"];
+    case "postgres":
+      return [`nothing in the database ${database.database} at ${database.host}`, "DATABASE_URL"];
+    default:
+      return database satisfies never;
+  }
 }
 
 /** Whether the file does not exist, or nothing in the server's database has been encrypted yet. */
 async function isMissing(config: Config, io: CliIo): Promise<boolean> {
-  if (config.database.engine === "sqlite") return !existsSync(config.database.path);
+  const path = embeddedFileOf(config.database);
+  if (path !== undefined) return !existsSync(path);
   const db = await openDatabaseOf(config, io);
   try {
     return (await findSealedIndexKey(db.read)) === undefined;
@@ -101,7 +109,7 @@ function openAccounts(config: Config, db: Database, io: CliIo): Accounts {
     settings: config.accounts,
     bootCodeFile: createBootCodeFile(config.dataDir, io.random),
     keyring,
-    limits: createOwnLimits(),
+    limits: createInMemoryLimits(),
     outbox: createOutbox({ db, keyring, open: config.accounts.emails }),
     requestedOutbox: createOutbox({ db, keyring, open: config.mail !== undefined }),
     provider: undefined,

@@ -35,8 +35,14 @@ const newest = sql<[], { newest: number | null }>(
 export function createInspection(db: Database): Inspection {
   return {
     async problems() {
-      if (db.engine === "postgres") return [];
-      return (await db.read.all(quickCheck)).flatMap((row) => (row.quick_check === "ok" ? [] : [row.quick_check]));
+      switch (db.engine) {
+        case "sqlite":
+          return (await db.read.all(quickCheck)).flatMap((row) => (row.quick_check === "ok" ? [] : [row.quick_check]));
+        case "postgres":
+          return [];
+        default:
+          return db.engine satisfies never;
+      }
     },
     sizeBytes: async () => (await db.read.one(size))?.bytes ?? 0,
     newestTime: async () => (await db.read.one(newest))?.newest ?? undefined,

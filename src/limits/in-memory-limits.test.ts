@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { createOwnLimits } from "./in-memory-limits.ts";
+import { createInMemoryLimits } from "./in-memory-limits.ts";
 import { describeLimits } from "./limits.contract.ts";
 
-describeLimits("counted in memory", async () => [createOwnLimits()]);
+describeLimits("counted in memory", async () => [createInMemoryLimits()]);
 
 test.each(["inWindows", "sliding"] as const)(
   "what is counted %s in memory is bounded: the oldest goes",
   async (kind) => {
-    const counter = createOwnLimits()[kind]({ name: "tries", windowMs: 60_000, max: 1, rememberedMax: 3 });
+    const counter = createInMemoryLimits()[kind]({ name: "tries", windowMs: 60_000, max: 1, rememberedMax: 3 });
     for (const key of ["a", "b", "c", "d"]) await counter.charge(key, 1_000_000);
     expect(await counter.charge("d", 1_000_000)).toMatchObject({ outcome: "refused" });
     expect(await counter.charge("a", 1_000_000)).toMatchObject({ outcome: "charged" });

@@ -1,11 +1,11 @@
 import { secondMs } from "../base/clock.ts";
 import type { Charge, Counter, Limit, Limits } from "./limits.ts";
 
-/** Counts in this process alone, in memory. */
-export function createOwnLimits(): Limits {
+/** Limits that one process counts by itself, in memory. */
+export function createInMemoryLimits(): Limits {
   return {
-    inWindows: (limit) => new OwnWindows(limit),
-    sliding: (limit) => new OwnSliding(limit),
+    inWindows: (limit) => new InMemoryWindows(limit),
+    sliding: (limit) => new InMemorySliding(limit),
     requests: undefined,
     // Memory is bounded by each limit's `rememberedMax`.
     removeOver: async () => 0,
@@ -21,7 +21,7 @@ interface Window {
   count: number;
 }
 
-class OwnWindows implements Counter {
+class InMemoryWindows implements Counter {
   readonly #limit: Limit;
   readonly #windows = new Map<string, Window>();
 
@@ -60,7 +60,7 @@ class OwnWindows implements Counter {
   }
 }
 
-class OwnSliding implements Counter {
+class InMemorySliding implements Counter {
   readonly #limit: Limit;
   readonly #charged = new Map<string, number[]>();
 
@@ -76,7 +76,7 @@ class OwnSliding implements Counter {
       return { outcome: "refused", retryAfterSeconds: secondsUntil(oldest + windowMs, now) };
     }
     recent.push(now);
-    // Being refused keeps nobody young; charging does.
+    // Only successful charges refresh the LRU order.
     this.#charged.delete(key);
     this.#charged.set(key, recent);
     const [first] = this.#charged.keys();

@@ -1,6 +1,6 @@
 import { AppError } from "../base/errors.ts";
-import type { Database } from "../database/database.ts";
-import { createOwnLimits } from "./in-memory-limits.ts";
+import { capabilitiesOf, type Database } from "../database/database.ts";
+import { createInMemoryLimits } from "./in-memory-limits.ts";
 import type { RequestCounts } from "./request-counts.ts";
 import { createSharedLimits } from "./shared-limits.ts";
 
@@ -46,11 +46,11 @@ export interface Limits {
 }
 
 /**
- * SQLite's processes count each for itself, in memory; those on PostgreSQL count together.
- * @param onUnanswered told when the database does not answer, and this process goes on alone.
+ * Where several processes may use the database, they count together in it; otherwise the process counts in memory.
+ * @param onUnanswered called when the database does not answer and this process counts alone.
  */
 export function createLimits(db: Database, onUnanswered: (error: unknown) => void): Limits {
-  return db.engine === "sqlite" ? createOwnLimits() : createSharedLimits(db, onUnanswered);
+  return capabilitiesOf[db.engine].manyProcesses ? createSharedLimits(db, onUnanswered) : createInMemoryLimits();
 }
 
 export function tooManyAttempts({ retryAfterSeconds }: Refused): AppError {

@@ -1,7 +1,7 @@
 import { AppError } from "../base/errors.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Database } from "../database/database.ts";
-import { createOwnLimits, secondsUntil } from "./in-memory-limits.ts";
+import { createInMemoryLimits, secondsUntil } from "./in-memory-limits.ts";
 import type { Charge, Counter, Limit, Limits } from "./limits.ts";
 import { createRequestCounts } from "./request-counts.ts";
 import { chargeSliding, oldestRecent, refundSliding, removeOverAttempts } from "./store/sliding.ts";
@@ -15,7 +15,7 @@ import { chargeWindow, clockSpreadMs, refundWindow, removeOverWindows, windowEnd
  * While the database does not answer, this process counts alone.
  */
 export function createSharedLimits(db: Database, onUnanswered: (error: unknown) => void): Limits {
-  const own = createOwnLimits();
+  const own = createInMemoryLimits();
   const shared = (limit: Limit, atDatabase: Counter, inMemory: Counter): Counter => ({
     async charge(key, now) {
       try {

@@ -85,7 +85,9 @@ async function fingerprintOf(from: Database): Promise<string> {
 }
 
 async function readMovers(from: Database, to: Database): Promise<readonly RowMover[]> {
-  const sqlite = from.engine === "sqlite" ? from : to;
+  // The schema is read from this side: every column that SQLite has exists on both sides.
+  const sqlite = [from, to].find(({ engine }) => engine === "sqlite");
+  if (sqlite === undefined) throw new MoveError("A move needs SQLite on one of its sides.");
   const tables = (await readTables(sqlite)).map(createTableMover);
   return [...tables, createPushMover(await readTable(sqlite, "pushes"), to.engine)];
 }

@@ -5,7 +5,7 @@ import { systemRandom } from "../../src/base/random.ts";
 import { createBootCodeFile } from "../../src/config/boot-code-file.ts";
 import { createKeyring } from "../../src/crypto/keyring.ts";
 import type { Database } from "../../src/database/database.ts";
-import { createOwnLimits } from "../../src/limits/in-memory-limits.ts";
+import { createInMemoryLimits } from "../../src/limits/in-memory-limits.ts";
 import { createOutbox } from "../../src/mail/outbox.ts";
 import { changeRows, makeFolder, openEngineDatabase, readRows } from "./engine-database.ts";
 
@@ -73,7 +73,7 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
     keyring: () => keyring,
     outbox,
     requestedOutbox: outbox,
-    limits: createOwnLimits(),
+    limits: createInMemoryLimits(),
     provider: undefined,
     onUseNotRecorded: (of, error) => {
       // Nothing waits for this write, so it may fail after the test has ended.

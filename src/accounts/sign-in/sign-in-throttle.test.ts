@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createOwnLimits } from "../../limits/in-memory-limits.ts";
+import { createInMemoryLimits } from "../../limits/in-memory-limits.ts";
 import { createSignInThrottle, type SignInLimits } from "./password-check.ts";
 
 const limits = {
@@ -9,7 +9,7 @@ const limits = {
 const refusal = expect.objectContaining({ code: "too_many_requests" });
 
 function makeThrottle(given: SignInLimits) {
-  const throttle = createSignInThrottle(given, createOwnLimits());
+  const throttle = createSignInThrottle(given, createInMemoryLimits());
   return {
     charge: (client: string, email: string, now: number, isKnownClient = false) =>
       throttle.charge({ client, email, isKnownClient }, now),

@@ -4,6 +4,7 @@ import type { Random } from "../../base/random.ts";
 import { freeDiskFloorBytes, type StatFs } from "../../blobs/disk.ts";
 import type { Config } from "../../config/config.ts";
 import { systemErrorCode } from "../../config/system-error.ts";
+import { embeddedFileOf } from "../../database/open-database.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const gibibyte = 1024 ** 3;
@@ -11,8 +12,9 @@ const probeBytes = 4_096;
 
 /** Writes a small file to each folder of the data, syncs it and removes it. */
 export function checkWritable(config: Config, random: Random): Finding[] {
-  const { dataDir, database } = config;
-  const folders = new Set([dataDir, ...(database.engine === "sqlite" ? [dirname(database.path)] : [])]);
+  const { dataDir } = config;
+  const path = embeddedFileOf(config.database);
+  const folders = new Set([dataDir, ...(path === undefined ? [] : [dirname(path)])]);
   return [...folders].map((folder) => checkFolder(folder, random));
 }
 

@@ -30,13 +30,26 @@ export const processSettings = {
   },
 };
 
-/** @param engine one SQLite file has one process that writes well. */
+type Engine = "sqlite" | "postgres";
+
+function isOneProcessOn(engine: Engine): boolean {
+  switch (engine) {
+    case "sqlite":
+      return true;
+    case "postgres":
+      return false;
+    default:
+      return engine satisfies never;
+  }
+}
+
 export function processesConfig(
   { workers, shutdownGraceSeconds, shutdownIdleSeconds }: ParsedGroup<typeof processSettings>,
-  engine: "sqlite" | "postgres",
+  engine: Engine,
   report: SettingReport,
 ) {
-  if (engine === "sqlite" && workers.value !== 1) {
+  const isOneProcess = isOneProcessOn(engine);
+  if (isOneProcess && workers.value !== 1) {
     report.warn(
       `${workers.env} is ${workers.value}, but the server stays one process: SQLite has one writer at a time, so several processes would only wait for each other. Several need PostgreSQL.`,
     );
@@ -44,7 +57,7 @@ export function processesConfig(
   const wanted = workers.value === "auto" ? Math.min(availableParallelism(), workersMax) : workers.value;
   return {
     /** Processes that answer requests on this machine. */
-    workers: engine === "sqlite" ? 1 : wanted,
+    workers: isOneProcess ? 1 : wanted,
     /** How long a server that is stopping still accepts connections, although it says that it is not ready. */
     shutdownGraceMs: shutdownGraceSeconds.value * secondMs,
     /** How long a server that is stopping keeps an idle connection open. */

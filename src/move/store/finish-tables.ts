@@ -14,6 +14,14 @@ const continueEntries = sql<[], { id: number }>(
 
 /** What an engine keeps beside the rows, once they are all there: SQLite a total, PostgreSQL the next number. */
 export async function finishTables(tx: Transaction, engine: Database["engine"]): Promise<void> {
-  if (engine === "sqlite") await tx.run(countAnonymous);
-  else await tx.one(continueEntries);
+  switch (engine) {
+    case "sqlite":
+      await tx.run(countAnonymous);
+      return;
+    case "postgres":
+      await tx.one(continueEntries);
+      return;
+    default:
+      engine satisfies never;
+  }
 }

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from "../../database/database.ts";
+import { capabilitiesOf, type Engine, type Transaction } from "../../database/database.ts";
 import { type Statement, sql } from "../../database/statement.ts";
 import { type Row, type RowMover, readerOf, writerOf } from "./rows.ts";
 import type { MovedTable } from "./tables.ts";
@@ -14,7 +14,7 @@ const insertKey: Statement<[pushId: number, sealed: Buffer], never> = sql(
  * Pushes with their data keys. A key has its push's id on PostgreSQL, and the next one on SQLite, where rows of keys are
  * only ever appended; keys that were destroyed are not moved.
  */
-export function createPushMover(pushes: MovedTable, to: Database["engine"]): RowMover {
+export function createPushMover(pushes: MovedTable, to: Engine): RowMover {
   const stored = pushes.columns.filter((column) => column !== "data_key_id");
   const columns = [...stored, keyColumn];
   const source = `(SELECT pushes.*, data_keys.sealed AS ${keyColumn} FROM pushes
@@ -22,7 +22,7 @@ export function createPushMover(pushes: MovedTable, to: Database["engine"]): Row
   const writePushes = writerOf("pushes", [...stored, "data_key_id"]);
 
   async function writeKey(tx: Transaction, pushId: number, sealed: Buffer): Promise<number> {
-    if (to === "postgres") {
+    if (capabilitiesOf[to].dataKeyId === "push") {
       await tx.run(insertKey, pushId, sealed);
       return pushId;
     }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { minuteMs } from "../../base/clock.ts";
-import { createOwnLimits } from "../../limits/in-memory-limits.ts";
+import { createInMemoryLimits } from "../../limits/in-memory-limits.ts";
 import type { Charge } from "../../limits/limits.ts";
 import { type Attempts, createAttempts } from "./unlock.ts";
 
@@ -17,7 +17,7 @@ function five(attempts: Attempts, client: string, now = start): Promise<Charge[]
 }
 
 test("the sixth attempt within a minute is refused with the time to retry", async () => {
-  const attempts = createAttempts(createOwnLimits());
+  const attempts = createAttempts(createInMemoryLimits());
   for (let second = 0; second < 5; second += 1) {
     expect((await charge(attempts, "a", start + second * 10_000)).outcome).toBe("charged");
   }
@@ -28,14 +28,14 @@ test("the sixth attempt within a minute is refused with the time to retry", asyn
 });
 
 test("refusals are not charged: the window does not move with them", async () => {
-  const attempts = createAttempts(createOwnLimits());
+  const attempts = createAttempts(createInMemoryLimits());
   await five(attempts, "a");
   for (let ask = 0; ask < 100; ask += 1) expect((await charge(attempts, "a", start + 59_000)).outcome).toBe("refused");
   expect((await charge(attempts, "a", start + minuteMs)).outcome).toBe("charged");
 });
 
 test("neither another client nor another push is touched", async () => {
-  const attempts = createAttempts(createOwnLimits());
+  const attempts = createAttempts(createInMemoryLimits());
   expect(outcomes(await five(attempts, "a"))).toEqual(Array(5).fill("charged"));
   expect((await charge(attempts, "a")).outcome).toBe("refused");
   expect((await charge(attempts, "b")).outcome).toBe("charged");
@@ -45,7 +45,7 @@ test("neither another client nor another push is touched", async () => {
 });
 
 test("charging comes first: guesses in parallel gain nothing, a right one is refunded once", async () => {
-  const attempts = createAttempts(createOwnLimits());
+  const attempts = createAttempts(createInMemoryLimits());
   const charges = await five(attempts, "a");
   expect((await charge(attempts, "a")).outcome).toBe("refused");
   const [right] = charges;
@@ -56,7 +56,7 @@ test("charging comes first: guesses in parallel gain nothing, a right one is ref
 });
 
 test("a refund that comes after its minute takes nothing of a later one", async () => {
-  const attempts = createAttempts(createOwnLimits());
+  const attempts = createAttempts(createInMemoryLimits());
   const early = await charge(attempts, "a");
   const later = start + 2 * minuteMs;
   await five(attempts, "a", later);
@@ -66,13 +66,13 @@ test("a refund that comes after its minute takes nothing of a later one", async 
 });
 
 test("after the clock is set back, attempts in its future are forgotten instead of locking out for long", async () => {
-  const attempts = createAttempts(createOwnLimits());
+  const attempts = createAttempts(createInMemoryLimits());
   await five(attempts, "a", start + 10 * minuteMs);
   expect((await charge(attempts, "a", start)).outcome).toBe("charged");
 });
 
 test("the tracked attempts are bounded, the oldest is forgotten first", async () => {
-  const attempts = createAttempts(createOwnLimits());
+  const attempts = createAttempts(createInMemoryLimits());
   await five(attempts, "first");
   await five(attempts, "second");
   // Being refused keeps nobody young; charging does.
