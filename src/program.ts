@@ -87,7 +87,7 @@ async function serve(config: Config, warnings: readonly string[]): Promise<numbe
     if (error !== undefined) app.events.jobFailed("process", error);
     if (link === undefined) app.events.serverStopping(cause);
     await app.close({ graceMs, idleMs });
-    const { commits, units } = app.domain.db.counts;
+    const { commits, transactions: units } = app.domain.db.counts;
     if (link === undefined) app.events.serverStopped({ commits, units });
     else app.events.workerStopped({ commits, units });
     // Whatever is still open must not keep the process running.

@@ -119,7 +119,7 @@ export interface Database {
    */
   readonly counts: {
     readonly commits: number;
-    readonly units: number;
+    readonly transactions: number;
     readonly conflicts: number;
     readonly waiting: number;
   };

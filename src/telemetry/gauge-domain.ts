@@ -22,7 +22,7 @@ export interface Backlog {
 
 interface Writes {
   readonly commits: number;
-  readonly units: number;
+  readonly transactions: number;
   readonly conflicts: number;
   readonly waiting: number;
 }
@@ -107,7 +107,7 @@ function gaugeQueues(registry: Registry, { argon2, writes, pool }: DomainGauges)
     const written = writes();
     writesWaiting.set(written.waiting);
     setCounter(commits, written.commits);
-    setCounter(units, written.units);
+    setCounter(units, written.transactions);
     setCounter(conflicts, written.conflicts);
     const use = pool();
     if (use === undefined) {

@@ -13,7 +13,7 @@ function domain(changes: Partial<DomainGauges> = {}): DomainGauges {
     engine: "postgres",
     backlog: async () => backlog,
     argon2: { waiting: 4, running: 2 },
-    writes: () => ({ commits: 5, units: 9, conflicts: 2, waiting: 1 }),
+    writes: () => ({ commits: 5, transactions: 9, conflicts: 2, waiting: 1 }),
     pool: () => ({ max: 10, open: 7, idle: 4, waiting: 6 }),
     ...changes,
   };

@@ -70,14 +70,14 @@ let place = 0;
 async function observe({ world }: World, url: string, fields: Fields, cookie?: string) {
   const { db } = world.app.domain;
   place += 1;
-  const before = { units: db.counts.units, ...slow };
+  const before = { units: db.counts.transactions, ...slow };
   const sender = { address: `198.51.${place >> 8}.${place & 255}`, ...(cookie !== undefined && { cookie }) };
   const answer = await sendForm(world.server, url, encode(fields, "urlencoded"), sender);
   const { date: _date, "x-request-id": _id, ...headers } = answer.headers;
   return {
     ...{ status: answer.statusCode, headers, cookies: answer.cookies },
     body: answer.body.replaceAll(fields.email ?? "", "(typed)").replaceAll(/[0-9a-f]{16}/g, "(id)"),
-    writes: db.counts.units - before.units,
+    writes: db.counts.transactions - before.units,
     hashes: slow.hashes - before.hashes,
     checks: slow.checks - before.checks,
   };

@@ -77,7 +77,7 @@ function late(beginning: Promise<Database>): Database {
     opened = db;
     return db;
   });
-  const counts = { commits: 0, units: 0, conflicts: 0, waiting: 0 };
+  const counts = { commits: 0, transactions: 0, conflicts: 0, waiting: 0 };
   const reading = (of: (db: Database) => ReadConnection): ReadConnection => ({
     one: async (statement, ...parameters) => of(await opening).one(statement, ...parameters),
     all: async (statement, ...parameters) => of(await opening).all(statement, ...parameters),

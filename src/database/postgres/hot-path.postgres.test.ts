@@ -49,7 +49,7 @@ test("what arrives together is read, written and changed together, and each gets
   const { db } = await open();
   const before = db.counts;
   expect(await putAll(db)).toEqual(ids.map(() => 1));
-  expect(db.counts).toMatchObject({ commits: before.commits + 1, units: before.units + ids.length });
+  expect(db.counts).toMatchObject({ commits: before.commits + 1, transactions: before.transactions + ids.length });
   expect(await raiseAll(db, (id) => id)).toEqual(ids.map((id) => ({ status: "fulfilled", value: { at: 1_000 + id } })));
   expect(db.counts.commits).toBe(before.commits + 2);
   const found = await Promise.all([...ids, 77].map((id) => db.hot.read(find, id)));

@@ -9,7 +9,7 @@ export interface HotStatementsDeps {
   /** One try, on whatever connection. */
   readonly attempt: <T>(work: (statements: PostgresStatements) => Promise<T>) => Promise<T>;
   readonly retries: Retries;
-  readonly onCommit: (units: number) => void;
+  readonly onCommit: (transactions: number) => void;
 }
 
 /**

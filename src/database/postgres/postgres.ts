@@ -78,7 +78,7 @@ class Postgres implements Database {
   readonly #turns = new TurnLines();
   #closing: Promise<void> | undefined;
   #commits = 0;
-  #units = 0;
+  #transactions = 0;
 
   constructor(pool: ConnectionPool, options: PostgresOptions) {
     this.#pool = pool;
@@ -96,7 +96,7 @@ class Postgres implements Database {
 
   get counts() {
     const { conflicts } = this.#retries;
-    return { commits: this.#commits, units: this.#units, waiting: this.#pool.use().waiting, conflicts };
+    return { commits: this.#commits, transactions: this.#transactions, waiting: this.#pool.use().waiting, conflicts };
   }
 
   keyDestroyed(): void {
@@ -165,13 +165,13 @@ class Postgres implements Database {
     return createHotStatements({
       attempt: (work) => this.#attempt((connection) => work(this.#on(connection))),
       retries: this.#retries,
-      onCommit: (units) => this.#noteCommit(units),
+      onCommit: (transactions) => this.#noteCommit(transactions),
     });
   }
 
-  #noteCommit(units: number): void {
+  #noteCommit(transactions: number): void {
     this.#commits += 1;
-    this.#units += units;
+    this.#transactions += transactions;
   }
 
   async #counting<T>(written: Promise<T>): Promise<T> {

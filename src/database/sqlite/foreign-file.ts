@@ -13,11 +13,11 @@ const frame = { headerBytes: 24, committedPagesAt: 4, saltAt: 8 } as const;
 const firstPage = 1;
 
 /**
- * Whether a file is a SQLite database with tables that no version of this program has made: each of ours numbers its schema
- * in the transaction that makes the first table. Nothing is opened with SQLite, which would leave files beside it, and
- * change it.
+ * Whether a file is a SQLite database that holds tables and was not created by this program, which sets the schema version
+ * in the transaction that creates the first table. The file is not opened with SQLite, because that would change it and
+ * create files beside it.
  *
- * For a process that has not opened the file: to close a file gives up all locks that the process has on it.
+ * Call it only while the process does not have the database open: closing a file releases all of the process's locks on it.
  */
 export function isOfAnotherProgram(path: string): boolean {
   const page =
@@ -26,13 +26,13 @@ export function isOfAnotherProgram(path: string): boolean {
   return page.readUInt32BE(userVersionAt) === 0 && holdsTables(page);
 }
 
-/** The first page is the root of the table of all tables. */
+/** The first page is the root of the schema table. */
 function holdsTables(page: Buffer): boolean {
   const type = page.readUInt8(treeAt.type);
   return type === interiorTable || (type === leafTable && page.readUInt16BE(treeAt.cells) > 0);
 }
 
-/** As the last transaction in the log has left it. undefined: it is not in the log. */
+/** @returns the first page after the last committed transaction of the log; undefined: the log does not have it. */
 function findCommittedFirstPage(file: number): Buffer | undefined {
   const header = readAt(file, 0, log.headerBytes);
   if (header.length < log.headerBytes) return undefined;
@@ -41,7 +41,7 @@ function findCommittedFirstPage(file: number): Buffer | undefined {
   let [latest, committed]: (number | undefined)[] = [];
   for (let at: number = log.headerBytes; ; at += frameBytes) {
     const head = readAt(file, at, frame.headerBytes);
-    // Behind it lies what an earlier round has left.
+    // The frames from here on are left over from before the last checkpoint.
     if (head.length < frame.headerBytes || !head.subarray(frame.saltAt, frame.saltAt + log.saltBytes).equals(salt))
       break;
     if (head.readUInt32BE(0) === firstPage) latest = at + frame.headerBytes;
@@ -50,7 +50,7 @@ function findCommittedFirstPage(file: number): Buffer | undefined {
   return committed === undefined ? undefined : readAt(file, committed, headerBytes);
 }
 
-/** What cannot be read is for the database's own opening to tell. */
+/** @returns undefined when the file cannot be read: opening the database reports the reason. */
 function readFile(path: string, read: (file: number) => Buffer | undefined): Buffer | undefined {
   let file: number | undefined;
   try {

@@ -136,7 +136,7 @@ test("a write that waited too long for the lock is given up, a younger one waits
 });
 
 test("batches are bounded, and so is what waits", async () => {
-  const { db } = makeTestDatabase({ limits: { batchUnitsMax: 2, waitingUnitsMax: 5 } });
+  const { db } = makeTestDatabase({ limits: { batchMax: 2, waitingMax: 5 } });
   const items = makeItems(db);
   const before = db.counts.commits;
   const writes = await Promise.allSettled([1, 2, 3, 4, 5, 6].map((id) => items.insert(id)));
@@ -200,7 +200,7 @@ test("a connection that may only read fails its writes", async () => {
 });
 
 test("closing commits what waits and refuses what comes after", async () => {
-  const { db, path } = makeTestDatabase({ limits: { batchUnitsMax: 1 } });
+  const { db, path } = makeTestDatabase({ limits: { batchMax: 1 } });
   const items = makeItems(db);
   const lock = holdWriteLock(path);
   const waiting = [items.insert(1), items.insert(2)];

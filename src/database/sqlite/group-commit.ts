@@ -1,16 +1,16 @@
 import type { Database as Connection, Statement } from "better-sqlite3";
 import { unavailable } from "../../base/errors.ts";
 
-interface WaitingUnit {
+interface WaitingTransaction {
   readonly run: () => unknown;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
-  readonly givesUpAt: number;
+  readonly deadline: number;
 }
 
 export interface GroupCommitLimits {
-  readonly batchUnitsMax: number;
-  readonly waitingUnitsMax: number;
+  readonly batchMax: number;
+  readonly waitingMax: number;
   /** How long a transaction may wait for another process to release the write lock. */
   readonly lockWaitMsMax: number;
 }
@@ -18,23 +18,23 @@ export interface GroupCommitLimits {
 const busyRetryMs = 2;
 const retryAfterSeconds = 2;
 
-/** Error codes after which nothing of the batch can be trusted, even if SQLite kept the transaction open. */
+/** After these errors the whole batch is in doubt, even if SQLite kept the transaction open. */
 const storageFailure = /^SQLITE_(FULL|IOERR|NOMEM|CORRUPT|NOTADB|READONLY|CANTOPEN|PROTOCOL)/;
 
-/** Empty when it is no error of the driver's. */
+/** @returns "" for errors that are not the driver's. */
 export function sqliteCode(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
 /**
- * Transactions of writing that arrive together share one commit, so one sync of the log serves all of them. A transaction's promise
- * settles only after COMMIT returned: what is acknowledged is durable. A transaction that throws is undone alone: the batch is
- * rolled back and run once more, each transaction in a savepoint of its own. To give every transaction one from the start would cost a
- * tenth of the server's time for what hardly ever happens. A failure that ends the transaction itself (SQLITE_FULL rolls
- * the whole batch back, and whatever ran next would autocommit) or that concerns the storage fails every member, as 503.
+ * Write transactions that arrive together share one commit, so one sync of the log serves them all. A transaction's promise
+ * settles only after COMMIT has returned: what is acknowledged is durable. If a transaction throws, only it is undone: the
+ * batch is rolled back and run again with a savepoint around each transaction. Savepoints from the start would cost a tenth
+ * of the server's time for something that almost never happens. A failure that ends the shared transaction (SQLITE_FULL
+ * rolls the whole batch back, and statements after it would autocommit) or concerns the storage fails the whole batch with
+ * 503.
  *
- * The lock is never waited for inside the driver, which would stop the event loop: a busy database is tried again
- * from a timer.
+ * The driver never waits for the lock, because that would block the event loop: a timer retries when the database is busy.
  */
 export class GroupCommit {
   readonly #writer: Connection;
@@ -44,18 +44,18 @@ export class GroupCommit {
   readonly #begin: Statement;
   readonly #commit: Statement;
   readonly #rollback: Statement;
-  readonly #beginUnit: Statement;
-  readonly #releaseUnit: Statement;
-  readonly #undoUnit: Statement;
-  #waiting: WaitingUnit[] = [];
+  readonly #savepoint: Statement;
+  readonly #release: Statement;
+  readonly #rollbackToSavepoint: Statement;
+  #waiting: WaitingTransaction[] = [];
   #scheduled = false;
-  /** The next batch holds a transaction that threw. */
-  #apart = false;
+  /** A transaction of the next batch threw in its first run. */
+  #needsSavepoints = false;
   #closed = false;
-  /** A batch is being written: only an asynchronous transaction keeps one open for longer than a turn of the event loop. */
+  /** A batch is being written. Only asynchronous transactions keep one open for more than one turn of the event loop. */
   #running = false;
   #commits = 0;
-  #units = 0;
+  #transactions = 0;
 
   constructor(
     writer: Connection,
@@ -70,22 +70,22 @@ export class GroupCommit {
     this.#begin = writer.prepare("BEGIN IMMEDIATE");
     this.#commit = writer.prepare("COMMIT");
     this.#rollback = writer.prepare("ROLLBACK");
-    this.#beginUnit = writer.prepare("SAVEPOINT unit");
-    this.#releaseUnit = writer.prepare("RELEASE unit");
-    this.#undoUnit = writer.prepare("ROLLBACK TO unit");
+    this.#savepoint = writer.prepare("SAVEPOINT one");
+    this.#release = writer.prepare("RELEASE one");
+    this.#rollbackToSavepoint = writer.prepare("ROLLBACK TO one");
   }
 
-  get counts(): { readonly commits: number; readonly units: number; readonly waiting: number } {
-    return { commits: this.#commits, units: this.#units, waiting: this.#waiting.length };
+  get counts(): { readonly commits: number; readonly transactions: number; readonly waiting: number } {
+    return { commits: this.#commits, transactions: this.#transactions, waiting: this.#waiting.length };
   }
 
   /**
-   * `run` must touch nothing but the writer connection, and await nothing else: it may be undone, and run twice.
-   * @throws AppError unavailable (too many waiting, lock not obtained in time, storage failed), or what `run` threw.
+   * `run` must use only the writer connection and await nothing else: it may be undone and run twice.
+   * @throws AppError unavailable (too many are waiting, no lock in time, the storage failed), or what `run` threw.
    */
   write<T>(run: () => T | Promise<T>): Promise<T> {
     if (this.#closed) return Promise.reject(unavailable("The server is shutting down.", retryAfterSeconds));
-    if (this.#waiting.length >= this.#limits.waitingUnitsMax) {
+    if (this.#waiting.length >= this.#limits.waitingMax) {
       return Promise.reject(unavailable("Too many writes are waiting. Try again shortly.", retryAfterSeconds));
     }
     return new Promise<T>((resolve, reject) => {
@@ -93,13 +93,13 @@ export class GroupCommit {
         run,
         resolve: (value) => resolve(value as T),
         reject,
-        givesUpAt: this.#monotonicMs() + this.#limits.lockWaitMsMax,
+        deadline: this.#monotonicMs() + this.#limits.lockWaitMsMax,
       });
       this.#schedule();
     });
   }
 
-  /** Refuses further writes and resolves once those that wait are committed, or have given up. */
+  /** Refuses further writes and resolves once the waiting ones are committed or have failed. */
   async close(): Promise<void> {
     this.#closed = true;
     while (this.#waiting.length > 0 || this.#running) await new Promise((resolve) => setTimeout(resolve, busyRetryMs));
@@ -120,7 +120,7 @@ export class GroupCommit {
       this.#waitOrFail(error);
       return;
     }
-    const batch = this.#waiting.splice(0, this.#limits.batchUnitsMax);
+    const batch = this.#waiting.splice(0, this.#limits.batchMax);
     this.#running = true;
     void this.#commitBatch(batch).finally(() => {
       this.#running = false;
@@ -131,8 +131,8 @@ export class GroupCommit {
   #waitOrFail(error: unknown): void {
     const busy = sqliteCode(error).startsWith("SQLITE_BUSY");
     const now = this.#monotonicMs();
-    const failed = busy ? this.#waiting.filter((tx) => tx.givesUpAt <= now) : this.#waiting;
-    this.#waiting = busy ? this.#waiting.filter((tx) => tx.givesUpAt > now) : [];
+    const failed = busy ? this.#waiting.filter((tx) => tx.deadline <= now) : this.#waiting;
+    this.#waiting = busy ? this.#waiting.filter((tx) => tx.deadline > now) : [];
     this.#failAll(failed, error);
     if (this.#waiting.length > 0) {
       this.#scheduled = true;
@@ -140,14 +140,14 @@ export class GroupCommit {
     }
   }
 
-  async #commitBatch(batch: readonly WaitingUnit[]): Promise<void> {
-    const apart = this.#apart;
-    this.#apart = false;
+  async #commitBatch(batch: readonly WaitingTransaction[]): Promise<void> {
+    const needsSavepoints = this.#needsSavepoints;
+    this.#needsSavepoints = false;
     let settle: readonly (() => void)[] | undefined;
     try {
-      settle = apart ? await this.#runAllApart(batch) : await this.#runTogether(batch);
+      settle = needsSavepoints ? await this.#runInSavepoints(batch) : await this.#runTogether(batch);
       if (settle === undefined) {
-        this.#apart = true;
+        this.#needsSavepoints = true;
         this.#waiting.unshift(...batch);
         return;
       }
@@ -158,22 +158,23 @@ export class GroupCommit {
       return;
     }
     this.#commits += 1;
-    this.#units += batch.length;
+    this.#transactions += batch.length;
     for (const done of settle) done();
   }
 
   /**
-   * @returns how to settle the transactions once the batch is durable; undefined when one of them threw and all is rolled back.
-   * Throws only when the batch as a whole is lost.
+   * @returns callbacks that settle the transactions once the batch is durable; undefined: one of them threw and all are
+   * rolled back.
+   * @throws when the batch as a whole is lost.
    */
-  async #runTogether(batch: readonly WaitingUnit[]): Promise<(() => void)[] | undefined> {
+  async #runTogether(batch: readonly WaitingTransaction[]): Promise<(() => void)[] | undefined> {
     const settle: (() => void)[] = [];
     try {
       for (const tx of batch) {
         const ran = tx.run();
-        // To await what is there already would cost each transaction of the hot path a turn.
+        // Awaiting a plain value would cost each synchronous transaction a microtask.
         const value = ran instanceof Promise ? await ran : ran;
-        if (!this.#writer.inTransaction) throw new Error("A transaction ended its transaction.");
+        if (!this.#writer.inTransaction) throw new Error("The work of a transaction ended the transaction itself.");
         settle.push(() => tx.resolve(value));
       }
       return settle;
@@ -184,23 +185,23 @@ export class GroupCommit {
     }
   }
 
-  async #runAllApart(batch: readonly WaitingUnit[]): Promise<(() => void)[]> {
+  async #runInSavepoints(batch: readonly WaitingTransaction[]): Promise<(() => void)[]> {
     const settle: (() => void)[] = [];
-    for (const tx of batch) settle.push(await this.#runApart(tx));
+    for (const tx of batch) settle.push(await this.#runInSavepoint(tx));
     return settle;
   }
 
-  /** As `runTogether`, for one transaction: what it did is undone alone when it throws. */
-  async #runApart(tx: WaitingUnit): Promise<() => void> {
-    this.#beginUnit.run();
+  /** As `runTogether`, for one transaction: if it throws, only its changes are undone. */
+  async #runInSavepoint(tx: WaitingTransaction): Promise<() => void> {
+    this.#savepoint.run();
     try {
       const value = await tx.run();
-      this.#releaseUnit.run();
+      this.#release.run();
       return () => tx.resolve(value);
     } catch (error) {
       this.#throwIfLost(error);
-      this.#undoUnit.run();
-      this.#releaseUnit.run();
+      this.#rollbackToSavepoint.run();
+      this.#release.run();
       return () => tx.reject(error);
     }
   }
@@ -209,10 +210,10 @@ export class GroupCommit {
     if (!this.#writer.inTransaction || storageFailure.test(sqliteCode(error))) throw error;
   }
 
-  #failAll(units: readonly WaitingUnit[], error: unknown): void {
-    if (units.length === 0) return;
+  #failAll(transactions: readonly WaitingTransaction[], error: unknown): void {
+    if (transactions.length === 0) return;
     const refusal = unavailable("The storage cannot take writes now.", retryAfterSeconds, error);
-    for (const tx of units) tx.reject(refusal);
+    for (const tx of transactions) tx.reject(refusal);
     this.#onStorageFailure(sqliteCode(error));
   }
 }

@@ -8,18 +8,18 @@ const waitingReadsMax = 20_000;
 const retryAfterSeconds = 2;
 
 interface Prepared {
-  readonly hot: PreparedStatement<unknown[]>;
-  readonly patient: PreparedStatement<unknown[]>;
+  readonly onWriter: PreparedStatement<unknown[]>;
+  readonly onReader: PreparedStatement<unknown[]>;
 }
 
 /** `together`: inside the shared read transaction. */
 type WaitingRead = (together: boolean) => void;
 
 /**
- * Readings of one row for the hot path. They run on the writer's connection, whose cache outlives its own commits, while
- * the reader's is empty after each; batches of writing are synchronous, so between them the writer, too, sees nothing
- * but what is committed and durable. Those that arrive in one turn of the event loop share one read transaction, which
- * spares each its locks, and run one after the other, which keeps the processor's caches warm.
+ * Reads of one row for the hot path. They run on the writer's connection, whose cache survives its own commits; the reader's
+ * cache is empty after each commit. Write batches are synchronous, so between them the writer also sees only what is
+ * committed and durable. Reads that arrive in one turn of the event loop share a read transaction, which saves each its
+ * locks.
  */
 export class HotReads {
   readonly #writer: Connection;
@@ -38,7 +38,7 @@ export class HotReads {
 
   readonly #prepared = new Map<unknown, Prepared>();
 
-  /** @throws AppError unavailable when too many wait. */
+  /** @throws AppError unavailable when too many are waiting. */
   one<Parameters extends readonly Value[], Row>(
     statement: Statement<Parameters, Row>,
     ...parameters: Parameters
@@ -59,7 +59,7 @@ export class HotReads {
     });
   }
 
-  /** Answers what waits. */
+  /** Answers the waiting reads. */
   close(): void {
     while (this.#waiting.length > 0) this.#run();
   }
@@ -68,7 +68,10 @@ export class HotReads {
     const known = this.#prepared.get(statement);
     if (known !== undefined) return known;
     const { sqlite } = statement;
-    const prepared = { hot: this.#writer.prepare<unknown[]>(sqlite), patient: this.#reader.prepare<unknown[]>(sqlite) };
+    const prepared = {
+      onWriter: this.#writer.prepare<unknown[]>(sqlite),
+      onReader: this.#reader.prepare<unknown[]>(sqlite),
+    };
     this.#prepared.set(statement, prepared);
     return prepared;
   }
@@ -84,22 +87,22 @@ export class HotReads {
     const batch = this.#waiting.splice(0, batchReadsMax);
     if (batch.length === 0) return;
     if (this.#waiting.length > 0) this.#schedule();
-    // A writer that is still in a transaction failed to undo one: what it sees is not committed.
+    // A writer that is still in a transaction could not roll it back: it sees uncommitted changes.
     const together = !this.#writer.inTransaction;
     if (together) this.#begin.run();
     for (const read of batch) read(together);
-    // A failing disk may have ended it.
+    // A failing disk may have ended the transaction.
     if (together && this.#writer.inTransaction) this.#end.run();
   }
 }
 
-function read({ hot, patient }: Prepared, parameters: readonly Value[], together: boolean): unknown {
-  if (!together) return patient.get(...parameters);
+function read({ onWriter, onReader }: Prepared, parameters: readonly Value[], together: boolean): unknown {
+  if (!together) return onReader.get(...parameters);
   try {
-    return hot.get(...parameters);
+    return onWriter.get(...parameters);
   } catch (error) {
-    // The writer waits for nobody, so a log that another process is recovering turns even its readings away.
+    // The writer never waits for locks, so its reads fail too while another process recovers the log. The reader waits.
     if (!sqliteCode(error).startsWith("SQLITE_BUSY")) throw error;
-    return patient.get(...parameters);
+    return onReader.get(...parameters);
   }
 }

@@ -1,13 +1,13 @@
 import { minuteMs, secondMs } from "../../base/clock.ts";
 
 const delayMs = secondMs;
-const lookEveryMs = minuteMs;
+const idleIntervalMs = minuteMs;
 
 /**
- * The write-ahead log keeps old images of pages, so an overwritten key is out of all files only once the log has been
- * cut. That happens about a second after the first overwriting since the last cut - not at each, which would cost a
- * checkpoint a view - and is tried again while a reader holds the log. It also happens after the start and every minute:
- * a process that was killed, or left while another one read, could not cut what it wrote.
+ * The write-ahead log keeps old images of pages, so an overwritten key is gone from all files only after the log has been
+ * truncated. That happens about a second after the first overwriting since the last truncation (truncating after each would
+ * cost one checkpoint per view) and is retried while a reader holds the log. It also happens after the start and every
+ * minute, for processes that were killed, or stopped while another one was reading, and could not truncate what they wrote.
  */
 export class LogTruncation {
   readonly #truncate: () => boolean;
@@ -26,18 +26,18 @@ export class LogTruncation {
   request(): void {
     if (this.#requested || this.#closed) return;
     this.#requested = true;
-    this.#runIn(delayMs);
+    this.#schedule(delayMs);
   }
 
-  /** What was requested is tried once more, at once. */
+  /** A requested truncation is tried once more, immediately. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
     clearTimeout(this.#timer);
-    if (this.#requested) this.#cut();
+    if (this.#requested) this.#tryTruncate();
   }
 
-  #runIn(ms: number): void {
+  #schedule(ms: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#run(), ms);
     this.#timer.unref();
@@ -45,11 +45,11 @@ export class LogTruncation {
 
   #run(): void {
     this.#requested = false;
-    if (this.#cut()) this.#runIn(lookEveryMs);
+    if (this.#tryTruncate()) this.#schedule(idleIntervalMs);
     else this.request();
   }
 
-  #cut(): boolean {
+  #tryTruncate(): boolean {
     try {
       return this.#truncate();
     } catch (error) {

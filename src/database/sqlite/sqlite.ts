@@ -11,21 +11,20 @@ import { SqliteStatements } from "./statements.ts";
 
 export type { Database as Connection } from "better-sqlite3";
 
-/** The engine with what its own hot path uses: synchronous statements, prepared where they stand. */
+/** The database with its two connections, for synchronous prepared statements. */
 export interface SqliteDatabase extends Database {
   readonly engine: "sqlite";
   /**
-   * For reads that answer a request. Another connection than the writer's, which sees its own uncommitted batch: what
-   * is read here is durable.
+   * For reads. The writer would see its own uncommitted batch; what is read here is durable.
    */
   readonly reader: Connection;
-  /** Only to prepare statements on; they run inside `write`. */
+  /** Only to prepare statements, which run inside `write`. */
   readonly writer: Connection;
-  /** Runs `work` in a shared, durable transaction; see GroupCommit. Synchronous work costs less. */
+  /** Runs `work` in a durable transaction whose commit others may share; see GroupCommit. Synchronous work is cheaper. */
   write<T>(work: (tx: Transaction) => T | Promise<T>): Promise<T>;
   /**
-   * Copies the write-ahead log into the database and cuts it to nothing, so that overwritten keys are in no file.
-   * @returns false when a reader or writer held it: try again.
+   * Copies the write-ahead log into the database and truncates it, so that no file holds overwritten keys.
+   * @returns false when a reader or writer held the log: try again.
    */
   truncateLog(): boolean;
 }
@@ -34,7 +33,7 @@ export interface SqliteOptions {
   readonly path: string;
   readonly monotonicMs: () => number;
   readonly onStorageFailure: (code: string) => void;
-  /** The write-ahead log could not be cut; it is tried again. */
+  /** The write-ahead log could not be truncated; it is tried again. */
   readonly onTruncationFailed: (error: unknown) => void;
   readonly limits?: GroupCommitLimits;
   /** Not given: those of this program. */
@@ -42,18 +41,18 @@ export interface SqliteOptions {
 }
 
 export const groupCommitLimits: GroupCommitLimits = {
-  batchUnitsMax: 256,
-  waitingUnitsMax: 20_000,
+  batchMax: 256,
+  waitingMax: 20_000,
   lockWaitMsMax: 10_000,
 };
 
 const startLockWaitMs = 15_000;
 const startRetryMs = 5;
 const cacheKibibytes = 32 * 1024;
-/** 16 MiB of log between checkpoints: a page that changes often is copied into the database once, not each time. */
+/** 16 MiB of log between checkpoints: a page that changes often is copied into the database once, not every time. */
 const checkpointPages = 4_000;
 
-/** Opens (or makes) the database and brings its schema up to date. @throws NewerSchemaError, or the driver's errors. */
+/** Opens or creates the database and brings its schema up to date. @throws NewerSchemaError, ForeignDatabaseError, or the driver's errors. */
 export function openSqlite(options: SqliteOptions): SqliteDatabase {
   makePrivateFile(options.path);
   const { writer, reader } = openConnections(options.path, options.versions ?? schemaVersions);
@@ -110,7 +109,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
   };
 }
 
-/** SQLite would make it readable for everybody; the log and its index take over the mode of the database file. */
+/** SQLite would create it readable for everybody. The log and its index get the file's mode. */
 function makePrivateFile(path: string): void {
   if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
 }
@@ -150,15 +149,17 @@ function configure(connection: Connection, role: "reader" | "writer"): void {
 }
 
 /**
- * The switch of a new database does not wait for others that make the same one: it fails at once. Before anything is
- * served, waiting here stops nobody.
+ * The switch to WAL fails immediately while other processes create the same database, whatever the timeout. Blocking here is
+ * fine: nothing is served yet.
  */
 function useWriteAheadLog(connection: Connection): void {
   for (let waitedMs = 0; ; waitedMs += startRetryMs) {
     try {
       const mode = connection.pragma("journal_mode = WAL", { simple: true });
       if (mode === "wal") return;
-      throw new Error(`The database cannot have a write-ahead log where it lies (it has "${String(mode)}").`);
+      throw new Error(
+        `The database cannot use a write-ahead log in its folder (its journal mode is "${String(mode)}").`,
+      );
     } catch (error) {
       const busy = error instanceof SqliteDriver.SqliteError && error.code.startsWith("SQLITE_BUSY");
       if (!busy || waitedMs >= startLockWaitMs) throw error;

@@ -3,8 +3,8 @@ import type { WriteConnection } from "../database.ts";
 import type { Statement, Value } from "../statement.ts";
 
 /**
- * Statements on one connection, each prepared when it is first used. They run at once, in the turn of the event loop in
- * which they are called; only their answers come as promises.
+ * Statements on one connection, each prepared when it is first used. They run synchronously when they are called; only their
+ * results are promises.
  */
 export class SqliteStatements implements WriteConnection {
   readonly #connection: Connection;

@@ -151,8 +151,8 @@ describe("thousands of refusals", () => {
       return claim.outcome === "gone" ? claim.push.viewsRemaining : claim.outcome;
     };
     expect([await left(), await left(), await left(), await left()]).toEqual([2, 1, 0, 0]);
-    const { units } = db.counts;
+    const { transactions } = db.counts;
     await refuse(world, urlToken, 500);
-    expect(db.counts.units).toBe(units);
+    expect(db.counts.transactions).toBe(transactions);
   });
 });

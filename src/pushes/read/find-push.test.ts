@@ -76,12 +76,12 @@ test("finding counts nothing, writes nothing and opens no label for others", asy
   await using world = await openTestDomain();
   const { pushes, db } = world.domain;
   const { urlToken } = await pushes.create({ payload: "x", name: "VPN", note: "for Jo", passphrase: "p" }, owner);
-  const { units } = db.counts;
+  const { transactions } = db.counts;
   expect(await pushes.find(urlToken, owner)).toMatchObject({ name: "VPN", note: "for Jo", passphraseRequired: true });
   for (const actor of [stranger, signedIn(8), signedIn(9, true)]) {
     expect(await pushes.find(urlToken, actor)).toMatchObject({ name: null, note: null, viewsRemaining: 5 });
   }
   expect(await pushes.find("nosuchtoken", owner)).toBeUndefined();
   expect(await pushes.find(urlToken.toUpperCase(), owner)).toBeUndefined();
-  expect(db.counts.units).toBe(units);
+  expect(db.counts.transactions).toBe(transactions);
 });
