@@ -1,10 +1,10 @@
 import pg from "pg";
 import { AppError } from "../../base/errors.ts";
 
-/** With every 503: as long as the pool takes to find a server that is back. */
+/** Sent with every 503: the time that the pool needs to find a server that has come back. */
 export const retryAfterSeconds = 2;
 
-/** The connection broke, timed out, or could not be made: what ran on it may have happened or not. */
+/** The connection broke, timed out, or could not be opened: what ran on it may have happened or not. */
 export class LostConnectionError extends Error {
   override readonly name = "LostConnectionError";
   /** SQLSTATE, or the system's code. */
@@ -16,7 +16,7 @@ export class LostConnectionError extends Error {
   }
 }
 
-/** Nothing was sent: no connection could be made, or the transaction had not come to its commit. */
+/** Nothing has happened: no connection could be opened, or it was lost before the commit was sent. */
 export class NotConnectedError extends AppError {
   constructor(cause: LostConnectionError) {
     super("unavailable", "The database does not answer.", { retryAfterSeconds, cause });
@@ -34,25 +34,25 @@ export function sqlState(error: unknown): string {
 }
 
 /**
- * Classes in which the server says that this connection is of no use, or leads to a server that takes no writes:
- * 08 connection, 57P01-57P05 shutdown, crash, start, 25006 a standby, 25P03 idle for too long in a transaction,
- * 53300 too many connections. 40003: it does not know itself whether the statement was done.
+ * SQLSTATEs with which the server says that this connection is unusable or leads to a server that accepts no writes:
+ * 08 connection, 57P01-57P05 shutdown, crash and start, 25006 standby, 25P03 idle in a transaction for too long, 53300 too
+ * many connections. 40003: the server does not know whether the statement was executed.
  */
-const ofTheConnection = /^(08|57P0|25006$|25P03$|40003$|53300$)/;
+const connectionStates = /^(08|57P0|25006$|25P03$|40003$|53300$)/;
 
-/** What a driver's error means here: a statement that failed by itself stays as it is. */
-export function told(error: unknown): unknown {
+/** @returns a LostConnectionError for failures of the connection; errors of the statement itself are returned unchanged. */
+export function classifyDriverError(error: unknown): unknown {
   const state = sqlState(error);
-  return state === "" || ofTheConnection.test(state) ? new LostConnectionError(error) : error;
+  return state === "" || connectionStates.test(state) ? new LostConnectionError(error) : error;
 }
 
-/** Two transactions were in each other's way and the server undid this one: it asks that it be run again. */
+/** A conflict or a deadlock between two transactions: the server rolled this one back, and it can be run again. */
 export function isConflict(error: unknown): boolean {
   return ["40001", "40P01"].includes(sqlState(error));
 }
 
-/** The server refuses for now: no room, a lock or a statement that took too long, a failing disk. */
-export function isRefusalForNow(error: unknown): boolean {
+/** A temporary refusal: no space, a lock or statement timeout, a failing disk. */
+export function isTemporaryRefusal(error: unknown): boolean {
   return /^(53|55P03$|57014$|58|XX)/.test(sqlState(error));
 }
 

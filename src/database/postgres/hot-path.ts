@@ -6,16 +6,16 @@ import { type Retries, type RetryPolicy, retryPolicies } from "./retries.ts";
 import type { PostgresStatements } from "./statements.ts";
 
 export interface HotStatementsDeps {
-  /** One try, on whatever connection. */
+  /** One try, on any connection. */
   readonly attempt: <T>(work: (statements: PostgresStatements) => Promise<T>) => Promise<T>;
   readonly retries: Retries;
   readonly onCommit: (transactions: number) => void;
 }
 
 /**
- * Statements of the hot path. The first try of each goes together with others (SharedRuns); if that fails for a reason
- * that may be another's, it runs alone. What becomes of a lost answer is as without the others: their transaction is all
- * or nothing, and whoever may not run twice does not.
+ * The hot path. In its first try a statement shares a transaction with others (SharedRuns). If that fails for a reason that
+ * another statement may have caused, it runs alone. A lost answer is handled as for a single statement: the shared
+ * transaction is all or nothing, and only idempotent statements are run again.
  */
 export function createHotStatements({ attempt, retries, onCommit }: HotStatementsDeps): HotPath {
   const reads = new SharedRuns((runs) => attempt((statements) => statements.together(runs)));
@@ -33,7 +33,7 @@ export function createHotStatements({ attempt, retries, onCommit }: HotStatement
     return done;
   }
 
-  /** @param order in which those run that go together. */
+  /** @param order of statements that share a transaction. */
   function run(shared: SharedRuns, policy: RetryPolicy, runIt: NamedRun, order = 0): Promise<RunDone> {
     let first: Promise<RunDone> | undefined = shared.run(runIt, order);
     return retries.run(async () => {
@@ -42,10 +42,10 @@ export function createHotStatements({ attempt, retries, onCommit }: HotStatement
       try {
         if (together !== undefined) return await together;
       } catch (error) {
-        const isOwn = error instanceof OutcomeUnknownError || error instanceof NotConnectedError || isConflict(error);
-        if (isOwn) throw error;
+        const isFinal = error instanceof OutcomeUnknownError || error instanceof NotConnectedError || isConflict(error);
+        if (isFinal) throw error;
       }
-      const done = await attempt((statements) => statements.alone(runIt));
+      const done = await attempt((statements) => statements.single(runIt));
       if (shared !== reads) onCommit(1);
       return done;
     }, policy);
@@ -73,23 +73,23 @@ interface WaitingRun {
   readonly reject: (reason: unknown) => void;
 }
 
-/** So many go together at most: the first of them does not wait for long, and few are tried again when one fails. */
-const togetherMax = 32;
+/** Bounds how long the first one waits for the others, and how many are retried when one fails. */
+const sharedMax = 32;
 
 /**
- * Runs that arrive in one turn of the event loop go to the server in one write and come back in one, on one connection:
- * to wake the server, to be woken and to commit costs more than most statements. Under load that is many, else one.
+ * Runs that arrive in one turn of the event loop share a connection, one write to the server and one answer: the round trip
+ * and the commit cost more than most statements. Under load many arrive together, otherwise one.
  */
 export class SharedRuns {
   readonly #runAll: (runs: readonly NamedRun[]) => Promise<readonly RunDone[]>;
   #waiting: WaitingRun[] = [];
 
-  /** @param runAll does all of them, or none: then each learns why. */
+  /** @param runAll executes all or none; if it throws, all runs are rejected with its error. */
   constructor(runAll: (runs: readonly NamedRun[]) => Promise<readonly RunDone[]>) {
     this.#runAll = runAll;
   }
 
-  /** @param order in which those that go together run. */
+  /** @param order among the runs that go together. */
   run(run: NamedRun, order: number): Promise<RunDone> {
     const { promise, resolve, reject } = Promise.withResolvers<RunDone>();
     if (this.#waiting.length === 0) setImmediate(() => this.#flush());
@@ -100,8 +100,8 @@ export class SharedRuns {
   #flush(): void {
     const waiting = this.#waiting.sort((one, other) => one.order - other.order);
     this.#waiting = [];
-    for (let at = 0; at < waiting.length; at += togetherMax) {
-      void this.#runTogether(waiting.slice(at, at + togetherMax));
+    for (let at = 0; at < waiting.length; at += sharedMax) {
+      void this.#runTogether(waiting.slice(at, at + sharedMax));
     }
   }
 
@@ -110,7 +110,7 @@ export class SharedRuns {
       const done = await this.#runAll(waiting.map(({ run }) => run));
       for (const [at, { resolve, reject }] of waiting.entries()) {
         const own = done[at];
-        if (own === undefined) reject(new Error("The database answered too few statements."));
+        if (own === undefined) reject(new Error("The database answered fewer statements than it was sent."));
         else resolve(own);
       }
     } catch (error) {

@@ -15,18 +15,18 @@ import type { SchemaVersion } from "../schema/both-engines.ts";
 import { schemaVersions } from "../schema/versions.ts";
 import { sql } from "../statement.ts";
 import {
-  isRefusalForNow,
+  classifyDriverError,
+  isTemporaryRefusal,
   LostConnectionError,
   NotConnectedError,
   retryAfterSeconds,
   sqlState,
-  told,
 } from "./errors.ts";
 import { createHotStatements } from "./hot-path.ts";
 import { migrate } from "./migrate.ts";
 import { type ConnectionPool, openPool } from "./pool.ts";
 import { Retries, type RetryPolicy, retryPolicies } from "./retries.ts";
-import { TurnLines } from "./serialized-writes.ts";
+import { LockQueues } from "./serialized-writes.ts";
 import { describeStartFailure } from "./server-start.ts";
 import { type Connection, PostgresStatements, rollBack } from "./statements.ts";
 
@@ -40,19 +40,19 @@ export interface PostgresOptions {
 }
 
 /**
- * A write, not a lock alone: whoever waited for it at an isolation that keeps showing an older state is told so by the
- * server (40001) and begins anew.
+ * A write instead of only a lock: if the isolation level would show a transaction the state from before it waited, the server
+ * aborts it (40001), and it starts again.
  */
-const takeTurn = sql<[turn: string]>("UPDATE locks SET name = name WHERE name = ?");
+const takeLock = sql<[lock: string]>("UPDATE locks SET name = name WHERE name = ?");
 const probe = sql<[], { alive: number }>("SELECT 1 AS alive");
 
 type Work<T> = (connection: Connection) => Promise<T>;
 
 /**
- * Brings the schema up to date as well. @throws NewerSchemaError, or an Error with a sentence for the operator.
+ * Also brings the schema up to date. @throws NewerSchemaError, ForeignDatabaseError, or an Error with a sentence for the operator.
  *
- * PostgreSQL 13 and newer, or what speaks like it. No state in sessions, no advisory locks, no notifications; whatever
- * isolation the server gives is enough. docs/scaling.md lists the statements and features it relies on.
+ * For PostgreSQL 13 and newer and compatible servers. It uses no session state, advisory locks or notifications, and works at
+ * any isolation level. docs/scaling.md lists the statements and features that it needs.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const pool = openPool(options.settings, options.onStorageFailure);
@@ -75,7 +75,7 @@ class Postgres implements Database {
   readonly #options: PostgresOptions;
   readonly #named: boolean;
   readonly #retries: Retries;
-  readonly #turns = new TurnLines();
+  readonly #lockQueues = new LockQueues();
   #closing: Promise<void> | undefined;
   #commits = 0;
   #transactions = 0;
@@ -100,7 +100,7 @@ class Postgres implements Database {
   }
 
   keyDestroyed(): void {
-    // The server reuses the space of what was deleted at its own pace.
+    // The server reuses the space of deleted rows at its own pace.
   }
 
   poolUse() {
@@ -115,11 +115,11 @@ class Postgres implements Database {
     return this.#transaction(work);
   }
 
-  async writeSerialized<T>(turn: LockName, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    if (this.#turns.lengthOf(turn) >= this.#options.settings.waitingMax) throw tooManyWait();
-    return await this.#turns.run(turn, () =>
+  async writeSerialized<T>(lock: LockName, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    if (this.#lockQueues.lengthOf(lock) >= this.#options.settings.waitingMax) throw tooManyWait();
+    return await this.#lockQueues.run(lock, () =>
       this.#transaction(async (tx) => {
-        if ((await tx.run(takeTurn, turn)) !== 1) throw new Error(`The turn ${turn} has no row.`);
+        if ((await tx.run(takeLock, lock)) !== 1) throw new Error(`The lock ${lock} has no row.`);
         return await work(tx);
       }),
     );
@@ -129,7 +129,7 @@ class Postgres implements Database {
     try {
       return (await this.#attempt((connection) => this.#on(connection).one(probe))) !== undefined;
     } catch {
-      // Why it does not was told where the connection failed.
+      // The reason was reported where the connection failed.
       return false;
     }
   }
@@ -143,7 +143,7 @@ class Postgres implements Database {
     return new PostgresStatements(connection, this.#named);
   }
 
-  /** Every statement runs by `run`, alone on whatever connection. */
+  /** Each statement is passed to `run`, as a transaction of its own on any connection. */
   #each(run: <T>(work: Work<T>) => Promise<T>): WriteConnection {
     return {
       one: (statement, ...parameters) => run((connection) => this.#on(connection).one(statement, ...parameters)),
@@ -153,7 +153,7 @@ class Postgres implements Database {
   }
 
   #createHotPath(): HotPath {
-    // A name lasts as long as its connection, which a pooler may give to others between two statements.
+    // A statement name belongs to its connection, which a pooler may give to others between two statements.
     if (!this.#named) {
       const { whenNotExecuted, idempotent } = this.#autocommit;
       return {
@@ -180,7 +180,7 @@ class Postgres implements Database {
     return value;
   }
 
-  /** One try. @throws OutcomeUnknownError when the connection was lost under way; AppError unavailable; or the driver's. */
+  /** One try. @throws OutcomeUnknownError when the connection was lost after it was opened; AppError unavailable; or the driver's error. */
   async #attempt<T>(work: Work<T>): Promise<T> {
     const client = await this.#connect();
     return await this.#release(client, work(client)).catch((error: unknown) => {
@@ -192,7 +192,7 @@ class Postgres implements Database {
     });
   }
 
-  /** One statement, by itself. */
+  /** One statement outside a transaction. */
   #alone<T>(work: Work<T>, policy: RetryPolicy): Promise<T> {
     return this.#retries.run(() => this.#attempt(work), policy);
   }
@@ -203,7 +203,7 @@ class Postgres implements Database {
       return await this.#release(client, this.#commit(client, work)).catch((error: unknown) => {
         if (!(error instanceof LostConnectionError)) throw this.#refusal(error);
         this.#options.onStorageFailure(error.code);
-        // What was lost before its commit was sent has not happened.
+        // The commit was not sent, so nothing has happened.
         throw new NotConnectedError(error);
       });
     }, retryPolicies.whenNotExecuted);
@@ -226,8 +226,8 @@ class Postgres implements Database {
       this.#options.onStorageFailure(error.code);
       throw new OutcomeUnknownError(error);
     }
-    // A transaction that went on after one of its statements had failed.
-    if (done !== "COMMIT") throw new Error("A transaction ended its transaction.");
+    // The work continued after one of its statements had failed, so the server rolled back.
+    if (done !== "COMMIT") throw new Error("The work of a transaction ended the transaction itself.");
     this.#noteCommit(1);
     return value;
   }
@@ -244,7 +244,7 @@ class Postgres implements Database {
     }
   }
 
-  /** Gives the connection back when the work is done; one that broke, or may still be at work, is closed. */
+  /** Returns the connection to the pool when the work is done. One that broke or may still be executing is closed. */
   async #release<T>(client: PoolClient, working: Promise<T>): Promise<T> {
     let broken = true;
     try {
@@ -260,18 +260,18 @@ class Postgres implements Database {
   }
 
   #refusal(error: unknown): unknown {
-    if (!isRefusalForNow(error)) return error;
+    if (!isTemporaryRefusal(error)) return error;
     this.#options.onStorageFailure(sqlState(error));
     return unavailable("The database cannot do this now. Try again shortly.", retryAfterSeconds, error);
   }
 }
 
-/** Transaction control, which takes no parameters. @returns the server's word for what it did. */
+/** Transaction control. @returns the command that the server says it executed: a failed transaction answers COMMIT with "ROLLBACK". */
 async function command(connection: Connection, text: string): Promise<string> {
   try {
     return (await connection.query({ text })).command;
   } catch (error) {
-    throw told(error);
+    throw classifyDriverError(error);
   }
 }
 

@@ -1,35 +1,35 @@
 import type { LockName } from "../database.ts";
 
-interface Line {
-  /** Under way or waiting. */
+interface Queue {
+  /** Running or waiting. */
   readonly length: number;
-  /** When the last of them has ended. */
+  /** Resolves when the last of them has ended. */
   readonly ended: Promise<void>;
 }
 
 /**
- * Transactions of one turn wait for each other within the process, so that however many there are, one connection of the pool
- * waits for the turn's row.
+ * Queues serialized transactions within the process, so that only one connection of the pool waits for a lock's row, however
+ * many transactions need it.
  */
-export class TurnLines {
-  readonly #lines = new Map<LockName, Line>();
+export class LockQueues {
+  readonly #queues = new Map<LockName, Queue>();
 
-  lengthOf(turn: LockName): number {
-    return this.#lines.get(turn)?.length ?? 0;
+  lengthOf(lock: LockName): number {
+    return this.#queues.get(lock)?.length ?? 0;
   }
 
-  /** Runs `transaction` when all that came before it have ended, one way or the other. */
-  async run<T>(turn: LockName, tx: () => Promise<T>): Promise<T> {
-    const line = this.#lines.get(turn) ?? { length: 0, ended: Promise.resolve() };
+  /** Runs `transaction` when all earlier ones have succeeded or failed. */
+  async run<T>(lock: LockName, transaction: () => Promise<T>): Promise<T> {
+    const queue = this.#queues.get(lock) ?? { length: 0, ended: Promise.resolve() };
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    this.#lines.set(turn, { length: line.length + 1, ended });
+    this.#queues.set(lock, { length: queue.length + 1, ended });
     try {
-      await line.ended;
-      return await tx();
+      await queue.ended;
+      return await transaction();
     } finally {
       end();
-      const now = this.#lines.get(turn);
-      if (now !== undefined) this.#lines.set(turn, { ...now, length: now.length - 1 });
+      const now = this.#queues.get(lock);
+      if (now !== undefined) this.#queues.set(lock, { ...now, length: now.length - 1 });
     }
   }
 }

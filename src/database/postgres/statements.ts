@@ -1,13 +1,13 @@
 import type { Submittable } from "pg";
 import type { WriteConnection } from "../database.ts";
 import { type Statement, sql, type Value } from "../statement.ts";
-import { LostConnectionError, told } from "./errors.ts";
+import { classifyDriverError, LostConnectionError } from "./errors.ts";
 import { NamedQuery, type NamedRun, type RunDone } from "./named-query.ts";
 
 const begin: NamedRun = { statement: sql("BEGIN"), values: [] };
 const commit: NamedRun = { statement: sql("COMMIT"), values: [] };
 
-/** What is needed of a connection of the driver's. */
+/** The part of the driver's connection that is used here. */
 export interface Connection {
   query<T extends Submittable>(query: T): T;
   query(query: { text: string; values?: Value[]; name?: string }): Promise<{
@@ -18,8 +18,8 @@ export interface Connection {
 }
 
 /**
- * Statements on one connection, in one transaction or each in its own. `named`: prepared once per connection; off where a
- * pooler hands every transaction another one.
+ * Statements on one connection, in one transaction or each in its own.
+ * `named`: prepared once per connection; false behind a pooler that gives each transaction another connection.
  */
 export class PostgresStatements implements WriteConnection {
   readonly #connection: Connection;
@@ -51,21 +51,21 @@ export class PostgresStatements implements WriteConnection {
     return (await this.#query(statement, parameters)).rowCount ?? 0;
   }
 
-  async alone(run: NamedRun): Promise<RunDone> {
+  async single(run: NamedRun): Promise<RunDone> {
     return first(await this.together([run]));
   }
 
-  /** Named statements in one transaction and one round trip: all of them, or none. @returns in their order. */
+  /** Runs named statements in one implicit transaction and one round trip: all or none. @returns the results in their order. */
   async together(runs: readonly NamedRun[]): Promise<readonly RunDone[]> {
     const storableRuns = runs.map(({ statement, values }) => ({ statement, values: values.map(storable) }));
     try {
       return await this.#connection.query(new NamedQuery(storableRuns)).done;
     } catch (error) {
-      throw told(error);
+      throw classifyDriverError(error);
     }
   }
 
-  /** The same, as a transaction that begins and commits, for what must not be done in part by any server. */
+  /** The same between BEGIN and COMMIT, so that no compatible server may execute only a part. */
   async inTransaction(runs: readonly NamedRun[]): Promise<readonly RunDone[]> {
     try {
       const [, ...done] = await this.together([begin, ...runs, commit]);
@@ -82,14 +82,14 @@ export class PostgresStatements implements WriteConnection {
       if (this.#named) return first(await this.#connection.query(new NamedQuery([{ statement, values }])).done);
       return await this.#connection.query({ text: statement.postgres, values });
     } catch (error) {
-      throw told(error);
+      throw classifyDriverError(error);
     }
   }
 }
 
 /**
- * Undoes what has begun. @throws LostConnectionError whatever kept it from that: a connection that stays inside a transaction
- * would fail all who get it after this.
+ * Rolls the transaction back.
+ * @throws LostConnectionError on any failure: a connection that stays in a transaction would fail its next users.
  */
 export async function rollBack(connection: Connection): Promise<void> {
   try {
@@ -100,13 +100,13 @@ export async function rollBack(connection: Connection): Promise<void> {
 }
 
 function first([done]: readonly RunDone[]): RunDone {
-  if (done === undefined) throw new Error("The database did not say that a statement is done.");
+  if (done === undefined) throw new Error("The database did not confirm a statement.");
   return done;
 }
 
 /**
- * A text cannot hold NUL here, and asking for one is an error: it becomes what a lone surrogate becomes in UTF-8, so
- * that it is found by no one and hurts no one.
+ * PostgreSQL rejects NUL in text, even in a search. It is replaced by U+FFFD, as a lone surrogate is in UTF-8: the text then
+ * matches nothing and causes no error.
  */
 function storable(value: Value): Value {
   return typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", "\ufffd") : value;

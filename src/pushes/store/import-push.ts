@@ -1,4 +1,4 @@
-import type { Database, Transaction } from "../../database/database.ts";
+import { capabilitiesOf, type Database, type Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { ImportedEntry } from "../create/import-push.ts";
 import type { LinkDeliveryRow } from "../notifications/link-deliveries.ts";
@@ -61,7 +61,7 @@ export async function writeImportedPush(
   if (sealed !== null) {
     await tx.run(insertPayload, ...payloads.values({ pushId: row.id, sealed: sealed.payload }));
     // SQLite alone keeps this total in step with each write.
-    if (row.ownerId === null && engine === "sqlite") await tx.run(addToTotal, storedBytes);
+    if (row.ownerId === null && capabilitiesOf[engine].storedTotals) await tx.run(addToTotal, storedBytes);
   }
   await insertFiles(tx, row.id, files);
   await writeTrail(tx, row.id, rows.trail);

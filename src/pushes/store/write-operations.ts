@@ -1,4 +1,4 @@
-import type { Database, Transaction } from "../../database/database.ts";
+import { capabilitiesOf, type Database, type Transaction } from "../../database/database.ts";
 import { type DriverRow, type Statement, sql, type Value } from "../../database/statement.ts";
 import { type AuditRecord, foldedSequence, folds } from "../audit/audit-trail.ts";
 import { type EndReason, endReasons } from "../push.ts";
@@ -42,7 +42,7 @@ export async function writeDataKey(
   pushId: number,
   sealed: Buffer,
 ): Promise<number> {
-  const written = await tx.one(insertDataKey, engine === "sqlite" ? null : pushId, sealed);
+  const written = await tx.one(insertDataKey, capabilitiesOf[engine].dataKeyId === "push" ? pushId : null, sealed);
   if (written === undefined) throw new Error("The data key was not written.");
   return written.id;
 }
@@ -126,7 +126,7 @@ export type WriteOperations = ReturnType<typeof createWriteOperations>;
 export function createWriteOperations(db: Pick<Database, "engine" | "keyDestroyed">) {
   /** SQLite maintains the total of anonymous pushes with each write; on PostgreSQL the writes would wait for one another. */
   async function addToAnonymous(tx: Transaction, bytes: number): Promise<void> {
-    if (db.engine === "sqlite") await tx.run(addToTotal, bytes);
+    if (capabilitiesOf[db.engine].storedTotals) await tx.run(addToTotal, bytes);
   }
 
   /** For the transaction that ends the push. Of an anonymous push only the row remains, as its tombstone. */
