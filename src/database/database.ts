@@ -1,7 +1,7 @@
 import { AppError } from "../base/errors.ts";
 import type { Statement, Value } from "./statement.ts";
 
-/** Reads; each sees what is committed when it runs. */
+/** Reads. Each sees what is committed when it runs. */
 export interface ReadConnection {
   one<Parameters extends readonly Value[], Row>(
     statement: Statement<Parameters, Row>,
@@ -15,7 +15,7 @@ export interface ReadConnection {
 
 /** Reads and writes. */
 export interface WriteConnection extends ReadConnection {
-  /** @returns how many rows it changed. */
+  /** @returns the number of changed rows. */
   run<Parameters extends readonly Value[], Row>(
     statement: Statement<Parameters, Row>,
     ...parameters: Parameters
@@ -23,12 +23,12 @@ export interface WriteConnection extends ReadConnection {
 }
 
 /**
- * A transaction: it sees its own writes, and they all happen or none. It may be run twice and undone, so it awaits
- * nothing but its own statements and leaves nothing behind elsewhere.
+ * A transaction sees its own writes; either all of them happen or none. It may be undone and run again, so its work awaits
+ * only its own statements and has no other side effects.
  */
 export type Transaction = WriteConnection;
 
-/** What somebody else's change takes along: both happen, or neither. It may be called twice, as the transaction may. */
+/** Work that a store runs in the same transaction as its own change. It may be called twice, as the transaction may. */
 export type InTransaction = (tx: Transaction) => Promise<void>;
 export const nothingElse: InTransaction = () => Promise.resolve();
 
@@ -45,7 +45,7 @@ export interface Capabilities {
   readonly dataKeyId: "appended" | "push";
 }
 
-/** Where code outside this folder depends on the engine, it asks here. A new engine has to give every answer. */
+/** Where code outside this folder depends on the engine, it uses these. A new engine has to define all of them. */
 export const capabilitiesOf: Readonly<Record<Engine, Capabilities>> = {
   sqlite: { manyProcesses: false, localStatements: true, storedTotals: true, dataKeyId: "appended" },
   postgres: { manyProcesses: true, localStatements: false, storedTotals: false, dataKeyId: "push" },
@@ -93,7 +93,7 @@ export interface HotPath {
 /** Where the domain keeps its rows. Both engines give the same answers; nothing is acknowledged before it is durable. */
 export interface Database {
   readonly engine: Engine;
-  /** Sees what is durable, never a write that is still under way. Retried a few times when the connection is lost. */
+  /** Sees what is durable, never a write that is still in progress. Retried a few times when the connection is lost. */
   readonly read: ReadConnection;
   /**
    * Reads whether a write whose answer was lost has happened (OutcomeUnknownError). Retried for as long as a failover
@@ -103,8 +103,8 @@ export interface Database {
   /** Single statements, each a transaction of its own: one round trip. */
   autocommit(options: AutocommitOptions): WriteConnection;
   /**
-   * Runs `work` in one transaction. Others may run beside it: a guard belongs into the statement that writes.
-   * @throws AppError unavailable, OutcomeUnknownError, or what `work` threw (then nothing of it has happened).
+   * Runs `work` in one transaction. Others may run concurrently: a guard belongs in the statement that writes.
+   * @throws AppError unavailable, OutcomeUnknownError, or what `work` threw (then nothing has changed).
    */
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
@@ -114,8 +114,8 @@ export interface Database {
   writeSerialized<T>(lock: LockName, work: (tx: Transaction) => Promise<T>): Promise<T>;
   readonly hot: HotPath;
   /**
-   * Since the start: transactions that were committed, in how many commits, and how often one began anew because another was in
-   * its way; and how many wait now.
+   * Since the start: committed transactions, the commits that they shared, and restarts after conflicts. `waiting`: how many
+   * wait now.
    */
   readonly counts: {
     readonly commits: number;
@@ -124,18 +124,17 @@ export interface Database {
     readonly waiting: number;
   };
   /**
-   * Told inside a transaction that has destroyed a key: where the engine can see to it that no file holds the key's bytes any
-   * more, it does so soon afterwards.
+   * Called inside a transaction that has destroyed a key. If the engine can, it soon removes the key's bytes from all files.
    */
   keyDestroyed(): void;
   /** Connections in use; undefined for an engine that has no pool. */
   poolUse(): PoolUse | undefined;
-  /** Whether a read comes through now. */
+  /** Whether a read succeeds now. */
   answers(): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** A database that is only looked at: nothing is made, nothing brought up to date. */
+/** A database that is opened without creating or changing anything. */
 export interface ReadOnlyDatabase {
   readonly read: ReadConnection;
   close(): Promise<void>;
@@ -153,12 +152,12 @@ export interface PoolUse {
 }
 
 /**
- * The connection was lost after a commit had been sent and before its answer came: it may have happened or not. Who
- * can find out does; everybody else answers 503, and nothing is tried again that could count twice.
+ * The connection was lost after a commit was sent and before its answer came: the write may have happened or not. Callers
+ * that can look it up do so (`lookUp`); all others answer 503. Nothing that could count twice is retried.
  */
 export class OutcomeUnknownError extends AppError {
   constructor(cause: unknown) {
-    super("unavailable", "The database did not answer whether this was done.", { retryAfterSeconds: 2, cause });
+    super("unavailable", "The database did not confirm whether this was done.", { retryAfterSeconds: 2, cause });
     this.name = "OutcomeUnknownError";
   }
 }
@@ -190,8 +189,9 @@ export const foreignTable = "schema_migrations";
 const triesMax = 5;
 
 /**
- * Runs a write again when nobody can say whether it has happened: for writes that find themselves done, and do nothing
- * then. @returns what the last try gave, and how many there were.
+ * Runs a write again while its outcome is unknown. Only for writes that notice that they have already happened and then
+ * change nothing.
+ * @returns the result of the last try and the number of tries.
  */
 export async function writeUntilKnown<T>(
   write: () => Promise<T>,
@@ -205,12 +205,12 @@ export async function writeUntilKnown<T>(
   }
 }
 
-/** A column of values that a master key seals, as data: a rotation of keys seals them anew without knowing the room. */
+/** A column whose values are sealed under a master key. With it, a key rotation reseals the rows of any store. */
 export interface SealedColumn {
   readonly table: string;
   /** Its primary key: a number or bytes. */
   readonly idColumn: string;
   readonly sealedColumn: string;
-  /** The context that the value of a row was sealed with. */
+  /** The context with which a row's value is sealed. */
   contextOf(id: number | Buffer): string;
 }

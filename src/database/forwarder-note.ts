@@ -2,11 +2,11 @@ import { hourMs } from "../base/clock.ts";
 import type { Database } from "./database.ts";
 import { sql } from "./statement.ts";
 
-/** Which untrusted peer last sent X-Forwarded-* headers: written by the server, read by the operator's check. */
+/** The untrusted peer that last sent X-Forwarded-* headers. The server writes it; `sealpush doctor` reads it. */
 export interface ForwarderNote {
   /**
-   * Writes at most once an hour: anybody can send such headers. A failed write is told by the promise and not tried
-   * again before its hour is over.
+   * Writes at most once an hour, because anybody can send such headers. A failed write rejects and is not retried within
+   * the hour.
    */
   write(address: string, now: number): Promise<void>;
   find(): Promise<{ readonly address: string; readonly seenAt: number } | undefined>;

@@ -2,8 +2,8 @@ import type { Database } from "./database.ts";
 import { sql } from "./statement.ts";
 
 /**
- * Integer ids that are known before the row is written (a seal binds a value to its row's id) and unique over all
- * processes on the database: each process reserves a block and hands out its members. A restart skips the rest.
+ * Integer ids that are known before the row is written, because a seal binds a value to its row's id. They are unique over
+ * all processes: each process reserves a block and hands out its ids. A restart skips the rest of the block.
  */
 export interface Ids {
   next(): Promise<number>;
@@ -22,7 +22,7 @@ export function createIds(db: Pick<Database, "autocommit">, name: string): Ids {
   let reserving: Promise<void> | undefined;
 
   async function reserveBlock(): Promise<void> {
-    // A block that was reserved twice is one that nobody uses.
+    // Reserving twice only leaves a block unused.
     const row = await db.autocommit({ retry: "idempotent" }).one(reserve, name, blockSize, blockSize);
     if (row === undefined) throw new Error("The id block was not reserved.");
     end = row.nextId;

@@ -4,16 +4,16 @@ import { sql } from "./statement.ts";
 const problemsMax = 5;
 const newestPushesMax = 1_000;
 
-/** What an operator's check asks of a database; it changes nothing. */
+/** Read-only checks for operators. */
 export interface Inspection {
   /**
-   * SQLite's own check of every page, without the comparison of indexes; empty: sound. Reads the whole file. PostgreSQL
-   * checks its pages itself: always empty.
+   * SQLite's quick check of every page, which reads the whole file; empty: no problem. Always empty on PostgreSQL, which
+   * checks its pages itself.
    */
   problems(): Promise<readonly string[]>;
-  /** What the data take up: of a SQLite file without its log, of a PostgreSQL database with its indexes. */
+  /** Of a SQLite file without its log, or of a PostgreSQL database with its indexes. */
   sizeBytes(): Promise<number>;
-  /** The latest time that any process wrote down, ms since the epoch; undefined in a new database. */
+  /** The latest stored time, ms since the epoch; undefined: a new database. */
   newestTime(): Promise<number | undefined>;
 }
 
@@ -22,7 +22,7 @@ const size = sql<[], { bytes: number }>({
   sqlite: "SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()",
   postgres: "SELECT pg_database_size(current_database()) AS bytes",
 });
-// Each part has an index or a bound, so the answer takes no longer in a full domain.
+// Each part has an index or a limit, so the query stays fast when the database is large.
 const newest = sql<[], { newest: number | null }>(
   `SELECT max(at) AS newest FROM (
      SELECT max(seen_at) AS at FROM processes
@@ -49,7 +49,7 @@ export function createInspection(db: Database): Inspection {
   };
 }
 
-/** A count of many would take the longer the more there is to do. */
+/** Counting stops here: an exact count would take longer the more there is to do. */
 const countedMax = 10_000;
 
 const oldestDue = sql<[now: number], { expiresAt: number }>(
@@ -59,11 +59,11 @@ const dueBlobDeletions = sql<[now: number, limit: number], { due: number }>(
   "SELECT count(*) AS due FROM (SELECT 1 FROM blob_deletions WHERE due_at <= ? LIMIT ?) AS counted",
 );
 
-/** What the sweeper has not come to yet. Each part reads the head of an index. */
+/** The sweeper's pending work. Each part reads the head of an index. */
 export interface SweepBacklog {
-  /** When the push ended that waits longest; undefined: none waits. */
+  /** When the push that waits longest expired; undefined: none waits. */
   readonly oldestDueAt: number | undefined;
-  /** 10,000 at most. */
+  /** At most 10,000. */
   readonly blobDeletionsDue: number;
 }
 

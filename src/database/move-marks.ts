@@ -1,9 +1,9 @@
 import type { Database, ReadConnection, Transaction } from "./database.ts";
 import { sql } from "./statement.ts";
 
-/** In a database that is being filled by a move: how far it has come. While it is there, nobody may serve from it. */
+/** In the destination of an unfinished move: its progress. No server may start on such a database. */
 const unfinishedName = "move_unfinished";
-/** In a database whose data are being moved, or were moved, elsewhere. */
+/** In a database whose data were moved, or are being moved, to another one. */
 const movedAwayName = "moved_away";
 
 export const moveMarkNames: readonly string[] = [unfinishedName, movedAwayName];
@@ -34,20 +34,20 @@ export async function markMovedAway(db: Database): Promise<void> {
   await db.autocommit({ retry: "whenNotExecuted" }).run(writeMark, movedAwayName, Buffer.alloc(0));
 }
 
-/** @returns false when it was not marked. */
+/** @returns false when the mark was not there. */
 export async function removeMovedAway(db: Database): Promise<boolean> {
   return (await db.autocommit({ retry: "whenNotExecuted" }).run(deleteMark, movedAwayName)) === 1;
 }
 
-/** Two servers on two copies would show a secret twice. @throws Error with a sentence for the operator. */
+/** Servers on two copies could show a secret twice. @throws Error with a sentence for the operator. */
 export async function refuseMovedDatabase(db: Database): Promise<void> {
   if ((await findUnfinishedMove(db.read)) !== undefined) {
     throw new Error("A move into this database was not finished: run the same `sealpush move` again.");
   }
   if (await isMovedAway(db.read)) {
     throw new Error(
-      "The data of this database were moved to another one, or are being moved: set DATABASE_URL to that one. To go on " +
-        "with this one instead, and never with the other, run `sealpush move --reopen` with its address.",
+      "The data of this database were moved to another one, or are being moved: set DATABASE_URL to that one. To keep " +
+        "using this one, and never the other, run `sealpush move --reopen` with its address.",
     );
   }
 }

@@ -2,7 +2,7 @@ import { minuteMs, secondMs } from "../base/clock.ts";
 import type { Database, ReadConnection, Transaction } from "./database.ts";
 import { sql } from "./statement.ts";
 
-/** A process that is at work on this database, and which master keys it knows. */
+/** A running process on this database, and the master keys that it has. */
 export interface RunningProcess {
   readonly id: string;
   readonly activeKeyId: string;
@@ -10,18 +10,18 @@ export interface RunningProcess {
 }
 
 export const heartbeatMs = 10 * secondMs;
-/** A process that has not been heard of for this long is gone: three missed heartbeats. */
+/** A process that missed three heartbeats counts as gone. */
 const goneAfterMs = 3 * heartbeatMs + secondMs;
 const forgottenAfterMs = 10 * minuteMs;
 
 export interface ProcessRegistry {
   /**
-   * Before a process seals its first row, and then every `heartbeatMs`. Marks its active key as in use each time: one
-   * that was thought gone - it started late, or was stopped for a while - undoes the retirement of its key.
+   * Called before a process seals its first row, and then every `heartbeatMs`. Each call marks the active key as in use, so
+   * a process that counted as gone (it started late or was suspended) cancels the retirement of its key.
    */
   beat(process: RunningProcess, now: number): Promise<void>;
   remove(id: string): Promise<void>;
-  /** @param reading the transaction of a write that is decided by it, in the turn "keys"; not given: what is durable. */
+  /** @param reading the transaction whose write depends on the answer, under the lock "keys". Default: what is durable. */
   running(now: number, reading?: ReadConnection): Promise<readonly RunningProcess[]>;
 }
 
@@ -53,15 +53,15 @@ export function createProcessRegistry(db: Database): ProcessRegistry {
   };
 }
 
-/** A master key that may have sealed rows of this database. */
+/** A master key under which rows of this database may be sealed. */
 export interface KeyMark {
   readonly keyId: string;
-  /** Changes whenever a process that seals under the key says that it is at work. */
+  /** Changes with each heartbeat of a process that seals under the key. */
   readonly markedAt: string;
 }
 
 const prefix = "key_in_use:";
-/** The next word after all that begin with the prefix. */
+/** Sorts after all names with the prefix. */
 const prefixEnd = "key_in_use;";
 
 const readMarks = sql<[from: string, to: string], { name: string; value: Buffer }>(
@@ -72,18 +72,18 @@ const writeMark = sql<[name: string, value: Buffer]>(
 );
 const deleteMark = sql<[name: string, value: Buffer]>("DELETE FROM meta WHERE name = ? AND value = ?");
 
-/** In the order of their ids. */
+/** Ordered by key id. */
 export async function readKeyMarks(reading: ReadConnection): Promise<readonly KeyMark[]> {
   const rows = await reading.all(readMarks, prefix, prefixEnd);
   return rows.map((row) => ({ keyId: row.name.slice(prefix.length), markedAt: row.value.toString("latin1") }));
 }
 
-/** In the turn "keys". */
+/** Requires the lock "keys". */
 export async function markKey(tx: Transaction, keyId: string, now: number): Promise<void> {
   await tx.run(writeMark, `${prefix}${keyId}`, Buffer.from(String(now), "latin1"));
 }
 
-/** In the turn "keys". @returns false when the mark has changed since it was read: the key is in use again. */
+/** Requires the lock "keys". @returns false when the mark has changed since it was read: the key is in use again. */
 export async function removeKeyMark(tx: Transaction, mark: KeyMark): Promise<boolean> {
   return (await tx.run(deleteMark, `${prefix}${mark.keyId}`, Buffer.from(mark.markedAt, "latin1"))) === 1;
 }

@@ -1,16 +1,16 @@
-/** What a statement may be given. Times, ids and flags are numbers, sealed values and digests are buffers. */
+/** A parameter of a statement. Times, ids and flags are numbers, sealed values and digests are buffers. */
 export type Value = string | number | Buffer | null;
 
 /**
  * A statement as data: each engine prepares it once per connection, when it is first used. Parameters are written `?`
- * and given in their order; a column reads as it is named, and `AS camelCase` as it is written.
+ * and passed in this order. Columns are named as in the statement; `AS camelCase` keeps its capitals.
  */
 export interface Statement<Parameters extends readonly Value[], Row> {
   readonly sqlite: string;
   readonly postgres: string;
-  /** Under which PostgreSQL's connections keep the prepared statement: the same text has the same name everywhere. */
+  /** Of the prepared statement on PostgreSQL: the same text always has the same name. */
   readonly name: string;
-  /** Never there: they carry the types. */
+  /** Never present: they carry the types. */
   readonly parameters?: Parameters;
   readonly row?: Row;
 }
@@ -18,10 +18,10 @@ export interface Statement<Parameters extends readonly Value[], Row> {
 /** What the drivers return: no booleans, which both engines store as 0 and 1. */
 export type DriverRow<Row = Readonly<Record<string, Value>>> = { readonly [Column in keyof Row]: Value };
 
-/** One text for both engines, or one for each where they have no common words. */
+/** One text for both engines, or one for each where their SQL differs. */
 export type StatementText = string | { readonly sqlite: string; readonly postgres: string };
 
-/** `Row` is what the columns are read as; `never` for statements that return none. */
+/** `Row`: the columns as they are returned; `never` for statements that return none. */
 export function sql<Parameters extends readonly Value[] = [], Row extends DriverRow<Row> = never>(
   text: StatementText,
 ): Statement<Parameters, Row> {
@@ -35,7 +35,8 @@ const quoted = /'(?:[^']|'')*'|"[^"]*"/g;
 /** Numbered parameters, and quotes around names with capitals, which PostgreSQL would fold to lower case. */
 function toPostgres(text: string): string {
   for (const literal of text.match(quoted) ?? []) {
-    if (literal.includes("?")) throw new Error(`A parameter cannot be told from the text ${literal}.`);
+    if (literal.includes("?"))
+      throw new Error(`The text ${literal} contains a question mark, which would be taken for a parameter.`);
   }
   let count = 0;
   return text
@@ -46,7 +47,7 @@ function toPostgres(text: string): string {
     .replace(/\bAS ([a-z]+[A-Z]\w*)/g, 'AS "$1"');
 }
 
-/** FNV-1a, 64 bits: nobody chooses the texts, so that two of them meet is as unlikely as it looks. */
+/** FNV-1a, 64 bits. The texts are ours, so collisions are not attacked, only improbable. */
 function nameOf(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (let index = 0; index < text.length; index += 1) {

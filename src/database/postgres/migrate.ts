@@ -10,9 +10,9 @@ const triesMax = 100;
 const retryMs = 50;
 
 /**
- * Brings the schema up to date, once, however many processes start together: who holds the version's row migrates, in
+ * Brings the schema up to date once, however many processes start together: the one that locks the version's row migrates in
  * one transaction, and the others find it done. `versions`: from the first on.
- * @throws NewerSchemaError, or an Error with a sentence for the operator.
+ * @throws NewerSchemaError, ForeignDatabaseError, or an Error with a sentence for the operator.
  */
 export async function migrate(
   pool: Pick<ConnectionPool, "connect">,
@@ -22,15 +22,16 @@ export async function migrate(
     const client = await pool.connect();
     let broken = true;
     try {
-      await assertServer(client);
+      await assertServerVersion(client);
       await migrateOn(client, versions);
       broken = false;
       return;
     } catch (error) {
-      // The table's type has one name, so of several that make it at once all but one meet it; and none waits for a
-      // lock for long, because who waits stops whoever comes after.
-      const met = isUniqueViolation(error) || ["42P07", "42710", "40001", "40P01", "55P03"].includes(sqlState(error));
-      if (!met || tries >= triesMax) throw error;
+      // Processes that create the table at the same time conflict. Lock timeouts are short, because a waiting migration
+      // blocks all later statements on the table.
+      const isConflict =
+        isUniqueViolation(error) || ["42P07", "42710", "40001", "40P01", "55P03"].includes(sqlState(error));
+      if (!isConflict || tries >= triesMax) throw error;
     } finally {
       client.release(broken);
     }
@@ -38,7 +39,7 @@ export async function migrate(
   }
 }
 
-async function assertServer(client: PoolClient): Promise<void> {
+async function assertServerVersion(client: PoolClient): Promise<void> {
   const { rows } = await client.query<{ server_version_num: string }>("SHOW server_version_num");
   const version = Number(rows[0]?.server_version_num);
   if (version < oldestServer) {
@@ -47,9 +48,9 @@ async function assertServer(client: PoolClient): Promise<void> {
 }
 
 async function migrateOn(client: PoolClient, versions: readonly Pick<SchemaVersion, "postgres">[]): Promise<void> {
-  // Without a write, so that a start beside running servers waits for nobody.
+  // Check without writing first, so that a start beside running servers waits for no lock.
   if ((await findVersion(client, versions.length)) === versions.length) return;
-  await assertOurs(client);
+  await assertNotForeign(client);
   await client.query("CREATE TABLE IF NOT EXISTS schema_version (id BIGINT PRIMARY KEY, version BIGINT NOT NULL)");
   await client.query("INSERT INTO schema_version (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING");
   await client.query("BEGIN");
@@ -58,7 +59,7 @@ async function migrateOn(client: PoolClient, versions: readonly Pick<SchemaVersi
     const { rows } = await client.query<{ version: string }>(
       "SELECT version FROM schema_version WHERE id = 1 FOR UPDATE",
     );
-    const version = known(Number(rows[0]?.version ?? 0), versions.length);
+    const version = assertKnown(Number(rows[0]?.version ?? 0), versions.length);
     for (const { postgres } of versions.slice(version)) await client.query(postgres);
     await client.query("UPDATE schema_version SET version = $1 WHERE id = 1", [versions.length]);
     await client.query("COMMIT");
@@ -68,23 +69,23 @@ async function migrateOn(client: PoolClient, versions: readonly Pick<SchemaVersi
   }
 }
 
-/** Env files of other servers name their own database, which nothing may be written to. @throws Error for the operator. */
-export async function assertOurs(client: PoolClient): Promise<void> {
+/** Env files of a Password Pusher name its own database: nothing may be written to it. @throws ForeignDatabaseError. */
+export async function assertNotForeign(client: PoolClient): Promise<void> {
   const { rows } = await client.query<{ found: string | null }>(
     `SELECT to_regclass(quote_ident(current_schema()) || '.${foreignTable}')::text AS found`,
   );
   if ((rows[0]?.found ?? null) !== null) throw new ForeignDatabaseError();
 }
 
-/** undefined: a new database. @throws NewerSchemaError */
+/** @returns undefined: a new database. @throws NewerSchemaError */
 export async function findVersion(client: PoolClient, newest: number): Promise<number | undefined> {
   const { rows } = await client.query<{ found: string | null }>("SELECT to_regclass('schema_version')::text AS found");
   if ((rows[0]?.found ?? null) === null) return undefined;
   const versions = await client.query<{ version: string }>("SELECT version FROM schema_version WHERE id = 1");
-  return versions.rows[0] === undefined ? undefined : known(Number(versions.rows[0].version), newest);
+  return versions.rows[0] === undefined ? undefined : assertKnown(Number(versions.rows[0].version), newest);
 }
 
-function known(version: number, newest: number): number {
+function assertKnown(version: number, newest: number): number {
   if (version <= newest) return version;
   throw new NewerSchemaError(version, newest);
 }

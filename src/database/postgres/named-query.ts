@@ -2,7 +2,7 @@ import pg, { type Connection, type FieldDef, type Submittable } from "pg";
 import type { Value } from "../statement.ts";
 import { firstRunMessages, runMessages, syncMessage } from "./wire-messages.ts";
 
-/** One run of a statement that the server keeps under its name. */
+/** One run of a prepared statement. */
 export interface NamedRun {
   readonly statement: { readonly postgres: string; readonly name: string };
   readonly values: readonly Value[];
@@ -10,7 +10,7 @@ export interface NamedRun {
 
 export interface RunDone {
   readonly rows: readonly unknown[];
-  /** Written, or read. */
+  /** Rows written or read. */
   readonly rowCount: number;
 }
 
@@ -19,27 +19,27 @@ interface Column {
   readonly read: (text: string) => unknown;
 }
 
-/** What each connection's server has said of the statements it keeps, by their names. */
+/** The columns of the statements that are prepared on each connection, by the statements' names. */
 const described = new WeakMap<Connection, Map<string, readonly Column[]>>();
 
 /**
- * Runs of named statements, in the place of the driver's own query. Statements name their columns, so what comes back has
- * the same shape each time: the server is asked for it once per connection, which spares both sides a third of
- * their work on a row of many columns; and all is one write to the socket.
+ * Runs named statements; replaces the driver's own query. Statements name their columns, so each result has the same shape
+ * every time: the server describes it once per connection, which saves both sides a third of their work on a row of many
+ * columns. All messages are one write to the socket.
  *
- * Several runs are one transaction (PostgreSQL's manual, "Pipelining"), and none is done when one of them fails.
+ * Several runs are one transaction (PostgreSQL's manual, "Pipelining"): if one fails, none is executed.
  *
- * The driver calls what it asks of any query: `submit`, the handlers, and `callback`, which it puts its time limit around.
+ * The driver calls the methods that it needs of any query: `submit`, the handlers, and `callback`, which carries its timeout.
  */
 export class NamedQuery implements Submittable {
-  /** In the order of the runs. */
+  /** Results in the order of the runs. */
   readonly done: Promise<readonly RunDone[]>;
   callback: (error: Error | null, done?: readonly RunDone[]) => void;
   readonly #runs: readonly NamedRun[];
   readonly #done: RunDone[] = [];
   #known = new Map<string, readonly Column[]>();
   #rows: unknown[] = [];
-  /** Of the statements that were described in this query: known to the connection only once all is done. */
+  /** Statements described in this query. The connection knows them once the whole query has succeeded. */
   readonly #described = new Map<string, readonly Column[]>();
 
   constructor(runs: readonly NamedRun[]) {
@@ -59,7 +59,7 @@ export class NamedQuery implements Submittable {
         ? runMessages(statement.name, values)
         : firstRunMessages(statement.name, statement.postgres, values),
     );
-    // A socket that takes no more tells so by its own event.
+    // The socket's own event reports that it is closed.
     if (connection.stream.writable) connection.stream.write(Buffer.concat([...messages, syncMessage]));
   }
 
@@ -97,7 +97,7 @@ export class NamedQuery implements Submittable {
     this.callback(error);
   }
 
-  /** The name of the statement whose answer comes now. */
+  /** The name of the statement whose result arrives now. */
   #running(): string {
     return this.#runs[this.#done.length]?.statement.name ?? "";
   }
@@ -109,10 +109,10 @@ function knownTo(connection: Connection): Map<string, readonly Column[]> {
   return known;
 }
 
-/** `bigint` and `numeric`: all of ours are whole numbers far below 2^53. */
+/** `bigint` and `numeric`: all stored values are integers far below 2^53. */
 const numberTypes: readonly number[] = [pg.types.builtins.INT8, pg.types.builtins.NUMERIC];
 
-/** What makes a value of a column's text. @param type its object id, as the server describes it. */
+/** The function that parses the text of a column. @param type object id of its type. */
 export function readerOf(type: number, format?: "text" | "binary"): (text: string) => unknown {
   return numberTypes.includes(type) ? Number : pg.types.getTypeParser(type, format);
 }

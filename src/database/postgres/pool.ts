@@ -8,27 +8,27 @@ import { LostConnectionError } from "./errors.ts";
 import { readerOf } from "./named-query.ts";
 
 export interface ConnectionPool {
-  /** @throws the driver's error when none can be had in time. */
+  /** @throws the driver's error when no connection is available in time. */
   connect(): Promise<PoolClient>;
   use(): PoolUse;
   close(): Promise<void>;
 }
 
 const idleMsMax = 60_000;
-/** Connections come and go, so that after a failover or a new member behind the address they spread anew. */
+/** Connections are replaced, so that they are spread over the servers again after a failover or when one is added. */
 const lifetimeSecondsMax = 1_800;
-/** On top of the server's own limit: for a network that swallows what is sent. */
+/** Added to the server's own timeout, for a network that drops packets. */
 const silenceMs = 5_000;
 
-/** @param onFailure an idle connection broke; the next request makes another. */
+/** @param onFailure an idle connection broke; the next request opens another. */
 export function openPool(settings: PostgresSettings, onFailure: (code: string) => void): ConnectionPool {
   const pool = new pg.Pool(poolConfig(settings));
-  // Closing does not wait until the connections have gone, and what the server says to one that goes fails nobody.
+  // `end` does not wait until the connections are closed. Errors on a connection that is being closed concern nobody.
   pool.on("error", (error) => {
     if (!pool.ending) onFailure(new LostConnectionError(error).code);
   });
-  // The pool listens to idle connections only. One that breaks in use fails the statement on it, which tells so; its
-  // own event, if nobody listened to it, would end the process.
+  // The pool listens to idle connections only. One that breaks in use fails its statement, which reports it; without a
+  // listener, its own error event would end the process.
   pool.on("connect", (client) => client.on("error", () => undefined));
   return {
     connect: () => pool.connect(),
@@ -45,7 +45,11 @@ export function openPool(settings: PostgresSettings, onFailure: (code: string) =
 function poolConfig(settings: PostgresSettings): PoolConfig {
   const { host, port, user, password, database, statementTimeoutMs, lockTimeoutMs, connectTimeoutMs } = settings;
   return {
-    ...{ host, port, user, password, database },
+    host,
+    port,
+    user,
+    password,
+    database,
     application_name: "sealpush",
     ssl: tlsOptions(settings),
     max: settings.poolMax,
@@ -55,7 +59,7 @@ function poolConfig(settings: PostgresSettings): PoolConfig {
     keepAlive: true,
     query_timeout: statementTimeoutMs + silenceMs,
     types: { getTypeParser: readerOf },
-    // A pooler takes no settings of a session: then the server's own limits hold, and the one above.
+    // A pooler accepts no session settings. The server's own timeouts and `query_timeout` apply instead.
     ...(settings.preparedStatements
       ? {
           statement_timeout: statementTimeoutMs,
@@ -66,7 +70,7 @@ function poolConfig(settings: PostgresSettings): PoolConfig {
   };
 }
 
-/** What the driver is told of TLS. Reads the file of authorities, if one is named. */
+/** TLS options of the driver. Reads the file of certificate authorities, if there is one. */
 export function tlsOptions({ tls, host }: Pick<PostgresSettings, "tls" | "host">): ConnectionOptions | false {
   if (tls.mode === "disable") return false;
   const authorities =
@@ -77,7 +81,7 @@ export function tlsOptions({ tls, host }: Pick<PostgresSettings, "tls" | "host">
     case "verify-ca":
       return { ...authorities, rejectUnauthorized: true, checkServerIdentity: () => undefined };
     case "verify-full":
-      // The name that is checked; one that is an address may not be sent along (RFC 6066, section 3).
+      // The name to verify. An IP address must not be sent as the server name (RFC 6066, section 3).
       return { ...authorities, rejectUnauthorized: true, ...(isIP(host) === 0 ? { servername: host } : { host }) };
   }
 }

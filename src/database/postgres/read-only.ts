@@ -1,7 +1,7 @@
 import type { PostgresSettings } from "../../config/config.ts";
 import type { ReadOnlyDatabase } from "../database.ts";
 import type { SchemaVersion } from "../schema/both-engines.ts";
-import { assertOurs, findVersion } from "./migrate.ts";
+import { assertNotForeign, findVersion } from "./migrate.ts";
 import { type ConnectionPool, openPool } from "./pool.ts";
 import { describeStartFailure } from "./server-start.ts";
 import { PostgresStatements } from "./statements.ts";
@@ -11,16 +11,16 @@ export async function openReadOnlyPostgres(
   versions: readonly SchemaVersion[],
 ): Promise<ReadOnlyDatabase | "missing" | "older"> {
   const pool = openPool(settings, () => undefined);
-  let looking = false;
+  let isOpen = false;
   try {
     const version = await withStatements(pool, async (_statements, client) => {
       const found = await findVersion(client, versions.length);
-      if (found !== versions.length) await assertOurs(client);
+      if (found !== versions.length) await assertNotForeign(client);
       return found;
     });
     if (version === undefined || version === 0) return "missing";
     if (version < versions.length) return "older";
-    looking = true;
+    isOpen = true;
     return {
       read: {
         one: (statement, ...parameters) =>
@@ -33,13 +33,13 @@ export async function openReadOnlyPostgres(
   } catch (error) {
     throw describeStartFailure(error, settings);
   } finally {
-    if (!looking) await pool.close();
+    if (!isOpen) await pool.close();
   }
 }
 
 type Client = Awaited<ReturnType<ConnectionPool["connect"]>>;
 
-/** Each on whatever connection, and in no transaction that would have to last. */
+/** Each on any connection, outside a transaction. */
 async function withStatements<T>(
   pool: ConnectionPool,
   work: (statements: PostgresStatements, client: Client) => Promise<T>,

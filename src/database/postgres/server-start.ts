@@ -4,54 +4,54 @@ import type { AwaitEffects } from "../open-database.ts";
 import { sqlState } from "./errors.ts";
 import { openPool } from "./pool.ts";
 
-type Place = Pick<PostgresSettings, "host" | "port" | "user" | "database" | "tls">;
+type ServerAddress = Pick<PostgresSettings, "host" | "port" | "user" | "database" | "tls">;
 
-/** Nobody listens there, or the name is not known yet, as with a container that has not been started. */
-const absentCodes: readonly string[] = [
-  ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "EHOSTDOWN", "ENETUNREACH"],
-  ...["ENOTFOUND", "EAI_AGAIN", "ENOENT"],
-];
-/** It is starting, stopping, or has no place left just now. Source: PostgreSQL's manual, appendix A. */
-const absentStates: readonly string[] = ["57P01", "57P02", "57P03", "53300"];
-/** Of a certificate, or of a handshake that failed. */
+/** Nothing listens at the address, or its name does not resolve yet, as with a container that has not been started. */
+const unavailableCodes: readonly string[] =
+  "ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT EHOSTUNREACH EHOSTDOWN ENETUNREACH ENOTFOUND EAI_AGAIN ENOENT".split(
+    " ",
+  );
+/** The server is starting, stopping, or has no connection left. Source: PostgreSQL's manual, appendix A. */
+const unavailableStates: readonly string[] = ["57P01", "57P02", "57P03", "53300"];
+/** Errors of certificates and TLS handshakes. */
 const tlsCodes = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|INVALID_CA)/;
 
-/** Whether waiting may help: a server that is not there yet, not one that refuses us. */
-export function isNotThereYet(error: unknown): boolean {
+/** Whether waiting may help: the server is not available yet, as opposed to a server that refuses the connection. */
+export function isNotAvailableYet(error: unknown): boolean {
   const state = sqlState(error);
-  if (state !== "") return absentStates.includes(state);
+  if (state !== "") return unavailableStates.includes(state);
   const code = codeOf(error);
-  return code === undefined ? isSilence(error) : absentCodes.includes(code) && !hasPath(error);
+  return code === undefined ? isTimeout(error) : unavailableCodes.includes(code) && !hasPath(error);
 }
 
 /**
- * One sentence that an operator can act on, for whatever stops the start. It never holds the password, for no error of
- * the server's or the driver's does.
+ * @returns an Error with a sentence that tells the operator what to do, or the given error if there is none. It never
+ * contains the password, because no error of the server or the driver does.
  */
-export function describeStartFailure(error: unknown, place: Place): unknown {
+export function describeStartFailure(error: unknown, address: ServerAddress): unknown {
   if (error instanceof NewerSchemaError || hasPath(error)) return error;
-  const sentence = sentenceOf(error, place);
+  const sentence = sentenceOf(error, address);
   return sentence === undefined ? error : new Error(sentence, { cause: error });
 }
 
-function sentenceOf(error: unknown, place: Place): string | undefined {
-  const server = `The PostgreSQL server at ${addressOf(place)}`;
+function sentenceOf(error: unknown, address: ServerAddress): string | undefined {
+  const server = `The PostgreSQL server at ${addressOf(address)}`;
   const state = sqlState(error);
   const code = codeOf(error);
-  if (state !== "") return `${server} ${refusalOf(state, messageOf(error), place)}`;
+  if (state !== "") return `${server} ${refusalOf(state, messageOf(error), address)}`;
   if (code !== undefined && tlsCodes.test(code)) {
-    const how = "sslmode and sslrootcert in DATABASE_URL say what is asked of it";
-    return `The certificate of the PostgreSQL server at ${addressOf(place)} is not accepted (${code}): ${how}.`;
+    const how = "sslmode and sslrootcert in DATABASE_URL set what is accepted";
+    return `The certificate of the PostgreSQL server at ${addressOf(address)} is not accepted (${code}): ${how}.`;
   }
   if (/does not support SSL/.test(messageOf(error))) {
-    return `${server} offers no TLS, and sslmode=${place.tls.mode} in DATABASE_URL asks for it.`;
+    return `${server} offers no TLS, and sslmode=${address.tls.mode} in DATABASE_URL asks for it.`;
   }
-  if (isNotThereYet(error)) return `${server} does not answer (${code ?? "no answer in time"}): check DATABASE_URL.`;
+  if (isNotAvailableYet(error)) return `${server} does not answer (${code ?? "no answer in time"}): check DATABASE_URL.`;
   return undefined;
 }
 
-/** What it says of itself, and what to do about it. */
-function refusalOf(state: string, message: string, { user, database, tls }: Place): string {
+/** What the server answered, and what to do about it. */
+function refusalOf(state: string, message: string, { user, database, tls }: ServerAddress): string {
   const refused = `refuses the user ${user}`;
   switch (state) {
     case "28P01":
@@ -71,13 +71,13 @@ function refusalOf(state: string, message: string, { user, database, tls }: Plac
         ? `is a pooler that takes no settings of a session (${state}): set PWP__DATABASE__POOLER=transaction.`
         : `refuses the connection (${state}): ${message}.`;
     default:
-      return absentStates.includes(state)
+      return unavailableStates.includes(state)
         ? `takes no connections now (${state}): ${message}.`
         : `cannot be used (${state}): ${message}.`;
   }
 }
 
-function addressOf({ host, port }: Place): string {
+function addressOf({ host, port }: ServerAddress): string {
   if (host.startsWith("/")) return host;
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
@@ -90,13 +90,13 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/** Of a file of ours, such as that of the authorities: whoever prints it names the file. */
+/** An error of a file, such as the one of certificate authorities: the caller prints its path. */
 function hasPath(error: unknown): boolean {
   return error instanceof Error && "path" in error && "syscall" in error && error.syscall === "open";
 }
 
-/** The driver's own words for a connection that was not made in time, or that ended before it was. */
-function isSilence(error: unknown): boolean {
+/** The driver's messages for a connection that was not opened in time, or was closed before that. */
+function isTimeout(error: unknown): boolean {
   return /timeout|terminated/i.test(messageOf(error));
 }
 
@@ -105,23 +105,23 @@ const retryMs = 500;
 const triesMax = waitMsMax / retryMs;
 
 /**
- * Waits for a server that starts at the same time as this process, as in one compose file. Whatever else is the matter,
- * and whatever still is after half a minute, the opening of the database meets and tells.
+ * Waits for a server that starts at the same time as this process, for example from the same compose file. All other
+ * problems, and those that remain after half a minute, are reported when the database is opened.
  */
 export async function awaitServer(settings: PostgresSettings, effects: AwaitEffects): Promise<void> {
   const { monotonicMs, pause, onWaiting, abandoned } = effects;
   const startedAt = monotonicMs();
   for (let tries = 1; ; tries += 1) {
     const failure = await probe(settings);
-    if (!isNotThereYet(failure) || tries > triesMax || monotonicMs() - startedAt >= waitMsMax) return;
-    const told = describeStartFailure(failure, settings);
-    if (tries === 1) onWaiting(told instanceof Error ? told.message : String(told));
+    if (!isNotAvailableYet(failure) || tries > triesMax || monotonicMs() - startedAt >= waitMsMax) return;
+    const reason = describeStartFailure(failure, settings);
+    if (tries === 1) onWaiting(reason instanceof Error ? reason.message : String(reason));
     await pause(retryMs);
     abandoned?.throwIfAborted();
   }
 }
 
-/** @returns what was thrown; undefined: a connection was made. */
+/** @returns what was thrown; undefined: the connection was opened. */
 async function probe(settings: PostgresSettings): Promise<unknown> {
   const pool = openPool({ ...settings, poolMax: 1 }, () => undefined);
   try {

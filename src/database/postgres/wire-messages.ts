@@ -1,33 +1,33 @@
 import type { Value } from "../statement.ts";
 
 /**
- * Messages of PostgreSQL's protocol 3 that run a named statement. Source: PostgreSQL's manual, "Message Formats": a byte
- * that tells the type, four bytes with the length of what follows and their own, the content; numbers are big-endian.
+ * Messages of PostgreSQL's protocol 3 that run a named statement. Source: PostgreSQL's manual, "Message Formats": one byte
+ * with the type, four bytes with the length of what follows and their own, the content; numbers are big-endian.
  */
 
 const types = { bind: 0x42, close: 0x43, parse: 0x50 };
 const textFormat = 0;
 const binaryFormat = 1;
 const isNull = -1;
-/** Both of the portal without a name: describe it, and execute it to its last row. */
+/** For the unnamed portal: describe it, and execute it to its last row. */
 const describe = Buffer.from([0x44, 0, 0, 0, 6, 0x50, 0]);
 const execute = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0]);
 const describeAndExecute = Buffer.concat([describe, execute]);
-/** The end of what is run together: the server commits it, and is ready for what comes next. */
+/** Ends the runs that belong together: the server commits them and becomes ready for the next query. */
 export const syncMessage = Buffer.from([0x53, 0, 0, 0, 4]);
 
-/** Runs a statement that the server keeps under this name. */
+/** Runs a statement that is prepared under this name. */
 export function runMessages(name: string, values: readonly Value[]): Buffer {
   return bindAnd(execute, name, values);
 }
 
 /**
- * Tells the server the statement, asks what it returns, and runs it. If it keeps one of this name already, of a first run
- * that failed, that one goes.
+ * Prepares the statement, asks for its columns, and runs it. A statement that is already prepared under this name, in a first
+ * run that failed, is closed.
  */
 export function firstRunMessages(name: string, text: string, values: readonly Value[]): Buffer {
   const close = message(types.close, `S${name}\0`);
-  // No types: the server works out those of the parameters.
+  // No parameter types: the server infers them.
   const parse = message(types.parse, `${name}\0${text}\0\0\0`);
   return Buffer.concat([close, parse, bindAnd(describeAndExecute, name, values)]);
 }
@@ -39,7 +39,7 @@ function message(type: number, content: string): Buffer {
   return bytes;
 }
 
-/** Binds the values to the portal without a name; all columns come back as text. */
+/** Binds the values to the unnamed portal. All columns are returned as text. */
 function bindAnd(then: Buffer, name: string, values: readonly Value[]): Buffer {
   const given = values.map((value) => (typeof value === "number" ? String(value) : value));
   const valuesBytes = given.reduce<number>((sum, value) => sum + 4 + bytesOf(value), 0);
@@ -62,7 +62,7 @@ function bytesOf(value: string | Buffer | null): number {
   return typeof value === "string" ? Buffer.byteLength(value) : value.length;
 }
 
-/** @returns where the next one goes. */
+/** @returns the position of the next value. */
 function writeValue(bytes: Buffer, value: string | Buffer | null, at: number): number {
   if (value === null) return bytes.writeInt32BE(isNull, at);
   const from = at + 4;
