@@ -4,8 +4,8 @@ const toleranceMs = minuteMs;
 const probationMs = 10 * minuteMs;
 
 /**
- * A wrong clock must not empty the domain. The wall clock is believed once it has run for 10 minutes, start included,
- * without drifting from the monotonic clock by more than a minute between two looks.
+ * A wrong clock must not delete all data. The wall clock is trusted once it has run for 10 minutes after the start without
+ * drifting from the monotonic clock by more than a minute between two checks.
  */
 export class ClockTrust {
   readonly #clock: Clock;
@@ -20,7 +20,7 @@ export class ClockTrust {
     this.#offset = clock.now() - this.#steadySince;
   }
 
-  /** Call at every tick: a jump is seen only by looking. */
+  /** Call at every tick: jumps are only detected here. */
   look(): boolean {
     const monotonic = this.#monotonicMs();
     const offset = this.#clock.now() - monotonic;

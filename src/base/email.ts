@@ -2,13 +2,13 @@
 const localBytesMax = 64;
 const addressBytesMax = 254;
 
-/** No blank, control or formatting character, and none that RFC 5322 allows only inside quotes. */
+/** No space, control or format character, and none that RFC 5322 allows only inside quotes. */
 const localPart = /^[^\s\p{C}@"(),:;<>[\]\\]+$/u;
 const domainLabel = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u;
 
 /**
  * One spelling for one mailbox: trimmed, lower case, NFC.
- * @returns undefined when it is no address; whether mail arrives there only a message can tell.
+ * @returns undefined when it is not an address. Whether it can receive mail is not checked.
  */
 export function normalizeEmail(text: string): string | undefined {
   const longestWorthReading = 4 * addressBytesMax;

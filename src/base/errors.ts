@@ -1,4 +1,4 @@
-/** Field name (as the domain spells it, camelCase) -> what is wrong with it, one sentence each. */
+/** Field name (camelCase, as in the domain) -> what is wrong with it, one sentence each. */
 export type FieldProblems = Readonly<Record<string, readonly string[]>>;
 
 export type RefusalCode =
@@ -14,9 +14,9 @@ export type RefusalCode =
   | "unavailable";
 
 /**
- * A refusal that the caller may hear of. Only `http/errors` knows which HTTP status a code becomes. Anything thrown
- * that is not an AppError is a bug and is answered as 500 without details.
- * `message` is safe to send: no secret, token, path or SQL may stand in it.
+ * A refusal that may be shown to the caller. Only `http/errors` maps codes to HTTP statuses. Any other thrown error is a bug
+ * and is answered with 500 without details.
+ * `message` is sent to the client: it must not contain secrets, tokens, paths or SQL.
  */
 export class AppError extends Error {
   readonly code: RefusalCode;
@@ -46,7 +46,7 @@ export function unavailable(message: string, retryAfterSeconds: number, cause?: 
   return new AppError("unavailable", message, { retryAfterSeconds, cause });
 }
 
-/** For the last branch of a switch over a union: a new member fails to compile instead of falling through. */
+/** For the last branch of a switch over a union: a new member does not compile. */
 export function unreachable(value: never): never {
   throw new Error(`Unexpected value of type ${typeof value}.`);
 }

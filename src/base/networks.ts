@@ -1,22 +1,23 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** IPv4-mapped IPv6 (RFC 4291, 2.5.5.2) is never one of these: it is unmapped wherever an address is read. */
+/** IPv4-mapped IPv6 (RFC 4291, 2.5.5.2) is never one of these: every address is unmapped when it is read. */
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** The first address and how many of its leading bits count. */
+/** The first address and the number of its significant bits. */
 export type Network = readonly [Address, number];
 
 const mappedBits = 96;
 
-/** undefined: not an address. */
+/** @returns undefined when it is not an address. */
 export function parseAddress(text: string): Address | undefined {
   return ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
 }
 
 /**
- * An address, or a network in CIDR notation. undefined: neither. Only the usual spellings: "10" or "0x7f.1" would name
- * another network than the reader thinks.
+ * Parses an address or a network in CIDR notation. Only the usual spellings: "10" or "0x7f.1" would mean another network than
+ * most readers expect.
+ * @returns undefined when it is neither.
  */
 export function parseNetwork(text: string): Network | undefined {
   if (text.includes("%")) return undefined;
@@ -34,12 +35,12 @@ export function parseNetwork(text: string): Network | undefined {
   return firstOf(address, bits);
 }
 
-/** Of texts that were checked when they came in; what is none admits nobody. */
+/** For texts that were validated when they were stored; an invalid one matches no address. */
 export function parseNetworks(texts: readonly string[]): readonly Network[] {
   return texts.map(parseNetwork).filter((network) => network !== undefined);
 }
 
-/** In its shortest form, as `parseNetwork` reads it; a single address without its length. */
+/** The shortest form that `parseNetwork` reads; a single address without a prefix length. */
 export function networkText([address, bits]: Network): string {
   return bits === bitsOf(address) ? address.toString() : `${address.toString()}/${bits}`;
 }

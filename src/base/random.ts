@@ -10,8 +10,8 @@ let pool = Buffer.alloc(0);
 let used = 0;
 
 /**
- * The system's CSPRNG, drawn in blocks: one call to the kernel serves many nonces. A byte is handed out once and
- * never lies in the pool afterwards: each block is a new allocation, and callers own the part they were given.
+ * The system's CSPRNG, read in blocks: one system call serves many nonces. Each byte is handed out once. Each block is a new
+ * allocation, so callers own the part that they get.
  */
 export const systemRandom: Random = {
   bytes(count) {

@@ -1,4 +1,4 @@
-/** Each unit with its length in milliseconds, and from how many of it on the next one is used. */
+/** Each unit with its length in milliseconds, and the number from which the next unit is used. */
 const units = [
   ["minute", 60_000, 60],
   ["hour", 3_600_000, 48],
@@ -9,7 +9,7 @@ const units = [
 
 /** "3 hours ago", "in 2 days", "now". @param tag BCP 47, with Unicode extensions where wanted. */
 export function relativeTimes(tag: string): (timeMs: number, nowMs: number) => string {
-  // "Tomorrow" and its like are true of a calendar, not of a difference: only "now" is said in a word.
+  // "Tomorrow" and the like depend on the calendar, not on the difference, so only "now" is used.
   const numbers = new Intl.RelativeTimeFormat(tag, { numeric: "always" });
   const words = new Intl.RelativeTimeFormat(tag, { numeric: "auto" });
   return (timeMs, nowMs) => {

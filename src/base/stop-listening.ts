@@ -1,16 +1,16 @@
 import { Server } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** More than the 511 that the system holds at most; whoever comes without end must not keep us from going. */
+/** More than the 511 that the backlog holds; a bound, so that a stream of new connections cannot prevent the stop. */
 const turnsMax = 600;
 
 /**
- * Takes the connections that the system holds for us already, which closing would cut, and then no more. What stands is
- * left alone: `close` of an HTTP server would cut connections that look idle.
+ * Accepts the connections that are already in the backlog, which closing would reset, and then stops listening. Open
+ * connections are kept: `close` of an HTTP server would close those that seem idle.
  */
 export async function stopListening(server: Server): Promise<void> {
   if (!server.listening) return;
-  // Node takes one connection a turn.
+  // Node accepts one connection per turn of the event loop.
   let taken = false;
   const onConnection = () => {
     taken = true;

@@ -13,15 +13,15 @@ export const tagBytes = 16;
 const algorithm = "aes-256-gcm";
 
 /**
- * A key as the functions below take it. As bytes, Node 24 spends 10 us a call on finding out what it is given: more
- * than a short value takes to seal.
+ * A key for the functions below. With raw bytes, Node 24 spends 10 us per call on converting them, more than sealing a short
+ * value takes.
  * @param bytes 32.
  */
 export function aesKey(bytes: Uint8Array): KeyObject {
   return createSecretKey(bytes);
 }
 
-/** AES-256-GCM (NIST SP 800-38D). @returns ciphertext and tag, apart, for the caller to place. */
+/** AES-256-GCM (NIST SP 800-38D). @returns ciphertext and tag separately. */
 export function encrypt(
   key: KeyObject,
   nonce: Uint8Array,
@@ -35,7 +35,7 @@ export function encrypt(
   return { ciphertext, tag: cipher.getAuthTag() };
 }
 
-/** @param sealed ciphertext and, at its end, the tag. @returns undefined when the tag does not match. */
+/** @param sealed ciphertext followed by the tag. @returns undefined when the tag does not match. */
 export function decrypt(
   key: KeyObject,
   nonce: Uint8Array,
@@ -51,7 +51,7 @@ export function decrypt(
   try {
     decipher.final();
   } catch {
-    // The one thing that makes final throw is a tag that does not match: the expected answer to a wrong key.
+    // `final` throws only when the tag does not match, which is the expected result of a wrong key.
     return undefined;
   }
   return plaintext;

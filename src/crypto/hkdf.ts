@@ -4,8 +4,8 @@ const blockBytes = 32;
 const lengthBytesMax = 255 * blockBytes;
 
 /**
- * HKDF-SHA256, RFC 5869, extract and expand in one.
- * @param info names the one purpose of the derived key; a string stands for its UTF-8.
+ * HKDF-SHA256 (RFC 5869), extract and expand.
+ * @param info the purpose of the derived key; a string is encoded as UTF-8.
  * @throws RangeError when `lengthBytes` is not 1 to 8160.
  */
 export function hkdf(ikm: Uint8Array, salt: Uint8Array, info: string | Uint8Array, lengthBytes: number): Buffer {

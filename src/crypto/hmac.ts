@@ -7,7 +7,7 @@ const outerPad = 0x5c;
 
 /**
  * HMAC-SHA256 (RFC 2104) over the concatenation of `parts`; 32 bytes.
- * Made of two one-shot digests: `createHmac` takes three times as long, nearly all of it to build its objects.
+ * Built from two one-shot digests: `createHmac` takes three times as long, mostly for creating its objects.
  */
 export function hmacSha256(key: Uint8Array, ...parts: readonly Uint8Array[]): Buffer {
   const fitting = key.length > blockBytes ? hash("sha256", key, "buffer") : key;
@@ -25,7 +25,7 @@ export function hmacSha256(key: Uint8Array, ...parts: readonly Uint8Array[]): Bu
     inner.set(part, at);
     at += part.length;
   }
-  // As "binary", one character a byte, a digest comes back at a third of the price of a new buffer.
+  // A "binary" string, one character per byte, costs a third of a new buffer.
   outer.write(hash("sha256", inner, "binary"), blockBytes, "binary");
   return Buffer.from(hash("sha256", outer, "binary"), "binary");
 }

@@ -6,7 +6,7 @@ const masterKeyBytes = 32;
 const noSalt = Buffer.alloc(0);
 const unringedId = "00000000";
 
-/** Published in the field as a default, so known to everybody: it may open old data, never seal new. */
+/** A published default key, so known to everybody: it may open old data but never seal new data. */
 const publishedKey = Buffer.from("749b1022e1cb83fb04f3022eacaf3bfef60c6d47f83e6fb41f534a05fc69929f", "hex");
 
 export interface Keyring {
@@ -15,21 +15,21 @@ export interface Keyring {
   readonly ids: readonly string[];
   /** Under the active key. */
   seal(context: string, plaintext: Uint8Array): Buffer;
-  /** With the key that the envelope names; undefined when the ring lacks it or the envelope does not open. */
+  /** With the key that the envelope names; undefined when the ring does not have it or the envelope does not open. */
   open(context: string, envelope: Uint8Array): Buffer | undefined;
   sealedUnderActive(envelope: Uint8Array): boolean;
   /** @param keyId 8 hex digits. */
   has(keyId: string): boolean;
 }
 
-/** A master key only ever derives: its id and its sealing key tell nothing about each other. */
+/** A master key is only used for derivation: its id and its sealing key reveal nothing about each other. */
 function sealingKeyOf(master: Buffer): SealingKey {
   return sealingKey(hkdf(master, noSalt, "sealpush key id", 4), hkdf(master, noSalt, "sealpush seal", 32));
 }
 
 /**
  * @param masterKeys 32 bytes each, the active one first.
- * @throws Error when there is none, one has another length, one is given twice, or two share an id.
+ * @throws Error when there is none, a length is wrong, a key is given twice, or two keys have the same id.
  */
 export function createKeyring(masterKeys: readonly Buffer[], random: Random): Keyring {
   const keys = new Map<string, SealingKey>();
@@ -41,7 +41,7 @@ export function createKeyring(masterKeys: readonly Buffer[], random: Random): Ke
     const key = sealingKeyOf(master);
     const id = key.id.toString("hex");
     if (id === unringedId || keys.has(id)) {
-      throw new Error(`Master key ${at + 1} has a key id that is taken; make another key.`);
+      throw new Error(`Master key ${at + 1} has the key id of another one: generate a new key.`);
     }
     keys.set(id, key);
   }
@@ -69,10 +69,10 @@ function parseMasterKey(text: string, name: string): Buffer {
 }
 
 /**
- * @param active 64 hex digits in either case, blanks around them dropped; undefined or blank: not given.
+ * @param active 64 hex digits in either case, surrounding whitespace is ignored; undefined or blank: not given.
  * @param previous the same, any number, separated by commas.
  * @returns the active key first; empty when none is given.
- * @throws Error naming what is wrong; it never repeats a value.
+ * @throws Error that never repeats a value.
  */
 export function parseMasterKeys(active: string | undefined, previous: string | undefined): Buffer[] {
   const activeText = active?.trim() ?? "";

@@ -7,11 +7,11 @@ const separator = Uint8Array.of(0);
 const noSalt = Buffer.alloc(0);
 
 /**
- * The key that is only in the link: HKDF-SHA256 (RFC 5869) of the token, joined with the Argon2id output of the
- * passphrase when there is one. The hash has a fixed length and stands last, so no token can imitate a pair.
+ * The key that only the link contains: HKDF-SHA256 (RFC 5869) of the token, followed by the Argon2id output of the passphrase
+ * if there is one. The hash has a fixed length and comes last, so no token alone equals a token with a hash.
  * @param salt of the push, not secret.
  * @param passphraseHash 32 bytes.
- * @throws RangeError when the hash has another length.
+ * @throws RangeError when the hash has a wrong length.
  */
 export function linkKey(urlToken: string, salt: Buffer, passphraseHash: Buffer | undefined): SealingKey {
   const token = Buffer.from(urlToken, "utf8");
@@ -22,7 +22,7 @@ export function linkKey(urlToken: string, salt: Buffer, passphraseHash: Buffer |
   return unringedKey(hkdf(secret, salt, "sealpush link v1", keyBytes));
 }
 
-/** The key of one file of a push, 32 bytes: whoever has it can open neither the payload nor another file. */
+/** The key of one file of a push, 32 bytes. It opens neither the payload nor another file. */
 export function fileKey(dataKey: Buffer, fileId: number): Buffer {
   if (!Number.isSafeInteger(fileId)) throw new RangeError("A file id is a safe integer.");
   return hkdf(dataKey, noSalt, `sealpush file ${fileId}`, keyBytes);

@@ -6,24 +6,24 @@ import { isBcryptHash, verifyBcrypt } from "./bcrypt.ts";
 const cost = { algorithm: 2, version: 1, memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const;
 
 /**
- * Argon2id off the event loop, in a queue with bounds. Secrets are taken as their UTF-8 bytes: nothing is trimmed or
- * normalised. `client` is a throttle key: clients take turns, so that one's flood does not decide another's outcome.
- * Every operation throws AppError `unavailable` when the queue is full, in all or for this client.
+ * Argon2id outside the event loop, in a bounded queue. Secrets are used as their UTF-8 bytes, without trimming or
+ * normalisation. `client` is a throttle key: clients are served round-robin, so that one flooding client does not block others.
+ * Every operation throws AppError `unavailable` when the queue, or its part for this client, is full.
  */
 export interface Argon2Queue {
   /** @returns 32 bytes. */
   deriveKey(secret: string, salt: Buffer, client: string): Promise<Buffer>;
   /** @returns a PHC string with a fresh 16-byte salt from the system's CSPRNG. */
   hashPassword(password: string, client: string): Promise<string>;
-  /** @param stored what `hashPassword` gave, or a bcrypt hash of an account from elsewhere. */
+  /** @param stored a result of `hashPassword`, or a bcrypt hash of an imported account. */
   verifyPassword(stored: string, password: string, client: string): Promise<boolean>;
-  /** Operations that have not started. */
+  /** Operations that have not started yet. */
   readonly waiting: number;
   readonly running: number;
 }
 
 export interface Argon2QueueLimits {
-  /** Each running one holds 19 MiB and a thread of the pool that files also need. */
+  /** Each running operation holds 19 MiB and a thread of the pool that file access also needs. */
   readonly runningMax: number;
   readonly waitingMax: number;
   readonly waitingPerClientMax: number;
@@ -33,7 +33,7 @@ export function createArgon2Queue(limits: Argon2QueueLimits): Argon2Queue {
   for (const [name, limit] of Object.entries(limits)) {
     if (!Number.isInteger(limit) || limit < 1) throw new RangeError(`${name} must be a whole number of at least 1.`);
   }
-  /** Insertion order is whose turn it is: a served client goes to the end. No client stands here without a start. */
+  /** In the order in which clients are served; a served client moves to the end. Clients without waiting starts are removed. */
   const turns = new Map<string, (() => void)[]>();
   let waiting = 0;
   let running = 0;
@@ -45,7 +45,7 @@ export function createArgon2Queue(limits: Argon2QueueLimits): Argon2Queue {
     turns.delete(client);
     const start = starts.shift();
     if (starts.length > 0) turns.set(client, starts);
-    if (start === undefined) throw new Error("A client without a start had a turn.");
+    if (start === undefined) throw new Error("A client without waiting starts was served.");
     waiting -= 1;
     running += 1;
     start();

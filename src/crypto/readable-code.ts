@@ -4,13 +4,13 @@ import { makeReadableCharacters } from "./tokens.ts";
 const groups = 5;
 const groupLength = 5;
 
-/** For people to copy from one screen to another: 125 bits as five groups of five letters and digits. */
+/** For people to type from another screen: 125 bits as five groups of five letters and digits. */
 export function makeReadableCode(random: Random): string {
   const letters = makeReadableCharacters(random, groups * groupLength);
   return Array.from({ length: groups }, (_, at) => letters.slice(at * groupLength, (at + 1) * groupLength)).join("-");
 }
 
-/** The letters of a code, however it was typed: o and 0, i, l and 1 are one. @returns undefined when it is none. */
+/** Normalises a typed code: o and 0 are equal, as are i, l and 1. @returns undefined when it is not a code. */
 export function readCode(typed: string): string | undefined {
   const longestWorthReading = 4 * groups * groupLength;
   if (typed.length > longestWorthReading) return undefined;

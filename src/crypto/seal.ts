@@ -5,7 +5,7 @@ import { aesKey, decrypt, encrypt, nonceBytes, tagBytes } from "./aes-gcm.ts";
 /**
  * One sealed value: version 0x01 | key id 4 | nonce 12 | ciphertext | tag 16, AES-256-GCM (NIST SP 800-38D).
  * Associated data: version | key id | UTF-8 of the context. The first two have a fixed length, so no two contexts
- * share an encoding, and a value that is moved to another row or field does not open.
+ * have the same encoding, and a value that is moved to another row or field does not open.
  */
 const version = 1;
 const keyIdBytes = 4;
@@ -14,7 +14,7 @@ const textStart = headerBytes + nonceBytes;
 export const sealOverheadBytes = textStart + tagBytes;
 
 export interface SealingKey {
-  /** 4 bytes, in the clear in every envelope: says which key of a ring opens it. */
+  /** 4 bytes, in plain text in every envelope: which key of a ring opens it. */
   readonly id: Buffer;
   readonly key: KeyObject;
 }
@@ -26,7 +26,7 @@ export function sealingKey(id: Buffer, bytes: Uint8Array): SealingKey {
   return { id, key: aesKey(bytes) };
 }
 
-/** For keys that are found without an id: derived from a link, or sealed elsewhere. @param bytes 32. */
+/** For keys that need no id: derived from a link, or sealed elsewhere. @param bytes 32. */
 export function unringedKey(bytes: Uint8Array): SealingKey {
   return sealingKey(unringedId, bytes);
 }
@@ -40,7 +40,7 @@ function associatedData(keyId: Buffer, context: string): Buffer {
 }
 
 /**
- * @param context names the one place where the value belongs, e.g. "push:42:payload".
+ * @param context of the row and field that the value belongs to, e.g. "push:42:payload".
  * @returns the envelope, `sealOverheadBytes` longer than the plaintext.
  */
 export function seal(key: SealingKey, context: string, plaintext: Uint8Array, random: Random): Buffer {
@@ -50,9 +50,7 @@ export function seal(key: SealingKey, context: string, plaintext: Uint8Array, ra
   return Buffer.concat([data.subarray(0, headerBytes), nonce, ciphertext, tag]);
 }
 
-/**
- * @returns undefined for a wrong key, context or version, and for changed, cut or foreign bytes, whatever they are.
- */
+/** @returns undefined for a wrong key, context or version, and for any other bytes. */
 export function open(key: SealingKey, context: string, envelope: Uint8Array): Buffer | undefined {
   if (envelope.length < sealOverheadBytes || envelope[0] !== version) return undefined;
   if (!key.id.equals(envelope.subarray(1, headerBytes))) return undefined;
@@ -60,7 +58,7 @@ export function open(key: SealingKey, context: string, envelope: Uint8Array): Bu
   return decrypt(key.key, nonce, associatedData(key.id, context), envelope.subarray(textStart));
 }
 
-/** @returns 8 hex digits, not yet verified by anything; undefined when the bytes are no envelope of this version. */
+/** @returns 8 hex digits, not verified; undefined when the bytes are not an envelope of this version. */
 export function envelopeKeyId(envelope: Uint8Array): string | undefined {
   if (envelope.length < sealOverheadBytes || envelope[0] !== version) return undefined;
   return Buffer.from(envelope.subarray(1, headerBytes)).toString("hex");

@@ -10,26 +10,26 @@ import {
   streamVersion,
 } from "./stream-segments.ts";
 
-/** The sealed bytes are not what was sealed here: cut, reordered, spliced, changed, or under another key or context. */
+/** The sealed bytes were truncated, reordered, spliced or changed, or belong to another key or context. */
 export class SealBrokenError extends Error {
   override readonly name = "SealBrokenError";
 }
 
-/** Byte positions, both included. */
+/** Byte positions, both inclusive. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Opens a part of a sealed stream in constant memory, reading only the header and the segments that hold it.
- * No byte is handed out before its segment is verified. That a stream is complete shows in its last segment alone:
- * a range that ends before it says nothing about what follows.
+ * Opens a part of a sealed stream in constant memory, reading only the header and the segments that contain it.
+ * No byte is returned before its segment is verified. Only the last segment proves that a stream is complete: a range that
+ * ends before it proves nothing about what follows.
  * @param plaintextBytes of the whole stream, as counted when it was sealed.
- * @param range in plaintext bytes, inside the stream; of an empty one: start 0, end -1, which yields nothing and
- *   verifies the one empty segment.
- * @param read gives sealed bytes, chunks of any size, each untouched until the next is asked for.
- * @returns exactly the range, in chunks that the receiver owns.
+ * @param range in plaintext bytes, inside the stream. For an empty stream: start 0, end -1, which yields nothing and
+ *   verifies the empty segment.
+ * @param read returns sealed bytes in chunks of any size, each unchanged until the next is requested.
+ * @returns exactly the range, in chunks that the caller owns.
  * @throws SealBrokenError; RangeError when the range is not inside the stream.
  */
 export async function* openStream(
@@ -68,7 +68,7 @@ function checkRange(range: ByteRange, plaintextBytes: number): void {
   }
 }
 
-/** The header, then each segment from the first to the last asked for. */
+/** The header, then each requested segment. */
 function* pieceLengths(
   plaintextBytes: number,
   firstIndex: number,
@@ -97,9 +97,9 @@ async function* readPieces(
 }
 
 /**
- * Cuts chunks of any size into pieces of the given lengths, `sealedSegmentBytes` at most. A piece holds until the next
- * is asked for: it lies in the chunk where it came whole, else in one buffer that serves all.
- * @throws SealBrokenError when the source holds less or more.
+ * Splits chunks of any size into pieces of the given lengths, at most `sealedSegmentBytes` each. A piece is valid until the next
+ * is requested: it is a part of its chunk, or of one shared buffer if it spans several chunks.
+ * @throws SealBrokenError when the source has fewer or more bytes.
  */
 async function* cut(
   source: AsyncIterable<Uint8Array>,
@@ -111,7 +111,7 @@ async function* cut(
   for await (const chunk of source) {
     let taken = 0;
     while (taken < chunk.length) {
-      if (wanted.done === true) throw new SealBrokenError("The sealed stream holds more than was sealed.");
+      if (wanted.done === true) throw new SealBrokenError("The sealed stream is longer than what was sealed.");
       const part = chunk.subarray(taken, taken + wanted.value - pendingBytes);
       taken += part.length;
       if (part.length === wanted.value) {
@@ -134,7 +134,7 @@ interface SegmentOpener {
   openSegment(sealed: Uint8Array, index: number, last: boolean): Buffer;
 }
 
-/** The header proves itself with the first segment, whose associated data it is. */
+/** The header is verified with the first segment, whose associated data it is. */
 function openHeader(key: Buffer, context: string, header: Uint8Array): SegmentOpener {
   if (header[0] !== streamVersion) throw new SealBrokenError("The sealed stream has an unknown version.");
   const data = associatedData(header, context);

@@ -16,10 +16,10 @@ export { sealedLength } from "./stream-segments.ts";
  * Seals a stream of any length in constant memory: the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár:
  * Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance, CRYPTO 2015) over AES-256-GCM.
  * @param key 32 bytes, one per stream: prefixes of 56 bits are too short to share a key among many.
- * @param context names the one place where the stream belongs.
- * @param content chunks of any size; each is read in full before the next is asked for, and never kept.
- * @returns `sealedLength` bytes. Each chunk holds until the next is asked for: all lie in the same memory, since
- *   another buffer for each would pile up until the collector comes by.
+ * @param context of what the stream belongs to.
+ * @param content chunks of any size; each is consumed before the next is requested.
+ * @returns `sealedLength` bytes. Each chunk is valid until the next is requested: all share one buffer, because new ones would
+ *   pile up until the garbage collector runs.
  */
 export async function* sealStream(
   key: Buffer,
@@ -47,7 +47,7 @@ export async function* sealStream(
   for await (const chunk of content) {
     let taken = 0;
     while (taken < chunk.length) {
-      // A full segment waits until another byte shows that it is not the last.
+      // A full segment is held back until another byte shows that it is not the last.
       if (pendingBytes === segmentBytes) {
         yield sealSegment(pending, false);
         pendingBytes = 0;

@@ -10,10 +10,10 @@ export const headerBytes = 1 + noncePrefixBytes;
 export const segmentBytes = 65_536;
 export const sealedSegmentBytes = segmentBytes + tagBytes;
 
-/** The counter of the nonce has 32 bits; beyond it nonces would repeat. */
+/** The counter in the nonce has 32 bits; beyond that, nonces would repeat. */
 const segmentsMax = 2 ** 32;
 
-/** @throws RangeError when the count is no whole number from 0 to 2^48. */
+/** @throws RangeError when the count is not an integer from 0 to 2^48. */
 export function segmentCount(plaintextBytes: number): number {
   if (!Number.isSafeInteger(plaintextBytes) || plaintextBytes < 0 || plaintextBytes > segmentsMax * segmentBytes) {
     throw new RangeError("A sealed stream holds 0 to 2^48 bytes.");
@@ -27,7 +27,7 @@ export function sealedLength(plaintextBytes: number): number {
 }
 
 /**
- * prefix 7 | counter u32 big-endian | 1 for the last segment, else 0: a segment opens in its place only.
+ * prefix 7 | counter u32 big-endian | 1 for the last segment, else 0: a segment opens only at its own position.
  * @throws RangeError when the counter is used up.
  */
 export function segmentNonce(prefix: Uint8Array, index: number, last: boolean): Buffer {

@@ -37,8 +37,6 @@ export type Engine = "sqlite" | "postgres";
 export interface Capabilities {
   /** Several processes may write to one database, so what they count together is counted in it. */
   readonly manyProcesses: boolean;
-  /** Statements run inside the process: several of them in a transaction cost no round trips. */
-  readonly localStatements: boolean;
   /** The table `totals` exists, and each write keeps it up to date. */
   readonly storedTotals: boolean;
   /** How a data key gets its id: the next one, in an order that never reuses space, or that of its push. */
@@ -47,8 +45,8 @@ export interface Capabilities {
 
 /** Where code outside this folder depends on the engine, it uses these. A new engine has to define all of them. */
 export const capabilitiesOf: Readonly<Record<Engine, Capabilities>> = {
-  sqlite: { manyProcesses: false, localStatements: true, storedTotals: true, dataKeyId: "appended" },
-  postgres: { manyProcesses: true, localStatements: false, storedTotals: false, dataKeyId: "push" },
+  sqlite: { manyProcesses: false, storedTotals: true, dataKeyId: "appended" },
+  postgres: { manyProcesses: true, storedTotals: false, dataKeyId: "push" },
 };
 
 export interface AutocommitOptions {

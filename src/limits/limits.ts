@@ -4,18 +4,18 @@ import { createInMemoryLimits } from "./in-memory-limits.ts";
 import type { RequestCounts } from "./request-counts.ts";
 import { createSharedLimits } from "./shared-limits.ts";
 
-/** So many attempts of one key in so long a time. */
+/** The maximum number of attempts per key in a period. */
 export interface Limit {
-  /** Tells its keys from those of other limits. */
+  /** Separates its keys from those of other limits. */
   readonly name: string;
   readonly windowMs: number;
   readonly max: number;
-  /** Keys that one process remembers in its own memory; beyond it the oldest are forgotten. */
+  /** Keys that one process keeps in memory; the oldest are dropped first. */
   readonly rememberedMax: number;
 }
 
 export type Charge =
-  /** `refund` takes the charge back; to be called once at most. */
+  /** `refund` takes the charge back; call it at most once. */
   { readonly outcome: "charged"; refund(): Promise<void> } | Refused;
 
 export interface Refused {
@@ -25,23 +25,23 @@ export interface Refused {
 }
 
 /**
- * Charged before the attempt is made and given back when it was no guess, so that attempts sent in parallel, to however
- * many processes, gain nothing. A refused attempt is not counted. A window from the future means that a clock was set
- * back: it must not lock anybody out until then.
+ * An attempt is charged before it is made and refunded when it was correct, so that sending attempts in parallel, to any
+ * number of processes, gains nothing. A refused attempt is not counted. A window that starts in the future means that a clock
+ * was set back: it is ignored, so that nobody is locked out until then.
  */
 export interface Counter {
   charge(key: string, now: number): Promise<Charge>;
 }
 
-/** Where attempts are counted: in this process, or over all that share a database. */
+/** Counts attempts in this process, or over all processes that share a database. */
 export interface Limits {
-  /** In windows that begin with a key's first attempt after the window before. */
+  /** Fixed windows: each begins with a key's first attempt after the previous window. */
   inWindows(limit: Limit): Counter;
-  /** In any stretch of time of a window's length. */
+  /** A sliding window: counts the attempts of the last `windowMs`. */
   sliding(limit: Limit): Counter;
-  /** What other processes have let pass; undefined: there are none to ask. */
+  /** Requests that other processes have admitted; undefined: there are no other processes. */
   readonly requests: RequestCounts | undefined;
-  /** Forgets what is over. @returns how many rows, at most `rowsMax` of each kind. */
+  /** Removes expired counters. @returns the number of rows, at most `rowsMax` of each kind. */
   removeOver(now: number, rowsMax: number): Promise<number>;
 }
 

@@ -4,7 +4,7 @@ import { digest } from "../crypto/digests.ts";
 import type { Database } from "../database/database.ts";
 import { addToWindows } from "./store/windows.ts";
 
-/** Requests of one client in its window of a minute and in its window of a second. */
+/** Requests of one client in its minute window and in its second window. */
 export interface RequestTotals {
   readonly minute: RequestTotal;
   readonly second: RequestTotal;
@@ -17,8 +17,8 @@ export interface RequestTotal {
 
 export interface RequestCounts {
   /**
-   * Adds what one process has let pass since it last said so.
-   * @returns what all have let pass. @throws AppError unavailable, soon: a request waits for it.
+   * Adds the requests that this process has admitted since its last call.
+   * @returns the totals of all processes. @throws AppError unavailable, quickly, because a request waits for it.
    */
   add(
     clientKey: string,
@@ -27,7 +27,7 @@ export interface RequestCounts {
   ): Promise<RequestTotals>;
 }
 
-/** A page that needs no database must not wait long for one that is gone. */
+/** A page that needs no database must not wait long for an unavailable one. */
 const answerMsMax = 500;
 
 export function createRequestCounts(db: Pick<Database, "autocommit">): RequestCounts {

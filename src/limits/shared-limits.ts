@@ -8,11 +8,11 @@ import { chargeSliding, oldestRecent, refundSliding, removeOverAttempts } from "
 import { chargeWindow, clockSpreadMs, refundWindow, removeOverWindows, windowEnd } from "./store/windows.ts";
 
 /**
- * Counts over all processes on one PostgreSQL: an attempt is charged by one statement, which decides under the lock of its
- * key's row. The tables are not logged: a charge waits for no disk, and a crash forgets the counts and nothing else. A key
- * is stored as its digest, so that no address or e-mail lies there in the clear.
+ * Counts over all processes on one PostgreSQL database. One statement charges an attempt and decides under the lock of the
+ * key's row. The tables are unlogged: a charge waits for no disk, and a crash loses only the counters. Keys are stored as
+ * digests, so that no address or email is stored in plain text.
  *
- * While the database does not answer, this process counts alone.
+ * While the database does not answer, each process counts by itself.
  */
 export function createSharedLimits(db: Database, onUnanswered: (error: unknown) => void): Limits {
   const own = createInMemoryLimits();
@@ -30,7 +30,7 @@ export function createSharedLimits(db: Database, onUnanswered: (error: unknown) 
     try {
       await refund();
     } catch (error) {
-      // The attempt was right all the same: it stays counted, and nobody is refused for that now.
+      // The attempt was correct, so it succeeds, although it stays counted.
       onUnanswered(unansweredOrThrow(error));
     }
   };
@@ -46,7 +46,7 @@ export function createSharedLimits(db: Database, onUnanswered: (error: unknown) 
   };
 }
 
-/** Only what says that the database does not answer: all else is a bug. */
+/** @returns the error if it means that the database does not answer; others are bugs and are thrown. */
 export function unansweredOrThrow(error: unknown): AppError {
   if (error instanceof AppError && error.code === "unavailable") return error;
   throw error;

@@ -46,7 +46,8 @@ function sentenceOf(error: unknown, address: ServerAddress): string | undefined 
   if (/does not support SSL/.test(messageOf(error))) {
     return `${server} offers no TLS, and sslmode=${address.tls.mode} in DATABASE_URL asks for it.`;
   }
-  if (isNotAvailableYet(error)) return `${server} does not answer (${code ?? "no answer in time"}): check DATABASE_URL.`;
+  if (isNotAvailableYet(error))
+    return `${server} does not answer (${code ?? "no answer in time"}): check DATABASE_URL.`;
   return undefined;
 }
 

@@ -1,9 +1,9 @@
 import { sql } from "../../database/statement.ts";
 
-/** Those of a row's attempts that lie between two times; the later one for clocks that do not quite agree. */
+/** The attempts of a row between two times; the upper bound tolerates clocks that differ a little. */
 const recent = "SELECT at FROM unnest(known.charged_at) AS at WHERE at > ? AND at <= ?";
 
-/** No row comes back when so many attempts are recent: the condition is looked at under the row's lock. */
+/** Returns no row when the limit is reached: the condition is checked under the row's lock. */
 export const chargeSliding = sql<
   [
     key: Buffer,
@@ -27,7 +27,7 @@ export const oldestRecent = sql<[key: Buffer, after: number, until: number], { o
    WHERE key = ? AND at > CAST(? AS BIGINT) AND at <= CAST(? AS BIGINT)`,
 );
 const place = "array_position(charged_at, CAST(? AS BIGINT))";
-/** Takes one attempt of that time away, of however many. */
+/** Removes one attempt of that time. */
 export const refundSliding = sql<[at: number, sameAt: number, key: Buffer, stillAt: number]>(
   `UPDATE limit_attempts SET charged_at =
      charged_at[1:${place} - 1] || charged_at[${place} + 1:cardinality(charged_at)]
@@ -35,7 +35,7 @@ export const refundSliding = sql<[at: number, sameAt: number, key: Buffer, still
 );
 
 export const removeOverAttempts = sql<[now: number, rowsMax: number]>(
-  // As an array, which is read once: a join could run the limited reading anew for each row.
+  // An array is evaluated once: a join could run the limited subquery again for each row.
   `DELETE FROM limit_attempts WHERE key = ANY (ARRAY
      (SELECT key FROM limit_attempts WHERE ends_at <= ? ORDER BY ends_at LIMIT ? FOR UPDATE SKIP LOCKED))`,
 );
