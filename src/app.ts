@@ -21,7 +21,7 @@ import { renderFailure } from "./pages/failure.tsx";
 import { registerPages } from "./pages/routes.ts";
 import { watchPushes } from "./pushes/pushes.ts";
 import type { Events } from "./telemetry/events.ts";
-import type { DomainGauges } from "./telemetry/gauge-domain.ts";
+import type { DomainGauges } from "./telemetry/domain-gauges.ts";
 import type { DestinationStream } from "./telemetry/logger.ts";
 import { openTelemetry, type Telemetry } from "./telemetry/telemetry.ts";
 import type { WorkerLink } from "./workers/worker-link.ts";

@@ -10,8 +10,8 @@ const causesMax = 3;
 const frame = /^\s+at /;
 
 /**
- * What of an error may be logged: its class, its code and where it was thrown. Never its message, which may quote the
- * data that caused it (a parser's does), nor any other property.
+ * The parts of an error that may be logged: its class, its code and its stack frames. Never its message, which may quote
+ * the data that caused it (a parser's does), nor any other property.
  */
 export function describeError(error: unknown, causesLeft = causesMax): DescribedError {
   if (!(error instanceof Error))

@@ -1,14 +1,13 @@
 import type { Clock } from "../base/clock.ts";
 import { describeError } from "./describe-error.ts";
-import type { Logger } from "./logger.ts";
-import { rateLimitedLog } from "./rate-limited-log.ts";
+import { type Logger, rateLimitedLog } from "./logger.ts";
 
 /**
- * Everything the server says about itself, one function per thing that happens. None takes a url, token, query,
- * payload, ticket or header, so none can log one: a route is named by its pattern, an error by `describeError`.
+ * Every event that the server logs, one function each. None takes a URL, token, query, payload, ticket or header, so none
+ * can log a secret: routes are logged by their pattern, errors by `describeError`.
  */
 export interface Events {
-  /** `workers`: that answer there, if it is not this process. */
+  /** `workers`: the number of workers, if there are any. */
   serverStarted(where: {
     readonly host: string;
     readonly port: number;
@@ -18,59 +17,59 @@ export interface Events {
   serverStopping(signal: string): void;
   serverStopped(counts: WriteCounts | { readonly workers: number }): void;
   workerStarted(worker: { readonly worker: number; readonly pid: number | undefined }): void;
-  /** It ended without being told to, or could not start; another one takes its place. */
+  /** It ended unexpectedly, or could not start; another one replaces it. */
   workerLost(end: { readonly worker: number; readonly exitCode: number | null; readonly signal: string | null }): void;
   workerStopped(counts: WriteCounts): void;
   rollStarted(counts: { readonly workers: number }): void;
   rollDone(counts: { readonly workers: number }): void;
-  /** `worker`: the new one that did not come to serve. Those that had not been replaced stay. */
+  /** `worker`: the new one that did not start. Workers that are not replaced yet stay. */
   rollFailed(failed: { readonly worker: number }): void;
-  /** `path`: of the key file, never its content. */
+  /** `path`: the path of the key file, never its content. */
   masterKeyMade(path: string): void;
-  /** While there is no user yet. The one secret that is logged, on purpose: the operator reads it here or in the file. */
+  /** Only while there is no user. The only secret that is logged, on purpose: the operator reads it here or in the file. */
   bootCodeMade(code: string, path: string): void;
   /** A sentence of the settings table, which never quotes a secret. */
   settingWarning(sentence: string): void;
-  /** The start waits for a server that is not there yet. */
+  /** The start waits for a database server that does not answer yet. */
   databaseAwaited(sentence: string): void;
-  /** `code`: the database driver's, e.g. SQLITE_FULL. At most one line a second; `suppressed` counts the ones between. */
+  /** `code`: the database driver's, e.g. SQLITE_FULL. At most one line per second; `suppressed` counts the others. */
   storageFailed(code: string): void;
-  /** A peer that is not in PWP__TRUSTED_PROXIES sends X-Forwarded-*. Said once per address, for few addresses. */
+  /** A peer that is not in PWP__TRUSTED_PROXIES sends X-Forwarded-*. Once per address, for a few addresses. */
   untrustedForwarder(address: string): void;
   unexpectedError(where: RequestPlace, error: unknown): void;
-  /** A 503. At most one line a second; `suppressed` counts the ones between. */
+  /** A 503. At most one line per second; `suppressed` counts the others. */
   refusedUnavailable(where: RequestPlace, error: unknown): void;
-  /** The provider's answer to a single sign-on did not hold. At most one line a second; `suppressed` counts the ones between. */
+  /** The provider's answer to a single sign-on was invalid. At most one line per second; `suppressed` counts the others. */
   singleSignOnRefused(requestId: string, error: unknown): void;
-  /** The sealed bytes of a file did not verify or could not be read while they were being sent. */
+  /** A file could not be decrypted or read while it was being sent. */
   downloadBroken(requestId: string, error: unknown): void;
-  /** A download would have begun, but the store does not hold the sealed file. The numbers are those of the database. */
+  /** The file of a download is not in the blob store. The ids are those of the database. */
   fileMissing(file: { readonly requestId: string; readonly pushId: number; readonly fileId: number }): void;
-  /** One of the timetable's jobs threw; it runs again at its next time. */
+  /** A background job threw; it runs again at its next time. */
   jobFailed(job: string, error: unknown): void;
   jobDone(job: string, counts: Readonly<Record<string, number>>): void;
-  /** The clock jumped, or has not run long enough: nothing is destroyed for now. */
+  /** The clock jumped, or has not run long enough: nothing is removed for now. */
   sweepPaused(reason: string): void;
-  /** The mail server has taken it. `kind`: of the email; nothing tells to whom it goes or what it says. */
+  /** The mail server accepted it. `kind`: of the email; its recipient and content are not logged. */
   mailSent(mail: MailPlace): void;
-  /** It did not leave, and is tried again. `code`: the server's status, or the system's code. */
+  /** It could not be sent, and is retried. `code`: the server's status, or the system's code. */
   mailPutOff(mail: MailPlace & { readonly code: string }): void;
   mailGivenUp(mail: MailPlace & { readonly code: string }): void;
-  /** The collector of traces did not take some. At most one line a second; `suppressed` counts the ones between. */
+  /** The collector of traces rejected some. At most one line per second; `suppressed` counts the others. */
   tracesNotSent(error: unknown): void;
-  /** The database did not answer a limit: the process counts alone. At most one line a second; `suppressed` counts the ones between. */
+  /** The database did not answer a query of a limit: the process counts by itself. At most one line per second; `suppressed` counts the others. */
   limitsUnanswered(error: unknown): void;
-  /** A convenience write (`last_used_at`, `seen_at`) failed; the request went on. */
+  /** A write of `last_used_at` or `seen_at` failed; the request continued. */
   usageNotRecorded(what: string, error: unknown): void;
 }
 
-/** Of the database, since the start of the process. */
+/** Counts of the database since the start of the process. */
 export interface WriteCounts {
   readonly commits: number;
   readonly units: number;
 }
 
-/** What the process says that has workers. */
+/** The events of a primary. */
 export type WorkerEvents = Pick<
   Events,
   | "serverStarted"
@@ -114,7 +113,10 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     rollFailed: (failed) =>
       logger.error({ event: "roll_failed", ...failed }, "A new worker could not start, so the old ones stay."),
     masterKeyMade: (path) =>
-      logger.warn({ event: "master_key_made", path }, "No master key was given, so one was made. Keep a copy of it."),
+      logger.warn(
+        { event: "master_key_made", path },
+        "No master key was given, so one was created. Keep a copy of it.",
+      ),
     bootCodeMade: (code, path) =>
       logger.warn(
         { event: "boot_code_made", code, path },
@@ -122,7 +124,7 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
       ),
     settingWarning: (sentence) => logger.warn({ event: "setting_warning" }, sentence),
     databaseAwaited: (sentence) =>
-      logger.warn({ event: "database_awaited" }, `${sentence} The start waits for it for half a minute.`),
+      logger.warn({ event: "database_awaited" }, `${sentence} The start waits for it for up to 30 seconds.`),
     storageFailed: rateLimitedLog(clock, (suppressed, code) =>
       logger.error({ event: "storage_failed", code, suppressed }),
     ),

@@ -1,11 +1,12 @@
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from "pino";
+import { type Clock, secondMs } from "../base/clock.ts";
 import type { Config } from "../config/config.ts";
 
 export type { DestinationStream, Logger } from "pino";
 
 /**
- * One JSON object a line: `level` by name, `time` in ISO 8601 UTC, `event`, and what `events.ts` adds. Nothing else writes.
- * @param worker stands in each line: several processes may share a destination.
+ * One JSON object per line: `level` by name, `time` in ISO 8601 UTC, `event`, and the fields of `events.ts`.
+ * @param worker added to each line, since several processes may share a destination.
  */
 export function createLogger(level: Config["logLevel"], destination: DestinationStream, worker?: number): Logger {
   const base = worker === undefined ? null : { worker };
@@ -13,4 +14,27 @@ export function createLogger(level: Config["logLevel"], destination: Destination
     { level, base, timestamp: stdTimeFunctions.isoTime, formatters: { level: (name) => ({ level: name }) } },
     destination,
   );
+}
+
+/**
+ * Limits a log line that a state could cause thousands of times a second to one per second, so that it cannot fill the disk.
+ * @param log gets the number of lines suppressed since the last one.
+ */
+export function rateLimitedLog<T extends unknown[]>(
+  clock: Clock,
+  log: (suppressed: number, ...about: T) => void,
+): (...about: T) => void {
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  let suppressedCount = 0;
+  return (...about) => {
+    const now = clock.now();
+    if (Math.abs(now - loggedAt) < secondMs) {
+      suppressedCount += 1;
+      return;
+    }
+    loggedAt = now;
+    const suppressed = suppressedCount;
+    suppressedCount = 0;
+    log(suppressed, ...about);
+  };
 }

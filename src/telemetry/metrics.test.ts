@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { seriesIn } from "../../test/support/metrics.ts";
 import type { AnsweredRequest } from "./answered-request.ts";
+import type { Backlog, DomainGauges } from "./domain-gauges.ts";
 import { addCounts, type MetricSnapshot } from "./ended-counts.ts";
-import type { Backlog, DomainGauges } from "./gauge-domain.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 
 const clock = { now: () => 1_000_000 };

@@ -7,10 +7,10 @@ import {
   Registry,
 } from "prom-client";
 import type { Clock } from "../base/clock.ts";
-import { countHappenings } from "./count-happenings.ts";
-import { countRequests } from "./count-requests.ts";
+import { createDomainCounters } from "./domain-counters.ts";
+import { createDomainGauges, type DomainGauges } from "./domain-gauges.ts";
 import { isMetricSnapshots } from "./ended-counts.ts";
-import { type DomainGauges, gaugeDomain } from "./gauge-domain.ts";
+import { createRequestCounters } from "./request-counters.ts";
 
 /** The exchange of metrics between the workers of one server (workers/worker-link.ts). */
 export interface WorkerMetrics {
@@ -39,11 +39,11 @@ export function createMetrics({ version, clock }: { readonly version: string; re
     return await registry.metrics();
   };
   return {
-    ...countHappenings(registry, clock),
-    requestAnswered: countRequests(registry),
+    ...createDomainCounters(registry, clock),
+    requestAnswered: createRequestCounters(registry),
     /** From now on, the metrics contain those of the domain. To be called once. */
     watchDomain(domain: DomainGauges): void {
-      refresh = gaugeDomain(registry, { version, clock, domain });
+      refresh = createDomainGauges(registry, { version, clock, domain });
     },
     /** From now on, this process reads the metrics of all workers. To be called once. */
     joinWorkers(others: WorkerMetrics): void {

@@ -2,43 +2,37 @@ import { type Clock, secondMs } from "../base/clock.ts";
 import type { AnsweredRequest } from "./answered-request.ts";
 import type { DestinationStream } from "./logger.ts";
 
-/** A write of at most so much to a pipe is whole (POSIX, PIPE_BUF): lines of several processes never mix. */
+/** Writes of up to this size to a pipe are atomic (POSIX, PIPE_BUF): lines of several processes never mix. */
 const batchBytesMax = 4_096;
-/** Each write wakes whoever reads the log: under load, that costs more than the lines. */
+/** Each write wakes the reader of the log: under load, that costs more than the lines. */
 const batchMsMax = 50;
 const tooManyRequests = 429;
 
-export interface RequestLog {
-  write(request: AnsweredRequest, traceId: string | undefined): void;
-  /** Writes what waits. */
-  flush(): void;
-}
-
 export interface RequestLogOptions {
-  /** The client's address stands in each line. */
+  /** Whether each line contains the client's address. */
   readonly addresses: boolean;
-  /** Of this process, if it is one of several: as in the logger's lines. */
+  /** The number of this process, if it is a worker. */
   readonly worker: number | undefined;
 }
 
 /**
- * One line for each answered request, in the same form as the logger's. The logger's way, a serialised object and a write
- * for each, costs several times as much: here a line is joined from parts of a known shape, and lines that come within
- * 50 ms share a write. What a client is refused for its haste is one line a second for all, so that a flood
- * does not become one of the log; `suppressed` counts the others.
+ * Logs one line per answered request, in the format of the logger. The logger, which serialises an object and writes each
+ * line, costs several times as much: here a line is joined from parts of known form, and lines within 50 ms share a write.
+ * Answers with 429 are limited to one line per second, so that a flood of requests does not flood the log; `suppressed`
+ * counts the others.
  */
 export function createRequestLog(deps: {
   readonly options: RequestLogOptions;
   readonly clock: Clock;
   readonly destination: DestinationStream;
-}): RequestLog {
+}) {
   const { options, clock, destination } = deps;
   const timeOf = createTimeText();
   const worker = options.worker === undefined ? "" : `"worker":${options.worker},`;
   let batch = "";
   let timer: NodeJS.Timeout | undefined;
-  let refusedSaidAt = Number.NEGATIVE_INFINITY;
-  let refusedUnsaid = 0;
+  let throttledLoggedAt = Number.NEGATIVE_INFINITY;
+  let throttledSuppressed = 0;
 
   const flush = () => {
     clearTimeout(timer);
@@ -56,26 +50,27 @@ export function createRequestLog(deps: {
   };
 
   return {
-    write(request, traceId) {
+    write(request: AnsweredRequest, traceId: string | undefined): void {
       const now = clock.now();
       let more = traceId === undefined ? "" : `,"traceId":"${traceId}"`;
       if (options.addresses) more += `,"address":"${request.address}"`;
       if (request.status === tooManyRequests) {
-        if (Math.abs(now - refusedSaidAt) < secondMs) {
-          refusedUnsaid += 1;
+        if (Math.abs(now - throttledLoggedAt) < secondMs) {
+          throttledSuppressed += 1;
           return;
         }
-        more += `,"suppressed":${refusedUnsaid}`;
-        refusedSaidAt = now;
-        refusedUnsaid = 0;
+        more += `,"suppressed":${throttledSuppressed}`;
+        throttledLoggedAt = now;
+        throttledSuppressed = 0;
       }
       put(lineOf(request, `"time":"${timeOf(now)}",${worker}`, more));
     },
+    /** Writes what is buffered. */
     flush,
   };
 }
 
-/** Every part is ASCII without quotes and backslashes: our own words, numbers, hex digits, an address in its shortest form. */
+/** No part needs escaping: all are fixed words, numbers, hex digits, or an IP address in canonical form. */
 function lineOf(
   { requestId, method, route, status, durationMs }: AnsweredRequest,
   start: string,
@@ -87,7 +82,7 @@ function lineOf(
   );
 }
 
-/** ISO 8601 of a time in ms, worked out once for each ms. */
+/** Formats a time in ms as ISO 8601, once per ms. */
 function createTimeText(): (ms: number) => string {
   let last = Number.NaN;
   let text = "";

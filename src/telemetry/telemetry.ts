@@ -1,54 +1,49 @@
 import type { Clock } from "../base/clock.ts";
 import type { Config, TracingSettings } from "../config/config.ts";
 import type { RequestWatch } from "./answered-request.ts";
+import { countEvents } from "./domain-counters.ts";
 import { createEvents, type Events } from "./events.ts";
 import { createLogger, type DestinationStream } from "./logger.ts";
-import { meterEvents } from "./meter-events.ts";
 import type { Metrics } from "./metrics.ts";
 import { createRequestLog } from "./request-log.ts";
 import type { Tracing } from "./tracing.ts";
 
-/** What the server tells of itself, in the ways that are switched on. */
-export interface Telemetry {
-  readonly events: Events;
-  readonly watch: RequestWatch;
-  /** undefined: off. */
-  readonly metrics: Metrics | undefined;
-  /** Writes and sends what waits. */
-  close(): Promise<void>;
-}
+export type Telemetry = Awaited<ReturnType<typeof openTelemetry>>;
 
 export interface TelemetryDeps {
   readonly clock: Clock;
   readonly destination: DestinationStream;
   readonly version: string;
-  /** Of this process, if it is one of several. */
+  /** The number of this process, if it is a worker. */
   readonly worker: number | undefined;
 }
 
-/** The libraries of metrics and traces are loaded where they are set: nobody else pays for them. */
+/** Log, metrics and traces, as configured. The libraries of metrics and traces are loaded only if they are used. */
 export async function openTelemetry(
   config: Pick<Config, "logLevel" | "requestLog" | "metrics" | "tracing">,
   { clock, destination, version, worker }: TelemetryDeps,
-): Promise<Telemetry> {
-  const said = createEvents({ logger: createLogger(config.logLevel, destination, worker), clock });
+) {
+  const logged = createEvents({ logger: createLogger(config.logLevel, destination, worker), clock });
   const metrics = config.metrics && (await openMetrics(version, clock));
-  const events = metrics === undefined ? said : meterEvents(said, metrics);
+  const events = metrics === undefined ? logged : countEvents(logged, metrics);
   const tracing = config.tracing && (await openTracing(config.tracing, { version, clock, events }));
-  const linesAreWanted = config.logLevel === "debug" || config.logLevel === "info";
+  const isInfoLogged = config.logLevel === "debug" || config.logLevel === "info";
   const requestLog =
-    config.requestLog && linesAreWanted
+    config.requestLog && isInfoLogged
       ? createRequestLog({ options: { ...config.requestLog, worker }, clock, destination })
       : undefined;
+  const watch: RequestWatch = {
+    ...(metrics && { count: metrics.requestAnswered }),
+    ...(tracing && { trace: tracing.requestAnswered }),
+    ...(requestLog && { log: requestLog.write }),
+  };
   return {
     events,
+    watch,
+    /** undefined: off. */
     metrics,
-    watch: {
-      ...(metrics && { count: metrics.requestAnswered }),
-      ...(tracing && { trace: tracing.requestAnswered }),
-      ...(requestLog && { log: requestLog.write }),
-    },
-    async close() {
+    /** Writes and sends what is buffered. */
+    async close(): Promise<void> {
       requestLog?.flush();
       await tracing?.close();
     },
@@ -70,7 +65,7 @@ async function openTracing(
     return createTracing({ settings, version, clock, onNotSent: events.tracesNotSent });
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND")) throw error;
-    // The endpoint may have been set for everything on this machine: what a server is for does not depend on it.
+    // The endpoint may be set for every program on this machine, and the server works without traces.
     events.settingWarning(
       "No traces are sent: OpenTelemetry's packages are missing. Install them with `npm install --no-save " +
         "@opentelemetry/api @opentelemetry/resources @opentelemetry/sdk-trace-base @opentelemetry/exporter-trace-otlp-http`, " +

@@ -23,31 +23,25 @@ import type { Clock } from "../base/clock.ts";
 import type { TracingSettings } from "../config/config.ts";
 import { type AnsweredRequest, type TraceParent, unmatchedRoute } from "./answered-request.ts";
 
-export interface Tracing {
-  /** @returns the id of its trace; undefined: it was not sampled. */
-  requestAnswered(request: AnsweredRequest): string | undefined;
-  /** Sends what waits, if the collector takes it within a few seconds. */
-  close(): Promise<void>;
-}
+export type Tracing = ReturnType<typeof createTracing>;
 
 export interface TracingDeps {
   readonly settings: TracingSettings;
   readonly version: string;
   readonly clock: Clock;
-  /** The collector did not take a batch; its spans are lost. */
+  /** The collector rejected a batch; its spans are lost. */
   readonly onNotSent: (error: unknown) => void;
 }
 
-/** The server must come to its end though the collector does not answer. */
+/** The server must stop even if the collector does not answer. */
 const closingMsMax = 3_000;
 
 /**
- * One span for each request, made when it has been answered: then its route and status are known, and one that is not
- * sampled costs next to nothing. Queue and batches are bounded by the library (OTEL_BSP_*). Nothing is registered
- * globally.
+ * Creates one span per answered request: its route and status are known then, and a request that is not sampled costs
+ * almost nothing. The library limits queue and batches (OTEL_BSP_*). Nothing is registered globally.
  */
-export function createTracing({ settings, version, clock, onNotSent }: TracingDeps): Tracing {
-  const exporter = telling(new OTLPTraceExporter({ url: settings.url }), onNotSent);
+export function createTracing({ settings, version, clock, onNotSent }: TracingDeps) {
+  const exporter = withFailureReports(new OTLPTraceExporter({ url: settings.url }), onNotSent);
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({
       "service.name": settings.serviceName,
@@ -59,23 +53,25 @@ export function createTracing({ settings, version, clock, onNotSent }: TracingDe
   });
   const tracer = provider.getTracer("sealpush", version);
   return {
-    requestAnswered(request) {
+    /** @returns the id of its trace; undefined: it was not sampled. */
+    requestAnswered(request: AnsweredRequest): string | undefined {
       const endedAt = clock.now();
       const options = {
         kind: SpanKind.SERVER,
         startTime: endedAt - request.durationMs,
         attributes: attributesOf(request),
       };
-      const span = tracer.startSpan(nameOf(request), options, below(request.caller));
+      const span = tracer.startSpan(nameOf(request), options, contextOf(request.caller));
       if (request.status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
       span.end(endedAt);
       const { traceId, traceFlags } = span.spanContext();
       return (traceFlags & TraceFlags.SAMPLED) === 0 ? undefined : traceId;
     },
-    async close() {
-      const timeUp = Promise.withResolvers<void>();
-      const timer = setTimeout(timeUp.resolve, closingMsMax);
-      await Promise.race([provider.shutdown().catch(onNotSent), timeUp.promise]);
+    /** Sends buffered spans, if the collector accepts them within a few seconds. */
+    async close(): Promise<void> {
+      const timeout = Promise.withResolvers<void>();
+      const timer = setTimeout(timeout.resolve, closingMsMax);
+      await Promise.race([provider.shutdown().catch(onNotSent), timeout.promise]);
       clearTimeout(timer);
     },
   };
@@ -87,7 +83,7 @@ function nameOf({ method, route }: AnsweredRequest): string {
   return route === unmatchedRoute ? verb : `${verb} ${route}`;
 }
 
-/** Never the address that was asked for, its query, the user agent or where it came from: they hold links and people. */
+/** Never the URL, query, user agent or client address: they contain links and personal data. */
 function attributesOf({ requestId, method, route, status, https }: AnsweredRequest): Attributes {
   return {
     "http.request.method": method === "other" ? "_OTHER" : method,
@@ -99,7 +95,7 @@ function attributesOf({ requestId, method, route, status, https }: AnsweredReque
   };
 }
 
-function below(caller: TraceParent | undefined): Context {
+function contextOf(caller: TraceParent | undefined): Context {
   if (caller === undefined) return ROOT_CONTEXT;
   const { traceId, spanId, flags } = caller;
   return trace.setSpanContext(ROOT_CONTEXT, {
@@ -127,8 +123,8 @@ function samplerOf({ sampler, samplerRatio }: TracingSettings): Sampler {
   }
 }
 
-/** The library keeps a failure to itself. */
-function telling(exporter: SpanExporter, onNotSent: (error: unknown) => void): SpanExporter {
+/** The library does not report failures. */
+function withFailureReports(exporter: SpanExporter, onNotSent: (error: unknown) => void): SpanExporter {
   return {
     export(spans, done) {
       exporter.export(spans, (result) => {

@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from "prom-client";
 import type { AnsweredRequest } from "./answered-request.ts";
 
-/** From a read of one row to an upload; seconds. */
+/** Seconds; from a read of one row to an upload. */
 const bucketSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const msPerSecond = 1_000;
 
@@ -11,20 +11,20 @@ interface Series {
 }
 
 /**
- * @returns counts one. Its labels come from the routes, a few methods and our own statuses, so there are as many series
- * as we have made, whoever asks for what. They are looked up once each.
+ * @returns a function that counts one request. The labels are route patterns, a few methods and statuses, so clients
+ * cannot create series. Each series is looked up once.
  */
-export function countRequests(registry: Registry): (request: AnsweredRequest) => void {
+export function createRequestCounters(registry: Registry): (request: AnsweredRequest) => void {
   const registers = [registry];
   const requests = new Counter({
     name: "sealpush_http_requests_total",
-    help: "Requests answered, by method, pattern of the route and status.",
+    help: "Answered requests, by method, route pattern and status.",
     labelNames: ["method", "route", "status"],
     registers,
   });
   const durations = new Histogram({
     name: "sealpush_http_request_duration_seconds",
-    help: "From the first look at a request to the end of its answer.",
+    help: "Time from the start of a request to the end of its answer.",
     labelNames: ["method", "route"],
     buckets: bucketSeconds,
     registers,

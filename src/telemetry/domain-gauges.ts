@@ -1,10 +1,10 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import { type Clock, secondMs } from "../base/clock.ts";
 
-/** What can be asked of the domain at any time. All processes on one database get the same backlog. */
+/** The state of the domain. All processes on one database see the same backlog. */
 export interface DomainGauges {
   readonly engine: string;
-  /** Reads the database; rejects when that does not answer. */
+  /** Reads the database; rejects if that fails. */
   readonly backlog: () => Promise<Backlog>;
   readonly argon2: { readonly waiting: number; readonly running: number };
   readonly writes: () => Writes;
@@ -13,9 +13,9 @@ export interface DomainGauges {
 }
 
 export interface Backlog {
-  /** When the push should have ended that waits longest for the sweeper; undefined: none waits. */
+  /** The earliest due time of the pushes that wait for the sweeper; undefined: none waits. */
   readonly oldestDueAt: number | undefined;
-  /** Stored files whose deletion is due, as far as they are counted. */
+  /** Stored files whose deletion is due, up to a maximum. */
   readonly blobDeletionsDue: number;
   readonly mails: { readonly waiting: number; readonly failed: number };
 }
@@ -40,24 +40,24 @@ interface GaugeDeps {
   readonly domain: DomainGauges;
 }
 
-/** Scrapers and other processes wait for the answer, and not for long. */
-const silentMs = 1_000;
+/** Prometheus and other processes wait for the answer only for a short time. */
+const answerMsMax = 1_000;
 
-/** @returns asks the domain and sets the gauges; it never rejects, for a server in trouble is the one to read. */
-export function gaugeDomain(registry: Registry, { version, clock, domain }: GaugeDeps): () => Promise<void> {
+/** @returns a function that sets the gauges. It never rejects: the metrics of a failing server are needed most. */
+export function createDomainGauges(registry: Registry, { version, clock, domain }: GaugeDeps): () => Promise<void> {
   const registers = [registry];
   new Gauge({
     name: "sealpush_build_info",
-    help: "1; the labels say which version this is and what it keeps its rows in.",
+    help: "1; the labels are the version and the database engine.",
     labelNames: ["version", "engine"],
     aggregator: "first",
     registers,
   }).set({ version, engine: domain.engine }, 1);
-  const setQueues = gaugeQueues(registry, domain);
-  const setBacklog = gaugeBacklog(registry, clock);
+  const setQueues = createQueueGauges(registry, domain);
+  const setBacklog = createBacklogGauges(registry, clock);
   const answers = new Gauge({
     name: "sealpush_database_up",
-    help: "Whether the database answered when this was read.",
+    help: "Whether the database answered during this read.",
     aggregator: "min",
     registers,
   });
@@ -69,37 +69,39 @@ export function gaugeDomain(registry: Registry, { version, clock, domain }: Gaug
   };
 }
 
-/** @returns undefined when it fails or takes too long. */
+/** @returns undefined if it fails or takes too long. */
 async function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
   const late = Promise.withResolvers<undefined>();
-  const timer = setTimeout(late.resolve, silentMs);
+  const timer = setTimeout(late.resolve, answerMsMax);
   const found = await Promise.race([answer.catch(() => undefined), late.promise]);
   clearTimeout(timer);
   return found;
 }
 
-/** Of this process alone. */
-function gaugeQueues(registry: Registry, { argon2, writes, pool }: DomainGauges): () => void {
+/** The gauges of this process alone. */
+function createQueueGauges(registry: Registry, { argon2, writes, pool }: DomainGauges): () => void {
   const registers = [registry];
   const gauge = (name: string, help: string, labelNames: readonly string[] = []) =>
     new Gauge({ name, help, labelNames: [...labelNames], registers });
-  const hashing = gauge("sealpush_argon2_operations", "Passphrases and passwords in work, and those that wait.", [
-    "state",
-  ]);
-  const writesWaiting = gauge("sealpush_database_writes_waiting", "Units of writing that wait for a commit.");
+  const hashing = gauge(
+    "sealpush_argon2_operations",
+    "Passphrases and passwords that are being hashed, and those that wait.",
+    ["state"],
+  );
+  const writesWaiting = gauge("sealpush_database_writes_waiting", "Write units that wait for a commit.");
   const commits = new Counter({ name: "sealpush_database_commits_total", help: "Commits.", registers });
   const units = new Counter({
     name: "sealpush_database_units_total",
-    help: "Units of writing that were committed; several may share a commit.",
+    help: "Committed write units; several may share a commit.",
     registers,
   });
   const conflicts = new Counter({
     name: "sealpush_database_conflicts_total",
-    help: "Units of writing that began anew because another one was in their way.",
+    help: "Write units that were retried because of a conflict with another one.",
     registers,
   });
   const connections = gauge("sealpush_database_connections", "Connections of the pool.", ["state"]);
-  const connectionsMax = gauge("sealpush_database_connections_max", "How many connections the pool may have.");
+  const connectionsMax = gauge("sealpush_database_connections_max", "The most connections the pool may have.");
   const connectionsWanted = gauge("sealpush_database_connections_wanted", "Requests that wait for a connection.");
   return () => {
     hashing.set({ state: "running" }, argon2.running);
@@ -121,21 +123,18 @@ function gaugeQueues(registry: Registry, { argon2, writes, pool }: DomainGauges)
   };
 }
 
-/** Of the database, so that every process tells the same: among several, the largest is the latest. */
-function gaugeBacklog(registry: Registry, clock: Clock): (backlog: Backlog | undefined) => void {
+/** The gauges of the database, equal in every process: when aggregated, the largest value is the latest. */
+function createBacklogGauges(registry: Registry, clock: Clock): (backlog: Backlog | undefined) => void {
   const gauge = (name: string, help: string, labelNames: readonly string[] = []) =>
     new Gauge({ name, help, labelNames: [...labelNames], aggregator: "max", registers: [registry] });
-  const lag = gauge(
-    "sealpush_sweep_lag_seconds",
-    "How long the push has been over that waits longest for the sweeper.",
-  );
-  const blobs = gauge("sealpush_blob_deletions_due", "Stored files to delete now; more than 10000 are not counted.");
-  const mails = gauge("sealpush_mails", "Mails in the outbox: those that wait, and those that were given up.", [
+  const lag = gauge("sealpush_sweep_lag_seconds", "How long ago the oldest push that waits for the sweeper expired.");
+  const blobs = gauge("sealpush_blob_deletions_due", "Stored files whose deletion is due; at most 10000 are counted.");
+  const mails = gauge("sealpush_mails", "Emails in the outbox: those that wait, and those that were given up.", [
     "state",
   ]);
   return (backlog) => {
     if (backlog === undefined) {
-      // What was read last would look like what is.
+      // The previous values would look current.
       for (const unknown of [lag, blobs]) unknown.remove();
       mails.reset();
       return;

@@ -1,6 +1,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import { type Clock, secondMs } from "../base/clock.ts";
 import { type KindName, kindNames } from "../base/push-kinds.ts";
+import type { Events } from "./events.ts";
 
 export const claimOutcomes = [
   "revealed",
@@ -12,8 +13,8 @@ export const claimOutcomes = [
 ] as const;
 export type CountedClaim = (typeof claimOutcomes)[number];
 
-/** What happens in the domain, beside requests. Every label is a word of ours. */
-export interface Happenings {
+/** Counters of what happens in the domain, apart from requests. All label values come from this program. */
+export interface DomainCounters {
   claimed(outcome: CountedClaim): void;
   created(kind: KindName): void;
   jobDone(job: string, counts: Readonly<Record<string, number>>): void;
@@ -23,19 +24,19 @@ export interface Happenings {
   storageFailed(): void;
 }
 
-export function countHappenings(registry: Registry, clock: Clock): Happenings {
+export function createDomainCounters(registry: Registry, clock: Clock): DomainCounters {
   const registers = [registry];
   const claims = new Counter({
     name: "sealpush_claims_total",
-    help: "Attempts to open a push, by what came of them.",
+    help: "Attempts to view a push, by outcome.",
     labelNames: ["outcome"],
     registers,
   });
-  // From 0 on, so that the first one is an increase too.
+  // Starts at 0, so that the first one is an increase as well.
   const claimsBy = Object.fromEntries(claimOutcomes.map((outcome) => [outcome, fromZero(claims, outcome)]));
   const pushes = new Counter({
     name: "sealpush_pushes_created_total",
-    help: "Pushes made, by kind.",
+    help: "Pushes created, by kind.",
     labelNames: ["kind"],
     registers,
   });
@@ -43,13 +44,13 @@ export function countHappenings(registry: Registry, clock: Clock): Happenings {
   const sweepDone = countSweeps(registry, clock);
   const failures = new Counter({
     name: "sealpush_job_failures_total",
-    help: "Runs of the timetable's jobs that failed.",
+    help: "Failed runs of background jobs.",
     labelNames: ["job"],
     registers,
   });
   const mails = new Counter({
     name: "sealpush_mail_attempts_total",
-    help: "Attempts to send a mail, by what came of them.",
+    help: "Attempts to send an email, by outcome.",
     labelNames: ["outcome"],
     registers,
   });
@@ -61,7 +62,7 @@ export function countHappenings(registry: Registry, clock: Clock): Happenings {
   });
   const storage = new Counter({
     name: "sealpush_storage_failures_total",
-    help: "Times that the database could not write.",
+    help: "Failed writes of the database.",
     registers,
   });
   return {
@@ -81,19 +82,19 @@ function countSweeps(registry: Registry, clock: Clock): (counts: Readonly<Record
   const registers = [registry];
   const swept = new Counter({
     name: "sealpush_swept_total",
-    help: "What the sweeper of this process has ended or removed.",
+    help: "Pushes and rows that the sweeper of this process has ended or removed.",
     labelNames: ["what"],
     registers,
   });
   const sweptAt = new Gauge({
     name: "sealpush_sweep_last_success_timestamp_seconds",
-    help: "When a sweep last came to its end; 0 before the first.",
+    help: "Time at which the last sweep ended; 0 before the first.",
     aggregator: "max",
     registers,
   });
   const trusted = new Gauge({
     name: "sealpush_clock_trusted",
-    help: "Whether the clock has run without a jump for so long that the sweeper removes what is over.",
+    help: "Whether the clock has run without a jump for long enough that the sweeper removes what has expired.",
     aggregator: "min",
     registers,
   });
@@ -112,4 +113,39 @@ function fromZero(counter: Counter, label: string): Counter.Internal {
 
 function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** The same events, which are also counted: even those that the log omits because of its rate limit. */
+export function countEvents(events: Events, counters: DomainCounters): Events {
+  return {
+    ...events,
+    storageFailed(code) {
+      counters.storageFailed();
+      events.storageFailed(code);
+    },
+    unexpectedError(where, error) {
+      counters.unexpectedError();
+      events.unexpectedError(where, error);
+    },
+    jobFailed(job, error) {
+      counters.jobFailed(job);
+      events.jobFailed(job, error);
+    },
+    jobDone(job, counts) {
+      counters.jobDone(job, counts);
+      events.jobDone(job, counts);
+    },
+    mailSent(mail) {
+      counters.mail("sent");
+      events.mailSent(mail);
+    },
+    mailPutOff(mail) {
+      counters.mail("put_off");
+      events.mailPutOff(mail);
+    },
+    mailGivenUp(mail) {
+      counters.mail("given_up");
+      events.mailGivenUp(mail);
+    },
+  };
 }
