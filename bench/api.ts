@@ -16,18 +16,18 @@ import { type CommitCounts, startSealpush } from "./sealpush-process.ts";
 import { median } from "./statistics.ts";
 
 /**
- * How much of the bare framework's speed is left when a request is a whole push or a whole claim, sealed and durable.
- * Bare and real routes take turns in one run, so that what the machine does besides weighs on both.
+ * The speed of complete, durable creates and claims relative to the bare framework. Bare and real routes alternate in one
+ * run, so that other load on the machine affects both.
  */
 
 const options = readOptions(process.argv.slice(2));
 const plan = options.short
   ? { connections: 16, durationMs: 300, warmUpRounds: 0, rounds: 1, fileBytes: 16 * 1024 ** 2 }
   : { connections: 64, durationMs: 4_000, warmUpRounds: 1, rounds: 5, fileBytes: 1024 ** 3 };
-/** Connections of one process, as an operator gets them. */
+/** The default number of connections of one process. */
 const pool = 10;
 
-/** A generator nearer to its own limit than this measures itself. */
+/** A load generator above this share of a core would measure itself. */
 const clientShareMax = 0.8;
 
 const machine = describeMachine();

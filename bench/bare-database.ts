@@ -3,8 +3,8 @@ import { PostgresStatements } from "../src/database/postgres/statements.ts";
 import { createHotPath, type HotDatabase, type HotPath } from "../src/pushes/store/push-store.ts";
 
 /**
- * The ceiling on PostgreSQL: the product's own statements, sent by the same driver on one connection that nobody else
- * uses, and nothing around them.
+ * The upper limit on PostgreSQL: the product's own statements, sent by the same driver on one connection, and no other
+ * work.
  */
 export type BareDatabase = HotDatabase;
 

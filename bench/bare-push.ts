@@ -5,7 +5,7 @@ import type { HotPath } from "../src/pushes/store/push-store.ts";
 import type { PushRow } from "../src/pushes/store/tables.ts";
 import type { RowShape } from "./database-job.ts";
 
-/** What the product would write, but for the seals: random bytes of the same length cost the database the same. */
+/** The rows that the product would write, with random bytes instead of encrypted values of the same length. */
 
 const digestBytes = 32;
 const saltBytes = 16;
@@ -13,14 +13,14 @@ const claimIdBytes = 6;
 const lifetimeMs = 7 * dayMs;
 const audit = { userId: null, address: "127.0.0.1", userAgent: "", referrer: "" };
 
-/** @returns the digest by which the push is found. */
+/** @returns the digest that identifies the push. */
 export async function createBarePush(hotPath: HotPath, id: number, shape: RowShape): Promise<Buffer> {
   const push = newPush(id, shape);
   await hotPath.insert(push, { ...audit, kind: "creation", at: push.row.createdAt });
   return push.tokenDigest;
 }
 
-/** Reads a push and takes a view of it. */
+/** Reads a push and counts a view. */
 export async function claimBarePush(hotPath: HotPath, tokenDigest: Buffer): Promise<void> {
   const sealed = await hotPath.findSealed(tokenDigest);
   if (sealed === undefined) throw new Error("A stored push was not found.");

@@ -1,13 +1,13 @@
 import fastify from "fastify";
 
 /**
- * The ceiling: the same framework, given the same requests and sending the same answers, headers included, as the real
- * server did when it was recorded - and nothing in between. What the real server is slower by is what it does.
+ * The upper limit: the same framework with the same requests and the recorded answers of the real server, headers included,
+ * and no work in between. The difference to the real server is the cost of its work.
  */
 
 export interface RecordedAnswer {
   readonly status: number;
-  /** As the real server sent them, but for those that the framework or Node adds by itself. */
+  /** The headers of the real server, except those that the framework or Node adds. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: object;
 }

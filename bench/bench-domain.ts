@@ -7,7 +7,7 @@ import type { Actor } from "../src/pushes/pushes.ts";
 import { createEvents } from "../src/telemetry/events.ts";
 import { createLogger } from "../src/telemetry/logger.ts";
 
-/** A clock that runs like the system's, and can be set forward. */
+/** The system clock, which can be moved forward. */
 export class ShiftedClock implements Clock {
   #shiftMs = 0;
 
@@ -20,7 +20,7 @@ export class ShiftedClock implements Clock {
   }
 }
 
-/** The domain on a real database at full durability, without HTTP before it. */
+/** The domain on a durable database, without HTTP. */
 export async function openBenchDomain(
   dataDir: string,
   clock: Clock,
@@ -49,7 +49,7 @@ export const stranger: Actor = {
   ownOrigin: "http://127.0.0.1:5100",
 };
 
-/** Runs `step` `times` times, at most `width` at once, each told which one it is. */
+/** Runs `step` `times` times, at most `width` concurrently, with its index as argument. */
 export async function inParallel(times: number, width: number, step: (at: number) => Promise<void>): Promise<void> {
   let next = 0;
   const lane = async () => {

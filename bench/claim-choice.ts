@@ -1,4 +1,4 @@
-/** Which of the stored pushes is claimed next. */
+/** The order in which stored pushes are claimed. */
 export type ClaimPattern = "recent" | "uniform";
 
 const newestShare = 0.05;
@@ -6,14 +6,14 @@ const recentShare = 0.8;
 
 /**
  * Chooses different members of a list in the order of creation. "recent": 80 % among the newest 5 %, as people open
- * links soon after they got them; "uniform": anywhere, which no cache can help with.
+ * links soon after they got them; "uniform": among all, which no cache speeds up.
  * @param random 0 to 1.
  */
 export function chooseClaims(pattern: ClaimPattern, stored: number, claims: number, random: () => number): number[] {
   const chosen = new Set<number>();
   while (chosen.size < claims) {
     const recent = pattern === "recent" && random() < recentShare;
-    // Counted from the newest that is left, so that the zone moves on as its members are used up.
+    // Relative to the newest that is left, so that the range moves as its members are used up.
     const zone = recent ? Math.min(stored, Math.ceil((stored - chosen.size) * newestShare) + chosen.size) : stored;
     const at = stored - 1 - Math.floor(random() * zone);
     chosen.add(at);

@@ -9,7 +9,7 @@ import { median } from "./statistics.ts";
 import { StoredPushes } from "./stored-pushes.ts";
 
 export interface RatePlan {
-  /** How many pushes each of the two domains stores, on average over a segment. */
+  /** Pushes in each of the two domains, on average over a segment. */
   readonly sizes: { readonly small: number; readonly large: number };
   readonly segmentClaims: number;
   readonly warmUpSegments: number;
@@ -25,7 +25,7 @@ interface Speed {
 export interface ClaimRates {
   readonly small: Speed;
   readonly large: Speed;
-  /** Of the large domain's rate to the small one's, segment by segment. */
+  /** The ratio of the large domain's rate to the small one's, per segment. */
   readonly ratio: number;
   readonly cpuRatio: number;
 }
@@ -33,9 +33,9 @@ export interface ClaimRates {
 const seed = 20_240_517;
 
 /**
- * Claims a second in a small and in a large domain. Their segments take turns, so that what the machine does besides
- * weighs on both. A segment claims, then copies the log into the database: its checkpoint is part of its time. Between
- * segments the claimed pushes are replaced, outside of the time.
+ * Claims per second in a small and in a large domain. Their segments alternate, so that other load on the machine affects
+ * both. A segment claims, then copies the log into the database: the checkpoint is part of its time. Between segments the
+ * claimed pushes are replaced, which is not measured.
  */
 export async function measureClaimRates(
   folder: string,
@@ -69,7 +69,7 @@ export async function measureClaimRates(
   return rates;
 }
 
-/** So that each measurement pays for its own log. */
+/** Each measurement includes the cost of its own log. */
 function truncateLog({ db }: Domain): void {
   if (!isSqlite(db)) throw new Error("Only SQLite has a log to cut.");
   db.truncateLog();

@@ -15,7 +15,7 @@ export interface Answer {
 
 /**
  * One keep-alive HTTP/1.1 connection, one request at a time, for servers that answer with Content-Length in lower case.
- * No more than a measurement needs: the generator must stay cheaper than what it measures.
+ * Minimal on purpose: the load generator must cost less than the server that it measures.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -58,7 +58,7 @@ export class Connection {
   #received(chunk: Buffer): void {
     const bytes = this.#pending === undefined ? chunk : Buffer.concat([this.#pending, chunk]);
     const answer = readAnswer(bytes);
-    // The read buffer is used again: what is incomplete is copied out of it.
+    // The read buffer is reused, so an incomplete answer is copied.
     this.#pending = answer === undefined ? Buffer.from(bytes) : undefined;
     if (answer !== undefined) this.#onAnswer(answer);
   }

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 
-/** Which core each side of a measurement runs on; undefined: wherever the system puts it. */
+/** The cores of server and load generator; undefined: not pinned. */
 export interface Cores {
   readonly server: number | undefined;
   readonly load: number | undefined;
@@ -9,7 +9,7 @@ export interface Cores {
   readonly sentence: string;
 }
 
-/** A server and its load on one core would measure each other. */
+/** On one core, the server and its load would slow each other down. */
 export function assignCores(): Cores {
   const cores = availableParallelism();
   const taskset = spawnSync("taskset", ["-c", "0", "true"]).status === 0;

@@ -1,18 +1,18 @@
-/** What the bare statements are asked to run in one phase. */
+/** One phase of bare statements. */
 export interface DatabaseJob {
   readonly what: "create" | "claim";
-  /** Each runs one statement after the other. */
+  /** Each connection runs one statement after the other. */
   readonly connections: number;
   readonly durationMs: number;
 }
 
-/** How long the parts of a row are, as the product has written them. */
+/** The lengths of the parts of a row that the product writes. */
 export interface RowShape {
   readonly dataKeyBytes: number;
   readonly payloadBytes: number;
 }
 
-/** Where and what the process works with, as its first message. */
+/** The first message to the process: its database and data. */
 export interface DatabasePlace {
   readonly url: string;
   readonly connectionsMax: number;
@@ -20,7 +20,7 @@ export interface DatabasePlace {
 }
 
 export interface DatabaseResult {
-  /** Whole creates, or whole claims: the reading and the write. */
+  /** Complete creates, or complete claims: a read and a write. */
   readonly done: number;
   readonly elapsedMs: number;
 }

@@ -7,8 +7,8 @@ import { claimBarePush, createBarePush } from "./bare-push.ts";
 import type { DatabaseJob, DatabasePlace, DatabaseResult, RowShape } from "./database-job.ts";
 
 /**
- * A process of its own that sends the statements of creates and claims as fast as the database takes them. What it has
- * created it keeps, so that a later job can claim it.
+ * A process that sends the statements of creates and claims as fast as the database accepts them. It remembers what it has
+ * created, so that a later job can claim it.
  */
 
 /** Digests of what was created and not claimed. */
@@ -40,7 +40,7 @@ async function serve({ url, connectionsMax, shape }: DatabasePlace): Promise<voi
   });
   const clients = await Promise.all(Array.from({ length: connectionsMax }, () => pool.connect()));
   const lanes = clients.map((client) => bareHotPath(bareDatabase(client)));
-  // The product's ids, so that both draw from one sequence.
+  // The product's ids, so that both use one sequence.
   const ids = createIds(bareDatabase(await pool.connect()), "pushes");
   process.on("message", (job: DatabaseJob) => {
     run(job, lanes, ids, shape).then((result) => process.send?.(result), fail);

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { nodeOn } from "./cores.ts";
 import type { DatabaseJob, DatabasePlace, DatabaseResult } from "./database-job.ts";
 
-/** The process of the bare statements, as the benchmark drives it. */
+/** Controls the process that sends the bare statements. */
 export class DatabaseProcess {
   readonly pid: number;
   readonly #child: ChildProcess;
@@ -16,7 +16,7 @@ export class DatabaseProcess {
     this.#exited = once(child, "exit").then((): never => {
       throw new Error("The process of the bare statements ended.");
     });
-    // Told by whoever waits for an answer.
+    // Reported by the function that waits for an answer.
     this.#exited.catch(() => undefined);
   }
 

@@ -6,7 +6,7 @@ import { startPostgres } from "../test/support/postgres/server.ts";
 import type { RowShape } from "./database-job.ts";
 import { processesBelow, treeCpuMs } from "./process-figures.ts";
 
-/** As an operator would have it on a machine of this size: nothing is acknowledged before it is on disk. */
+/** Usual settings for a machine of this size: nothing is acknowledged before it is on disk. */
 const settings = {
   fsync: "on",
   full_page_writes: "on",
@@ -17,13 +17,13 @@ const settings = {
 };
 
 export interface DatabaseServer {
-  /** "18.4" or the like. */
+  /** For example "18.4". */
   readonly version: string;
   url(database: string): string;
   makeDatabase(name: string): Promise<void>;
-  /** CPU of all its processes, those that have ended too. */
+  /** CPU time of all its processes, including those that have ended. */
   cpuMs(): number;
-  /** Written to the write-ahead log since the server was made. */
+  /** Bytes written to the write-ahead log since the server was created. */
   logBytes(database: string): Promise<number>;
   run(database: string, statements: string): Promise<void>;
   /** The first row. */
@@ -31,12 +31,12 @@ export interface DatabaseServer {
   stop(): Promise<void>;
 }
 
-/** A PostgreSQL server on a core; undefined: wherever the system puts it. */
+/** A PostgreSQL server on a core; undefined: not pinned. */
 export async function startDatabaseServer(core: number | undefined): Promise<DatabaseServer> {
   const server = await startPostgres({ settings });
   const [pid] = readFileSync(join(server.cluster.dataFolder, "postmaster.pid"), "latin1").split("\n").map(Number);
   if (pid === undefined) throw new Error("The database server has no process id.");
-  // What it starts from now on inherits the core.
+  // Processes that it starts from now on inherit the core.
   if (core !== undefined) for (const each of [pid, ...processesBelow(pid)]) pin(each, core);
   const withClient = async <T>(database: string, use: (client: pg.Client) => Promise<T>): Promise<T> => {
     const client = new pg.Client({ connectionString: server.url(database) });
@@ -75,7 +75,7 @@ export async function startDatabaseServer(core: number | undefined): Promise<Dat
   };
 }
 
-/** How long the sealed parts are that the product has written into this database. */
+/** The lengths of the encrypted parts in this database. */
 export async function shapeOfRows(server: DatabaseServer, database: string): Promise<RowShape> {
   const lengths = await server.row(
     database,

@@ -8,14 +8,14 @@ import { runSealpush, startSealpush } from "./sealpush-process.ts";
 
 /**
  * One large file through the real server: sent as multipart, sealed and stored, claimed, and read back through its
- * ticket. The content must come back byte for byte; the server must not grow with it.
+ * ticket. The content must be identical; the server's memory must not grow with the file.
  */
 
 const chunkBytes = 1024 ** 2;
 const boundary = "sealpush-bench-boundary";
 const megabyte = 1e6;
 const peakMbMax = 200;
-/** Two parts of the blob are in memory besides, and the connections to the store. */
+/** In addition, two parts of the blob and the connections to the store are in memory. */
 const peakElsewhereMbMax = 240;
 
 const email = "bench@example.com";
@@ -60,7 +60,7 @@ export async function measureFileTransfer(
   };
 }
 
-/** Streams one file part, made of random blocks that repeat with a counter: no gigabyte is held here either. */
+/** Streams one file part, made of random blocks that repeat with a counter: the file is never in memory as a whole. */
 async function upload(port: number, token: string, bytes: number, onChunk: (chunk: Buffer) => void): Promise<unknown> {
   const disposition = 'Content-Disposition: form-data; name="push[files][]"; filename="large.bin"';
   const head = `--${boundary}\r\n${disposition}\r\nContent-Type: application/octet-stream\r\n\r\n`;

@@ -1,4 +1,4 @@
-/** Buckets per doubling: a value is told with an error below 1.6 %. */
+/** Buckets per doubling: the error of a value is below 1.6 %. */
 const bucketsPerOctave = 64;
 const octaves = 40;
 

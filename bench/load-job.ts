@@ -1,11 +1,11 @@
-/** One phase of load, as the parent asks for it. */
+/** One phase of load, requested by the parent process. */
 export interface LoadJob {
   readonly port: number;
   readonly connections: number;
   readonly durationMs: number;
-  /** A whole request; "TOKEN" in it stands for a url_token. */
+  /** A complete request; "TOKEN" in it is replaced by a url_token. */
   readonly request: string;
-  /** "same": one request over and over; the others: a fresh path each, tokens kept from an earlier job or made up. */
+  /** "same": one repeated request; the others: another path each, with tokens of an earlier job or made-up tokens. */
   readonly each: "same" | "kept_token" | "made_up_token";
   readonly madeUpTokens: readonly string[];
   /** Keep the url_tokens of the answers for a later job. */
@@ -15,7 +15,7 @@ export interface LoadJob {
 export interface LoadResult {
   readonly requests: number;
   readonly elapsedMs: number;
-  /** Status -> how many. */
+  /** Status -> number of answers. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly p50Micros: number;
   readonly p99Micros: number;

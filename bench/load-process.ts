@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { nodeOn } from "./cores.ts";
 import type { LoadJob, LoadResult } from "./load-job.ts";
 
-/** The load generator's process, as the benchmark drives it. */
+/** Controls the process of the load generator. */
 export class LoadProcess {
   readonly #child: ChildProcess;
   readonly #exited: Promise<unknown>;

@@ -4,8 +4,8 @@ import { Latencies } from "./latencies.ts";
 import type { LoadJob, LoadResult } from "./load-job.ts";
 
 /**
- * The load generator, a process of its own: takes a job from its parent, drives it in a closed loop and answers with
- * figures. Tokens of created pushes stay here, so that a later job can claim them.
+ * The load generator, a separate process: gets a job from its parent, runs it in a closed loop and answers with figures.
+ * It keeps the tokens of created pushes, so that a later job can claim them.
  */
 
 const tokenKey = Buffer.from('"url_token":"');

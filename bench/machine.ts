@@ -19,9 +19,9 @@ export interface Machine {
   readonly kernel: string;
   readonly node: string;
   readonly fileSystem: string;
-  /** Median of writing 4 KiB and waiting until the disk says that it has it. */
+  /** Median time of a durable write of 4 KiB. */
   readonly syncMicros: number;
-  /** Processes that wanted to run in the minute before: above 0.5 others were at work too. */
+  /** The load average of the minute before: above 0.5, other processes were busy. */
   readonly loadAverage: number;
 }
 

@@ -9,12 +9,12 @@ const program = createRequire(import.meta.url).resolve("s3rver/bin/s3rver.js");
 const bucket = "sealed-files";
 
 export interface ObjectStoreProcess {
-  /** Settings of a server whose files go there. */
+  /** Settings of a server that stores its files there. */
   readonly environment: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
-/** An S3 server from npm, with its files in the folder, in a process of its own: its memory is not the server's. */
+/** An S3 server from npm, with its files in the folder, in a separate process, so that its memory does not count as the server's. */
 export async function startObjectStore(core: number | undefined, folder: string): Promise<ObjectStoreProcess> {
   mkdirSync(folder, { recursive: true });
   const place = ["-d", folder, "-a", "127.0.0.1", "-p", "0", "-s", "--configure-bucket", bucket];

@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
 
 export interface BenchOptions {
-  /** A few seconds in all: proves that the benchmark runs, measures nothing. */
+  /** Takes a few seconds: shows that the benchmark runs, but measures nothing. */
   readonly short: boolean;
-  /** Where the figures go as JSON, beside the printed table. */
+  /** The file for the results as JSON, in addition to the printed table. */
   readonly json: string | undefined;
 }
 

@@ -2,9 +2,9 @@ import { type ClaimPattern, seededRandom } from "./claim-choice.ts";
 import type { RatePlan } from "./claim-rates.ts";
 import { startDatabaseServer } from "./database-server.ts";
 import type { Figure } from "./report.ts";
+import { measureSerializedWriteRate } from "./serialized-write-rate.ts";
 import { median } from "./statistics.ts";
 import { type Segment, StoredRows } from "./stored-rows.ts";
-import { measureTurnRate } from "./turn-rate.ts";
 
 type Pair = Readonly<Record<keyof RatePlan["sizes"], Segment>>;
 
@@ -12,13 +12,13 @@ const seed = 20_240_518;
 const patterns = ["recent", "uniform"] as const;
 
 /**
- * Claims a second on a small and on a large PostgreSQL database, whose segments take turns. The statements are the product's
- * own, sent without HTTP and seals, which would hide what grows. No checkpoint is asked for but before the last segment: a
- * page that is touched for the first time after one goes into the log whole.
+ * Claims per second on a small and on a large PostgreSQL database, in alternating segments. The statements are the
+ * product's own, without HTTP and encryption, which would hide the growth. A checkpoint is requested only before the last
+ * segment: the first change of a page after one writes the whole page to the log.
  */
 export async function measurePostgresGrowth(
   folder: string,
-  plan: RatePlan & { readonly turnsMs: number },
+  plan: RatePlan & { readonly serializedWritesMs: number },
 ): Promise<readonly Figure[]> {
   const server = await startDatabaseServer(undefined);
   try {
@@ -27,13 +27,10 @@ export async function measurePostgresGrowth(
       large: await StoredRows.make(server, folder, "large"),
     };
     const figures = await measure(stored, plan);
-    const turnRate = await measureTurnRate(server, folder, plan.turnsMs);
+    const writeRate = await measureSerializedWriteRate(server, folder, plan.serializedWritesMs);
     await stored.small.close();
     await stored.large.close();
-    return [
-      ...figures,
-      { name: "PostgreSQL: units of one turn, wanted by two processes", value: turnRate, unit: "/s" },
-    ];
+    return [...figures, { name: "PostgreSQL: serialized writes of two processes", value: writeRate, unit: "/s" }];
   } finally {
     await server.stop();
   }

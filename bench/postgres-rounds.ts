@@ -9,7 +9,7 @@ export type ProcessCount = (typeof processCounts)[number];
 export const actions = ["create", "claim"] as const;
 export type Action = (typeof actions)[number];
 
-/** One phase, of the product or of the bare statements. CPU is that of whole trees of processes. */
+/** One phase, of the product or of the bare statements. CPU times include all child processes. */
 interface Measured {
   readonly perSecond: number;
   readonly processMicros: number;
@@ -33,14 +33,14 @@ export interface Parties {
 }
 
 export interface RoundPlan {
-  /** Of the load to the server. */
+  /** Connections from the load generator to the server. */
   readonly connections: number;
-  /** Of each process to the database. */
+  /** Connections from each process to the database. */
   readonly pool: number;
   readonly durationMs: number;
 }
 
-/** Bare statements and product take turns; each claims what it has just created. */
+/** Alternates bare statements and product; each claims what it has just created. */
 export async function measurePairs(parties: Parties, plan: RoundPlan): Promise<readonly Pair[]> {
   const pairs: Pair[] = [];
   for (const processes of processCounts) {

@@ -21,19 +21,19 @@ export interface PostgresPlan extends RoundPlan {
   readonly rounds: number;
 }
 
-/** Where each side runs; undefined: wherever the system puts it. */
+/** The core of each process; undefined: not pinned. */
 export interface PostgresCores {
   readonly processes: number | undefined;
   readonly database: number | undefined;
 }
 
 const databaseName = "pushes";
-/** The bare statements are the same ones, sent by the same driver: what the product is slower by is what it does besides. */
+/** The bare statements are the same ones, sent by the same driver: the difference to the product is its own work. */
 const ratioMin = 0.8;
 
 /**
- * The product with one and two processes on a PostgreSQL server that waits for its disk, against the same statements on as
- * many connections from a process that does nothing else.
+ * The product with one and two processes on a PostgreSQL server with durable commits, compared with the same statements on
+ * the same number of connections from a process that does nothing else.
  */
 export async function measureOnPostgres(
   cores: PostgresCores,

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
 const ticksPerSecond = Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
-/** Where they stand after the name in /proc/pid/stat (proc(5)). */
+/** Their positions after the name in /proc/pid/stat (proc(5)). */
 const afterNameParent = 1;
 const afterNameUtime = 11;
 const afterNameStime = 12;
@@ -14,13 +14,13 @@ export function cpuMs(pid: number): number {
   return sumMs(statOf(pid), [afterNameUtime, afterNameStime]);
 }
 
-/** The same of a process and all below it, those included that have ended. */
+/** The same for a process and its descendants, including those that have ended. */
 export function treeCpuMs(pid: number): number {
   const counted = [afterNameUtime, afterNameStime, afterNameChildrenUtime, afterNameChildrenStime];
   return [pid, ...processesBelow(pid)].reduce((sum, each) => sum + sumMs(statOf(each), counted), 0);
 }
 
-/** Its children, and theirs. */
+/** Its descendants. */
 export function processesBelow(pid: number): readonly number[] {
   const children = new Map<number, number[]>();
   for (const name of readdirSync("/proc")) {
@@ -32,11 +32,11 @@ export function processesBelow(pid: number): readonly number[] {
   return below(pid);
 }
 
-/** The fields after the name; none when the process has ended. */
+/** The fields after the name; none if the process has ended. */
 function statOf(pid: number): readonly string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The name may hold blanks and brackets: fields are counted from its end.
+    // The name may contain blanks and brackets: fields are counted from its end.
     return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   } catch (error) {
     const hasEnded = error instanceof Error && "code" in error && ["ENOENT", "ESRCH"].includes(String(error.code));
@@ -50,7 +50,7 @@ function sumMs(stat: readonly string[], fields: readonly number[]): number {
   return (ticks * 1_000) / ticksPerSecond;
 }
 
-/** The most memory a process ever held, in bytes (VmHWM in /proc/pid/status). */
+/** The peak memory of a process, in bytes (VmHWM in /proc/pid/status). */
 export function peakResidentBytes(pid: number): number {
   const line = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"));
   return Number(line?.[1] ?? Number.NaN) * 1024;

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import type { Machine } from "./machine.ts";
 
-/** One figure of a benchmark; with `wanted`, one that there is a goal for. */
+/** One figure of a benchmark; `wanted` is its goal, if there is one. */
 export interface Figure {
   readonly name: string;
   readonly value: number;
@@ -15,14 +15,14 @@ export interface Report {
   readonly machine: Machine;
   readonly conditions: readonly string[];
   readonly figures: readonly Figure[];
-  /** What makes the figures unusable; a missed goal does not. */
+  /** Problems that make the figures unusable; a missed goal does not. */
   readonly broken: readonly string[];
 }
 
-/** Prints the report and writes it as JSON when asked. @returns the exit code: 1 only when something is broken. */
+/** Prints the report and optionally writes it as JSON. @returns the exit code: 1 only if something is broken. */
 export function publish(report: Report, json: string | undefined): number {
   const { machine } = report;
-  console.log(`\n${report.benchmark}${report.short ? " (short: proves only that it runs)" : ""}`);
+  console.log(`\n${report.benchmark}${report.short ? " (short: shows only that it runs)" : ""}`);
   console.log(
     `${machine.cores} cores ${machine.processor}, ${machine.memoryGib} GiB, Linux ${machine.kernel}, Node ${machine.node}, ` +
       `${machine.fileSystem}, sync of 4 KiB ${machine.syncMicros} us, load average before ${machine.loadAverage.toFixed(2)}`,

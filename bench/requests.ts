@@ -1,6 +1,6 @@
 import type { BareAnswers, RecordedAnswer } from "./bare.ts";
 
-/** 40 characters, as a password handed over; opens once. */
+/** A password of 40 characters; one view. */
 const createBody = JSON.stringify({
   push: { payload: "correct horse battery staple 4711 $%&/()", expire_after_views: 1 },
 });
@@ -10,12 +10,12 @@ export function createRequest(port: number): string {
   return `${head.join("\r\n")}\r\nContent-Length: ${Buffer.byteLength(createBody)}\r\n\r\n${createBody}`;
 }
 
-/** "TOKEN" is where the generator writes a url_token. */
+/** The load generator replaces "TOKEN" by a url_token. */
 export function claimRequest(port: number): string {
   return `GET /api/v2/pushes/TOKEN.json HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
 }
 
-/** Written by the framework or Node for the bare route too. */
+/** The framework or Node adds these for the bare route too. */
 const addedAnyway = new Set(["content-length", "date", "connection", "keep-alive"]);
 
 /** One create and one claim of the real server, for the bare route to repeat. */

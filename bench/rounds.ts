@@ -13,9 +13,9 @@ export interface Measured {
   readonly serverCpuMicros: number;
   readonly p50Micros: number;
   readonly p99Micros: number;
-  /** Of one core. */
+  /** The share of one core. */
   readonly clientShare: number;
-  /** Requests that were not answered with the status they should have had. */
+  /** Requests that were not answered with the expected status. */
   readonly failures: number;
 }
 
@@ -34,7 +34,7 @@ interface Parties {
 
 const madeUpTokens = Array.from({ length: 20_000 }, (_, at) => at.toString(32).padStart(26, "0"));
 
-/** Every push that is created is claimed in the same round, at a path of its own. */
+/** Every push is created and claimed in the same round. */
 export async function measureRound(
   { load, bare, sealpush }: Parties,
   plan: { readonly connections: number; readonly durationMs: number },

@@ -6,10 +6,10 @@ import { nodeOn } from "./cores.ts";
 
 const program = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 
-/** Only what no request of a measurement should meet: the throttle. All else is as an operator gets it. */
+/** Turns off throttling, which would limit the measurement. Everything else has its default. */
 const settings = { PORT: "0", PWP__THROTTLING__MINUTE: "0", PWP__THROTTLING__SECOND: "0" };
 
-/** How many transactions were committed in how many commits, over the life of the process. */
+/** The number of write units and of commits over the life of the process. */
 export interface CommitCounts {
   readonly commits: number;
   readonly units: number;
@@ -18,12 +18,12 @@ export interface CommitCounts {
 export interface SealpushProcess {
   readonly pid: number;
   readonly port: number;
-  /** @returns what a single process on SQLite tells at its end. */
+  /** @returns the counts that a single process on SQLite logs at its end. */
   stop(): Promise<CommitCounts>;
   end(): Promise<void>;
 }
 
-/** The server as it is shipped, on a data folder and a core of its own. */
+/** The built server, on a data folder and a core of its own. */
 export async function startSealpush(
   core: number | undefined,
   dataDir: string,
@@ -58,7 +58,7 @@ export async function startSealpush(
   };
 }
 
-/** Runs an operator's command to its end. @returns what it printed. */
+/** Runs an operator's command. @returns its output. */
 export function runSealpush(dataDir: string, parameters: readonly string[], input: string): string {
   const env = { PATH: process.env.PATH, DATA_DIR: dataDir };
   const run = spawnSync(process.execPath, [program, ...parameters], { env, input, encoding: "utf8" });
@@ -66,7 +66,7 @@ export function runSealpush(dataDir: string, parameters: readonly string[], inpu
   return run.stdout.trim();
 }
 
-/** Waits for an event. Before and after it, lines are not looked at: there is one for each request. */
+/** Waits for an event. Other lines are not parsed: there is one per request. */
 function logEntry(child: ChildProcess, event: string): Promise<object> {
   const { stdout } = child;
   if (stdout === null) throw new Error("The server's output is not piped.");

@@ -6,7 +6,7 @@ import { TokenShelf } from "./token-shelf.ts";
 const payload = "correct horse battery staple 4711 $%&/()";
 const width = 64;
 
-/** A database that is kept at about one size while its pushes are claimed. */
+/** A database whose size stays about the same while its pushes are claimed. */
 export class StoredPushes {
   readonly #domain: Domain;
   readonly #shelf: TokenShelf;
@@ -28,7 +28,7 @@ export class StoredPushes {
     });
   }
 
-  /** Takes tokens off the shelf, for claims to come. */
+  /** Removes tokens, for later claims. */
   take(pattern: ClaimPattern, claims: number, random: () => number): string[] {
     const indexes = chooseClaims(pattern, this.#shelf.count, claims, random);
     const tokens = indexes.map((index) => this.#shelf.at(index));
@@ -36,7 +36,7 @@ export class StoredPushes {
     return tokens;
   }
 
-  /** Claims all of them, in a closed loop of 64. @returns milliseconds. */
+  /** Claims all of them, 64 concurrently. @returns milliseconds. */
   async claimAll(tokens: readonly string[]): Promise<number> {
     const startedAt = performance.now();
     await inParallel(tokens.length, width, (at) => claimOnce(this.#domain, tokens[at] ?? ""));

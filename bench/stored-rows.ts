@@ -12,13 +12,13 @@ import { inParallel, openBenchDomain, stranger } from "./bench-domain.ts";
 import { type ClaimPattern, chooseClaims } from "./claim-choice.ts";
 import { type DatabaseServer, shapeOfRows } from "./database-server.ts";
 
-/** Rows a second while it works, resting not counted, and what the database spends on each. */
+/** Rows per second without pauses, and the cost of each in the database. */
 export interface SweepSpeed {
   readonly perSecond: number;
   readonly databaseMicros: number;
 }
 
-/** What a segment of claims took. */
+/** The cost of a segment of claims. */
 export interface Segment {
   readonly perSecond: number;
   readonly databaseMicros: number;
@@ -27,13 +27,13 @@ export interface Segment {
 
 const connections = 10;
 const tables = ["pushes", "data_keys", "payloads", "audit_entries"] as const;
-/** Beyond those that the product has given out. */
+/** Above all ids that the product has assigned. */
 const firstId = 1_000_000;
 const madeAtOnce = 50_000;
-/** As many as the sweeper takes at once. */
+/** The size of a batch of the sweeper. */
 const sweepBatchRows = 50;
 
-/** Made in the database: a million rows by way of the product would take minutes. What is random there is a digest here. */
+/** Created by SQL: a million rows through the product would take minutes. Random values are digests here. */
 function rowsFrom(first: number, last: number, dataKeyBytes: number, payloadBytes: number): string {
   const now = Date.now();
   const bytes = (length: number) =>
@@ -54,7 +54,7 @@ function digestOf(id: number): Buffer {
   return createHash("sha256").update(String(id)).digest();
 }
 
-/** A PostgreSQL database of one-view pushes that is kept at about one size while they are claimed. */
+/** A PostgreSQL database of one-view pushes whose size stays about the same while they are claimed. */
 export class StoredRows {
   readonly #server: DatabaseServer;
   readonly #name: string;
@@ -63,7 +63,7 @@ export class StoredRows {
   readonly #endPool: () => Promise<void>;
   readonly #openDomain: () => Promise<Domain>;
   readonly #shape: Awaited<ReturnType<typeof shapeOfRows>>;
-  /** Of those that have not been claimed, in the order of creation. */
+  /** Those that have not been claimed, in the order of creation. */
   #ids: number[] = [];
   #nextId = firstId;
 
@@ -84,7 +84,7 @@ export class StoredRows {
     this.#openDomain = openDomain;
   }
 
-  /** @param folder for what the product keeps beside the database. */
+  /** @param folder the data folder of the product. */
   static async make(server: DatabaseServer, folder: string, name: string): Promise<StoredRows> {
     await server.makeDatabase(name);
     const url = server.url(name);
@@ -111,7 +111,7 @@ export class StoredRows {
     }
   }
 
-  /** As the server does on its own from time to time: statistics, and space of what is gone. */
+  /** What autovacuum does: updates statistics and frees the space of deleted rows. */
   async vacuum(): Promise<void> {
     await this.#server.run(this.#name, "VACUUM ANALYZE");
   }
@@ -120,7 +120,7 @@ export class StoredRows {
     await this.#server.run(this.#name, "CHECKPOINT");
   }
 
-  /** On disk, with indexes, for each stored push, by table. */
+  /** Bytes on disk per stored push, with indexes, by table. */
   async bytesPerPush(): Promise<ReadonlyMap<(typeof tables)[number], number>> {
     const sizes = new Map<(typeof tables)[number], number>();
     for (const table of tables) {
@@ -130,7 +130,7 @@ export class StoredRows {
     return sizes;
   }
 
-  /** Claims on all connections at once. */
+  /** Claims on all connections concurrently. */
   async claim(pattern: ClaimPattern, claims: number, random: () => number): Promise<Segment> {
     const chosen = new Set(chooseClaims(pattern, this.#ids.length, claims, random));
     const digests = [...chosen].map((at) => digestOf(this.#ids[at] ?? 0));
@@ -155,7 +155,7 @@ export class StoredRows {
     };
   }
 
-  /** The sweeper's batches, one after the other: everything has run out, then everything may be forgotten. */
+  /** The sweeper's batches, one after the other: first everything has expired, then everything may be removed. */
   async sweep(batches: number): Promise<{ readonly ends: SweepSpeed; readonly removals: SweepSpeed }> {
     const { store, close } = await this.#openDomain();
     const after = Date.now() + 365 * dayMs;

@@ -12,9 +12,9 @@ import { claimOnce, StoredPushes } from "./stored-pushes.ts";
 export interface SweepPlan {
   readonly expired: number;
   readonly claimsPerSecond: number;
-  /** How long claims are measured before the sweep begins. */
+  /** Duration of the measurement before the sweep starts. */
   readonly calmMs: number;
-  /** More is not claimed while the sweep runs. */
+  /** The most claims while the sweep runs. */
   readonly claimsMax: number;
 }
 
@@ -28,8 +28,8 @@ export interface SweepLatencies {
 const tickMs = 1;
 
 /**
- * Claims arrive at a steady rate, whether or not earlier ones were answered, and are timed from when they were due:
- * first with many expired pushes lying there, then while the sweeper ends them.
+ * Claims arrive at a constant rate, whether or not earlier ones were answered, and are timed from their due time: first
+ * with many expired pushes in the database, then while the sweeper ends them.
  */
 export async function measureSweepLatencies(folder: string, plan: SweepPlan): Promise<SweepLatencies> {
   const clock = new ShiftedClock();

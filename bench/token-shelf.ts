@@ -1,6 +1,6 @@
 const tokenBytes = 26;
 
-/** url_tokens in the order of creation, outside of the garbage collector's reach: a million strings would cost it time. */
+/** url_tokens in the order of creation, in one buffer: a million strings would slow down the garbage collector. */
 export class TokenShelf {
   #bytes: Buffer;
   #count = 0;
@@ -22,7 +22,7 @@ export class TokenShelf {
     return this.#bytes.toString("latin1", index * tokenBytes, (index + 1) * tokenBytes);
   }
 
-  /** Closes the gaps that the given members leave; the order of the others stays. */
+  /** Removes these tokens; the order of the others stays the same. */
   remove(indexes: ReadonlySet<number>): void {
     const first = Math.min(this.#count, ...indexes);
     let to = first;

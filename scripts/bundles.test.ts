@@ -2,7 +2,7 @@ import { build } from "esbuild";
 import { expect, test } from "vitest";
 import { serverBundle } from "./bundles.ts";
 
-/** What only some settings need: a server without them must not load it, for its memory's sake. */
+/** Modules that only some settings need: other servers must not load them, to save memory.  */
 const onDemand = /^(?:prom-client|@opentelemetry\/|openid-client|nodemailer|pg|@sealpush\/)/;
 
 test("what only some settings need is loaded where they are set, and nowhere else", async () => {

@@ -61,13 +61,13 @@ async function browserBundles(): Promise<BuildOptions & { metafile: true; write:
   };
 }
 
-/** A server of an earlier build may still run: what it loads later, and what its pages ask for, stays this long. */
+/** A server of an earlier build may still run: the files that it and its pages load later are kept this long. */
 const othersStayMs = 24 * 3_600_000;
 
 /**
- * Writes dist/assets and its manifest (logical name -> file name), the manifest last and at once, so that whoever reads
- * it finds all it names.
- * @param removeOthers what earlier builds left a day ago or longer.
+ * Writes dist/assets and its manifest (logical name -> file name). The manifest is written last and atomically, so all the
+ * files that it names exist.
+ * @param removeOthers removes files of earlier builds that are at least a day old.
  */
 export async function buildAssets({ removeOthers }: { removeOthers: boolean }): Promise<void> {
   const { metafile, outputFiles } = await build(await browserBundles());
@@ -87,7 +87,7 @@ export async function buildServer({ removeOthers }: { removeOthers: boolean }): 
   await buildModules(serverBundle, { startFile: serverFile, removeOthers, keep: [basename(assetsDir)] });
 }
 
-/** The start file is written last: whoever reads it finds the files that it names. */
+/** The start file is written last, so all the files that it names exist. */
 async function buildModules(
   bundle: BuildOptions,
   { startFile, removeOthers, keep }: { startFile: string; removeOthers: boolean; keep: readonly string[] },
@@ -107,7 +107,7 @@ async function removeOld(folder: string, kept: readonly string[]): Promise<void>
   }
 }
 
-/** Two builds at once, or a build beside a start: a reader finds the old file or the new one, never a part. */
+/** Replaces a file atomically: another build or a starting server may read it at the same time. */
 async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
   const unfinished = `${file}.${process.pid}`;
   await writeFile(unfinished, content);

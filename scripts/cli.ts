@@ -7,7 +7,7 @@ async function modifiedMs(file: string): Promise<number> {
   return (await stat(file)).mtimeMs;
 }
 
-/** The newest time among the sources, so that a command always runs what the working copy says. */
+/** The newest time among the sources, so that a command always runs the current source. */
 async function sourcesModifiedMs(): Promise<number> {
   const folders = ["src", "packages/import-password-pusher/src"];
   const lists = folders.map((folder) => readdir(join(root, folder), { recursive: true, withFileTypes: true }));
@@ -26,10 +26,10 @@ async function isBuilt(): Promise<boolean> {
   }
 }
 
-// A server may be running from the same folder: what it serves stays.
+// A server may be running from the same folder: its assets are kept.
 if (!(await isBuilt())) await Promise.all([buildServer({ removeOthers: false }), buildAssets({ removeOthers: false })]);
 
-// Behind "--": Node would take an --env-file of ours for its own, and read it first.
+// After "--": Node would treat --env-file as its own option.
 const command = spawn(process.execPath, ["--", serverFile, ...process.argv.slice(2)], { stdio: "inherit" });
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 for (const signal of signals) process.on(signal, () => command.kill(signal));

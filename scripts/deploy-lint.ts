@@ -12,7 +12,7 @@ import { unitProblems } from "./deploy/unit.ts";
 const root = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 
-/** Ready-made judges, each run where it is installed. */
+/** External linters, run if they are installed. */
 const judges: readonly { readonly command: string; readonly run: (folder: string) => readonly string[] }[] = [
   {
     command: "caddy",
@@ -21,7 +21,7 @@ const judges: readonly { readonly command: string; readonly run: (folder: string
   {
     command: "systemd-analyze",
     run(folder) {
-      // It wants to see the program, which lies elsewhere until it is installed.
+      // It checks that the program exists, which is elsewhere until it is installed.
       const tx = read("deploy/systemd/sealpush.service")
         .replaceAll("/opt/sealpush/node_modules/.bin/node", process.execPath)
         .replaceAll("/opt/sealpush", root);
@@ -68,7 +68,7 @@ function ownProblems(): readonly string[] {
   return found.flatMap(([file, problems]) => problems.map((problem) => `${file}: ${problem}`));
 }
 
-/** @returns what a judge complains of; nothing where it is not installed. */
+/** @returns the problems that a linter reports; none if it is not installed. */
 function judged(): readonly string[] {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-deploy-"));
   try {
@@ -76,7 +76,7 @@ function judged(): readonly string[] {
       const { error, status, stdout, stderr } = spawnSync(command, run(folder), { encoding: "utf8" });
       if (error !== undefined) {
         if (systemErrorCode(error) !== "ENOENT") throw error;
-        console.log(`${command} is not installed and was not asked.`);
+        console.log(`${command} is not installed, so it is skipped.`);
         return [];
       }
       return status === 0 ? [] : [`${command}: ${stdout}${stderr}`];
@@ -89,4 +89,4 @@ function judged(): readonly string[] {
 const problems = [...ownProblems(), ...judged()];
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exitCode = 1;
-else console.log("What runs the server elsewhere agrees with it.");
+else console.log("The files of deploy/ agree with the server.");

@@ -31,7 +31,7 @@ function start(): void {
   server = started;
 }
 
-/** One restart at a time; what changes meanwhile leads to one more. */
+/** Restarts one at a time; changes during a restart cause one more. */
 async function restart(): Promise<void> {
   asked = true;
   if (restarting) return;

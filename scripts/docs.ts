@@ -6,7 +6,7 @@ import { systemErrorCode } from "../src/config/system-error.ts";
 import english from "../src/i18n/messages/en.json" with { type: "json" };
 import { messageTypes } from "./messages.ts";
 
-/** Files that are made from the code. `path` starts at the root of the repository. */
+/** Files that are generated from the code. `path` starts at the root of the repository. */
 const generatedFiles: readonly { path: string; render: () => string | Promise<string> }[] = [
   { path: "docs/configuration.md", render: configurationDoc },
   { path: "docs/openapi.json", render: () => `${JSON.stringify(openApiDocument(), null, 2)}\n` },
@@ -15,8 +15,8 @@ const generatedFiles: readonly { path: string; render: () => string | Promise<st
 
 const usage = `Usage: node scripts/docs.ts [--check]
 
-Writes the documents that are made from the code. With --check nothing is written, and the exit code is 1 when one of
-them is out of date.`;
+Writes the documents that are generated from the code. With --check nothing is written, and the exit code is 1 if one
+of them is out of date.`;
 
 function currentText(file: string): string | undefined {
   try {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
-/** Which rooms a room may import. What is not listed is forbidden: `docs/ARCHITECTURE.md` has the picture. */
+/** The folders that each folder of src/ may import; all others are forbidden. See `docs/ARCHITECTURE.md`. */
 const foundations = ["base", "config", "crypto", "database", "limits", "blobs", "telemetry"];
 const allowed: Readonly<Record<string, readonly string[]>> = {
   base: [],
@@ -34,13 +34,13 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   browser: ["base"],
 };
 
-/** Rooms with a door: the file that carries the room's name. */
+/** Folders with an entry file: other folders may import only that file. */
 const doors: Readonly<Record<string, string>> = {
   pushes: "pushes/pushes.ts",
   accounts: "accounts/accounts.ts",
   branding: "branding/branding.ts",
 };
-/** Rooms that may reach behind a door: where the domain is put together, and what works on its machinery. */
+/** Folders that may import past an entry file: those that compose the domain or work on its internals. */
 const insiders = new Set(["domain", "jobs", "backup", "cli", "move", "import"]);
 
 const source = resolve(import.meta.dirname, "../src");
@@ -66,7 +66,7 @@ function importsOf(text: string): string[] {
 const packageContract = join(source, "import/source.ts");
 const packages = resolve(import.meta.dirname, "../packages");
 
-/** A package imports itself, the packages that it depends on, and the contract; nobody reaches into it past its name. */
+/** A package imports itself, its dependencies and the contract; others import it only by its name. */
 function problemsOfPackage(name: string): string[] {
   const folder = join(packages, name);
   const { dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
@@ -102,7 +102,7 @@ function problemsOf(file: string): string[] {
     if (!(allowed[room] ?? []).includes(targetRoom)) problems.push(`${from}: ${room} may not import ${targetRoom}`);
     const door = doors[targetRoom];
     if (door !== undefined && !insiders.has(room) && relative(source, target) !== door) {
-      problems.push(`${from}: imports ${relative(source, target)} past the door ${door}`);
+      problems.push(`${from}: imports ${relative(source, target)} past the entry file ${door}`);
     }
   }
   if (
@@ -117,7 +117,7 @@ function problemsOf(file: string): string[] {
   return problems;
 }
 
-/** `doctor` looks into the database with its own eyes; `vault` keeps the index key, which is the store of keys. */
+/** `vault` stores the index key itself. */
 function mayHoldSql(path: string): boolean {
   return path.startsWith("database/") || /(^|\/)(sqlite|postgres|store)\//.test(path) || path === "pushes/vault.ts";
 }
@@ -125,4 +125,4 @@ function mayHoldSql(path: string): boolean {
 const problems = [...filesBelow(source).flatMap(problemsOf), ...readdirSync(packages).flatMap(problemsOfPackage)];
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exitCode = 1;
-else console.log("Imports go one way.");
+else console.log("The imports follow the rules.");

@@ -8,6 +8,6 @@ test("installing compiles nothing: the SQLite driver brings its binaries, and np
   const lock: { packages: Record<string, { gypfile?: boolean }> } = JSON.parse(
     readFileSync(resolve(root, "package-lock.json"), "utf8"),
   );
-  // npm drops the line when it writes the file anew; it stands in the package itself.
+  // npm drops the line when it rewrites the file, although the package declares it.
   expect(lock.packages["node_modules/better-sqlite3"]?.gypfile).toBe(false);
 });

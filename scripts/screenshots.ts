@@ -17,7 +17,7 @@ interface Look {
   readonly colorScheme: "light" | "dark";
 }
 
-/** Of the many pages of accounts, the two that differ most. */
+/** Only the two account pages that differ most. */
 const twoLooks: readonly Look[] = [
   { width: 1280, colorScheme: "light" },
   { width: 360, colorScheme: "dark" },
@@ -28,7 +28,7 @@ const allLooks: readonly Look[] = [
   { width: 360, colorScheme: "light" },
 ];
 
-/** The real server on an empty folder of its own. */
+/** The built server on an empty folder. */
 async function startServer(dataDir: string): Promise<{ server: ChildProcess; origin: string }> {
   const environment = {
     ...process.env,
@@ -36,7 +36,7 @@ async function startServer(dataDir: string): Promise<{ server: ChildProcess; ori
     HOST: "127.0.0.1",
     DATA_DIR: dataDir,
     PWP__OVERRIDE_BASE_URL: "https://push.example.com",
-    // All comes from one address, and quickly.
+    // All requests come from one address, in quick succession.
     PWP__THROTTLING__MINUTE: "0",
     PWP__THROTTLING__SECOND: "0",
   };
@@ -58,7 +58,7 @@ interface Taking {
   readonly browser: Browser;
   readonly origin: string;
   readonly looks: readonly Look[];
-  /** undefined: nobody is signed in. */
+  /** undefined: signed out. */
   readonly signIn: Readonly<Record<string, string>> | undefined;
 }
 

@@ -5,15 +5,15 @@ import type { Database } from "./database/database.ts";
 import { createInspection } from "./database/inspection.ts";
 import { createProcessRegistry } from "./database/processes.ts";
 
-/** How the server is, for those who run it. */
+/** The server status, for administrators. */
 export interface Health {
   readonly databaseAnswers: boolean;
   readonly databaseBytes: number;
   readonly diskFreeBytes: number;
   readonly diskTotalBytes: number;
-  /** Below it nothing new is taken. */
+  /** Below it no new pushes are accepted. */
   readonly diskFloorBytes: number;
-  /** Servers at work on this database. */
+  /** Processes that use this database. */
   readonly processes: number;
 }
 

@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { type App, type AppOptions, buildApp, speaksForAll } from "./app.ts";
 import type { Config } from "./config/config.ts";
 
-/** Starts listening; a worker gets its connections from its primary. The server is ready to answer when this returns. */
+/** Starts a server that listens; a worker gets its connections from its primary. Resolves when it answers requests. */
 export async function startServer(config: Config, warnings: readonly string[], options: AppOptions): Promise<App> {
   const app = await buildApp(config, options);
   if (speaksForAll(options.worker)) for (const warning of warnings) app.events.settingWarning(warning);

@@ -10,7 +10,7 @@ export interface ChartFiles {
   readonly templates: ReadonlyMap<string, string>;
 }
 
-/** What can be told of a chart without rendering it. */
+/** Checks a chart without rendering it. */
 export function chartProblems(files: ChartFiles, facts: Facts, image: Image): readonly string[] {
   const chart: Tree = parse(files.chart);
   const values: Tree = parse(files.values);
@@ -34,7 +34,7 @@ export function chartProblems(files: ChartFiles, facts: Facts, image: Image): re
   ];
 }
 
-/** Each block that is opened is closed, and each template that is included is there. */
+/** Each opened block is closed, and each included template exists. */
 function templateProblems(text: string, all: string): readonly string[] {
   const problems: string[] = [];
   if (text.split("{{").length !== text.split("}}").length) problems.push("braces do not match.");
@@ -51,16 +51,16 @@ function templateProblems(text: string, all: string): readonly string[] {
   return problems;
 }
 
-/** What Kubernetes would take without a word: of two variables of one name the last, and no address for every one. */
+/** Mistakes that Kubernetes accepts silently: of two variables with one name it uses the last, and a missing address means every address. */
 function checkProblems(checks: string, ownNames: readonly string[]): readonly string[] {
   const refusesEveryone = checks.includes("and .Values.networkPolicy.enabled (not .Values.networkPolicy.from)");
   return [
     ...ownNames
       .filter((name) => !checks.includes(`"${name}" "`))
-      .map((name) => `_checks.tpl: ${name} may stand in settings too, and then twice.`),
+      .map((name) => `_checks.tpl: ${name} may be in settings as well, and then occurs twice.`),
     ...(checks.includes('hasKey $.Values.settings (printf "%s_FILE" $name)')
       ? []
-      : ["_checks.tpl: a setting may stand in settings and in secretSettings."]),
+      : ["_checks.tpl: a setting may be in both settings and secretSettings."]),
     ...(refusesEveryone ? [] : ["_checks.tpl: a network policy may let everybody in."]),
   ];
 }
@@ -80,7 +80,7 @@ function valueProblems(path: string, values: Tree, schema: Tree): readonly strin
   ];
 }
 
-/** Paths of values that a schema which lists its properties does not list. */
+/** Paths of values that the schema does not list. */
 function undescribed(values: Tree, schema: Tree, path: readonly string[]): readonly string[] {
   if (at(schema, "properties") === undefined) return [];
   return entriesOf(values).flatMap(([key, value]) => {

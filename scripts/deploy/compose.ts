@@ -5,12 +5,12 @@ import { at, entriesOf, listOf, type Tree, textOf } from "./tree.ts";
 
 const settingPattern = /^(?:PWP|DATABASE_URL|PORT$|HOST$|DATA_DIR$|WEB_CONCURRENCY$|OTEL_)/;
 
-/** Variables of the shell at their defaults: `${NAME:-default}` is the one form that these files use. */
+/** Variables of the shell at their defaults: these files use only the form `${NAME:-default}`. */
 function atDefaults(text: string): string {
   return text.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1");
 }
 
-/** What a compose file must say of each service, and where it must agree with the image. */
+/** The rules for each service of a compose file, and its agreement with the image. */
 export function composeProblems(text: string, facts: Facts, image: Image): readonly string[] {
   const file: Tree = parse(text, { merge: true });
   return entriesOf(at(file, "services")).flatMap(([name, service]) =>
@@ -34,7 +34,7 @@ function hardeningProblems(service: Tree): readonly string[] {
   ];
 }
 
-/** Names that must stand elsewhere in the file. */
+/** Names that must be defined elsewhere in the file. */
 function referenceProblems(file: Tree, service: Tree): readonly string[] {
   const namesOf = (tree: Tree) =>
     Array.isArray(tree) ? tree.map((entry) => textOf(entry)) : entriesOf(tree).map(([name]) => name);
@@ -56,7 +56,7 @@ function referenceProblems(file: Tree, service: Tree): readonly string[] {
   return [...missing, ...notGiven];
 }
 
-/** Addresses are given out at each start: one that is fixed must not be among those that others may get before. */
+/** Addresses are assigned at each start: a fixed one must be outside the range that is assigned dynamically. */
 function addressProblems(file: Tree, service: Tree): readonly string[] {
   return entriesOf(at(service, "networks")).flatMap(([name, connection]) => {
     const address = textOf(at(connection, "ipv4_address"));

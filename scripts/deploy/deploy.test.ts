@@ -125,7 +125,7 @@ describe("the check of the chart", () => {
       "a setting that could be there twice",
       ' "PWP__METRICS__ENABLED" "metrics.enabled"',
       "",
-      /METRICS__ENABLED may stand/,
+      /METRICS__ENABLED may be/,
     ],
     [
       "a secret that could be in the open too",
@@ -186,11 +186,11 @@ test("arguments of an operator's command reach it as they are: the service manag
 });
 
 describe("the check of the systemd unit", () => {
-  const tx = read("deploy/systemd/sealpush.service");
+  const unit = read("deploy/systemd/sealpush.service");
   const command = read("deploy/systemd/sealpush");
 
   it("finds nothing in what stands", () => {
-    expect(unitProblems(tx, command)).toEqual([]);
+    expect(unitProblems(unit, command)).toEqual([]);
   });
 
   it.each([
@@ -200,14 +200,14 @@ describe("the check of the systemd unit", () => {
     ["too little time to end", "TimeoutStopSec=45s", "TimeoutStopSec=20s", /TimeoutStopSec kills/],
     ["secrets in swap", "MemorySwapMax=0", "", /MemorySwapMax=0 is missing/],
   ])("finds %s", (_what, from, to, problem) => {
-    expect(unitProblems(changed(tx, from, to), command).join("\n")).toMatch(problem);
+    expect(unitProblems(changed(unit, from, to), command).join("\n")).toMatch(problem);
   });
 
   it("finds the backup of the night run on the same data, as the same user, with the same key", () => {
     const linesOf = (text: string) => text.split("\n").filter((line) => sharedKeys.has(line.split("=")[0] ?? ""));
     const backup = read("deploy/systemd/sealpush-backup.service");
     expect(linesOf(changed(backup, "=sealpush sealpush-backup", "=sealpush")).toSorted()).toEqual(
-      linesOf(tx).toSorted(),
+      linesOf(unit).toSorted(),
     );
   });
 
@@ -220,6 +220,6 @@ describe("the check of the systemd unit", () => {
     ],
     ["commands without the key", "PWPUSH_MASTER_KEY_FILE=$CREDENTIALS_DIRECTORY/master.key ", "", /does not hold for/],
   ])("finds %s", (_what, from, to, problem) => {
-    expect(unitProblems(tx, changed(command, from, to)).join("\n")).toMatch(problem);
+    expect(unitProblems(unit, changed(command, from, to)).join("\n")).toMatch(problem);
   });
 });

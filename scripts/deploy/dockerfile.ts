@@ -27,7 +27,7 @@ function pairsOf(rest: string): readonly (readonly [string, string])[] {
   ]);
 }
 
-/** What the image is, for the files that run it. */
+/** The properties of the image that the files which run it depend on. */
 export function imageOf(text: string): Image {
   const { last, environment } = finalStage(instructionsOf(text));
   return {
@@ -48,7 +48,7 @@ function finalStage(instructions: readonly Instruction[]) {
   };
 }
 
-/** What a Dockerfile must not do, and where it must agree with the rest of the project. */
+/** The rules for the Dockerfile, and its agreement with the rest of the project. */
 export function dockerfileProblems(text: string, facts: Facts): readonly string[] {
   const instructions = instructionsOf(text);
   const { of, last, environment, labels } = finalStage(instructions);

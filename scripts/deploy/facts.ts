@@ -3,15 +3,15 @@ import { fileNameOf, settingsByFile } from "../../src/config/secret-files.ts";
 import { allSettings } from "../../src/config/setting.ts";
 import { at, textOf } from "./tree.ts";
 
-/** What the files of deploy/ must agree with. */
+/** The facts with which the files of deploy/ must agree. */
 export interface Facts {
   /** The version in package.json. */
   readonly version: string;
-  /** Of the Node that npm brings along. */
+  /** The version of Node that npm installs. */
   readonly nodeVersion: string;
-  /** Exact version of a package for development, "" when there is none. */
+  /** Exact version of a development dependency, "" if there is none. */
   readonly versionOf: (name: string) => string;
-  /** Whether a path from the root of the repository is there. */
+  /** Whether a path from the root of the repository exists. */
   readonly exists: (path: string) => boolean;
 }
 
@@ -24,14 +24,14 @@ export function factsOf(packageJson: unknown, exists: Facts["exists"]): Facts {
   };
 }
 
-/** What every way of running the image shares; the Dockerfile decides it. */
+/** The properties of the image, defined by the Dockerfile. */
 export interface Image {
   readonly user: string;
   readonly port: string;
   readonly dataDir: string;
 }
 
-/** The server ends by itself this long after it was told to, and after its grace (src/program.ts). */
+/** The longest time a server needs to stop after its grace period (src/program.ts). */
 export const drainSecondsMax = 30;
 
 const rows = allSettings(settingTable);
@@ -39,7 +39,7 @@ const settings = new Map(rows.map((row) => [row.env, row]));
 const byFile = new Set(settingsByFile(rows).map(fileNameOf));
 const namesOfOthers = new Set(["NODE_ENV"]);
 
-/** Whether this is a setting, and its value one that the server takes. */
+/** The reasons why this is not a setting with a valid value; none if it is. */
 export function settingProblems(name: string, value: string): readonly string[] {
   if (namesOfOthers.has(name) || byFile.has(name)) return [];
   const mistake = settings.get(name)?.parse(value).mistake;

@@ -1,7 +1,7 @@
-/** What a YAML or JSON file holds, read without trusting its shape. */
+/** The content of a YAML or JSON file, of unknown shape. */
 export type Tree = unknown;
 
-/** The value below these keys; undefined where one is missing. */
+/** The value below these keys; undefined if one is missing. */
 export function at(tree: Tree, ...keys: readonly (string | number)[]): Tree {
   return keys.reduce<Tree>(
     (value, key) => (typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined),

@@ -1,6 +1,6 @@
 import { drainSecondsMax, settingProblems } from "./facts.ts";
 
-/** Lines of the transaction that decide as whom, on which data and with which secrets a command runs. */
+/** Lines of the unit that determine the user, the data and the secrets of a command. */
 export const sharedKeys = new Set([
   "EnvironmentFile",
   "LoadCredential",
@@ -12,11 +12,11 @@ export const sharedKeys = new Set([
   "UMask",
 ]);
 
-/** @param command the script that runs a command as the transaction runs the server. */
-export function unitProblems(tx: string, command: string): readonly string[] {
-  const lines = tx.split("\n").filter((line) => /^\w+=/.test(line));
+/** @param command the script that runs a command in the same way as the unit runs the server. */
+export function unitProblems(unit: string, command: string): readonly string[] {
+  const lines = unit.split("\n").filter((line) => /^\w+=/.test(line));
   const get = (key: string) => lines.find((line) => line.startsWith(`${key}=`))?.slice(key.length + 1);
-  // systemd-run replaces no specifiers: a command has to ask its environment for what %d is in the transaction.
+  // systemd-run replaces no specifiers: a command gets the value of %d in the unit from its environment.
   const ofUnitOnly = lines.filter((line) => /^Environment=\w+=%d\//.test(line));
   const inCommand = (line: string) => line.replace("Environment=", "").replace("%d/", "$CREDENTIALS_DIRECTORY/");
   const properties = [...command.matchAll(/--property=(\S+)/g)].map(([, property = ""]) => property);

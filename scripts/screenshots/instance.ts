@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { serverFile } from "../bundles.ts";
 
-/** A push to be shown, with a story. */
+/** A push for the screenshots, with a history. */
 export interface ShownPush {
   readonly urlToken: string;
 }
@@ -27,7 +27,7 @@ interface Visitor {
 
 const ada = { address: "192.0.2.17", userAgent: browsers.firefox };
 
-/** Makes the first administrator, other people, tokens and pushes, as people would. */
+/** Creates the first administrator, other users, tokens and pushes through the pages and the API. */
 export async function moveIn(origin: string, dataDir: string) {
   const bootCode = (await readFile(join(dataDir, "boot-code"), "utf8")).trim();
   await send(origin, "/first_run", { ...administrator, boot_code: bootCode }, ada);
@@ -38,7 +38,7 @@ export async function moveIn(origin: string, dataDir: string) {
   return { signIn: administrator, shown: await sharePushes(origin, cookie) };
 }
 
-/** By the operator's command: such accounts count as confirmed. */
+/** Creates a user by the operator's command: such accounts are confirmed. */
 async function createUser(email: string, dataDir: string): Promise<void> {
   const command = spawn(process.execPath, [serverFile, "user", "create", "--email", email, "--password-stdin"], {
     env: { ...process.env, DATA_DIR: dataDir },
@@ -86,7 +86,7 @@ async function send(
   const headers = { ...headersOf(visitor), cookie, "sec-fetch-site": "same-origin" };
   const body = new URLSearchParams(form);
   const answer = await fetch(`${origin}${path}`, { method: "POST", headers, body, redirect: "manual" });
-  // The page of tokens shows what it has made; all other forms lead on.
+  // The token page shows the new token; all other forms redirect.
   if (answer.status >= 400) throw new Error(`${path} answered ${answer.status}.`);
   return answer;
 }

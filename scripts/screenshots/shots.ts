@@ -3,7 +3,7 @@ import type { ShownPush } from "./instance.ts";
 
 export interface Shot {
   readonly name: string;
-  /** Leads the browser to what is to be seen, starting anywhere. */
+  /** Navigates the browser to the page of the screenshot. */
   readonly prepare: (page: Page, origin: string) => Promise<unknown>;
 }
 
@@ -29,7 +29,7 @@ async function openSecret(page: Page, origin: string): Promise<void> {
   await page.locator("label[for=reveal]").click();
 }
 
-/** What everybody sees. */
+/** Pages for everybody. */
 export const publicShots: readonly Shot[] = [
   { name: "new-push", prepare: (page, origin) => page.goto(`${origin}/`) },
   { name: "new-push-arabic", prepare: (page, origin) => page.goto(`${origin}/?locale=ar`) },
@@ -38,7 +38,7 @@ export const publicShots: readonly Shot[] = [
   { name: "secret", prepare: openSecret },
 ];
 
-/** What somebody who is signed in sees, who is an administrator too. */
+/** Pages for an administrator who is signed in. */
 export function ownerShots({ urlToken }: ShownPush): readonly Shot[] {
   const at = (name: string, path: string): Shot => ({ name, prepare: (page, origin) => page.goto(`${origin}${path}`) });
   return [

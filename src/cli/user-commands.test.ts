@@ -60,7 +60,7 @@ it("user reset-factors removes them", async () => {
   expect(await withDatabaseOf(cli.dataDir, (db) => countRows(db, "passkeys"))).toBe(0);
 });
 
-it("what is done from a shell stands in the administrators' trail", async () => {
+it("actions from a shell are recorded in the administrators' audit trail", async () => {
   const cli = makeTestCli();
   await makeDomain(cli);
   for (const command of ["promote", "demote", "disable", "enable"]) await cli.run(about(command, "eve@example.org"));

@@ -11,13 +11,13 @@ export function bootCodePath(dataDir: string): string {
 }
 
 /**
- * `<dataDir>/boot-code`, mode 0600: where the operator finds the code of the first run.
- * @throws Error with one sentence for the operator, from each of its functions.
+ * `<dataDir>/boot-code`, mode 0600: the boot code of the first run, for the operator.
+ * Each of its functions throws an Error with one sentence for the operator.
  */
 export function createBootCodeFile(dataDir: string, random: Random) {
   const path = bootCodePath(dataDir);
 
-  /** @returns undefined when the system answers with `expected`. */
+  /** @returns undefined if the system call fails with the code `expected`. */
   function attempt<T>(what: string, expected: string, work: () => T): T | undefined {
     try {
       return work();
@@ -37,8 +37,8 @@ export function createBootCodeFile(dataDir: string, random: Random) {
           return content.toString("latin1", 0, readSync(descriptor, content, 0, fileBytesMax, 0)).trim();
         }),
       ),
-    // Written under a name of its own and linked into place: it is seen whole or not at all, and of several processes
-    // that start at once, the code of one stays and all of them read that one.
+    // Written to a temporary file and linked into place: readers never see a partial file, and of several processes that
+    // start at once, one creates the code and all of them read that one.
     make(code: string) {
       const draft = join(dataDir, `.${fileName}.${random.bytes(8).toString("hex")}`);
       try {

@@ -1,6 +1,6 @@
 import { accepted, type Parsed, rejected, type ValueType } from "./value-types.ts";
 
-/** What DATABASE_URL names. The path is "" when the address names none (`sqlite:`): then the file lies in the data folder. */
+/** The parsed DATABASE_URL. The path is "" if the address has none (`sqlite:`): then the file is in the data folder. */
 export type DatabaseAddress =
   | { readonly engine: "sqlite"; readonly path: string }
   | ({ readonly engine: "postgres" } & PostgresAddress);
@@ -16,10 +16,10 @@ export interface PostgresAddress {
   readonly tls: PostgresTls;
 }
 
-/** As libpq's `sslmode`: `require` encrypts and believes any certificate, `verify-full` also checks the server's name. */
+/** libpq's `sslmode`: `require` encrypts and accepts any certificate, `verify-full` also checks the server's name. */
 export interface PostgresTls {
   readonly mode: "disable" | "require" | "verify-ca" | "verify-full";
-  /** A file of certificate authorities to believe instead of the public ones. */
+  /** A file of certificate authorities to trust instead of the public ones. */
   readonly rootCertificateFile: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export const databaseUrl: ValueType<DatabaseAddress> = {
         return postgresAddress(text);
       case "mysql":
       case "mysql2":
-        return because("it names a MySQL server, and data lies in SQLite or PostgreSQL only");
+        return because("it names a MySQL server, but only SQLite and PostgreSQL are supported");
       default:
         return rejected;
     }
@@ -59,7 +59,7 @@ function sqliteAddress(rest: string): Parsed<DatabaseAddress> {
     return because("after two slashes it names a host; write sqlite:PATH or sqlite:///absolute/path");
   }
   const path = rest.startsWith("///") ? rest.slice(2) : rest;
-  if (path === ":memory:") return because("a database in memory forgets every push at the next start");
+  if (path === ":memory:") return because("a database in memory would lose every push at the next start");
   if (path.includes("?")) return because("parameters after a question mark are not supported");
   if (path.endsWith("/")) return because("it names a folder, not a file");
   return /\p{Cc}/u.test(path) ? rejected : accepted({ engine: "sqlite", path });
@@ -71,12 +71,12 @@ function postgresAddress(text: string): Parsed<DatabaseAddress> {
   const parameters = url.searchParams;
   const unknown = [...parameters.keys()].find((name) => !knownParameters.includes(name));
   if (unknown !== undefined) {
-    return because(`of the parameters after its question mark only ${knownParameters.join(", ")} are known`);
+    return because(`only the parameters ${knownParameters.join(", ")} are supported`);
   }
   const mode = parameters.get("sslmode") ?? "disable";
   if (!isTlsMode(mode)) {
     return because(
-      "its sslmode must be one of disable, require, verify-ca, verify-full: nothing here falls back to plain text",
+      "its sslmode must be one of disable, require, verify-ca, verify-full: there is no fallback to plain text",
     );
   }
   const parts = decoded([url.username, url.password, url.pathname.slice(1), parameters.get("host") ?? url.hostname]);
@@ -89,7 +89,9 @@ function postgresAddress(text: string): Parsed<DatabaseAddress> {
     engine: "postgres",
     host: host.replace(/^\[(.*)\]$/, "$1"),
     port: url.port === "" ? 5432 : Number(url.port),
-    ...{ user, password, database },
+    user,
+    password,
+    database,
     tls: { mode, rootCertificateFile: parameters.get("sslrootcert") ?? undefined },
   });
 }

@@ -1,8 +1,8 @@
 const quotedMax = 64 * 1024;
 
 /**
- * One assignment, with `export` before it or not. A quoted value may go over several lines, and is one only when nothing
- * but a comment follows it: container tools take quotes within a line as they stand, as in `NAME="A B" <a@example.com>`.
+ * One assignment, with or without `export`. A quoted value may span several lines, and is quoted only if nothing but a
+ * comment follows it: container tools keep quotes within a value, as in `NAME="A B" <a@example.com>`.
  */
 const assignment = new RegExp(
   String.raw`^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=[ \t]*` +
@@ -11,8 +11,8 @@ const assignment = new RegExp(
 );
 
 /**
- * Names and values of an env file, as container tools and shells write it: `NAME=value`, with `export` before it or not,
- * values in quotes or bare, comments, blank lines. The last line of a name counts. Nothing in it is run or expanded.
+ * Names and values of an env file, in the syntax of container tools and shells: `NAME=value`, with or without `export`,
+ * values quoted or bare, comments, blank lines. The last line of a name wins. Nothing is executed or expanded.
  */
 export function parseEnvFile(text: string): Readonly<Record<string, string>> {
   const values = new Map<string, string>();
@@ -25,7 +25,7 @@ export function parseEnvFile(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries(values);
 }
 
-/** What a shell unescapes between double quotes, and `\n`, as container tools do. Other backslashes stand for themselves. */
+/** Resolves the escapes of a shell in double quotes, and `\n` as container tools do. Other backslashes are kept. */
 function unescaped(text: string): string {
   return text.replace(/\\(["\\$`n])/g, (_, letter: string) => (letter === "n" ? "\n" : letter));
 }

@@ -17,7 +17,7 @@ import { systemErrorCode } from "./system-error.ts";
 export interface MasterKeyFile {
   /** 32 bytes. */
   readonly key: Buffer;
-  /** The file was not there before. */
+  /** Whether the file was created by this call. */
   readonly made: boolean;
   readonly warnings: readonly string[];
 }
@@ -27,9 +27,9 @@ const keyBytes = 32;
 const fileBytesMax = 1024;
 
 /**
- * Reads `<dataDir>/master.key` (64 hex digits and a line end), or makes it, mode 0600, in a folder made for it if need be.
- * Of several processes that start at once, one makes the file and all return its key. A file that was made is durable.
- * @throws Error with one sentence for the operator; no part of the file's content stands in it.
+ * Reads `<dataDir>/master.key` (64 hex digits and a line end), or creates it, mode 0600, and its folder if necessary. If
+ * several processes start at once, one creates the file and all return its key. A created file is durable.
+ * @throws Error with one sentence for the operator, which contains nothing of the file's content.
  */
 export function readOrMakeMasterKeyFile(dataDir: string, random: Random): MasterKeyFile {
   const path = join(dataDir, fileName);
@@ -38,16 +38,16 @@ export function readOrMakeMasterKeyFile(dataDir: string, random: Random): Master
 
   const made = makeKey(dataDir, path, random);
   const stored = readKey(path);
-  if (stored === undefined) throw new Error(`${path} is there, but cannot be opened: is it a link to nowhere?`);
+  if (stored === undefined) throw new Error(`${path} exists, but cannot be opened: is it a broken link?`);
   return { ...stored, made };
 }
 
-/** undefined: there is no such file. */
+/** @returns undefined if there is no such file. */
 function readKey(path: string): Omit<MasterKeyFile, "made"> | undefined {
   const { text, mode } = readSmallFile(path) ?? {};
   if (text === undefined || mode === undefined) return undefined;
   if (!/^\s*[0-9a-f]{64}\s*$/i.test(text)) {
-    throw new Error(`${path} does not hold a master key (64 hex digits): restore it from where you keep a copy.`);
+    throw new Error(`${path} does not hold a master key (64 hex digits): restore it from your copy.`);
   }
   // Zero where the system knows no group or other permissions.
   const foreignBits = (constants.S_IRWXG ?? 0) | (constants.S_IRWXO ?? 0);
@@ -75,8 +75,8 @@ function readSmallFile(path: string): { text: string; mode: number } | undefined
 }
 
 /**
- * The key is written under a name of its own and linked into place: whoever sees `master.key` sees it whole, also after a
- * crash, and a link never replaces a file that another process made first.
+ * The key is written to a temporary file and linked into place: `master.key` is always complete, even after a crash, and
+ * a link never replaces a file that another process created first.
  * @returns whether this process made the file.
  */
 function makeKey(dataDir: string, path: string, random: Random): boolean {
@@ -116,7 +116,7 @@ function linkUnlessTaken(draft: string, path: string): boolean {
   }
 }
 
-/** Without it a crash of the machine could forget the name of the file. Some systems cannot open a folder at all. */
+/** Without it, the file's name could be lost in a crash of the machine. Some systems cannot open a folder. */
 function syncFolder(path: string): void {
   if (constants.O_DIRECTORY === undefined) return;
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);

@@ -19,12 +19,12 @@ function hostOf(text: string): string | undefined {
   if (isIP(bare) === 6) return bare.includes("%") ? undefined : new URL(`http://[${bare}]`).hostname;
   if (bare !== text) return undefined;
   if (isIP(text) === 4) return text;
-  // domainToASCII reads its input as a part of an address and would drop what follows a "/", "?" or "#".
+  // domainToASCII would drop what follows a "/", "?" or "#".
   if (/[/?#@:%\\]/.test(text)) return undefined;
   const name = domainToASCII(text);
   const labels = name.split(".");
   const wellFormed = labels.every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label));
-  // A last label of digits would be an IPv4 address in one of its loose spellings.
+  // A numeric last label would make it an IPv4 address in a loose spelling.
   const namesHost = wellFormed && !/^\d+$/.test(labels.at(-1) ?? "");
   return namesHost && name.length <= hostLength ? name : undefined;
 }
@@ -66,7 +66,7 @@ export const networks: ValueType<readonly string[]> = {
   },
 };
 
-/** A host as links name it, with its port where it is not the scheme's own. */
+/** A host with an optional port, as in a URL. */
 export const hostAndPort: ValueType<string> = {
   allowed: "a host name or an IP address, with a port if need be, such as push.example.com",
   parse(text) {
@@ -76,7 +76,7 @@ export const hostAndPort: ValueType<string> = {
   },
 };
 
-/** RFC 6454: the scheme, the host, and the port unless it is the scheme's own. */
+/** RFC 6454: the scheme, the host, and the port unless it is the scheme's default. */
 export const webOrigin: ValueType<string> = {
   allowed: "an address of the form https://push.example.com or http://host:port, with nothing after the host and port",
   parse(text) {

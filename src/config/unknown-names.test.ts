@@ -37,7 +37,7 @@ describe("the nearest name", () => {
     expect(nearestName("PWP__PW__BLUR", known)).toBe("PWP__PW__ENABLE_BLUR");
   });
 
-  it("is told however far it is, but not sought for a monster", () => {
+  it("is found at any distance, except for very long names", () => {
     expect(nearestName("PWP__LOGO", known)).toBe("PWP__LOG_LEVEL");
     expect(known).toContain(nearestName("PWP__BRAND__TAGLINE", known));
     expect(nearestName("P".repeat(10_000), known)).toBeUndefined();

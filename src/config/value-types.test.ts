@@ -12,7 +12,7 @@ function values<T>(type: ValueType<T>, texts: readonly string[]): (T | "rejected
   });
 }
 
-describe("a truth value", () => {
+describe("a boolean", () => {
   it("has eight spellings, in any case", () => {
     expect(values(boolean, ["true", "YES", "On", "1"])).toEqual([true, true, true, true]);
     expect(values(boolean, ["false", "No", "OFF", "0"])).toEqual([false, false, false, false]);
@@ -26,11 +26,11 @@ describe("a truth value", () => {
 });
 
 describe("a whole number", () => {
-  it("keeps its bounds", () => {
+  it("is within its bounds", () => {
     expect(values(wholeNumber(1, 90), ["1", "90", "007", "0", "91"])).toEqual([1, 90, 7, "rejected", "rejected"]);
   });
 
-  it("is written in digits alone", () => {
+  it("consists of digits only", () => {
     for (const text of ["-1", "+1", "1.0", "1e1", "0x1", "NaN", "Infinity", "1 0", "９", "9".repeat(400)]) {
       expect(wholeNumber(0, 90).parse(text).ok, text).toBe(false);
     }
@@ -40,7 +40,7 @@ describe("a whole number", () => {
 describe("a size in bytes", () => {
   const size = byteSize({ min: 1, max: 1024 ** 4, allowed: "" });
 
-  it("takes plain numbers, decimal units and binary units", () => {
+  it("accepts plain numbers, decimal units and binary units", () => {
     expect(values(size, ["1073741824", "512MB", "1GiB", "1 gib", "7 b", "3kB", "1TiB"])).toEqual([
       1073741824,
       512_000_000,
@@ -52,7 +52,7 @@ describe("a size in bytes", () => {
     ]);
   });
 
-  it("refuses what is out of bounds or ambiguous", () => {
+  it("rejects what is out of bounds or ambiguous", () => {
     for (const text of ["0", "2TiB", "512M", "1.5GB", "-1", "GB", "1 PB", "1GBs"]) {
       expect(size.parse(text).ok, text).toBe(false);
     }
@@ -92,7 +92,7 @@ describe("trusted networks", () => {
     expect(values(type, ["none", "NONE"])).toEqual([[], []]);
   });
 
-  it("have no loose spellings: each would trust another network than the reader thinks", () => {
+  it("have no loose spellings, which would trust another network than the operator expects", () => {
     for (const text of [
       "10",
       "10.1",
@@ -118,13 +118,13 @@ describe("trusted networks", () => {
 });
 
 describe("host names", () => {
-  it("arrive as a Host header carries them", () => {
+  it("are normalised to the form of a Host header", () => {
     expect(values(hostNames, ["Push.Example.com .example.org,localhost  bücher.example ::1 [::1] 10.0.0.7"])).toEqual([
       ["push.example.com", ".example.org", "localhost", "xn--bcher-kva.example", "[::1]", "[::1]", "10.0.0.7"],
     ]);
   });
 
-  it("are names alone", () => {
+  it("are names only", () => {
     for (const text of [
       "https://a.example",
       "a.example:5100",
@@ -196,7 +196,7 @@ describe("a database address", () => {
     );
   });
 
-  it("is a PostgreSQL server, its parts percent-decoded", () => {
+  it("is a PostgreSQL server, with percent-decoded parts", () => {
     const plain = { engine: "postgres", port: 5432, tls: { mode: "disable", rootCertificateFile: undefined } };
     expect(
       values(databaseUrl, [
@@ -214,7 +214,7 @@ describe("a database address", () => {
     ]);
   });
 
-  it("of a PostgreSQL server says who, where and what, and nothing that is not understood", () => {
+  it("of a PostgreSQL server needs user, host and database, and has only known parameters", () => {
     const reasons = [
       "postgres://h/d",
       "postgres://u:p@h",
@@ -229,7 +229,7 @@ describe("a database address", () => {
     );
   });
 
-  it("names no other server, no memory and no folder", () => {
+  it("is no other server, no memory and no folder", () => {
     const reasons = ["mysql2://h/d", "sqlite://host/p.db", "sqlite::memory:", "sqlite:/srv/", "sqlite:p.db?pool=5"].map(
       (text) => databaseUrl.parse(text),
     );
@@ -266,7 +266,7 @@ describe("a sender", () => {
     expect(values(mailbox, good)).toEqual(good);
   });
 
-  it("holds no second address and no second header", () => {
+  it("contains no second address and no second header", () => {
     for (const text of [
       "push",
       "a@example.com, b@example.com",
@@ -279,13 +279,13 @@ describe("a sender", () => {
 });
 
 describe("a regular expression", () => {
-  it("is read as the field's servers wrote it", () => {
+  it("is converted from Ruby's syntax", () => {
     const parsed = regularExpression.parse("/\\A[^@\\s]+\\@(example\\.com)\\z/");
     expect(parsed.ok && parsed.value.test("ada@example.com")).toBe(true);
     expect(parsed.ok && parsed.value.test("ada@example.com.evil")).toBe(false);
   });
 
-  it("is refused when it is none", () => {
+  it("is rejected if it is invalid", () => {
     for (const text of ["(", "[a", "a".repeat(1_001)]) expect(regularExpression.parse(text).ok).toBe(false);
   });
 });

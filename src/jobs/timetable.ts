@@ -7,27 +7,27 @@ import { sweep } from "../pushes/maintenance/sweep.ts";
 import type { Events } from "../telemetry/events.ts";
 
 export interface Timetable {
-  /** Waits for what runs now; nothing starts afterwards. */
+  /** Waits for running jobs; starts no more. */
   stop(): Promise<void>;
 }
 
 const sweepEveryMs = 30 * secondMs;
 /**
- * A look costs one read of an index. Mails are not sent right where they are put: that the server is busy with one
- * would tell whoever measures its answers which e-mail address has an account.
+ * Each run costs one read of an index. Emails are not sent by the request that creates them: the time of its answer would
+ * show a client whether an email address has an account.
  */
 const mailEveryMs = secondMs;
 const viewNotificationsEveryMs = secondMs;
-/** How the instance looks may have been changed through another process. */
-const lookEveryMs = secondMs;
+/** Another process may have changed the theme. */
+const themeEveryMs = secondMs;
 const expiredSessionsMax = 500;
 const abandonedLinksMax = 500;
 const expiredStepsMax = 5_000;
-/** Strangers make these rows, a few with each attempt: they go as fast as they come. */
+/** Clients create these rows, a few per attempt, so they have to be removed as fast as they are created. */
 const limitsEveryMs = minuteMs;
 const limitsMax = 5_000;
 
-/** What the domain does by itself. Each job runs at once and then at its interval, never beside itself. */
+/** Runs the background jobs. Each job runs immediately and then at its interval; its runs never overlap. */
 export async function startTimetable(domain: Domain, effects: Effects, events: Events): Promise<Timetable> {
   const abort = new AbortController();
   const registry = createProcessRegistry(domain.db);
@@ -52,7 +52,7 @@ export async function startTimetable(domain: Domain, effects: Effects, events: E
     if (clockWasTrusted) await domain.mail.removeOldFailures();
   };
 
-  // Accounts that nobody confirmed go with their links: never by a clock that may be wrong.
+  // Unconfirmed accounts are removed with their links, which must not happen because of a wrong clock.
   const removeUnusedLinks = async () =>
     clockWasTrusted ? domain.accounts.removeAbandonedLinks(abandonedLinksMax) : undefined;
   const removeOldLimits = async () => {
@@ -63,7 +63,7 @@ export async function startTimetable(domain: Domain, effects: Effects, events: E
     repeat("sweep", sweepEveryMs, sweepOnce, events),
     repeat("mail", mailEveryMs, () => domain.mail.deliverDue(abort.signal), events),
     repeat("view notices", viewNotificationsEveryMs, () => domain.notifyOfViews(abort.signal), events),
-    repeat("look", lookEveryMs, () => domain.branding.refresh(), events),
+    repeat("look", themeEveryMs, () => domain.branding.refresh(), events),
     repeat("failed mails", hourMs, removeOldFailures, events),
     repeat("unused links", hourMs, removeUnusedLinks, events),
     repeat("sessions", hourMs, () => domain.accounts.removeExpiredSessions(expiredSessionsMax), events),

@@ -1,7 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import { type Clock, secondMs } from "../base/clock.ts";
 import { type KindName, kindNames } from "../base/push-kinds.ts";
-import type { Events } from "./events.ts";
 
 export const claimOutcomes = [
   "revealed",
@@ -113,39 +112,4 @@ function fromZero(counter: Counter, label: string): Counter.Internal {
 
 function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-/** The same events, which are also counted: even those that the log omits because of its rate limit. */
-export function countEvents(events: Events, counters: DomainCounters): Events {
-  return {
-    ...events,
-    storageFailed(code) {
-      counters.storageFailed();
-      events.storageFailed(code);
-    },
-    unexpectedError(where, error) {
-      counters.unexpectedError();
-      events.unexpectedError(where, error);
-    },
-    jobFailed(job, error) {
-      counters.jobFailed(job);
-      events.jobFailed(job, error);
-    },
-    jobDone(job, counts) {
-      counters.jobDone(job, counts);
-      events.jobDone(job, counts);
-    },
-    mailSent(mail) {
-      counters.mail("sent");
-      events.mailSent(mail);
-    },
-    mailPutOff(mail) {
-      counters.mail("put_off");
-      events.mailPutOff(mail);
-    },
-    mailGivenUp(mail) {
-      counters.mail("given_up");
-      events.mailGivenUp(mail);
-    },
-  };
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { describeError } from "./describe-error.ts";
+import type { DomainCounters } from "./domain-counters.ts";
 import { type Logger, rateLimitedLog } from "./logger.ts";
 
 /**
@@ -160,5 +161,40 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
       logger.warn({ event: "limits_unanswered", suppressed, error: describeError(error) }),
     ),
     usageNotRecorded: (what, error) => logger.warn({ event: "usage_not_recorded", what, error: describeError(error) }),
+  };
+}
+
+/** The same events, which are also counted: even those that the log omits because of its rate limit. */
+export function countEvents(events: Events, counters: DomainCounters): Events {
+  return {
+    ...events,
+    storageFailed(code) {
+      counters.storageFailed();
+      events.storageFailed(code);
+    },
+    unexpectedError(where, error) {
+      counters.unexpectedError();
+      events.unexpectedError(where, error);
+    },
+    jobFailed(job, error) {
+      counters.jobFailed(job);
+      events.jobFailed(job, error);
+    },
+    jobDone(job, counts) {
+      counters.jobDone(job, counts);
+      events.jobDone(job, counts);
+    },
+    mailSent(mail) {
+      counters.mail("sent");
+      events.mailSent(mail);
+    },
+    mailPutOff(mail) {
+      counters.mail("put_off");
+      events.mailPutOff(mail);
+    },
+    mailGivenUp(mail) {
+      counters.mail("given_up");
+      events.mailGivenUp(mail);
+    },
   };
 }

@@ -1,8 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Config, TracingSettings } from "../config/config.ts";
 import type { RequestWatch } from "./answered-request.ts";
-import { countEvents } from "./domain-counters.ts";
-import { createEvents, type Events } from "./events.ts";
+import { countEvents, createEvents, type Events } from "./events.ts";
 import { createLogger, type DestinationStream } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
 import { createRequestLog } from "./request-log.ts";

@@ -5,12 +5,16 @@ import type { Domain } from "../src/domain.ts";
 import { openBenchDomain } from "./bench-domain.ts";
 import type { DatabaseServer } from "./database-server.ts";
 
-const databaseName = "turns";
-const lanesOfEach = 4;
+const databaseName = "serialized_writes";
+const writersPerProcess = 4;
 const userCount = sql<[], { users: number }>("SELECT count(*) AS users FROM users");
 
-/** Transactions of one turn a second, of two processes that both want it all the time: each looks at something and commits. */
-export async function measureTurnRate(server: DatabaseServer, folder: string, durationMs: number): Promise<number> {
+/** Serialized writes per second of two processes that contend for one lock: each reads one value and commits. */
+export async function measureSerializedWriteRate(
+  server: DatabaseServer,
+  folder: string,
+  durationMs: number,
+): Promise<number> {
   await server.makeDatabase(databaseName);
   const open = () =>
     openBenchDomain(join(folder, databaseName), systemClock, { DATABASE_URL: server.url(databaseName) });
@@ -18,13 +22,13 @@ export async function measureTurnRate(server: DatabaseServer, folder: string, du
   const startedAt = performance.now();
   const deadline = startedAt + durationMs;
   let units = 0;
-  const lane = async ({ db }: Domain) => {
+  const write = async ({ db }: Domain) => {
     while (performance.now() < deadline) {
       await db.writeSerialized("accounts", (unit) => unit.one(userCount));
       units += 1;
     }
   };
-  await Promise.all(domains.flatMap((domain) => Array.from({ length: lanesOfEach }, () => lane(domain))));
+  await Promise.all(domains.flatMap((domain) => Array.from({ length: writersPerProcess }, () => write(domain))));
   const elapsedMs = performance.now() - startedAt;
   for (const domain of domains) await domain.close();
   return (units / elapsedMs) * 1_000;
