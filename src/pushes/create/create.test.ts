@@ -98,8 +98,8 @@ test("files are for known callers, on every way in", async () => {
   await expect(pushes.create({ payload: "x", mentionsFiles: true }, stranger)).rejects.toEqual(refused);
   const upload = await pushes.beginUpload(owner);
   await upload.addFile(makeFile("a.txt", "a"));
-  await expect(pushes.create({ payload: "x", upload }, stranger)).rejects.toThrow(/somebody else/);
-  await expect(pushes.create({ upload }, signedIn(8))).rejects.toThrow(/somebody else/);
+  await expect(pushes.create({ payload: "x", upload }, stranger)).rejects.toThrow(/Another user/);
+  await expect(pushes.create({ upload }, signedIn(8))).rejects.toThrow(/Another user/);
   expect(await countPushes(world)).toBe(0);
 });
 
