@@ -15,7 +15,7 @@ import { readBackup } from "./read-backup.ts";
 const owner = signedIn(7);
 const forms = [["folder", "b"] as const, ["archive", "b.tar"] as const];
 
-function makeShelf(): string {
+function makeBackupFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-shelf-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
@@ -38,7 +38,7 @@ function backUp(world: TestDomain, to: string, blobs: BlobStore = world.domain.b
 
 /** What the backup says after it has been unpacked and looked into. */
 async function unpacked(world: TestDomain, from: string): Promise<Manifest> {
-  const unpackTo = { folder: mkdtempSync(join(makeShelf(), "unpacked-")), blobs: true };
+  const unpackTo = { folder: mkdtempSync(join(makeBackupFolder(), "unpacked-")), blobs: true };
   const options = { keyring: world.domain.keyring, unpackTo, stop: new AbortController().signal };
   return await readBackup(openBackup(from), options);
 }
@@ -69,7 +69,7 @@ test.each(forms)("a push that ends while its files are copied to a %s has ended 
     for (const { urlToken } of [first, second]) await pushes.expire(urlToken, owner);
     await makeSweeper(world).sweep();
   };
-  const shelf = makeShelf();
+  const shelf = makeBackupFolder();
   const { manifest } = await backUp(world, join(shelf, name), disturbed(world.domain.blobs, [endBoth]));
   expect(manifest).toMatchObject({ counts: { livePushes: 0, files: 0 }, pushesWithoutFiles: [] });
   expect(await unpacked(world, join(shelf, name))).toEqual(manifest);
@@ -89,7 +89,7 @@ test("a push that is edited while its files are copied is in the backup as it wa
     expect((await pushes.edit(edited.urlToken, { upload, removedFileIds }, owner)).outcome).toBe("edited");
     await makeSweeper(world).sweep();
   };
-  const to = join(makeShelf(), "b");
+  const to = join(makeBackupFolder(), "b");
   const { manifest } = await backUp(world, to, disturbed(world.domain.blobs, [editIt]));
   expect(manifest).toMatchObject({ counts: { livePushes: 2, files: 2 }, pushesWithoutFiles: [] });
   const keys = [...(await blobKeysOf(world, first.urlToken)), ...(await blobKeysOf(world, edited.urlToken))];
@@ -107,7 +107,7 @@ test("a push that still ends in the last round is named, and the backup is made 
     await makeSweeper(world).sweep();
     newest = await pushFiles(pushes, owner, [makeFile("a", "a")]);
   };
-  const to = join(makeShelf(), "b.tar");
+  const to = join(makeBackupFolder(), "b.tar");
   const three = [replaceNewest, replaceNewest, replaceNewest];
   const { manifest } = await backUp(world, to, disturbed(world.domain.blobs, three));
   expect(manifest).toMatchObject({ counts: { livePushes: 1, files: 1 } });
@@ -130,7 +130,7 @@ test.each(forms)(
     ];
     rmSync(join(world.dataDir, blobPathInBackup(lostKey)));
     truncateSync(join(world.dataDir, blobPathInBackup(cutKey)), 1_000);
-    const to = join(makeShelf(), name);
+    const to = join(makeBackupFolder(), name);
     const { manifest } = await backUp(world, to);
     const idOf = async (urlToken: string) =>
       (await world.domain.store.find(world.domain.vault.tokenDigest(urlToken)))?.id;
@@ -147,7 +147,7 @@ test("a store that fails while it is read stops the backup, and nothing is left 
     throw new Error("The store is out of reach.");
   };
   for (const [, name] of forms) {
-    const shelf = makeShelf();
+    const shelf = makeBackupFolder();
     await expect(backUp(world, join(shelf, name), disturbed(world.domain.blobs, [fail]))).rejects.toThrow(
       "out of reach",
     );

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { adminPages } from "../../test/support/admin-pages.ts";
-import { entryPages } from "../../test/support/entry-pages.ts";
 import { messagesIn } from "../../test/support/messages.ts";
 import { ownerPages } from "../../test/support/owner-pages.ts";
+import { signInPages } from "../../test/support/sign-in-pages.ts";
 import type { ApiToken } from "../accounts/accounts.ts";
 import { type KindName, kindNames } from "../base/push-kinds.ts";
 import { en, languages, type Messages } from "../i18n/i18n.ts";
@@ -161,7 +161,7 @@ function allPages(page: PageContext): readonly Page[] {
     ...[400, 403, 404, 413, 429, 500, 503].map((status) =>
       failureView({ status, requestId: hostile, retryAfterSeconds: 2 }, page),
     ),
-    ...entryPages(hostile, page),
+    ...signInPages(hostile, page),
     ...adminPages(hostile, page),
     tokensView(
       {

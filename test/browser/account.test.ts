@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { newPushForm } from "../support/form.ts";
+import { newPushForm } from "../support/browser-forms.ts";
 import { openSite } from "../support/site.ts";
 import { email, password } from "../support/visit.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { createLink, newPushForm, pathOf, urlTokenOf } from "../support/form.ts";
+import { createLink, newPushForm, pathOf, urlTokenOf } from "../support/browser-forms.ts";
 import { messagesIn } from "../support/messages.ts";
 import { openSite } from "../support/site.ts";
 

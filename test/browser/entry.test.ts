@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { launchBrowser } from "../support/browser.ts";
-import { expectGoodLooks } from "../support/looks.ts";
+import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { linkIn, openMailSink } from "../support/mail-sink.ts";
 import { startServer } from "../support/server.ts";
 import { openSite } from "../support/site.ts";
@@ -92,12 +92,12 @@ describe("looks and accessibility", () => {
   ])("%s", async (_, path, button) => {
     const { page } = await site.visit({ reducedMotion: "reduce" });
     await page.goto(path);
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
     if (button === undefined) return;
     await field(page, entry.fields.email).fill("nobody@example.com");
     await press(page, button);
     await page.getByRole("alert").waitFor();
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
   });
 
   it("the pages of mailed links and the pages after them", async () => {
@@ -108,20 +108,20 @@ describe("looks and accessibility", () => {
     await field(page, entry.fields.password).fill(password);
     await press(page, entry.signUp.submit);
     await page.getByRole("heading", { name: entry.signUp.sentHeading }).waitFor();
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
     await page.goto(pathOf(linkIn(await sink.next(long), "/users/confirmation")));
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
     await press(page, entry.confirmation.submit);
     await page.getByText(entry.confirmation.done).waitFor();
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
     await page.goto("/users/password/new");
     await field(page, entry.fields.email).fill(someone);
     await press(page, entry.recovery.submit);
     await page.getByRole("alert").waitFor();
     await page.goto(pathOf(linkIn(await sink.next(someone), "/users/password/edit")));
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
     await page.goto("/users/password/edit?reset_password_token=x");
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
   });
 });
 
@@ -133,15 +133,15 @@ it("the first run: the code from the file, an administrator, and the page is ove
   onTestFinished(() => browser.close());
   const { page } = await startVisit(browser, server.baseUrl, byHand);
   await page.goto("/users/sign_in");
-  await expectGoodLooks(page);
+  await expectAccessibleLayout(page);
   await page.getByRole("link", { name: entry.firstRun.inviteLink }).click();
-  await expectGoodLooks(page);
+  await expectAccessibleLayout(page);
   await field(page, entry.fields.bootCode).fill("wrong");
   await field(page, entry.fields.email).fill("admin@example.com");
   await field(page, entry.fields.password).fill(password);
   await press(page, entry.firstRun.submit);
   await page.getByText(entry.problems.bootCode).waitFor();
-  await expectGoodLooks(page);
+  await expectAccessibleLayout(page);
   await field(page, entry.fields.bootCode).fill(readFileSync(join(folder, "boot-code"), "utf8").trim());
   await field(page, entry.fields.password).fill(password);
   await press(page, entry.firstRun.submit);
@@ -157,7 +157,7 @@ describe("with sign-ins disabled", () => {
     const { page } = await closed.visit({ reducedMotion: "reduce" });
     await page.goto("/users/sign_in");
     await page.getByRole("heading", { name: entry.closed.heading }).waitFor();
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
     await page.goto("/");
     expect(await page.getByRole("link", { name: nav.signIn }).count()).toBe(0);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { createLink, newPushForm, urlTokenOf } from "../support/form.ts";
+import { createLink, newPushForm, urlTokenOf } from "../support/browser-forms.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite({ PWP__FILES__MAX_FILE_UPLOADS: "2", PWP__FILES__MAX_PUSH_BYTES: "1000" });

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { createLink, newPushForm, urlTokenOf } from "../support/form.ts";
+import { createLink, newPushForm, urlTokenOf } from "../support/browser-forms.ts";
 import { openSite } from "../support/site.ts";
 
 // A visit fails when a dialog opens, a script is refused or another origin is requested.

@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { expectGoodLooks } from "../support/looks.ts";
+import { sendForm } from "../support/browser-forms.ts";
+import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { linkIn, openMailSink } from "../support/mail-sink.ts";
-import { sendForm } from "../support/send-form.ts";
 import { openSite } from "../support/site.ts";
 import { email, password } from "../support/visit.ts";
 
@@ -131,21 +131,21 @@ describe.each(["en", "ar"])("looks and accessibility in %s", (locale) => {
     await page.locator("#push_notify_emails_to").fill(`${long}, no address`);
     await sendForm(page);
     expect(await page.locator("#push_notify_emails_to_problem").count()).toBe(1);
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
   });
 
   test("the confirmation of an address", async () => {
     const { page } = await site.visit({ locale, reducedMotion: "reduce", signedIn: "by hand" });
     await joinBy(page, `${locale}.${long}`);
     await page.goto("/");
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
     await page.goto("/users/edit");
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
     for (let at = 0; at < 6; at += 1) await sendForm(page);
     expect(await page.locator("#email_confirmation_problem").count()).toBe(1);
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
     await page.goto("/users/edit?done=confirmation");
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
   });
 
   test("the page of the link, and the audit trail", async () => {
@@ -155,10 +155,10 @@ describe.each(["en", "ar"])("looks and accessibility in %s", (locale) => {
     await page.locator("#push_notify_emails_to").fill(long);
     await sendForm(page);
     await page.waitForURL(/done=mailed/);
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
     await sink.next(long);
     await page.goto(`/p/${urlToken}/audit`);
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
   });
 
   test("the form for editing", async () => {
@@ -166,6 +166,6 @@ describe.each(["en", "ar"])("looks and accessibility in %s", (locale) => {
     const { page } = await shown();
     await page.goto(`/p/${urlToken}/edit`);
     expect(await page.locator("#push_notify_on_view").isChecked()).toBe(true);
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { newPushForm } from "../support/form.ts";
+import { newPushForm } from "../support/browser-forms.ts";
 import { openSite } from "../support/site.ts";
 import { email, password } from "../support/visit.ts";
 

@@ -2,9 +2,9 @@ import { createServer } from "node:net";
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { testLooks } from "../support/looks.ts";
+import { testLayout } from "../support/layout-tests.ts";
+import type { PageState } from "../support/page-states.ts";
 import { providerName, startProvider } from "../support/provider.ts";
-import type { ShownPage } from "../support/shown-pages.ts";
 import { openSite } from "../support/site.ts";
 import { email, password } from "../support/visit.ts";
 
@@ -103,7 +103,7 @@ async function goAway(page: Page, person: string): Promise<void> {
   await page.locator("form[action*='/users/auth/oidc'] button").click();
 }
 
-const shown: readonly ShownPage[] = [
+const shown: readonly PageState[] = [
   { name: "sign-in with the provider's button", show: (page) => page.goto("/users/sign_in") },
   {
     name: "on the way to the provider",
@@ -171,5 +171,5 @@ const shown: readonly ShownPage[] = [
   },
 ];
 
-describe("looks and accessibility in English", () => testLooks(site, "en", shown));
-describe("looks and accessibility in Arabic", () => testLooks(site, "ar", shown));
+describe("looks and accessibility in English", () => testLayout(site, "en", shown));
+describe("looks and accessibility in Arabic", () => testLayout(site, "ar", shown));

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { describe, expect, test, vi } from "vitest";
 import { BackupLoad, openRestored } from "../support/backup-load.ts";
-import { makeShelf } from "../support/backups.ts";
+import { makeBackupFolder } from "../support/backups.ts";
 import { filesIn, integrityOf } from "../support/database-file.ts";
 import { createPush, endpoints, type KnownPush, retrieve } from "../support/endpoints.ts";
 import { withFileBytesMax } from "../support/limits.ts";
 import { newDataDir, runProgram, spawnProgram } from "../support/processes.ts";
-import { seededNumbers } from "../support/seeded.ts";
+import { seededNumbers } from "../support/seeded-numbers.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
 
 const anonymousFiles = { PWP__FILES__ALLOW_ANONYMOUS: "true" };
@@ -50,7 +50,7 @@ describe("a backup of two processes under load", () => {
       random,
     );
     await load.answers(300);
-    const shelf = makeShelf();
+    const shelf = makeBackupFolder();
     const places = ["first", "second.tar", "third"].map((name) => join(shelf, name));
     const sightings = [];
     for (const to of places) {
@@ -89,7 +89,7 @@ test("a backup goes through a pipe, and a restore comes out of one", async () =>
   const server = await startServer({ dataDir, environment: anonymousFiles });
   const push = await createPush(server.baseUrl, { payload: "through the pipe", expire_after_views: 1 });
   await sendFile(server, 1_000_000);
-  const shelf = makeShelf();
+  const shelf = makeBackupFolder();
   const restored = emptyFolder(shelf, "restored", dataDir);
   const backup = spawnProgram(["backup", "--to", "-"], { DATA_DIR: dataDir });
   const restore = spawnProgram(["restore", "--from", "-", "--keep-open"], { DATA_DIR: restored });
@@ -136,7 +136,7 @@ async function largeDomain(): Promise<{ dataDir: string; server: ServerProcess; 
 describe("a backup that is interrupted", () => {
   test.each(["b", "b.tar"])("by SIGKILL leaves nothing called %s, and nothing that passes for one", async (name) => {
     const { dataDir, server, push } = await largeDomain();
-    const shelf = makeShelf();
+    const shelf = makeBackupFolder();
     const backup = spawnProgram(["backup", "--to", join(shelf, name)], { DATA_DIR: dataDir });
     const ended = new Promise((done) => backup.on("exit", (_code, signal) => done(signal)));
     await appears(shelf, /partial-.*(blobs|archive\.tar)/);
@@ -154,7 +154,7 @@ describe("a backup that is interrupted", () => {
 
   test("by SIGTERM cleans up and says that nothing was done", async () => {
     const { dataDir } = await largeDomain();
-    const shelf = makeShelf();
+    const shelf = makeBackupFolder();
     const backup = spawnProgram(["backup", "--to", join(shelf, "b")], { DATA_DIR: dataDir });
     let said = "";
     backup.stderr?.on("data", (chunk) => {
@@ -171,7 +171,7 @@ describe("a backup that is interrupted", () => {
 
 test("a restore that is interrupted by SIGKILL leaves a folder that no server starts on and no restore goes on with", async () => {
   const { dataDir, push } = await largeDomain();
-  const shelf = makeShelf();
+  const shelf = makeBackupFolder();
   await succeed(["backup", "--to", join(shelf, "b")], dataDir);
   const restored = emptyFolder(shelf, "restored", dataDir);
   const argv = ["restore", "--from", join(shelf, "b"), "--keep-open"];
@@ -199,7 +199,7 @@ describe.runIf(process.platform === "linux")("a disk that is full", () => {
     await sendFile(server, 3_000_000);
     // The files do not fit; then not even the database does.
     for (const bytes of [2_000_000, 50_000]) {
-      const shelf = makeShelf();
+      const shelf = makeBackupFolder();
       const argv = ["backup", "--to", join(shelf, name)];
       const run = await runProgram(argv, { DATA_DIR: dataDir }, "", withFileBytesMax(bytes));
       expect(run.exitCode).toBe(1);
@@ -212,7 +212,7 @@ describe.runIf(process.platform === "linux")("a disk that is full", () => {
     const dataDir = newDataDir();
     const server = await startServer({ dataDir, environment: anonymousFiles });
     await sendFile(server, 3_000_000);
-    const shelf = makeShelf();
+    const shelf = makeBackupFolder();
     await succeed(["backup", "--to", join(shelf, "b")], dataDir);
     const restored = emptyFolder(shelf, "restored", dataDir);
     for (const bytes of [2_000_000, 50_000]) {

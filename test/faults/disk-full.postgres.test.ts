@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { withDatabaseOf } from "../support/database-of.ts";
 import { allEndpoints, createPush, endpoints, postJson, retrieve } from "../support/endpoints.ts";
+import { findDamage } from "../support/integrity-checks.ts";
 import { newDataDir } from "../support/processes.ts";
 import { expectEachOpensOnce, expectUnavailable, pushOf } from "../support/refusals.ts";
 import { refuseWrites } from "../support/refused-writes.ts";
 import { startServer } from "../support/server.ts";
-import { damageOf } from "../support/soundness.ts";
 
 describe("a PostgreSQL server whose disk is full", () => {
   it("gives no secret away uncounted, takes no view for a refusal, and is forgotten once there is room", async () => {
@@ -30,6 +30,6 @@ describe("a PostgreSQL server whose disk is full", () => {
     const after = await createPush(server.baseUrl, { payload: "from after", expire_after_views: 1 });
     await expectEachOpensOnce(server, [after]);
     expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
-    expect(await damageOf(dataDir)).toEqual([]);
+    expect(await findDamage(dataDir)).toEqual([]);
   });
 });

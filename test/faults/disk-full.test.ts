@@ -2,11 +2,11 @@ import { statSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { databaseFile, filesIn } from "../support/database-file.ts";
 import { allEndpoints, createPush, endpoints, retrieve } from "../support/endpoints.ts";
+import { findDamage } from "../support/integrity-checks.ts";
 import { limitFileBytes } from "../support/limits.ts";
 import { newDataDir } from "../support/processes.ts";
 import { expectEachOpensOnce, expectUnavailable, fillUp, sendFile } from "../support/refusals.ts";
 import { startServer } from "../support/server.ts";
-import { damageOf } from "../support/soundness.ts";
 
 const environment = { PWP__FILES__ALLOW_ANONYMOUS: "true" };
 
@@ -28,7 +28,7 @@ describe.runIf(process.platform === "linux")("a disk that is full", () => {
     await expectEachOpensOnce(server, [...acknowledged.slice(0, 5), after]);
     expect(await retrieve(endpoints.apiV2, server.baseUrl, before)).toBe("payload");
     expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
-    expect(await damageOf(dataDir)).toEqual([]);
+    expect(await findDamage(dataDir)).toEqual([]);
 
     const restarted = await startServer({ dataDir, environment });
     await expectEachOpensOnce(restarted, acknowledged.slice(5));
@@ -55,7 +55,7 @@ describe.runIf(process.platform === "linux")("a disk that is full", () => {
     limitFileBytes(server.pid, "unlimited");
     await expectEachOpensOnce(server, pushes);
     await server.stop();
-    expect(await damageOf(dataDir)).toEqual([]);
+    expect(await findDamage(dataDir)).toEqual([]);
   });
 
   it("and a SIGKILL together leave all that was acknowledged", async () => {
@@ -67,6 +67,6 @@ describe.runIf(process.platform === "linux")("a disk that is full", () => {
     const restarted = await startServer({ dataDir });
     await expectEachOpensOnce(restarted, acknowledged);
     await restarted.stop();
-    expect(await damageOf(dataDir)).toEqual([]);
+    expect(await findDamage(dataDir)).toEqual([]);
   });
 });

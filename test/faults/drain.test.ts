@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import { keepAsking, timeForALastRequest } from "../support/keep-asking.ts";
 import { newDataDir } from "../support/processes.ts";
 import { refusesConnections } from "../support/refuses-connections.ts";
+import { longIdleGrace, startRequestLoad } from "../support/request-load.ts";
 import { startServer } from "../support/server.ts";
 
 /** A connection whose bytes the test writes and reads itself. */
@@ -57,7 +57,7 @@ class Line {
 const question = "GET /api/v2/version HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
 const ok = /^HTTP\/1\.1 200 OK\r\n/;
 const goodbye = /^connection: close\r$/im;
-const environment = timeForALastRequest;
+const environment = longIdleGrace;
 
 describe("a server that is told to stop", () => {
   it("answers a last request on a connection that was kept open, and says that it is the last", async () => {
@@ -97,7 +97,7 @@ describe("a server that is told to stop", () => {
   it("cuts nobody who asks without end", async () => {
     for (let round = 0; round < 3; round += 1) {
       const server = await startServer({ dataDir: newDataDir(), environment });
-      const load = keepAsking({ port: server.port, keptAlive: 8, fresh: 0, expected: ["ECONNREFUSED"] });
+      const load = startRequestLoad({ port: server.port, keptAlive: 8, fresh: 0, expected: ["ECONNREFUSED"] });
       await load.more(100);
       expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
       await load.stop();
@@ -115,7 +115,7 @@ describe("a server that is told to stop", () => {
     await server.logged("server_stopping");
     expect(await statusOf(server.baseUrl, "/ready")).toEqual([503, "5", { error: "The server is stopping." }]);
     expect(await statusOf(server.baseUrl, "/up")).toEqual([200, null, { status: "up" }]);
-    const load = keepAsking({ port: server.port, keptAlive: 2, fresh: 2 });
+    const load = startRequestLoad({ port: server.port, keptAlive: 2, fresh: 2 });
     await load.more(20);
     await load.stop();
     expect(load.failures).toEqual([]);

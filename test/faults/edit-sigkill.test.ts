@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
+import { findDamage } from "../support/integrity-checks.ts";
 import { editTo, fileIdsOf, makeOwner, type Owner, pushVersion, readVersion } from "../support/owner.ts";
 import { newDataDir } from "../support/processes.ts";
-import { seededNumbers } from "../support/seeded.ts";
+import { seededNumbers } from "../support/seeded-numbers.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
-import { damageOf } from "../support/soundness.ts";
 
 const rounds = 8;
 const pushCount = 12;
@@ -82,5 +82,5 @@ it("SIGKILL among edits leaves every push openable, in its old form or its new o
     for (const { url } of files) expect(await (await fetch(url)).text()).toBe(push.saved);
   }
   expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
-  expect(await damageOf(dataDir)).toEqual([]);
+  expect(await findDamage(dataDir)).toEqual([]);
 });

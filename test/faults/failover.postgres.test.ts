@@ -5,7 +5,7 @@ import { startPostgres } from "../support/postgres/server.ts";
 import { newDataDir } from "../support/processes.ts";
 import { PushLedger } from "../support/push-ledger.ts";
 import { PushLoad } from "../support/push-load.ts";
-import { seededNumbers } from "../support/seeded.ts";
+import { seededNumbers } from "../support/seeded-numbers.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
 

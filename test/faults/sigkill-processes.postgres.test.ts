@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { newDataDir } from "../support/processes.ts";
 import { PushLedger, type Target } from "../support/push-ledger.ts";
 import { PushLoad } from "../support/push-load.ts";
-import { seededNumbers } from "../support/seeded.ts";
+import { seededNumbers } from "../support/seeded-numbers.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
 
 const kills = 20;

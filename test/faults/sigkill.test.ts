@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { allEndpoints, createPush, endpoints, type KnownPush, retrieve } from "../support/endpoints.ts";
+import { findDamage } from "../support/integrity-checks.ts";
 import { newDataDir } from "../support/processes.ts";
-import { seededNumbers } from "../support/seeded.ts";
+import { seededNumbers } from "../support/seeded-numbers.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
-import { damageOf } from "../support/soundness.ts";
 
 const rounds = 20;
 const connections = 12;
@@ -125,7 +125,7 @@ describe("SIGKILL under load", { timeout: 300_000 }, () => {
     const last = await startServer({ dataDir });
     await judge(last, load.pushes);
     expect(await last.stop()).toEqual({ exitCode: 0, signal: null });
-    expect(await damageOf(dataDir)).toEqual([]);
+    expect(await findDamage(dataDir)).toEqual([]);
     console.log(`${judged} acknowledged pushes kept over ${rounds} kills`);
   });
 
@@ -161,6 +161,6 @@ describe("SIGKILL under load", { timeout: 300_000 }, () => {
     const known = await createPush(other.baseUrl, { payload: "after the kill", expire_after_views: 1 });
     expect(await retrieve(endpoints.step, other.baseUrl, known)).toBe("payload");
     expect(await other.stop()).toEqual({ exitCode: 0, signal: null });
-    expect(await damageOf(dataDir)).toEqual([]);
+    expect(await findDamage(dataDir)).toEqual([]);
   });
 });

@@ -8,10 +8,10 @@ import { withDatabaseOf } from "../support/database-of.ts";
 import { createPush, endpoints, retrieve } from "../support/endpoints.ts";
 import { engine } from "../support/engine.ts";
 import { countRows } from "../support/engine-database.ts";
+import { findDamage } from "../support/integrity-checks.ts";
 import { newDataDir } from "../support/processes.ts";
 import { refusesConnections } from "../support/refuses-connections.ts";
 import { type ServerProcess, startServer, startServerByNpm } from "../support/server.ts";
-import { damageOf } from "../support/soundness.ts";
 
 const payload = "sent in two halves";
 const body = JSON.stringify({ push: { payload, expire_after_views: 1 } });
@@ -47,7 +47,7 @@ async function expectClosed(dataDir: string): Promise<void> {
     const others = "datname = current_database() AND pid <> pg_backend_pid()";
     await withDatabaseOf(dataDir, (db) => expect.poll(() => countRows(db, "pg_stat_activity", others)).toBe(0));
   }
-  expect(await damageOf(dataDir)).toEqual([]);
+  expect(await findDamage(dataDir)).toEqual([]);
 }
 
 async function expectOpensOnce(dataDir: string, push: Awaited<ReturnType<typeof finishCreation>>): Promise<void> {

@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
-import { keepAsking, timeForALastRequest } from "../support/keep-asking.ts";
 import { newDataDir } from "../support/processes.ts";
+import { longIdleGrace, startRequestLoad } from "../support/request-load.ts";
 import { startServerByNpm, startWorkers } from "../support/server.ts";
 
 it("workers and primary that a terminal interrupts together, npm among them, finish what runs", async () => {
   const server = await startServerByNpm({
     dataDir: newDataDir(),
-    environment: { ...timeForALastRequest, WEB_CONCURRENCY: "2" },
+    environment: { ...longIdleGrace, WEB_CONCURRENCY: "2" },
   });
-  const load = keepAsking({ port: server.port, keptAlive: 4, fresh: 0, expected: ["ECONNREFUSED"] });
+  const load = startRequestLoad({ port: server.port, keptAlive: 4, fresh: 0, expected: ["ECONNREFUSED"] });
   await load.more(50);
   process.kill(-server.pid, "SIGINT");
   await server.logged("server_stopped");
@@ -21,8 +21,8 @@ it("workers and primary that a terminal interrupts together, npm among them, fin
 });
 
 it("workers whose log nobody reads any more finish what runs, and one sentence says why", async () => {
-  const server = await startWorkers(2, { dataDir: newDataDir(), environment: timeForALastRequest });
-  const load = keepAsking({ port: server.port, keptAlive: 4, fresh: 0, expected: ["ECONNREFUSED"] });
+  const server = await startWorkers(2, { dataDir: newDataDir(), environment: longIdleGrace });
+  const load = startRequestLoad({ port: server.port, keptAlive: 4, fresh: 0, expected: ["ECONNREFUSED"] });
   await load.more(50);
   server.closeLog();
   expect(await server.ended).toEqual({ exitCode: 1, signal: null });

@@ -3,8 +3,8 @@ import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import { createServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { settingsOfEngine } from "../support/engine.ts";
-import { keepAsking, timeForALastRequest } from "../support/keep-asking.ts";
 import { newDataDir } from "../support/processes.ts";
+import { longIdleGrace, startRequestLoad } from "../support/request-load.ts";
 import { runWorkers, type ServerProcess, startWorkers } from "../support/server.ts";
 
 interface Line {
@@ -42,9 +42,9 @@ const cut = ["ECONNRESET", "EPIPE"];
 
 describe("workers", () => {
   it("are replaced one after the other, and no request fails meanwhile", async () => {
-    const server = await startWorkers(2, { dataDir: newDataDir(), environment: timeForALastRequest });
+    const server = await startWorkers(2, { dataDir: newDataDir(), environment: longIdleGrace });
     const before = pidsOf(server);
-    const load = keepAsking({ port: server.port, keptAlive: 4, fresh: 2 });
+    const load = startRequestLoad({ port: server.port, keptAlive: 4, fresh: 2 });
     await load.more(50);
     for (const rolls of [1, 2]) {
       process.kill(server.pid, "SIGHUP");
@@ -60,7 +60,7 @@ describe("workers", () => {
 
   it("that are lost have successors, and the others go on", async () => {
     const server = await startWorkers(3, { dataDir: newDataDir() });
-    const load = keepAsking({ port: server.port, keptAlive: 4, fresh: 2, expected: cut });
+    const load = startRequestLoad({ port: server.port, keptAlive: 4, fresh: 2, expected: cut });
     for (let kill = 1; kill <= 4; kill += 1) {
       await load.more(30);
       const victim = pidsOf(server).find(runs);
@@ -77,8 +77,8 @@ describe("workers", () => {
   });
 
   it.each(["SIGTERM", "SIGINT"] as const)("told to stop by %s finish what runs, each of them", async (signal) => {
-    const server = await startWorkers(2, { dataDir: newDataDir(), environment: timeForALastRequest });
-    const load = keepAsking({ port: server.port, keptAlive: 6, fresh: 0, expected: ["ECONNREFUSED"] });
+    const server = await startWorkers(2, { dataDir: newDataDir(), environment: longIdleGrace });
+    const load = startRequestLoad({ port: server.port, keptAlive: 6, fresh: 0, expected: ["ECONNREFUSED"] });
     await load.more(50);
     const creations = await Promise.all(Array.from({ length: 4 }, () => beginCreation(server.port)));
     process.kill(server.pid, signal);
@@ -92,8 +92,8 @@ describe("workers", () => {
   });
 
   it("that a signal stops alone finish what runs too, and have successors", async () => {
-    const server = await startWorkers(2, { dataDir: newDataDir(), environment: timeForALastRequest });
-    const load = keepAsking({ port: server.port, keptAlive: 4, fresh: 2 });
+    const server = await startWorkers(2, { dataDir: newDataDir(), environment: longIdleGrace });
+    const load = startRequestLoad({ port: server.port, keptAlive: 4, fresh: 2 });
     await load.more(30);
     process.kill(pidsOf(server)[0] ?? 0, "SIGTERM");
     await server.logged("worker_started", 3);

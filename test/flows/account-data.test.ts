@@ -4,7 +4,7 @@ import { digest } from "../../src/crypto/digests.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { signedIn, stranger } from "../support/domain.ts";
 import { changeRows, readRows, tablesOf } from "../support/engine-database.ts";
-import { type Person, personAt } from "../support/person.ts";
+import { type SignedInClient, signInClient } from "../support/signed-in-client.ts";
 
 const ada = "ada@example.com";
 const eve = "eve@example.com";
@@ -22,14 +22,14 @@ async function makePush(world: TestApp, owner: string, fields: Readonly<Record<s
   );
 }
 
-async function dataOf(person: Person) {
+async function dataOf(person: SignedInClient) {
   const answer = await person.get("/users/edit/data");
   return { answer, data: JSON.parse(answer.body) };
 }
 
 test("the download contains the account's data, as a file that is not cached", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   await person.post("/users/edit/language", { language: "de" });
   await person.post("/users/edit/defaults", { "text[days]": "3" });
   await world.app.domain.accounts.createToken(await idOf(world, ada), "backup script");
@@ -62,7 +62,7 @@ test("the download contains the account's data, as a file that is not cached", a
 
 test("the download contains no payload, link, token or digest", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   const { token } = await world.app.domain.accounts.createToken(await idOf(world, ada), "script");
   const push = await makePush(world, ada, { passphrase: "open sesame" });
   const session = person.cookie().split("=")[1] ?? "";
@@ -76,8 +76,8 @@ test("the download contains no payload, link, token or digest", async () => {
 
 test("the download contains nothing of other users", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true });
-  await personAt(world, eve, { join: true });
+  const person = await signInClient(world, ada, { join: true });
+  await signInClient(world, eve, { join: true });
   await makePush(world, eve, { name: "eve's own" });
   const { answer, data } = await dataOf(person);
   expect(data.pushes).toEqual([]);
@@ -88,7 +88,7 @@ test("the download contains nothing of other users", async () => {
 
 test("the download contains more pushes than a page of the list, and can be repeated", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   for (let at = 0; at < 120; at += 1) await makePush(world, ada, { name: `push ${at}` });
   const { data } = await dataOf(person);
   expect(data.pushes.map((push: { name: string }) => push.name)).toEqual(
@@ -99,9 +99,9 @@ test("the download contains more pushes than a page of the list, and can be repe
 
 test("a deleted account leaves no row, name or audit trail; its links and cookies stop working at once", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true });
-  const elsewhere = await personAt(world, ada);
-  await personAt(world, eve, { join: true });
+  const person = await signInClient(world, ada, { join: true });
+  const elsewhere = await signInClient(world, ada);
+  await signInClient(world, eve, { join: true });
   const { token } = await world.app.domain.accounts.createToken(await idOf(world, ada), "script");
   const pushes = [];
   for (let at = 0; at < 105; at += 1) pushes.push(await makePush(world, ada));
@@ -145,7 +145,7 @@ test("a deleted account leaves no row, name or audit trail; its links and cookie
 
 test("the last administrator cannot delete their account, and nothing is changed", async () => {
   await using world = await startTestApp();
-  const admin = await personAt(world, ada, { join: true, admin: true });
+  const admin = await signInClient(world, ada, { join: true, admin: true });
   const push = await makePush(world, ada);
   const answer = await admin.post("/users/edit/delete", { password });
   expect(answer.status).toBe(422);
@@ -153,13 +153,13 @@ test("the last administrator cannot delete their account, and nothing is changed
   expect((await admin.get("/users/edit")).status).toBe(200);
   const standing = await world.server.inject({ url: `/api/v2/pushes/${push.urlToken}` });
   expect(standing.json()).toMatchObject({ expired: false, payload: secret });
-  await personAt(world, eve, { join: true, admin: true });
+  await signInClient(world, eve, { join: true, admin: true });
   expect((await admin.post("/users/edit/delete", { password })).status).toBe(303);
 });
 
 test("an aborted download does not block the next one", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   const note = "n".repeat(60_000);
   for (let at = 0; at < 60; at += 1) await makePush(world, ada, { note });
   const origin = await world.listen();
@@ -177,7 +177,7 @@ test("an aborted download does not block the next one", async () => {
 
 test("without a password, changing the email address or deleting the account needs a fresh session", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   // As single sign-on makes accounts.
   await changeRows(world.app.domain.db, "UPDATE users SET password_hash = ''");
   const move = () => person.post("/users/edit/email", { email: "countess@example.com", password: "" });

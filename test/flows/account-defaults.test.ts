@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
-import { type Person, personAt } from "../support/person.ts";
+import { type SignedInClient, signInClient } from "../support/signed-in-client.ts";
 
 const ada = "ada@example.com";
 
@@ -9,11 +9,12 @@ async function pushesOf({ app }: TestApp) {
   return await app.domain.pushes.list(user?.id ?? 0, "active", 1);
 }
 
-const save = (person: Person, form: Readonly<Record<string, string>>) => person.post("/users/edit/defaults", form);
+const save = (person: SignedInClient, form: Readonly<Record<string, string>>) =>
+  person.post("/users/edit/defaults", form);
 
 test("the form for a new push starts with the account's defaults", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   const saved = await save(person, {
     ...{ first_kind: "url", "url[days]": "3", "url[views]": "", "url[retrieval_step]": "1" },
     "url[deletable_by_viewer]": "0",
@@ -32,7 +33,7 @@ test("the form for a new push starts with the account's defaults", async () => {
 
 test("fields missing from a form get the account's defaults; given ones are used", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   await save(person, { "text[days]": "3", "text[views]": "9", "text[retrieval_step]": "1" });
   await person.post("/p", { "push[payload]": "secret" });
   await person.post("/p", { "push[payload]": "secret", "push[expire_after_days]": "2", "push[retrieval_step]": "0" });
@@ -44,7 +45,7 @@ test("fields missing from a form get the account's defaults; given ones are used
 
 test("pushes made with an API token get the instance's defaults", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   await save(person, { "text[days]": "3", "text[views]": "9" });
   const user = await world.app.domain.accounts.findUserByEmail(ada);
   const { token } = await world.app.domain.accounts.createToken(user?.id ?? 0, "script");
@@ -57,7 +58,7 @@ test("pushes made with an API token get the instance's defaults", async () => {
 
 test("defaults beyond the kind's limits are refused beside their field, with what was typed", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   for (const days of ["0", "91", "-1", "1.5", "1e1", "x", "99999999999"]) {
     const answer = await save(person, { "text[days]": days, "qr[views]": "4" });
     expect([days, answer.status]).toEqual([days, 422]);
@@ -72,14 +73,14 @@ test("defaults beyond the kind's limits are refused beside their field, with wha
 
 test("defaults that the settings no longer allow are ignored", async () => {
   const before = await startTestApp();
-  const first = await personAt(before, ada, { join: true });
+  const first = await signInClient(before, ada, { join: true });
   await save(first, { first_kind: "url", "text[days]": "30", "text[views]": "50" });
   await before.app.close();
   await using world = await startTestApp({
     ...{ dataDir: before.dataDir, clock: before.clock },
     environment: { PWP__PW__EXPIRE_AFTER_DAYS_MAX: "10", PWP__ENABLE_URL_PUSHES: "false" },
   });
-  const person = await personAt(world, ada);
+  const person = await signInClient(world, ada);
   const { body } = await person.get("/");
   expect(body).toMatch(/name="push\[kind\]" value="text"/);
   expect(body).toMatch(/name="push\[expire_after_days\]" value="7"/);
@@ -90,7 +91,7 @@ test("defaults that the settings no longer allow are ignored", async () => {
 
 test("pages use the account's language on every device, unless the URL asks for another", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   const japanese = { "accept-language": "ja" };
   expect((await person.get("/users/edit", japanese)).body).toContain('<html lang="ja"');
   expect(await person.post("/users/edit/language?locale=es", { language: "de" })).toMatchObject({
@@ -105,7 +106,7 @@ test("pages use the account's language on every device, unless the URL asks for 
 
 test("a password that is common, too short or made from the email address is refused, and is not on the page", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   for (const bad of ["short", "passwordpassword", "ada@example.com", "abcdefghijklmnop", "aaaaaaaaaaaaaaaa"]) {
     const answer = await person.post("/users/edit/password", { current_password: password, password: bad });
     expect([bad, answer.status]).toEqual([bad, 422]);
@@ -114,5 +115,5 @@ test("a password that is common, too short or made from the email address is ref
   }
   const wrong = await person.post("/users/edit/password", { current_password: "no", password: "marble-otter-lantern" });
   expect(wrong.body).toContain("The password is not correct.");
-  await personAt(world, ada);
+  await signInClient(world, ada);
 });

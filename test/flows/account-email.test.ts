@@ -2,21 +2,21 @@ import { expect, test } from "vitest";
 import { dayMs, hourMs } from "../../src/base/clock.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { linkIn, startMailSink } from "../support/mail-sink.ts";
-import { type Person, personAt } from "../support/person.ts";
+import { type SignedInClient, signInClient } from "../support/signed-in-client.ts";
 
 const ada = "ada@example.com";
 const eve = "eve@example.com";
 const moved = "countess@example.com";
 const confirmation = "/users/confirmation/new_email";
 
-const ask = (person: Person, email: string, more: Readonly<Record<string, string>> = {}) =>
+const ask = (person: SignedInClient, email: string, more: Readonly<Record<string, string>> = {}) =>
   person.post("/users/edit/email", { email, password, ...more });
 
 const userAt = ({ app }: TestApp, email: string) => app.domain.accounts.findUserByEmail(email);
 
 test("without account emails a new address is set at once, after the password", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   const wrong = await ask(person, moved, { password: "not the password" });
   expect(wrong.status).toBe(422);
   expect(wrong.body).toContain("The password is not correct.");
@@ -27,13 +27,13 @@ test("without account emails a new address is set at once, after the password", 
   expect(await ask(person, "  Countess@Example.COM ")).toMatchObject({ location: "/users/edit?done=email" });
   expect((await userAt(world, moved))?.id).toBe(1);
   expect(await userAt(world, ada)).toBeUndefined();
-  await personAt(world, moved);
+  await signInClient(world, moved);
 });
 
 test("without account emails a taken address is reported beside the field", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true });
-  await personAt(world, eve, { join: true });
+  const person = await signInClient(world, ada, { join: true });
+  await signInClient(world, eve, { join: true });
   const answer = await ask(person, eve);
   expect([answer.status, answer.body.includes("Another account has this address.")]).toEqual([422, true]);
 });
@@ -41,7 +41,7 @@ test("without account emails a taken address is reported beside the field", asyn
 test("with account emails an address is set by the button behind the mailed link; the old address is notified", async () => {
   const sink = await startMailSink();
   await using world = await startTestApp({ environment: sink.environment });
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   expect(await ask(person, moved)).toMatchObject({ location: "/users/edit?done=link" });
   expect((await person.get("/users/edit")).body).toContain(moved);
   expect(await userAt(world, moved)).toBeUndefined();
@@ -64,8 +64,8 @@ test("with account emails an address is set by the button behind the mailed link
 test("a taken address gets the same answer as a free one, and only its owner is notified", async () => {
   const sink = await startMailSink();
   await using world = await startTestApp({ environment: sink.environment });
-  const person = await personAt(world, ada, { join: true });
-  await personAt(world, eve, { join: true });
+  const person = await signInClient(world, ada, { join: true });
+  await signInClient(world, eve, { join: true });
   const taken = await ask(person, eve);
   const shownTaken = (await person.get("/users/edit")).body;
   const free = await ask(person, moved);
@@ -81,7 +81,7 @@ test("a taken address gets the same answer as a free one, and only its owner is 
 test("a link is invalid after a day, after another was requested, and after a change of password", async () => {
   const sink = await startMailSink();
   await using world = await startTestApp({ environment: sink.environment });
-  const first = await personAt(world, ada, { join: true });
+  const first = await signInClient(world, ada, { join: true });
   const tokenFor = async (email: string) => {
     const link = linkIn(await sink.next(email), confirmation);
     return link.searchParams.get("token") ?? "";
@@ -105,25 +105,25 @@ test("a link is invalid after a day, after another was requested, and after a ch
 test("one account can send few emails to addresses that are not its own", async () => {
   const sink = await startMailSink();
   await using world = await startTestApp({ environment: sink.environment });
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   const statuses: number[] = [];
   for (let at = 0; at < 7; at += 1) statuses.push((await ask(person, `victim${at}@example.com`)).status);
   expect(statuses).toEqual([303, 303, 303, 303, 303, 422, 422]);
   world.clock.advance(hourMs);
-  const again = await personAt(world, ada);
+  const again = await signInClient(world, ada);
   expect((await ask(again, "victim@example.com")).status).toBe(303);
 });
 
 test("an address that may not sign up cannot be changed to either", async () => {
   await using world = await startTestApp({ environment: { PWP__SIGNUP_EMAIL_REGEXP: "@example\\.com$" } });
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   expect((await ask(person, "ada@elsewhere.example")).body).toContain("does not allow accounts with this address");
   expect((await ask(person, moved)).status).toBe(303);
 });
 
 test("mass assignment: fields that no form has change nothing", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   const extra = { admin: "true", "user[admin]": "1", id: "99", user_id: "99", confirmed_at: "0", disabled_at: "1" };
   await ask(person, moved, extra);
   await person.post("/users/edit/language", { language: "de", ...extra });
@@ -135,8 +135,8 @@ test("mass assignment: fields that no form has change nothing", async () => {
 
 test("guessing the password on the account page has the limits of the sign-in, for the guessing client only", async () => {
   await using world = await startTestApp();
-  const thief = await personAt(world, ada, { join: true, address: "198.51.100.66" });
-  const owner = await personAt(world, ada);
+  const thief = await signInClient(world, ada, { join: true, address: "198.51.100.66" });
+  const owner = await signInClient(world, ada);
   const statuses: number[] = [];
   for (let at = 0; at < 12; at += 1) {
     statuses.push((await ask(thief, moved, { password: `guess number ${at}` })).status);

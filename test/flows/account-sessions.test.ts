@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { dayMs, minuteMs } from "../../src/base/clock.ts";
 import { digest } from "../../src/crypto/digests.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
-import { personAt, statusWithCookie } from "../support/person.ts";
+import { signInClient, statusWithCookie } from "../support/signed-in-client.ts";
 
 const ada = "ada@example.com";
 const eve = "eve@example.com";
@@ -16,7 +16,7 @@ async function sessionsOf({ app }: TestApp, email: string) {
 
 test("a copied cookie is invalid after sign-out", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   const copied = person.cookie();
   expect(await statusWithCookie(world, copied)).toBe(200);
   await person.post("/users/sign_out");
@@ -26,8 +26,8 @@ test("a copied cookie is invalid after sign-out", async () => {
 
 test("a copied cookie is invalid after a change of password; the session that changed it stays signed in", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true });
-  const other = await personAt(world, ada);
+  const person = await signInClient(world, ada, { join: true });
+  const other = await signInClient(world, ada);
   const changed = await person.post("/users/edit/password", {
     current_password: password,
     password: "marble-otter-lantern",
@@ -39,9 +39,9 @@ test("a copied cookie is invalid after a change of password; the session that ch
 
 test("a cookie is invalid once its session is revoked, or all others are", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true });
-  const phone = await personAt(world, ada, { userAgent: safari, address: "198.51.100.9" });
-  const tablet = await personAt(world, ada);
+  const person = await signInClient(world, ada, { join: true });
+  const phone = await signInClient(world, ada, { userAgent: safari, address: "198.51.100.9" });
+  const tablet = await signInClient(world, ada);
   const phoneSession = (await sessionsOf(world, ada)).find(({ userAgent }) => userAgent === safari);
   expect((await person.post(`/users/edit/sessions/${phoneSession?.id}/end`)).status).toBe(303);
   expect(await statusWithCookie(world, phone.cookie())).toBe(303);
@@ -53,8 +53,8 @@ test("a cookie is invalid once its session is revoked, or all others are", async
 
 test("a session of another user cannot be ended: its id is answered like an unknown one", async () => {
   await using world = await startTestApp();
-  const victim = await personAt(world, ada, { join: true });
-  const stranger = await personAt(world, eve, { join: true });
+  const victim = await signInClient(world, ada, { join: true });
+  const stranger = await signInClient(world, eve, { join: true });
   const [session] = await sessionsOf(world, ada);
   for (const id of [session?.id, 999_999, 0, -1, "1e999", "x", "%00"]) {
     expect([id, (await stranger.post(`/users/edit/sessions/${id}/end`)).status]).toEqual([id, 404]);
@@ -64,8 +64,8 @@ test("a session of another user cannot be ended: its id is answered like an unkn
 
 test("the list shows address, browser, time and the current session; never a token or digest", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true });
-  const phone = await personAt(world, ada, { userAgent: safari, address: "198.51.100.9" });
+  const person = await signInClient(world, ada, { join: true });
+  const phone = await signInClient(world, ada, { userAgent: safari, address: "198.51.100.9" });
   const { body } = await person.get("/users/edit");
   expect(body).toContain("Firefox on Linux");
   expect(body).toContain("Safari on iOS");
@@ -82,16 +82,16 @@ test("the list shows address, browser, time and the current session; never a tok
 
 test("a user agent with markup is shown as text", async () => {
   await using world = await startTestApp();
-  const person = await personAt(world, ada, { join: true, userAgent: "<img src=x onerror=alert(1)>/1" });
+  const person = await signInClient(world, ada, { join: true, userAgent: "<img src=x onerror=alert(1)>/1" });
   const { body } = await person.get("/users/edit");
   expect(body).not.toContain("<img");
 });
 
 test("expired sessions are not listed", async () => {
   await using world = await startTestApp({ environment: { PWP__LOGIN_SESSION_TIMEOUT: "30 minutes" } });
-  await personAt(world, ada, { join: true });
+  await signInClient(world, ada, { join: true });
   world.clock.advance(30 * minuteMs);
-  const person = await personAt(world, ada);
+  const person = await signInClient(world, ada);
   expect(await sessionsOf(world, ada)).toHaveLength(1);
   expect((await person.get("/users/edit")).body).not.toContain("Sign out everywhere else");
 });
@@ -99,8 +99,8 @@ test("expired sessions are not listed", async () => {
 test("a session ends after 14 days, and another server on the same data sees at once that one is revoked", async () => {
   const first = await startTestApp();
   await using second = await startTestApp({ dataDir: first.dataDir, clock: first.clock });
-  const person = await personAt(first, ada, { join: true });
-  const other = await personAt(first, ada);
+  const person = await signInClient(first, ada, { join: true });
+  const other = await signInClient(first, ada);
   expect(await statusWithCookie(second, other.cookie())).toBe(200);
   await person.post("/users/edit/sessions/end_others");
   expect(await statusWithCookie(second, other.cookie())).toBe(303);
@@ -111,7 +111,7 @@ test("a session ends after 14 days, and another server on the same data sees at 
 
 test("over https the cookie is bound to this host, and a plain one is ignored", async () => {
   await using world = await startTestApp({ environment: { PWP__SECURE_COOKIES: "true" } });
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   expect(person.cookie()).toMatch(/^__Host-sealpush_session=/);
   expect(await statusWithCookie(world, person.cookie())).toBe(200);
   expect(await statusWithCookie(world, person.cookie().replace("__Host-", ""))).toBe(303);

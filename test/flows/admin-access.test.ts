@@ -3,7 +3,7 @@ import { type AdministeredWorld, rootEmail, shareAdministered } from "../support
 import { password, startTestApp } from "../support/app.ts";
 import { changesBetween, rowsBeside } from "../support/database-rows.ts";
 import { addApp, signInAs } from "../support/factors.ts";
-import { personAt } from "../support/person.ts";
+import { signInClient } from "../support/signed-in-client.ts";
 
 interface AdminRoute {
   readonly method: "GET" | "POST";
@@ -51,7 +51,7 @@ let administrators = 0;
 /** An administrator of their own for each test, who is in the way of nobody else. */
 async function anotherAdministrator({ world }: AdministeredWorld) {
   administrators += 1;
-  const person = await personAt(world, `admin-${administrators}@example.com`, { join: true, admin: true });
+  const person = await signInClient(world, `admin-${administrators}@example.com`, { join: true, admin: true });
   const user = await world.app.domain.accounts.findUserByEmail(person.email);
   return { person, id: user?.id ?? 0 };
 }
@@ -76,7 +76,7 @@ const callers: readonly {
       const { session } = await signInAs({ accounts, now: () => 0, advance: () => undefined }, person.email, password);
       const clocked = { accounts, now: () => world.clock.now(), advance: (ms: number) => world.clock.advance(ms) };
       await addApp(clocked, session);
-      return { cookie: (await personAt(world, person.email)).cookie() };
+      return { cookie: (await signInClient(world, person.email)).cookie() };
     },
   },
   {
@@ -158,8 +158,8 @@ describe("administration", () => {
 
   test("asks an administrator for a second factor where everybody needs one, and stays hidden from others", async () => {
     await using world = await startTestApp({ environment: { PWP__REQUIRE_MFA: "true" } });
-    const root = await personAt(world, rootEmail, { join: true, admin: true });
-    const user = await personAt(world, "ada@example.com", { join: true });
+    const root = await signInClient(world, rootEmail, { join: true, admin: true });
+    const user = await signInClient(world, "ada@example.com", { join: true });
     expect(await root.get("/admin/users")).toMatchObject({ status: 303, location: "/users/factors" });
     expect((await root.post("/admin/users/2/promote")).location).toBe("/users/factors");
     expect((await user.get("/admin/users")).status).toBe(404);

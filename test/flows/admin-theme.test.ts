@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { rootEmail } from "../support/administrators.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
-import { type Person, personAt } from "../support/person.ts";
+import { type SignedInClient, signInClient } from "../support/signed-in-client.ts";
 
 const { admin } = en;
 const png = Buffer.from(
@@ -10,13 +10,13 @@ const png = Buffer.from(
   "base64",
 );
 
-async function open(): Promise<{ readonly world: TestApp & AsyncDisposable; readonly root: Person }> {
+async function open(): Promise<{ readonly world: TestApp & AsyncDisposable; readonly root: SignedInClient }> {
   const world = await startTestApp();
-  return { world, root: await personAt(world, rootEmail, { join: true, admin: true }) };
+  return { world, root: await signInClient(world, rootEmail, { join: true, admin: true }) };
 }
 
 /** A logo as a browser sends it, called what it likes. */
-async function sendLogo(world: TestApp, root: Person, bytes: Buffer, filename: string, type: string) {
+async function sendLogo(world: TestApp, root: SignedInClient, bytes: Buffer, filename: string, type: string) {
   const boundary = "boundary";
   const head = `--${boundary}\r\ncontent-disposition: form-data; name="logo"; filename="${filename}"\r\ncontent-type: ${type}\r\n\r\n`;
   return world.server.inject({

@@ -8,7 +8,7 @@ import {
   rootEmail,
 } from "../support/administrators.ts";
 import { changesBetween, rowsBeside } from "../support/database-rows.ts";
-import { personAt } from "../support/person.ts";
+import { signInClient } from "../support/signed-in-client.ts";
 
 const { admin } = en;
 const pages = ["", "/users", "/pushes", "/mails", "/settings", "/look", "/trail"].map((path) => `/admin${path}`);
@@ -39,7 +39,7 @@ describe("the last administrator", () => {
 
   test("is not the one who is disabled", async () => {
     const opened = await openAdministered();
-    await personAt(opened.world, "second@example.com", { join: true, admin: true });
+    await signInClient(opened.world, "second@example.com", { join: true, admin: true });
     const second = await idOf(opened, "second@example.com");
     expect((await opened.root.post(`/admin/users/${second}/disable`)).status).toBe(303);
     expect((await opened.root.post(`/admin/users/${await idOf(opened, rootEmail)}/demote`)).status).toBe(422);
@@ -51,7 +51,7 @@ describe("the last administrator", () => {
   ])("is one of two who %s and %s each other at once", async (one, other) => {
     const opened = await openAdministered();
     const { world, root } = opened;
-    const second = await personAt(world, "second@example.com", { join: true, admin: true });
+    const second = await signInClient(world, "second@example.com", { join: true, admin: true });
     const [rootId, secondId] = [await idOf(opened, rootEmail), await idOf(opened, second.email)];
     const answers = await Promise.all([
       root.post(`/admin/users/${secondId}/${one}`),
@@ -68,7 +68,7 @@ describe("the last administrator", () => {
 describe("an administrator", () => {
   test("who makes himself a user like others goes to the start, and finds no more such pages", async () => {
     const opened = await openAdministered();
-    await personAt(opened.world, "second@example.com", { join: true, admin: true });
+    await signInClient(opened.world, "second@example.com", { join: true, admin: true });
     const answer = await opened.root.post(`/admin/users/${await idOf(opened, rootEmail)}/demote`);
     expect(answer).toMatchObject({ status: 303, location: "/" });
     expect((await opened.root.get("/admin")).status).toBe(404);
@@ -77,7 +77,7 @@ describe("an administrator", () => {
   test("does what the trail then tells, each act once", async () => {
     const opened = await openAdministered();
     const { world, root, ownedPushes, failedMailId } = opened;
-    await personAt(world, "eve@example.com", { join: true });
+    await signInClient(world, "eve@example.com", { join: true });
     const eve = await idOf(opened, "eve@example.com");
     const retried = await giveUpMail(world, "eve@example.com");
     const [push] = ownedPushes.ids.push;

@@ -4,7 +4,7 @@ import { password, startTestApp } from "../support/app.ts";
 import { TestAuthenticator } from "../support/authenticator.ts";
 import { appFor } from "../support/factors.ts";
 import { createOwnedPushes, type OwnedPushes } from "../support/owned-pushes.ts";
-import { type Answer, type Person, personAt } from "../support/person.ts";
+import { type Answer, type SignedInClient, signInClient } from "../support/signed-in-client.ts";
 
 const wrongCode = "000000";
 const wrongBackupCode = "7k2m-7k2m-7k2m-7k2m";
@@ -14,7 +14,7 @@ interface World {
   readonly advance: (ms: number) => void;
   readonly now: () => number;
   /** The owner's password, from some address: a sign-in that waits for its factor. */
-  waiting(at: number): Promise<Person>;
+  waiting(at: number): Promise<SignedInClient>;
 }
 
 async function open(): Promise<World> {
@@ -25,7 +25,7 @@ async function open(): Promise<World> {
     ownedPushes,
     advance: (ms) => world.clock.advance(ms),
     now: () => world.clock.now(),
-    waiting: (at) => personAt(world, ownedPushes.email, { address: `198.51.100.${at}` }),
+    waiting: (at) => signInClient(world, ownedPushes.email, { address: `198.51.100.${at}` }),
   };
 }
 

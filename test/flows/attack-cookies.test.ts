@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { addApp, type FactorWorld } from "../support/factors.ts";
 import { linkIn, type MailSink, startMailSink } from "../support/mail-sink.ts";
-import { type Person, personAt, statusWithCookie } from "../support/person.ts";
+import { type SignedInClient, signInClient, statusWithCookie } from "../support/signed-in-client.ts";
 
 const ada = "ada@example.com";
 const next = "marble-otter-lantern";
@@ -11,10 +11,10 @@ interface Cast {
   readonly world: TestApp;
   readonly sink: MailSink;
   /** Whose cookie was copied. */
-  readonly owner: Person;
+  readonly owner: SignedInClient;
   /** The owner on another device. */
-  readonly elsewhere: Person;
-  readonly admin: Person;
+  readonly elsewhere: SignedInClient;
+  readonly admin: SignedInClient;
 }
 
 const userId = async ({ app }: TestApp) => (await app.domain.accounts.findUserByEmail(ada))?.id ?? 0;
@@ -59,7 +59,7 @@ const endings: Readonly<Record<string, (cast: Cast) => Promise<unknown>>> = {
   async "the removal of a second factor"(cast) {
     const { elsewhere, world } = cast;
     const { app } = await setUpApp(cast);
-    const copied = await personAt(world, ada, { address: "192.0.2.30" });
+    const copied = await signInClient(world, ada, { address: "192.0.2.30" });
     await copied.post("/users/second_factor", { code: app.code() });
     expect(await statusWithCookie(world, copied.cookie())).toBe(200);
     await elsewhere.post("/users/factors/authenticator_app/remove", { proof: password });
@@ -70,7 +70,7 @@ const endings: Readonly<Record<string, (cast: Cast) => Promise<unknown>>> = {
   async "an administrator's reset of the factors"(cast) {
     const { world } = cast;
     const { app } = await setUpApp(cast);
-    const copied = await personAt(world, ada, { address: "192.0.2.30" });
+    const copied = await signInClient(world, ada, { address: "192.0.2.30" });
     await copied.post("/users/second_factor", { code: app.code() });
     expect(await statusWithCookie(world, copied.cookie())).toBe(200);
     await byAdmin("reset_factors")(cast);
@@ -82,9 +82,9 @@ const endings: Readonly<Record<string, (cast: Cast) => Promise<unknown>>> = {
 test.each(Object.keys(endings))("a copied cookie is worth nothing after %s", async (name) => {
   const sink = await startMailSink();
   await using world = await startTestApp({ environment: sink.environment });
-  const owner = await personAt(world, ada, { join: true, address: "192.0.2.20" });
-  const elsewhere = await personAt(world, ada, { address: "192.0.2.21" });
-  const admin = await personAt(world, "root@example.com", { join: true, admin: true, address: "192.0.2.22" });
+  const owner = await signInClient(world, ada, { join: true, address: "192.0.2.20" });
+  const elsewhere = await signInClient(world, ada, { address: "192.0.2.21" });
+  const admin = await signInClient(world, "root@example.com", { join: true, admin: true, address: "192.0.2.22" });
   const copy = owner.cookie();
   expect(await statusWithCookie(world, copy)).toBe(200);
   await endings[name]?.({ world, sink, owner, elsewhere, admin });
@@ -97,17 +97,17 @@ test.each(Object.keys(endings))("a copied cookie is worth nothing after %s", asy
 
 test("a disabled account that is enabled again gets none of its old sessions back", async () => {
   await using world = await startTestApp();
-  const owner = await personAt(world, ada, { join: true });
-  const admin = await personAt(world, "root@example.com", { join: true, admin: true });
+  const owner = await signInClient(world, ada, { join: true });
+  const admin = await signInClient(world, "root@example.com", { join: true, admin: true });
   for (const action of ["disable", "enable"]) await admin.post(`/admin/users/${await userId(world)}/${action}`);
   expect(await statusWithCookie(world, owner.cookie())).toBe(303);
-  await personAt(world, ada);
+  await signInClient(world, ada);
 });
 
 test("an administrator who is one no more finds no administration with the same cookie", async () => {
   await using world = await startTestApp();
-  const admin = await personAt(world, "root@example.com", { join: true, admin: true });
-  const former = await personAt(world, ada, { join: true, admin: true });
+  const admin = await signInClient(world, "root@example.com", { join: true, admin: true });
+  const former = await signInClient(world, ada, { join: true, admin: true });
   expect(await statusWithCookie(world, former.cookie(), "/admin")).toBe(200);
   await admin.post(`/admin/users/${await userId(world)}/demote`);
   for (const { method, pattern, access } of world.app.routes) {
@@ -120,7 +120,7 @@ test.each(["planted", "of somebody else"])(
   "session fixation: a cookie %s never becomes the victim's",
   async (which) => {
     await using world = await startTestApp();
-    const thief = await personAt(world, "mallory@example.com", { join: true });
+    const thief = await signInClient(world, "mallory@example.com", { join: true });
     await world.app.domain.accounts.createUser({ email: ada, password, admin: false });
     const fixed = which === "planted" ? `sealpush_session=${"f".repeat(43)}` : thief.cookie();
     const answer = await world.server.inject({

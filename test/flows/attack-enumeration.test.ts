@@ -4,7 +4,7 @@ import { engine } from "../support/engine.ts";
 import { changeRows } from "../support/engine-database.ts";
 import { encode, type Fields, sendForm } from "../support/every-form.ts";
 import { startMailSink } from "../support/mail-sink.ts";
-import { personAt } from "../support/person.ts";
+import { signInClient } from "../support/signed-in-client.ts";
 
 /** The slow part of every answer, counted where it is really done. */
 const slow = vi.hoisted(() => ({ hashes: 0, checks: 0 }));
@@ -59,7 +59,7 @@ async function open(environment: Readonly<Record<string, string>> = {}): Promise
   await changeRows(db, "UPDATE users SET password_hash = '' WHERE email = ?", elsewhere);
   const { id } = await accounts.createUser({ email: disabled, password, admin: false });
   await accounts.setDisabled(id, true, { userId: null, email: "shell", address: "" });
-  const cookie = (await personAt(world, "mallory@example.com", { join: true })).cookie();
+  const cookie = (await signInClient(world, "mallory@example.com", { join: true })).cookie();
   await sendForm(world.server, "/users/sign_up", encode({ email: waiting, password }, "urlencoded"), {});
   return { world, cookie };
 }

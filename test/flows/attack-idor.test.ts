@@ -4,7 +4,7 @@ import type { RouteEntry } from "../../src/http/route-access.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { changesBetween, rowsBeside } from "../support/database-rows.ts";
 import { createOwnedPushes, type OwnedPushes } from "../support/owned-pushes.ts";
-import { personAt } from "../support/person.ts";
+import { signInClient } from "../support/signed-in-client.ts";
 
 const mallory = "mallory@example.com";
 const byShell = { userId: null, email: "shell", address: "" };
@@ -119,7 +119,7 @@ test("the walk itself finds what an owner sees of the own", async () => {
 
 test("IDOR: another user sees and changes nothing of the owner's through any route", async () => {
   await open();
-  const thief = await personAt(world, mallory, { join: true });
+  const thief = await signInClient(world, mallory, { join: true });
   const before = await rowsBeside(world, await idOf(mallory));
   await walk({ cookie: thief.cookie() });
   expect(changesBetween(before, await rowsBeside(world, await idOf(mallory)))).toEqual([]);
@@ -144,7 +144,7 @@ test("IDOR: a stranger with the owner's ids and links, but no passphrase, gets n
 
 test("IDOR: what is the owner's is answered like what never was", async () => {
   await open();
-  const thief = await personAt(world, mallory, { join: true });
+  const thief = await signInClient(world, mallory, { join: true });
   const cookie = thief.cookie();
   const owned = walked().filter((route) => isOwners(route) && /^page_(session|admin)$/.test(route.access));
   expect(owned.length).toBeGreaterThan(10);

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { TestAuthenticator } from "../support/authenticator.ts";
 import { type MailSink, type SunkMail, startMailSink } from "../support/mail-sink.ts";
-import { type Person, personAt } from "../support/person.ts";
+import { type SignedInClient, signInClient } from "../support/signed-in-client.ts";
 
 const ada = "ada@example.com";
 const eve = "eve@evil.example";
@@ -45,14 +45,14 @@ function expectPlain(mail: SunkMail, to: string): void {
 interface World {
   readonly world: TestApp;
   readonly sink: MailSink;
-  readonly person: Person;
+  readonly person: SignedInClient;
 }
 
 async function open(): Promise<World> {
   const sink = await startMailSink();
   const world = await startTestApp({ environment: sink.environment });
   onTestFinished(() => world[Symbol.asyncDispose]());
-  return { world, sink, person: await personAt(world, ada, { join: true }) };
+  return { world, sink, person: await signInClient(world, ada, { join: true }) };
 }
 
 /** Every mail that was made, `count` or more, and another that is the domain's own. */
@@ -138,7 +138,7 @@ test.each(["evil.example", "push.example.com.evil.example", "push.example.com@ev
     });
     expect(answer.statusCode).toBeLessThan(500);
     // A host that is none may be refused at the door: then an honest request still gets its mail.
-    if (answer.statusCode !== 200) await (await personAt(world, ada)).post("/users/password/new", { email: ada });
+    if (answer.statusCode !== 200) await (await signInClient(world, ada)).post("/users/password/new", { email: ada });
     const mail = await sink.next(ada);
     expectPlain(mail, ada);
     expect(`${mail.text}${mail.html}`).not.toContain("evil.example");

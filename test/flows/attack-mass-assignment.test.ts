@@ -11,7 +11,7 @@ import {
   sendForm,
 } from "../support/every-form.ts";
 import { startMailSink } from "../support/mail-sink.ts";
-import { personAt } from "../support/person.ts";
+import { signInClient } from "../support/signed-in-client.ts";
 
 const ada = "ada@example.com";
 const bob = "bob@example.com";
@@ -54,8 +54,8 @@ interface World {
 async function open(environment: Readonly<Record<string, string>> = {}): Promise<World> {
   const world = await startTestApp({ environment });
   onTestFinished(() => world[Symbol.asyncDispose]());
-  const person = await personAt(world, ada, { join: true });
-  await personAt(world, bob, { join: true });
+  const person = await signInClient(world, ada, { join: true });
+  await signInClient(world, bob, { join: true });
   return { world, cookie: person.cookie() };
 }
 
@@ -116,7 +116,7 @@ describe("mass assignment: fields beside those of a form make nobody administrat
       ],
       pushes: [{ owner_id: 1, views: 0, expire_after_days: 3, ended_at: null }],
     });
-    await personAt(opened.world, bob);
+    await signInClient(opened.world, bob);
   });
 
   test.each(encodings)("in every form of a stranger, with account mails, %s", async (encoding) => {
@@ -170,7 +170,7 @@ test("mass assignment: the links of mails confirm and reset what they are for, a
   const answer = await sendForm(world.server, "/users/password/edit", encode(fields, "urlencoded"), {});
   expect(answer.statusCode).toBe(303);
   expect((await rowsOf(world)).users).toEqual([user(1), user(2)]);
-  await personAt(world, bob);
-  await expect(personAt(world, ada)).rejects.toThrow("401");
+  await signInClient(world, bob);
+  await expect(signInClient(world, ada)).rejects.toThrow("401");
   expect(password).not.toBe(fields.password);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { encode, everyField, formPages, sendForm } from "../support/every-form.ts";
-import { personAt } from "../support/person.ts";
 import { startSignOnApp } from "../support/sign-on.ts";
+import { signInClient } from "../support/signed-in-client.ts";
 
 const ada = "ada@example.com";
 const evil = "evil.example";
@@ -69,12 +69,12 @@ test("open redirect: no page leads a stranger to another site, whatever its addr
 
 test("open redirect: no page leads somebody signed in to another site", async () => {
   await using world = await startTestApp();
-  await walk(world, (await personAt(world, ada, { join: true })).cookie());
+  await walk(world, (await signInClient(world, ada, { join: true })).cookie());
 });
 
 test("open redirect: no page leads an administrator to another site", async () => {
   await using world = await startTestApp();
-  await walk(world, (await personAt(world, ada, { join: true, admin: true })).cookie());
+  await walk(world, (await signInClient(world, ada, { join: true, admin: true })).cookie());
 });
 
 test.each(elsewhere)(
@@ -82,7 +82,7 @@ test.each(elsewhere)(
   async (next) => {
     await using world = await startTestApp();
     const token = await world.makeToken(ada);
-    const person = await personAt(world, ada);
+    const person = await signInClient(world, ada);
     const entered = await person.post("/users/sign_in", { email: ada, password, next });
     expect([entered.status, leadsAway(entered.location)]).toEqual([303, false]);
     const answer = await world.server.inject({

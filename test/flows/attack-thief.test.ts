@@ -12,7 +12,7 @@ import { encode, sendForm } from "../support/every-form.ts";
 import { appFor } from "../support/factors.ts";
 import { linkIn, startMailSink } from "../support/mail-sink.ts";
 import { createOwnedPushes, type OwnedPushes } from "../support/owned-pushes.ts";
-import { personAt } from "../support/person.ts";
+import { signInClient } from "../support/signed-in-client.ts";
 import { storedIn } from "../support/stored.ts";
 
 const moved = "moved@example.com";
@@ -119,11 +119,11 @@ test("the database alone: hashes, digests and sealed secrets of factors open not
     ]),
   ];
   for (const given of fields) {
-    const person = await personAt(world, ownedPushes.email);
+    const person = await signInClient(world, ownedPushes.email);
     expect([given, (await person.post("/users/second_factor", given)).status]).toEqual([given, 401]);
     world.clock.advance(factorLimits.windowMs);
   }
-  const person = await personAt(world, ownedPushes.email);
+  const person = await signInClient(world, ownedPushes.email);
   expect((await person.post("/users/second_factor", { backup_code: ownedPushes.backupCodes[0] ?? "" })).status).toBe(
     303,
   );

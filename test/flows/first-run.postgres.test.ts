@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startTestApp } from "../support/app.ts";
 import { makeFolder } from "../support/engine-database.ts";
-import { visit } from "../support/entry.ts";
+import { visit } from "../support/form-requests.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 
 test("the boot code that one machine logs is right at the other, which has a folder of its own", async () => {

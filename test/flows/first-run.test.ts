@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { hourMs } from "../../src/base/clock.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { makeDataDir } from "../support/domain.ts";
-import { bootCodeOf, isSignedIn, type Sender, visit } from "../support/entry.ts";
+import { bootCodeOf, isSignedIn, type Sender, visit } from "../support/form-requests.ts";
 
 const email = "ada@example.com";
 const codeFile = (world: TestApp) => join(world.dataDir, "boot-code");

@@ -5,9 +5,9 @@ import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { openTestDomain, stranger, TestClock } from "../support/domain.ts";
 import { makeFolder } from "../support/engine-database.ts";
 import { createOwnedPushes } from "../support/owned-pushes.ts";
-import { statusWithCookie } from "../support/person.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { runProgram, spawnProgram } from "../support/processes.ts";
+import { statusWithCookie } from "../support/signed-in-client.ts";
 
 const masterKey = { PWPUSH_MASTER_KEY: "5ea1".repeat(16) };
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { encode, encodings, everyField, formPages, sendForm } from "../support/every-form.ts";
-import { personAt } from "../support/person.ts";
+import { signInClient } from "../support/signed-in-client.ts";
 
 /** Text that one of the engines cannot hold, or that has no UTF-8. */
 const oddTexts = [
@@ -17,7 +17,7 @@ let token: string;
 beforeAll(async () => {
   world = await startTestApp({ environment: { PWP__ENABLE_LOGINS: "true", PWP__DISABLE_SIGNUPS: "false" } });
   token = await world.makeToken("owner@example.com", true);
-  cookie = (await personAt(world, "ada@example.com", { join: true })).cookie();
+  cookie = (await signInClient(world, "ada@example.com", { join: true })).cookie();
 });
 afterAll(async () => {
   expect(world.logLines.filter((line) => line.includes("unexpected_error"))).toEqual([]);

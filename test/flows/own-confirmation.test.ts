@@ -5,9 +5,9 @@ import { en } from "../../src/i18n/i18n.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { stranger } from "../support/domain.ts";
 import { countRows } from "../support/engine-database.ts";
-import { visit } from "../support/entry.ts";
+import { visit } from "../support/form-requests.ts";
 import { linkIn, type MailSink, startMailSink } from "../support/mail-sink.ts";
-import { type Person, personAt } from "../support/person.ts";
+import { type SignedInClient, signInClient } from "../support/signed-in-client.ts";
 
 const ada = "ada@example.com";
 const eve = "eve@example.com";
@@ -30,16 +30,17 @@ async function startUnproven(environment: Readonly<Record<string, string>> = {})
 }
 
 /** Signed up by the page, so that nothing proves their address. */
-async function joinedAt(world: TestApp, email = ada): Promise<Person> {
+async function joinedAt(world: TestApp, email = ada): Promise<SignedInClient> {
   expect((await visit(world, "/users/sign_up", { email, password })).status).toBe(303);
-  return await personAt(world, email);
+  return await signInClient(world, email);
 }
 
 const userAt = (world: TestApp, email = ada) => world.app.domain.accounts.findUserByEmail(email);
 const isConfirmed = async (world: TestApp, email = ada) => (await userAt(world, email))?.confirmedAt !== null;
 const tokenFrom = async (sink: MailSink, to = ada) =>
   linkIn(await sink.next(to), confirmation).searchParams.get("confirmation_token") ?? "";
-const press = (person: Pick<Person, "post">, token: string) => person.post(confirmation, { confirmation_token: token });
+const press = (person: Pick<SignedInClient, "post">, token: string) =>
+  person.post(confirmation, { confirmation_token: token });
 const mailsOf = async ({ world, sink }: Unproven) =>
   sink.messages().length + (await world.app.domain.mail.sizes()).waiting;
 
@@ -86,7 +87,7 @@ test("the link keeps password and sessions, and works once", async () => {
   const { world, sink } = await startUnproven();
   await using _ = world;
   const person = await joinedAt(world);
-  const other = await personAt(world, ada);
+  const other = await signInClient(world, ada);
   for (let at = 0; at < 2; at += 1) await person.post(asking);
   const first = await tokenFrom(sink);
   const second = await tokenFrom(sink);
@@ -94,7 +95,7 @@ test("the link keeps password and sessions, and works once", async () => {
   // Of those that went out, one is as good as another, and none is of use twice.
   for (const token of [first, second]) expect((await press(person, token)).status).toBe(404);
   for (const browser of [person, other]) expect((await browser.get("/users/edit")).status).toBe(200);
-  await personAt(world, ada);
+  await signInClient(world, ada);
   expect(await person.post(asking)).toMatchObject({ status: 303, location: "/users/edit" });
   expect(sink.messages()).toHaveLength(2);
 });
@@ -118,7 +119,7 @@ test("the link is invalid after a day, and once the address has changed", async 
   await person.post(asking);
   const old = await tokenFrom(sink);
   world.clock.advance(dayMs);
-  const again = await personAt(world, ada);
+  const again = await signInClient(world, ada);
   const late = await press(again, old);
   expect([late.status, late.body.includes('href="/users/edit"')]).toEqual([404, true]);
 
@@ -132,7 +133,7 @@ test("the link is invalid after a day, and once the address has changed", async 
 test("an address that was changed without an email is not confirmed, and gets no view notifications", async () => {
   const { world, sink } = await startUnproven();
   await using _ = world;
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   const { pushes } = world.app.domain;
   expect(await isConfirmed(world)).toBe(true);
   await person.post("/p", { "push[payload]": "x", "push[notify_on_view]": "1" });
@@ -158,7 +159,7 @@ test("an address that was changed without an email is not confirmed, and gets no
 test("following a link mailed to a new address confirms it", async () => {
   const { world, sink } = await startUnproven({ PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" });
   await using _ = world;
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   await world.app.domain.db
     .autocommit({ retry: "whenNotExecuted" })
     .run(sql("UPDATE users SET confirmed_at = NULL WHERE email = 'ada@example.com'"));
@@ -171,7 +172,7 @@ test("following a link mailed to a new address confirms it", async () => {
 test("with account emails on, users from before confirm in the same way", async () => {
   const { world, sink } = await startUnproven({ PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" });
   await using _ = world;
-  const person = await personAt(world, ada, { join: true });
+  const person = await signInClient(world, ada, { join: true });
   await world.app.domain.db
     .autocommit({ retry: "whenNotExecuted" })
     .run(sql("UPDATE users SET confirmed_at = NULL WHERE email = 'ada@example.com'"));
@@ -201,7 +202,7 @@ test("one account gets few links, also after changes of address; requests of str
   ]);
   await expect.poll(() => sink.messages().length).toBe(5);
   world.clock.advance(hourMs);
-  expect((await (await personAt(world, "moved@example.com")).post(asking)).status).toBe(303);
+  expect((await (await signInClient(world, "moved@example.com")).post(asking)).status).toBe(303);
 });
 
 test("one address gets few links, whichever accounts have it", async () => {

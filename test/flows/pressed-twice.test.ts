@@ -2,18 +2,18 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { dayMs } from "../../src/base/clock.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { readRows } from "../support/engine-database.ts";
-import { type Person, personAt } from "../support/person.ts";
+import { type SignedInClient, signInClient } from "../support/signed-in-client.ts";
 
 const strangersAddress = "192.0.2.9";
 
 let world: TestApp;
-let root: Person;
-let ada: Person;
+let root: SignedInClient;
+let ada: SignedInClient;
 let adaId: number;
 beforeAll(async () => {
   world = await startTestApp();
-  root = await personAt(world, "root@example.com", { join: true, admin: true });
-  ada = await personAt(world, "ada@example.com", { join: true });
+  root = await signInClient(world, "root@example.com", { join: true, admin: true });
+  ada = await signInClient(world, "ada@example.com", { join: true });
   adaId = (await world.app.domain.accounts.findUserByEmail(ada.email))?.id ?? 0;
 });
 afterAll(() => world[Symbol.asyncDispose]());
@@ -51,7 +51,7 @@ test("a form that is refused has not ended the push it was about", async () => {
 
 test("a token that is revoked twice sends its owner back to the list, and nobody else", async () => {
   const { accounts } = world.app.domain;
-  const owner = await personAt(world, "eve@example.com", { join: true });
+  const owner = await signInClient(world, "eve@example.com", { join: true });
   const id = (await accounts.findUserByEmail(owner.email))?.id ?? 0;
   const { apiToken } = await accounts.createToken(id, "script");
   const url = `/users/token/${apiToken.id}/revoke`;
@@ -75,7 +75,7 @@ test("a token whose time is over counts as in use for no administrator", async (
 
 test("a style sheet without rules is none: no page links an empty file", async () => {
   const links = async () => (await root.get("/")).body.includes("/branding/style-");
-  root = await personAt(world, root.email);
+  root = await signInClient(world, root.email);
   expect((await root.post("/admin/look/style", { style: "a { color: red }" })).status).toBe(303);
   expect(await links()).toBe(true);
   expect((await root.post("/admin/look/style", { style: " /* nothing */ " })).status).toBe(303);

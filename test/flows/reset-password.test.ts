@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { hourMs } from "../../src/base/clock.ts";
 import { giveSomePasskey } from "../support/accounts.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
-import { comparable, isSignedIn, type Sender, visit } from "../support/entry.ts";
+import { comparable, isSignedIn, type Sender, visit } from "../support/form-requests.ts";
 import { linkIn, type MailSink, startMailSink } from "../support/mail-sink.ts";
-import { personAt, statusWithCookie } from "../support/person.ts";
+import { signInClient, statusWithCookie } from "../support/signed-in-client.ts";
 
 const ada = "ada@example.com";
 const next = "marble-otter-lantern";
@@ -40,7 +40,7 @@ const signIn = (world: TestApp, as: string) => visit(world, "/users/sign_in", { 
 test("the mailed link sets a new password, ends all sessions, and does not sign in", async () => {
   const started = await startMailing();
   await using world = started.world;
-  const before = await personAt(world, ada);
+  const before = await signInClient(world, ada);
   const link = await linkFrom(started);
   expect((await visit(world, `${link.pathname}${link.search}`)).body).toContain('autocomplete="new-password"');
   expect(await statusWithCookie(world, before.cookie())).toBe(200);
@@ -91,7 +91,7 @@ test("a change of password invalidates links mailed before", async () => {
   const started = await startMailing();
   await using world = started.world;
   const link = await linkFrom(started);
-  const owner = await personAt(world, ada);
+  const owner = await signInClient(world, ada);
   await owner.post("/users/edit/password", { current_password: password, password: "own-choice-of-lantern" });
   expect((await set(world, link)).status).toBe(404);
   expect((await signIn(world, "own-choice-of-lantern")).status).toBe(303);

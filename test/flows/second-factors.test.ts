@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { password } from "../support/app.ts";
+import type { CookieClient } from "../support/cookie-client.ts";
 import { ada, addPasskey, codesIn, eve, hidden, isIn, openWorld, setUpApp, tokenOf } from "../support/factor-pages.ts";
 import { appFor } from "../support/factors.ts";
-import type { Visitor } from "../support/visitor.ts";
 
 const { factors } = en;
 
@@ -150,7 +150,7 @@ describe("brute force of codes", () => {
   test("is counted over simultaneous sessions", async () => {
     const world = await openWorld();
     await setUpApp(world, await world.signIn());
-    const visitors: Visitor[] = [];
+    const visitors: CookieClient[] = [];
     while (visitors.length < 20) visitors.push(await world.signIn());
     const answers = await Promise.all(visitors.map((each) => each.post("/users/second_factor", { code: "000000" })));
     expect(answers.filter(({ statusCode }) => statusCode === 401)).toHaveLength(10);
@@ -183,7 +183,7 @@ describe("a sign-in that waits for its factor", () => {
   test("ends with sign-out, after ten minutes, and when the factor was given", async () => {
     const world = await openWorld();
     const { code } = await setUpApp(world, await world.signIn());
-    const factorPage = async (visitor: Visitor) => (await visitor.get("/users/second_factor")).statusCode;
+    const factorPage = async (visitor: CookieClient) => (await visitor.get("/users/second_factor")).statusCode;
 
     const left = await world.signIn();
     const copy = world.newVisitor();

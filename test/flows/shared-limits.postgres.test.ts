@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { makeDataDir, TestClock } from "../support/domain.ts";
-import { visit } from "../support/entry.ts";
+import { visit } from "../support/form-requests.ts";
 
 const ada = "ada@example.com";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { hourMs, minuteMs } from "../../src/base/clock.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
-import { comparable, isSignedIn, type Sender, visit } from "../support/entry.ts";
-import { personAt } from "../support/person.ts";
+import { comparable, isSignedIn, type Sender, visit } from "../support/form-requests.ts";
+import { signInClient } from "../support/signed-in-client.ts";
 
 const ada = "ada@example.com";
 
@@ -107,7 +107,7 @@ test("the password is in no answer and in no log line", async () => {
 
 test("the sign-out URL shows a button: following a link to it does not sign out", async () => {
   await using world = await startWithAda();
-  const person = await personAt(world, ada);
+  const person = await signInClient(world, ada);
   const asked = await person.get("/users/sign_out");
   expect(asked.status).toBe(200);
   expect(asked.body).toContain('<form method="post" action="/users/sign_out"');

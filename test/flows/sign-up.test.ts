@@ -4,7 +4,7 @@ import { dayMs, hourMs } from "../../src/base/clock.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { makeDataDir } from "../support/domain.ts";
-import { comparable, isSignedIn, type Sender, visit } from "../support/entry.ts";
+import { comparable, isSignedIn, type Sender, visit } from "../support/form-requests.ts";
 import { linkIn, startMailSink } from "../support/mail-sink.ts";
 
 const ada = "ada@example.com";

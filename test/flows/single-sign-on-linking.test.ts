@@ -4,7 +4,7 @@ import { minuteMs } from "../../src/base/clock.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { password } from "../support/app.ts";
 import { changeRows, readRows } from "../support/engine-database.ts";
-import { type SignOnApp, startSignOnApp, type Visitor } from "../support/sign-on.ts";
+import { type CookieClient, type SignOnApp, startSignOnApp } from "../support/sign-on.ts";
 
 const messages = en.singleSignOn;
 const email = "ada@example.com";
@@ -27,7 +27,7 @@ const mail = {
 };
 
 /** Somebody whom the provider calls by the address of the account that stands, in other emails. */
-async function comeBack(site: SignOnApp): Promise<Visitor> {
+async function comeBack(site: SignOnApp): Promise<CookieClient> {
   site.provider.people.set("a-1", { email: "Ada@Example.COM", email_verified: true });
   const visitor = site.newVisitor();
   const answer = await site.signOn(visitor, "a-1", { next: "/users/token" });
@@ -195,7 +195,7 @@ describe("an account with a second factor", () => {
 });
 
 describe("from the account page", () => {
-  async function signedIn(site: SignOnApp): Promise<Visitor> {
+  async function signedIn(site: SignOnApp): Promise<CookieClient> {
     const visitor = site.newVisitor();
     await visitor.signIn(email, password);
     return visitor;

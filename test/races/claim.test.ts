@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Actor } from "../../src/pushes/pushes.ts";
 import { makeDataDir, openTestDomain, stranger, type TestDomain } from "../support/domain.ts";
 import { readRows } from "../support/engine-database.ts";
+import { findDamage } from "../support/integrity-checks.ts";
 import { keyEnvironment } from "../support/master-keys.ts";
-import { damageOf } from "../support/soundness.ts";
 import { soon, spawnOpenDomains } from "../support/spawn-domain.ts";
 
 const racers = 50;
@@ -159,7 +159,7 @@ test("ten processes that open the same new folder at once agree on everything", 
     await using world = await openTestDomain({ dataDir });
     const outcomes = await Promise.all(tokens.map((urlToken) => claim(world, urlToken)));
     expect(revealed(outcomes)).toBe(100);
-    expect(await damageOf(dataDir)).toEqual([]);
+    expect(await findDamage(dataDir)).toEqual([]);
   }
 });
 

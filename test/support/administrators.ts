@@ -2,12 +2,12 @@ import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { sql } from "../../src/database/statement.ts";
 import { startTestApp, type TestApp } from "./app.ts";
 import { createOwnedPushes, type OwnedPushes } from "./owned-pushes.ts";
-import { type Person, personAt } from "./person.ts";
+import { type SignedInClient, signInClient } from "./signed-in-client.ts";
 
 export interface AdministeredWorld {
   readonly world: TestApp;
   /** An administrator, signed in. */
-  readonly root: Person;
+  readonly root: SignedInClient;
   /** Somebody else's, with one of everything. */
   readonly ownedPushes: OwnedPushes;
   /** A mail to the owner of the ownedPushes that was given up; the link in it holds `resetToken`. */
@@ -48,7 +48,7 @@ export function shareAdministered(): () => AdministeredWorld {
 async function open(environment: Environment): Promise<AdministeredWorld> {
   const world = await startTestApp({ environment: { ...nobodyListens, ...environment } });
   const ownedPushes = await createOwnedPushes(world);
-  const root = await personAt(world, rootEmail, { join: true, admin: true });
+  const root = await signInClient(world, rootEmail, { join: true, admin: true });
   return { world, root, ownedPushes, failedMailId: await giveUpMail(world, ownedPushes.email) };
 }
 

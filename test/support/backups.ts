@@ -11,7 +11,7 @@ export const keySettings = { PWPUSH_MASTER_KEY: "5ea1".repeat(16) };
 type Settings = Readonly<Record<string, string>>;
 
 /** A folder for backups, which goes with the test. */
-export function makeShelf(): string {
+export function makeBackupFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-shelf-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
@@ -41,7 +41,7 @@ export function makeBackupWorld(clock = new TestClock()): BackupWorld {
   return {
     cli,
     clock,
-    shelf: makeShelf(),
+    shelf: makeBackupFolder(),
     async open(dataDir = cli.dataDir, settings = keySettings) {
       const opened = await openTestDomain({ dataDir, clock, environment: settings });
       let open = true;

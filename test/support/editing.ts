@@ -1,6 +1,5 @@
 import { password, type TestApp } from "./app.ts";
-import { type Fields, type Files, pushForm } from "./push-form.ts";
-import { signInAt } from "./sign-in-at.ts";
+import { type Fields, type Files, pushForm, signInAt } from "./owner-requests.ts";
 
 /** Somebody with an account, signed in and with an API token. */
 export interface Person {
@@ -8,7 +7,7 @@ export interface Person {
   readonly token: string;
 }
 
-export type { Fields, Files } from "./push-form.ts";
+export type { Fields, Files } from "./owner-requests.ts";
 
 export interface Opened {
   readonly payload: string | null;

@@ -3,18 +3,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Database, ReadConnection, WriteConnection } from "../../src/database/database.ts";
-import { openSqlite } from "../../src/database/sqlite/sqlite.ts";
+import { openSqlite, type SqliteDatabase } from "../../src/database/sqlite/sqlite.ts";
 import { type DriverRow, type StatementText, sql, type Value } from "../../src/database/statement.ts";
 import { engine, settingsOfEngine } from "./engine.ts";
 
 /**
- * A database on the engine of the run; it goes with the test.
- * @param folder several databases of one folder are one database, as if opened by several processes.
+ * Opens a database on the engine of this test run. It is closed when the test finishes.
+ * @param folder opening the same folder several times opens the same database, as several processes do.
  */
 export function openEngineDatabase(folder: string = makeFolder()): Database {
   let isOver = false;
   const failed = (code: string) => {
-    // A connection that is on its way out is cut by the end of its database.
+    // Dropping the database cuts connections that are still closing.
     if (!isOver) throw new Error(`Storage failed: ${code}`);
   };
   const closeAtTheEnd = () =>
@@ -39,14 +39,14 @@ function openSqliteIn(folder: string, onStorageFailure: (code: string) => void):
   });
 }
 
-/** A folder that goes with the test. */
+/** A folder that is removed when the test finishes. */
 export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-database-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** @param onMade is called when the database is there: what it asks for is done before the database goes. */
+/** @param onMade called when the database exists; cleanups it registers run before the database is dropped. */
 async function openPostgresOf(
   folder: string,
   onStorageFailure: (code: string) => void,
@@ -69,7 +69,7 @@ async function openPostgresOf(
   });
 }
 
-/** Everything that a database does takes a moment, so one that is still being opened can be given away already. */
+/** Returns at once a database that is still being opened: each method waits for it. */
 function late(beginning: Promise<Database>): Database {
   let closing: Promise<void> | undefined;
   let opened: Database | undefined;
@@ -111,7 +111,7 @@ function late(beginning: Promise<Database>): Database {
   };
 }
 
-/** What stands in the database, past the product. */
+/** Reads rows directly, without the code under test. */
 export function readRows<Row extends DriverRow<Row> = DriverRow>(
   db: Pick<Database, "read">,
   text: StatementText,
@@ -125,7 +125,7 @@ export async function countRows(db: Pick<Database, "read">, table: string, where
   return row?.found ?? 0;
 }
 
-/** Changes it past the product. @returns how many rows. */
+/** Changes rows directly, without the code under test. @returns the number of rows. */
 export function changeRows(
   db: Pick<Database, "autocommit">,
   text: StatementText,
@@ -134,11 +134,21 @@ export function changeRows(
   return db.autocommit({ retry: "whenNotExecuted" }).run(sql<Value[]>(text), ...parameters);
 }
 
-/** The names of all tables, in their order. */
+/** All table names, sorted. */
 export async function tablesOf(db: Pick<Database, "read">): Promise<readonly string[]> {
   const rows = await readRows(db, {
     sqlite: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
     postgres: "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename",
   });
   return rows.map(({ name }) => String(name));
+}
+
+/** The SQLite engine with its own connections, for tests of the database files. @throws on another engine. */
+export function sqliteOf(db: Database): SqliteDatabase {
+  if (!isSqlite(db)) throw new Error("This test is about SQLite: vitest.config.ts must not run it on another engine.");
+  return db;
+}
+
+function isSqlite(db: Database): db is SqliteDatabase {
+  return db.engine === "sqlite";
 }

@@ -2,8 +2,8 @@ import { expect, onTestFinished } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { password, startTestApp, type TestApp, type TestAppOptions } from "./app.ts";
 import { TestAuthenticator } from "./authenticator.ts";
+import { CookieClient } from "./cookie-client.ts";
 import { appFor } from "./factors.ts";
-import { Visitor } from "./visitor.ts";
 
 export const ada = "ada@example.com";
 export const eve = "eve@example.com";
@@ -11,9 +11,9 @@ export const eve = "eve@example.com";
 export interface World {
   readonly app: TestApp;
   readonly adasToken: string;
-  newVisitor(): Visitor;
+  newVisitor(): CookieClient;
   /** A person whose password was right, without a second factor or before giving it. */
-  signIn(email?: string): Promise<Visitor>;
+  signIn(email?: string): Promise<CookieClient>;
 }
 
 /** The application with two accounts, until the test ends. */
@@ -22,7 +22,7 @@ export async function openWorld(options: TestAppOptions = {}): Promise<World> {
   onTestFinished(() => app[Symbol.asyncDispose]());
   const adasToken = await app.makeToken(ada);
   await app.makeToken(eve);
-  const newVisitor = () => new Visitor(app);
+  const newVisitor = () => new CookieClient(app);
   return {
     ...{ app, adasToken, newVisitor },
     async signIn(email = ada) {
@@ -40,7 +40,7 @@ export const hidden = (html: string, name: string) =>
 export const codesIn = (html: string) => html.match(/\b[0-9a-z]{4}(?:-[0-9a-z]{4}){3}\b/g) ?? [];
 
 /** Sets up an authenticator app on the pages. */
-export async function setUpApp({ app }: World, visitor: Visitor, proof: Readonly<Record<string, string>> = {}) {
+export async function setUpApp({ app }: World, visitor: CookieClient, proof: Readonly<Record<string, string>> = {}) {
   const page = await visitor.get("/users/factors/authenticator_app");
   expect(page.statusCode).toBe(200);
   const key = /<output[^>]*>([A-Z2-7 ]+)<\/output>/.exec(page.body)?.[1] ?? "";
@@ -53,15 +53,15 @@ export async function setUpApp({ app }: World, visitor: Visitor, proof: Readonly
 }
 
 /** The WebAuthn options for creating or using a passkey. */
-export const optionsFor = async (visitor: Visitor, path: string) => JSON.parse((await visitor.post(path)).body);
+export const optionsFor = async (visitor: CookieClient, path: string) => JSON.parse((await visitor.post(path)).body);
 
-export async function addPasskey(visitor: Visitor, name: string, proof: Readonly<Record<string, string>> = {}) {
+export async function addPasskey(visitor: CookieClient, name: string, proof: Readonly<Record<string, string>> = {}) {
   const authenticator = new TestAuthenticator();
   const passkey = authenticator.create(await optionsFor(visitor, "/users/factors/passkeys/options"));
   const answer = await visitor.post("/users/factors/passkeys", { name, passkey, ...proof });
   return { authenticator, answer };
 }
 
-export const isIn = async (visitor: Visitor) => (await visitor.get("/users/token")).statusCode === 200;
+export const isIn = async (visitor: CookieClient) => (await visitor.get("/users/token")).statusCode === 200;
 /** The form token of the session that the browser keeps. */
-export const tokenOf = (visitor: Visitor) => [...visitor.cookies.values()][0] ?? "";
+export const tokenOf = (visitor: CookieClient) => [...visitor.cookies.values()][0] ?? "";

@@ -4,7 +4,7 @@ import { password, type TestApp } from "./app.ts";
 import { Canaries } from "./canaries.ts";
 import { changeRows, readRows } from "./engine-database.ts";
 import { type AuthenticatorApp, addApp, addPasskey, type FactorWorld } from "./factors.ts";
-import { type Person, personAt } from "./person.ts";
+import { type SignedInClient, signInClient } from "./signed-in-client.ts";
 
 /** Two pushes and the account that owns them, with one of everything an account can have. Each value contains a canary. */
 export interface OwnedPushes {
@@ -12,7 +12,7 @@ export interface OwnedPushes {
   readonly email: string;
   readonly userId: number;
   /** A client that is signed in with `session`. */
-  readonly person: Person;
+  readonly person: SignedInClient;
   readonly session: Session;
   readonly apiToken: string;
   readonly app: AuthenticatorApp;
@@ -35,7 +35,7 @@ export async function createOwnedPushes(world: TestApp, withFactors = true): Pro
   canaries.add("address", address);
   const userAgent = `Mozilla/5.0 (${canaries.makeCore("user agent")}) Firefox/140.0`;
   const email = `${canaries.makeCore("e-mail")}@example.com`;
-  const person = await personAt(world, email, { join: true, address, userAgent });
+  const person = await signInClient(world, email, { join: true, address, userAgent });
   const session = await accounts.authenticateSession(person.cookie().split("=")[1] ?? "");
   if (session === undefined) throw new Error("The owner is not signed in.");
   const userId = session.user.id;

@@ -1,6 +1,5 @@
+import { type Fields, pushForm, signInAt } from "./owner-requests.ts";
 import { runProgram } from "./processes.ts";
-import { type Fields, pushForm } from "./push-form.ts";
-import { signInAt } from "./sign-in-at.ts";
 
 /** Somebody whose account the operator made from the shell: signed in by a cookie, and with an API token. */
 export interface Owner {

@@ -1,6 +1,5 @@
 import type { Database } from "../../src/database/database.ts";
-import { changeRows, tablesOf } from "./engine-database.ts";
-import { sqliteOf } from "./sqlite-domain.ts";
+import { changeRows, sqliteOf, tablesOf } from "./engine-database.ts";
 
 /** From now on the database refuses every write, as a full disk makes it. @returns what takes them again. */
 export async function refuseWrites(db: Database): Promise<() => Promise<void>> {

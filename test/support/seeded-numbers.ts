@@ -1,4 +1,4 @@
-/** A sequence that looks random and is the same at each run (mulberry32): a failure can be run again. */
+/** A pseudo-random sequence that is the same in each run (mulberry32), so that a failure can be reproduced. */
 export class SeededNumbers {
   #state: number;
 
@@ -6,7 +6,7 @@ export class SeededNumbers {
     this.#state = seed >>> 0;
   }
 
-  /** A whole number from 0 to `end`, without it. */
+  /** An integer from 0 up to but not including `end`. */
   below(end: number): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
@@ -17,4 +17,14 @@ export class SeededNumbers {
   pick<T>(from: readonly T[]): T | undefined {
     return from.length === 0 ? undefined : from[this.below(from.length)];
   }
+}
+/** Numbers from 0 up to but not including 1, the same for the same seed: xorshift32 (Marsaglia, 2003). */
+export function seededNumbers(seed: number): () => number {
+  let state = seed === 0 ? 1 : seed | 0;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
 }

@@ -1,20 +1,24 @@
 import { expect, onTestFinished } from "vitest";
 import { startTestApp, type TestApp } from "./app.ts";
+import { CookieClient } from "./cookie-client.ts";
 import { startProvider, type TestProvider } from "./provider.ts";
-import { Visitor } from "./visitor.ts";
 
-export { Visitor } from "./visitor.ts";
+export { CookieClient } from "./cookie-client.ts";
 
 export const baseUrl = "http://push.test";
 
 export interface SignOnApp {
   readonly app: TestApp;
   readonly provider: TestProvider;
-  newVisitor(): Visitor;
+  newVisitor(): CookieClient;
   /** From the button to the provider and back. @returns path and query of the callback, which is not requested yet. */
-  goAndReturn(visitor: Visitor, person: string, start?: { path?: string; next?: string }): Promise<string>;
+  goAndReturn(visitor: CookieClient, person: string, start?: { path?: string; next?: string }): Promise<string>;
   /** The whole sign-on. @returns the answer of the callback. */
-  signOn(visitor: Visitor, person: string, start?: { path?: string; next?: string }): ReturnType<Visitor["get"]>;
+  signOn(
+    visitor: CookieClient,
+    person: string,
+    start?: { path?: string; next?: string },
+  ): ReturnType<CookieClient["get"]>;
 }
 
 /** The URL of the page that redirects to the provider. */
@@ -39,7 +43,7 @@ export async function startSignOnApp(environment: Readonly<Record<string, string
   };
   return {
     ...{ app, provider, goAndReturn },
-    newVisitor: () => new Visitor(app),
+    newVisitor: () => new CookieClient(app),
     signOn: async (visitor, person, start) => visitor.get(await goAndReturn(visitor, person, start)),
   };
 }

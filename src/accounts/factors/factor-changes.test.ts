@@ -12,7 +12,7 @@ import {
   party,
   signInAs,
 } from "../../../test/support/factors.ts";
-import { keepEmails } from "../../../test/support/kept-emails.ts";
+import { createRecordingOutbox } from "../../../test/support/recording-outbox.ts";
 import { minuteMs } from "../../base/clock.ts";
 import { systemRandom } from "../../base/random.ts";
 import { createKeyring } from "../../crypto/keyring.ts";
@@ -20,7 +20,7 @@ import { sql } from "../../database/statement.ts";
 import type { Outbox } from "../../mail/outbox.ts";
 
 function makeOutbox(): { outbox: Outbox; notices: () => unknown[] } {
-  const { outbox, emails } = keepEmails();
+  const { outbox, emails } = createRecordingOutbox();
   return {
     outbox,
     notices: () =>

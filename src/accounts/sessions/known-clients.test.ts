@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { giveSomePasskey, makeTestAccounts, makeUser, openSettings, password } from "../../../test/support/accounts.ts";
 import { readRows } from "../../../test/support/engine-database.ts";
-import { keepEmails } from "../../../test/support/kept-emails.ts";
+import { createRecordingOutbox } from "../../../test/support/recording-outbox.ts";
 import { systemRandom } from "../../base/random.ts";
 import { createKeyring } from "../../crypto/keyring.ts";
 import type { Accounts, ClientContext } from "../accounts.ts";
@@ -12,7 +12,7 @@ const home: ClientContext = { throttleKey: "192.0.2.1", address: "192.0.2.1", us
 
 /** Accounts whose mails are kept in a list. */
 function makeWorld() {
-  const { outbox, emails } = keepEmails();
+  const { outbox, emails } = createRecordingOutbox();
   const world = makeTestAccounts({
     settings: openSettings,
     outbox,

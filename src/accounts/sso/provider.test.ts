@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createLyingProvider, issuer, type Lies, secrets } from "../../../test/support/lying-provider.ts";
+import { createFakeProvider, type FakeAnswers, issuer, secrets } from "../../../test/support/fake-provider.ts";
 import { hourMs, secondMs } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { createProvider } from "./provider.ts";
@@ -10,11 +10,11 @@ const settings = {
 };
 const query = `code=abc&state=${secrets.state}`;
 
-function open(lies: Lies = {}, more: Partial<typeof settings> = {}) {
+function open(answers: FakeAnswers = {}, more: Partial<typeof settings> = {}) {
   let now = 0;
-  const lying = createLyingProvider(lies);
-  const provider = createProvider({ ...settings, ...more }, { clock: { now: () => now }, fetch: lying.fetch });
-  return { provider, asked: lying.asked, advance: (ms: number) => (now += ms) };
+  const fake = createFakeProvider(answers);
+  const provider = createProvider({ ...settings, ...more }, { clock: { now: () => now }, fetch: fake.fetch });
+  return { provider, asked: fake.asked, advance: (ms: number) => (now += ms) };
 }
 
 const refusalOf = (promise: Promise<unknown>) =>
@@ -34,7 +34,7 @@ describe("a provider's answer", () => {
     for (const { options } of asked) expect(options).toMatchObject({ redirect: "manual", signal: expect.anything() });
   });
 
-  it.each<[string, Lies]>([
+  it.each<[string, FakeAnswers]>([
     ["another nonce", { claims: { nonce: "x".repeat(43) } }],
     ["no nonce", { claims: { nonce: undefined } }],
     ["another audience", { claims: { aud: "another client" } }],
@@ -48,8 +48,8 @@ describe("a provider's answer", () => {
     ["no signature", { header: { alg: "none" } }],
     ["a signature by the client's secret", { header: { alg: "HS256" } }],
     ["details of somebody else", { userInfo: { sub: "b-1" } }],
-  ])("with %s is nobody's", async (_lie, lies) => {
-    expect(await open(lies).provider.readAnswer(query, secrets)).toMatchObject({ is: "invalid" });
+  ])("with %s is nobody's", async (_fault, answers) => {
+    expect(await open(answers).provider.readAnswer(query, secrets)).toMatchObject({ is: "invalid" });
   });
 
   it.each([
@@ -73,8 +73,8 @@ describe("a provider's answer", () => {
   it.each([{ email_verified: false }, { email_verified: "true" }, { email_verified: undefined }, { email: 7 }])(
     "has no verified e-mail with %j",
     async (said) => {
-      for (const lies of [{ userInfo: said }, { claims: { email: "ada@example.com", ...said }, userInfo: said }]) {
-        const answer = await open(lies).provider.readAnswer(query, secrets);
+      for (const answers of [{ userInfo: said }, { claims: { email: "ada@example.com", ...said }, userInfo: said }]) {
+        const answer = await open(answers).provider.readAnswer(query, secrets);
         expect(answer).toMatchObject({ is: "claims", claims: { verifiedEmail: undefined } });
       }
     },
@@ -82,7 +82,7 @@ describe("a provider's answer", () => {
 });
 
 describe("a provider that does not answer", () => {
-  it.each<[string, Lies]>([
+  it.each<[string, FakeAnswers]>([
     ["is down", { instead: () => Promise.reject(new TypeError("fetch failed")) }],
     ["fails", { instead: () => new Response("", { status: 500 }) }],
     [
@@ -94,8 +94,8 @@ describe("a provider that does not answer", () => {
     ["is another issuer", { metadata: { issuer: "https://evil.example" } }],
     ["sends people elsewhere", { metadata: { authorization_endpoint: "http://10.0.0.1/auth" } }],
     ["sends people to a script", { metadata: { authorization_endpoint: "javascript:alert(1)" } }],
-  ])("because it %s sends nobody anywhere", async (_why, lies) => {
-    expect(await refusalOf(open(lies).provider.signOnUrl(secrets))).toBe("unavailable");
+  ])("because it %s sends nobody anywhere", async (_why, answers) => {
+    expect(await refusalOf(open(answers).provider.signOnUrl(secrets))).toBe("unavailable");
   });
 
   it.each([
@@ -138,8 +138,8 @@ describe("a provider that does not answer", () => {
 });
 
 describe("the client", () => {
-  const tokenRequest = async (lies: Lies, more: object = {}) => {
-    const { provider, asked } = open(lies, more);
+  const tokenRequest = async (answers: FakeAnswers, more: object = {}) => {
+    const { provider, asked } = open(answers, more);
     await provider.readAnswer(query, secrets);
     const { options } = asked.find(({ url }) => url.endsWith("/token")) ?? {};
     return { authorization: new Headers(options?.headers).get("authorization"), body: String(options?.body) };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { makeTestAccounts, makeUser, startOfTests, untilUsed } from "../../../test/support/accounts.ts";
 import { changeRows, readRows } from "../../../test/support/engine-database.ts";
-import { keepEmails } from "../../../test/support/kept-emails.ts";
+import { createRecordingOutbox } from "../../../test/support/recording-outbox.ts";
 import { dayMs, minuteMs } from "../../base/clock.ts";
 import { digest } from "../../crypto/digests.ts";
 import type { Database } from "../../database/database.ts";
@@ -173,7 +173,7 @@ describe("API tokens", () => {
   });
 
   it("cause one email when created and one when revoked, and none for failed requests", async () => {
-    const { outbox, emails } = keepEmails();
+    const { outbox, emails } = createRecordingOutbox();
     const { accounts } = makeTestAccounts({ outbox });
     const ada = await makeUser(accounts);
     const client = { address: "192.0.2.9", userAgent: "Firefox" };

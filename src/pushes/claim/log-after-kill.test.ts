@@ -1,8 +1,8 @@
 import { cpSync, rmSync } from "node:fs";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { makeDataDir, openTestDomain, stranger } from "../../../test/support/domain.ts";
+import { sqliteOf } from "../../../test/support/engine-database.ts";
 import { NeedleFinder, readAllFiles } from "../../../test/support/raw-files.ts";
-import { sqliteOf } from "../../../test/support/sqlite-domain.ts";
 
 test("what a killed process left in the log is truncated after the next start", async () => {
   await using world = await openTestDomain();

@@ -9,10 +9,9 @@ import {
   type TestDomain,
 } from "../../../test/support/domain.ts";
 import { engine } from "../../../test/support/engine.ts";
-import { readRows } from "../../../test/support/engine-database.ts";
+import { readRows, sqliteOf } from "../../../test/support/engine-database.ts";
 import { NeedleFinder } from "../../../test/support/raw-files.ts";
 import { SeededNumbers } from "../../../test/support/seeded-numbers.ts";
-import { sqliteOf } from "../../../test/support/sqlite-domain.ts";
 import { storedIn } from "../../../test/support/stored.ts";
 import { makeSweeper } from "../../../test/support/sweeper.ts";
 import { hourMs } from "../../base/clock.ts";

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
-import { changeRows, countRows, readRows } from "../../../test/support/engine-database.ts";
+import { changeRows, countRows, readRows, sqliteOf } from "../../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../../test/support/files.ts";
 import { pushDepsOf } from "../../../test/support/push-deps.ts";
 import { findNeedles } from "../../../test/support/raw-files.ts";
-import { sqliteOf } from "../../../test/support/sqlite-domain.ts";
 import { storedIn } from "../../../test/support/stored.ts";
 import { AppError } from "../../base/errors.ts";
 import { createPush } from "./create.ts";

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
-import { readRows } from "../../../test/support/engine-database.ts";
+import { readRows, sqliteOf } from "../../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../../test/support/files.ts";
 import { NeedleFinder } from "../../../test/support/raw-files.ts";
 import { SeededNumbers } from "../../../test/support/seeded-numbers.ts";
-import { sqliteOf } from "../../../test/support/sqlite-domain.ts";
 import { storedIn } from "../../../test/support/stored.ts";
 import { makeSweeper } from "../../../test/support/sweeper.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
 import { readRows } from "../../../test/support/engine-database.ts";
 import { claimFiles, makeFile, pushFiles, readDownload } from "../../../test/support/files.ts";
-import { interposed } from "../../../test/support/interposed.ts";
+import { overrideWrite } from "../../../test/support/override-write.ts";
 import { clock, makeFolder, open, rotate } from "../../../test/support/rotation.ts";
 import { minuteMs } from "../../base/clock.ts";
 import { envelopeKeyId } from "../../crypto/seal.ts";
@@ -106,7 +106,7 @@ test("a rotation that was interrupted is finished by the next, which then retire
   await using world = await open(dataDir, "second", "first");
   const { db } = world.domain;
   let writes = 0;
-  const dying = interposed(db, (work) => {
+  const dying = overrideWrite(db, (work) => {
     writes += 1;
     return writes > 2 ? Promise.reject(new Error("killed")) : db.write(work);
   });
@@ -170,7 +170,7 @@ test("a process that comes and goes during a rotation with the old key keeps tha
   const { db } = world.domain;
   let late = "";
   let batches = 0;
-  const visited = interposed(db, async (work) => {
+  const visited = overrideWrite(db, async (work) => {
     const done = await db.write(work);
     batches += 1;
     // After the last batch has looked at every row there was.

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import { bearer, type TestApp } from "../app.ts";
+import { CookieClient } from "../cookie-client.ts";
 import type { TestClock } from "../domain.ts";
 import { appFor } from "../factors.ts";
-import { Visitor } from "../visitor.ts";
 import { type ExpectedInstallation, type ExpectedPush, type ExpectedUser, expected } from "./expected.ts";
 import type { Move } from "./import-run.ts";
 
@@ -66,7 +66,7 @@ async function expectAccounts(world: World, there: ExpectedInstallation, userTim
 }
 
 async function expectSignIn({ app, clock }: World, user: ExpectedUser): Promise<void> {
-  const visitor = new Visitor(app);
+  const visitor = new CookieClient(app);
   await visitor.signIn(user.email, user.password);
   if (user.otp?.enabled !== true) {
     expect(await isSignedIn(visitor, user)).toBe(true);
@@ -80,19 +80,19 @@ async function expectSignIn({ app, clock }: World, user: ExpectedUser): Promise<
   for (const used of user.otp.used_backup_codes.slice(0, 1)) expect((await give(used)).statusCode).not.toBe(303);
   await give(` ${code.toUpperCase()} `);
   expect(await isSignedIn(visitor, user)).toBe(true);
-  const again = new Visitor(app);
+  const again = new CookieClient(app);
   await again.signIn(user.email, user.password);
   expect((await give(code, again)).statusCode).not.toBe(303);
   await give(next, again);
   expect(await isSignedIn(again, user)).toBe(true);
-  const withApp = new Visitor(app);
+  const withApp = new CookieClient(app);
   await withApp.signIn(user.email, user.password);
   await give(appCode, withApp);
   expect(await isSignedIn(withApp, user)).toBe(true);
 }
 
 /** Whoever is signed in sees their own address on every page, whatever its language. */
-const isSignedIn = async (visitor: Visitor, { email }: ExpectedUser) =>
+const isSignedIn = async (visitor: CookieClient, { email }: ExpectedUser) =>
   (await visitor.get("/help/api")).body.includes(email);
 
 async function expectLists(world: World, there: ExpectedInstallation): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { appFor } from "../support/factors.ts";
-import { expectGoodLooks } from "../support/looks.ts";
+import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { addPasskeyProvider, underItsName } from "../support/passkey-provider.ts";
 import { openSite } from "../support/site.ts";
 import { email, password } from "../support/visit.ts";
@@ -25,25 +25,25 @@ describe.each(["en", "ar"])("looks and accessibility of second factors in %s", (
     await addPasskeyProvider(context, page);
 
     await page.goto("/users/sign_in");
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
     await page.evaluate("document.querySelector('[name=passkey]').value = '{}'");
     await page.evaluate("document.querySelector('[name=passkey]').form.submit()");
     await page.waitForURL("/users/sign_in/passkey");
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
 
     await signIn(page);
     await page.goto("/users/factors");
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
 
     await page.goto("/users/factors/authenticator_app");
     const { code } = appFor(await page.locator("#key").innerText(), () => Date.now());
     await page.locator("#code").fill("000000");
     await send(page, "/users/factors/authenticator_app");
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
     await page.locator("#code").fill(code());
     await send(page, "/users/factors/authenticator_app");
     const [backupCode = ""] = (await page.locator("#backup_codes").innerText()).trim().split("\n");
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
 
     await page.goto("/users/factors");
     await page.locator("#name").fill("averylongnamewithoutaplacetobreak".repeat(3));
@@ -54,9 +54,9 @@ describe.each(["en", "ar"])("looks and accessibility of second factors in %s", (
     await page.locator("#remove_app_proof").fill("wrong");
     await send(page, "/users/factors/authenticator_app/remove");
     await page.evaluate("for (const details of document.querySelectorAll('main details')) details.open = true");
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
     await page.goto("/users/factors/authenticator_app");
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
 
     await context.clearCookies();
     await signIn(page);
@@ -65,7 +65,7 @@ describe.each(["en", "ar"])("looks and accessibility of second factors in %s", (
     await page.locator("details.disclosure button[type=submit]").click();
     await page.locator('[role="alert"]').waitFor();
     expect(new URL(page.url()).pathname).toBe("/users/second_factor");
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
   });
 });
 

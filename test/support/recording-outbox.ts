@@ -1,8 +1,8 @@
 import type { Email } from "../../src/mail/email.ts";
 import type { Outbox } from "../../src/mail/outbox.ts";
 
-/** An outbox that keeps its emails in a list. */
-export function keepEmails(): { readonly outbox: Outbox; readonly emails: readonly Email[] } {
+/** An outbox that records its emails. */
+export function createRecordingOutbox(): { readonly outbox: Outbox; readonly emails: readonly Email[] } {
   const emails: Email[] = [];
   const outbox: Outbox = {
     open: true,

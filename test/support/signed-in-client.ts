@@ -1,7 +1,7 @@
 import { password, type TestApp } from "./app.ts";
-import { ask, cookieSetBy, type Form } from "./entry.ts";
+import { ask, cookieSetBy, type Form } from "./form-requests.ts";
 
-export interface PersonOptions {
+export interface SignInOptions {
   readonly address?: string;
   readonly userAgent?: string;
   /** Creates the account first; default: it exists already. */
@@ -10,7 +10,7 @@ export interface PersonOptions {
 }
 
 /** A user whose browser keeps the session's cookie. */
-export interface Person {
+export interface SignedInClient {
   readonly email: string;
   /** As the browser sends it, to be copied. */
   cookie(): string;
@@ -29,7 +29,11 @@ export interface Answer {
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
 /** Signs in with the tests' one password. */
-export async function personAt(world: TestApp, email: string, options: PersonOptions = {}): Promise<Person> {
+export async function signInClient(
+  world: TestApp,
+  email: string,
+  options: SignInOptions = {},
+): Promise<SignedInClient> {
   if (options.join) await world.app.domain.accounts.createUser({ email, password, admin: options.admin ?? false });
   let cookie = "";
   const { address = "192.0.2.7", userAgent = firefox } = options;
@@ -43,7 +47,7 @@ export async function personAt(world: TestApp, email: string, options: PersonOpt
     const { statusCode: status, body, headers: found } = answer;
     return { status, body, headers: found, location: typeof found.location === "string" ? found.location : undefined };
   };
-  const person: Person = {
+  const person: SignedInClient = {
     email,
     cookie: () => cookie,
     get: (url, headers = {}) => send(url, undefined, headers),

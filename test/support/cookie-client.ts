@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { TestApp } from "./app.ts";
 
 /** A person with a browser of their own, reduced to its cookies. */
-export class Visitor {
+export class CookieClient {
   readonly cookies = new Map<string, string>();
   readonly #app: TestApp;
 

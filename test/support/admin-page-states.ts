@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
-import { sendForm } from "./send-form.ts";
-import type { ShownPage } from "./shown-pages.ts";
+import { sendForm } from "./browser-forms.ts";
+import type { PageState } from "./page-states.ts";
 import { password } from "./visit.ts";
 
 /** Longer than any line, without a break opportunity. */
@@ -16,7 +16,7 @@ async function sendFormOf(page: Page, formId: string): Promise<void> {
 }
 
 /** The administration pages, with the content that is hardest to lay out. */
-export const shownAdminPages: readonly ShownPage[] = [
+export const adminPageStates: readonly PageState[] = [
   {
     name: "administration, overview",
     signedIn: "administrator",

@@ -18,7 +18,7 @@ const refusals: readonly (SignInRefusal | null)[] = [
 ];
 
 /** The pages for signing in and up, in every state. @param typed the text in every untrusted place. */
-export function entryPages(typed: string, page: PageContext): readonly Page[] {
+export function signInPages(typed: string, page: PageContext): readonly Page[] {
   const form = { email: typed, waitSeconds: 2 };
   const signIn = {
     provider: typed,

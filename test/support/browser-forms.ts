@@ -33,3 +33,14 @@ export function pathOf(link: string): string {
 export function urlTokenOf(link: string): string {
   return /^\/p\/([^/]+)/.exec(new URL(link).pathname)?.[1] ?? "";
 }
+
+const submit = "main form[method=post] button[type=submit]";
+
+/** Presses the first submit button of the page and waits for the answer. */
+export async function sendForm(page: Page): Promise<void> {
+  await Promise.all([
+    page.waitForResponse((response) => response.request().method() === "POST"),
+    page.locator(submit).first().click(),
+  ]);
+  await page.waitForLoadState();
+}

@@ -1,7 +1,7 @@
 import type { Database } from "../../src/database/database.ts";
 
-/** The database with the test's own `write`; everything else is as it is. */
-export function interposed(db: Database, write: Database["write"]): Database {
+/** The database with its `write` replaced. */
+export function overrideWrite(db: Database, write: Database["write"]): Database {
   return {
     engine: db.engine,
     read: db.read,
@@ -9,7 +9,7 @@ export function interposed(db: Database, write: Database["write"]): Database {
     autocommit: (options) => db.autocommit(options),
     hot: db.hot,
     write,
-    writeSerialized: (turn, work) => db.writeSerialized(turn, work),
+    writeSerialized: (lock, work) => db.writeSerialized(lock, work),
     get counts() {
       return db.counts;
     },

@@ -3,8 +3,8 @@ import { withDatabaseOf } from "./database-of.ts";
 import { engine } from "./engine.ts";
 import { countRows } from "./engine-database.ts";
 
-/** What no crash may leave behind: rows that do not fit together. */
-const unfit: Readonly<Record<string, readonly [table: string, where: string]>> = {
+/** Inconsistent rows that no crash may leave behind. */
+const inconsistencies: Readonly<Record<string, readonly [table: string, where: string]>> = {
   "living push without its key": [
     "pushes",
     "ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM data_keys WHERE data_keys.id = pushes.data_key_id)",
@@ -26,14 +26,15 @@ const unfit: Readonly<Record<string, readonly [table: string, where: string]>> =
 };
 
 /**
- * What is wrong with the database of a data folder that nobody has open; empty: nothing. SQLite's own check of every page
- * and index goes with it; PostgreSQL checks its pages whenever it reads them.
+ * Finds damage in the database of a data folder that no process has open. SQLite also runs its own check of every page
+ * and index; PostgreSQL checks its pages whenever it reads them.
+ * @returns one description per problem.
  */
-export async function damageOf(dataDir: string): Promise<readonly string[]> {
+export async function findDamage(dataDir: string): Promise<readonly string[]> {
   const ofFile = engine === "sqlite" ? integrityOf(dataDir).filter((line) => line !== "ok") : [];
   const ofRows = await withDatabaseOf(dataDir, async (db) => {
     const found: string[] = [];
-    for (const [what, [table, where]] of Object.entries(unfit)) {
+    for (const [what, [table, where]] of Object.entries(inconsistencies)) {
       const count = await countRows(db, table, where);
       if (count > 0) found.push(`${count} × ${what}`);
     }

@@ -1,10 +1,10 @@
 import type { Page } from "playwright-core";
-import { sendForm } from "./send-form.ts";
-import { shownAdminPages } from "./shown-admin-pages.ts";
+import { adminPageStates } from "./admin-page-states.ts";
+import { sendForm } from "./browser-forms.ts";
 import type { Site } from "./site.ts";
 import { email, password } from "./visit.ts";
 
-export interface ShownPage {
+export interface PageState {
   readonly name: string;
   /** "by hand": showing it sets cookies. */
   readonly signedIn?: true | "administrator" | "by hand";
@@ -37,7 +37,7 @@ const files = [
 ];
 
 /** Every page in every state that looks different, with the content that is hardest to lay out. */
-export const shownPages: readonly ShownPage[] = [
+export const pageStates: readonly PageState[] = [
   {
     name: "form for a text, with the generator",
     async show(page) {
@@ -239,7 +239,7 @@ export const shownPages: readonly ShownPage[] = [
       await sendForm(page);
     },
   },
-  ...shownAdminPages,
+  ...adminPageStates,
   { name: "API reference", show: (page) => page.goto("/help/api") },
 ];
 

@@ -1,14 +1,14 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { type ShownPage, shownPages } from "./shown-pages.ts";
+import { type PageState, pageStates } from "./page-states.ts";
 import type { Site } from "./site.ts";
 
 const widths = [360, 1280] as const;
 const schemes = ["light", "dark"] as const;
 
 /** One test for each page, light and dark, narrow and wide: axe finds no problem, and nothing scrolls sideways. */
-export function testLooks(site: Site, locale: string, pages: readonly ShownPage[] = shownPages): void {
+export function testLayout(site: Site, locale: string, pages: readonly PageState[] = pageStates): void {
   it.each(pages)("$name", async ({ show, signedIn, userAgent, allowedOrigins = [] }) => {
     const { page } = await site.visit({
       ...{ locale, reducedMotion: "reduce", allowedOrigins },
@@ -17,19 +17,19 @@ export function testLooks(site: Site, locale: string, pages: readonly ShownPage[
     });
     await show(page, site);
     expect(await page.locator("html").getAttribute("lang")).toBe(locale);
-    await expectGoodLooks(page);
+    await expectAccessibleLayout(page);
   });
 }
 
 /** Light and dark, narrow and wide. */
-export async function expectGoodLooks(page: Page): Promise<void> {
-  await bringAxe(page);
+export async function expectAccessibleLayout(page: Page): Promise<void> {
+  await loadAxe(page);
   for (const width of widths) {
     await page.setViewportSize({ width, height: 800 });
-    expect({ width, sticksOut: await sticksOut(page) }).toEqual({ width, sticksOut: [] });
+    expect({ width, overflowing: await overflowing(page) }).toEqual({ width, overflowing: [] });
     for (const colorScheme of schemes) {
       await page.emulateMedia({ colorScheme });
-      expect({ width, colorScheme, violations: await violationsOn(page) }).toEqual({
+      expect({ width, colorScheme, violations: await violationsIn(page) }).toEqual({
         ...{ width, colorScheme, violations: [] },
       });
     }
@@ -37,18 +37,18 @@ export async function expectGoodLooks(page: Page): Promise<void> {
 }
 
 /** Injects axe once per page: injecting takes several times as long as running it. */
-async function bringAxe(page: Page): Promise<void> {
+async function loadAxe(page: Page): Promise<void> {
   await new AxeBuilder({ page }).setLegacyMode(true).withRules(["document-title"]).analyze();
 }
 
 /** Runs all of axe's rules, best practices included. */
-async function violationsOn(page: Page): Promise<unknown> {
+async function violationsIn(page: Page): Promise<unknown> {
   return page.evaluate(`axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ html, any }) => [id, html, any[0]?.message])))`);
 }
 
 /** The elements that make the page scroll sideways. */
-async function sticksOut(page: Page): Promise<unknown> {
+async function overflowing(page: Page): Promise<unknown> {
   return page.evaluate(`(() => {
     const root = document.scrollingElement;
     if (root.scrollWidth <= root.clientWidth) return [];

@@ -1,6 +1,6 @@
 import type { TestApp } from "./app.ts";
 
-export interface EntryAnswer {
+export interface FormAnswer {
   readonly status: number;
   readonly body: string;
   readonly location: string | undefined;
@@ -46,7 +46,7 @@ export function cookieSetBy({ cookies }: Awaited<ReturnType<typeof ask>>): strin
 }
 
 /** As `ask` does it; what of the answer matters to the ways in. */
-export async function visit(world: TestApp, url: string, form?: Form, sender: Sender = {}): Promise<EntryAnswer> {
+export async function visit(world: TestApp, url: string, form?: Form, sender: Sender = {}): Promise<FormAnswer> {
   const answer = await ask(world, url, form, sender);
   const { location, "retry-after": retryAfter } = answer.headers;
   return {
@@ -63,7 +63,7 @@ export async function isSignedIn(world: TestApp, cookie: string): Promise<boolea
 }
 
 /** As what the answers of two requests are compared: without what differs from one request to the next. */
-export function comparable({ status, body, location, cookie }: EntryAnswer, typed: string) {
+export function comparable({ status, body, location, cookie }: FormAnswer, typed: string) {
   return { status, body: body.replaceAll(typed, "(typed)"), location, cookie };
 }
 

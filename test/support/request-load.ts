@@ -1,33 +1,33 @@
 import { Agent, request } from "node:http";
 
 export interface Load {
-  /** Requests that were answered as they should be. */
+  /** Number of requests with the expected response. */
   readonly answered: number;
-  /** What went wrong with the others. */
+  /** One message per failed request. */
   readonly failures: readonly string[];
-  /** Resolves when so many more have been answered. */
+  /** Resolves after this many further responses. */
   more(count: number): Promise<void>;
-  /** No new requests; resolves when all have ended. */
+  /** Sends no new requests; resolves when the pending ones have ended. */
   stop(): Promise<void>;
 }
 
 export interface LoadOptions {
   readonly port: number;
-  /** Clients that use one connection for as long as it stands. */
+  /** Number of clients that keep their connection alive. */
   readonly keptAlive: number;
-  /** Clients that open another connection for each request. */
+  /** Number of clients that open a connection per request. */
   readonly fresh: number;
-  /** Failures that are no fault, by the system's code. */
+  /** System error codes that do not count as failures. */
   readonly expected?: readonly string[];
 }
 
-/** A server that ends leaves its clients so much time for a last request that one which was halted is not late. */
-export const timeForALastRequest = { PWP__SHUTDOWN_IDLE_SECONDS: "20" };
+/** A stopping server waits this long for a client's last request, so that a client on a busy machine is in time. */
+export const longIdleGrace = { PWP__SHUTDOWN_IDLE_SECONDS: "20" };
 
-const body = JSON.stringify({ push: { payload: "asked without end", expire_after_views: 1 } });
+const body = JSON.stringify({ push: { payload: "from the load test", expire_after_views: 1 } });
 
-/** Clients that create pushes one after the other and open each; whatever is not answered so counts as a failure. */
-export function keepAsking({ port, keptAlive, fresh, expected = [] }: LoadOptions): Load {
+/** Starts clients that create and retrieve pushes in a loop. Every unexpected response counts as a failure. */
+export function startRequestLoad({ port, keptAlive, fresh, expected = [] }: LoadOptions): Load {
   let stopped = false;
   let answered = 0;
   const failures: string[] = [];
@@ -37,7 +37,7 @@ export function keepAsking({ port, keptAlive, fresh, expected = [] }: LoadOption
     const answer = await send({ port, agent, method, path });
     if (answer.status !== status) throw new Error(`${method} was answered by ${answer.status}: ${answer.text}`);
     answered += 1;
-    for (const theme of onAnswered) theme();
+    for (const check of onAnswered) check();
     return JSON.parse(answer.text);
   }
 
@@ -67,12 +67,12 @@ export function keepAsking({ port, keptAlive, fresh, expected = [] }: LoadOption
     more(count) {
       const enough = answered + count;
       return new Promise((resolve) => {
-        const theme = () => {
+        const check = () => {
           if (answered < enough) return;
-          onAnswered.delete(theme);
+          onAnswered.delete(check);
           resolve();
         };
-        onAnswered.add(theme);
+        onAnswered.add(check);
       });
     },
     async stop() {
@@ -84,17 +84,17 @@ export function keepAsking({ port, keptAlive, fresh, expected = [] }: LoadOption
 
 function urlTokenOf(push: unknown): string {
   if (typeof push === "object" && push !== null && "url_token" in push) return String(push.url_token);
-  throw new Error("A push without its token.");
+  throw new Error("The response has no url_token.");
 }
 
-interface Question {
+interface LoadRequest {
   readonly port: number;
   readonly agent: Agent | false;
   readonly method: string;
   readonly path: string;
 }
 
-function send({ port, agent, method, path }: Question): Promise<{ readonly status: number; readonly text: string }> {
+function send({ port, agent, method, path }: LoadRequest): Promise<{ readonly status: number; readonly text: string }> {
   const content = method === "POST" ? body : "";
   const headers = { "content-type": "application/json", "content-length": content.length };
   return new Promise((resolve, reject) => {

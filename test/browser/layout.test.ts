@@ -1,0 +1,7 @@
+import { describe } from "vitest";
+import { testLayout } from "../support/layout-tests.ts";
+import { openSite } from "../support/site.ts";
+
+const site = openSite();
+
+describe("looks and accessibility in English", () => testLayout(site, "en"));
