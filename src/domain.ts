@@ -53,7 +53,7 @@ export interface Effects {
 export type Domain = Awaited<ReturnType<typeof openDomain>>;
 
 /** All columns outside of pushes that a master key seals: a rotation of keys must reseal every one of them. */
-export const sealedElsewhere: readonly SealedColumn[] = [
+export const sealedColumnsOutsidePushes: readonly SealedColumn[] = [
   sealedTotpSecrets,
   sealedImportedCodeKeys,
   signOnStepColumn,

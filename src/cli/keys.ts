@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { sealedElsewhere } from "../domain.ts";
+import { sealedColumnsOutsidePushes } from "../domain.ts";
 import { rotateKeys } from "../pushes/maintenance/rotate.ts";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
 import { refuseWithoutData, withDomain } from "./open-domain.ts";
@@ -26,7 +26,7 @@ export function addKeyCommands(program: Command, { io }: CommandDeps): void {
       const config = getConfig(io);
       await refuseWithoutData(config, io);
       await withDomain(config, io, async ({ db, keyring }) => {
-        const report = await rotateKeys({ db, keyring, sealedElsewhere, clock: io.clock, pause: io.pause });
+        const report = await rotateKeys({ db, keyring, sealedColumnsOutsidePushes, clock: io.clock, pause: io.pause });
         io.stdout(`Re-encrypted ${report.resealed} values of ${report.pushes} pushes under key ${keyring.ids[0]}.\n`);
         const retired = report.retiredKeyIds.filter((id) => keyring.has(id));
         if (retired.length > 0)

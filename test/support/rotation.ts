@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { onTestFinished } from "vitest";
-import { sealedElsewhere } from "../../src/domain.ts";
+import { sealedColumnsOutsidePushes } from "../../src/domain.ts";
 import { rotateKeys } from "../../src/pushes/maintenance/rotate.ts";
 import { makeDataDir, openTestDomain, TestClock, type TestDomain } from "./domain.ts";
 import { keyEnvironment } from "./master-keys.ts";
@@ -17,4 +17,4 @@ export const open = (dataDir: string, ...keys: [string, ...string[]]) =>
 
 /** `db`: in place of the domain's own. */
 export const rotate = (world: TestDomain, db = world.domain.db) =>
-  rotateKeys({ db, keyring: world.domain.keyring, sealedElsewhere, clock, pause: async () => undefined });
+  rotateKeys({ db, keyring: world.domain.keyring, sealedColumnsOutsidePushes, clock, pause: async () => undefined });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { TestDomain } from "../../../test/support/domain.ts";
 import { changeRows, readRows } from "../../../test/support/engine-database.ts";
 import { makeFolder, open, rotate } from "../../../test/support/rotation.ts";
-import { sealedElsewhere } from "../../domain.ts";
+import { sealedColumnsOutsidePushes } from "../../domain.ts";
 
 /** Rows in every column that other rooms keep sealed. */
 async function sealElsewhere({ domain: { db, keyring } }: TestDomain): Promise<void> {
@@ -10,7 +10,7 @@ async function sealElsewhere({ domain: { db, keyring } }: TestDomain): Promise<v
     "INSERT INTO users (id, email, password_hash, admin, created_at, updated_at) VALUES (7, 'a', '', 0, 0, 0)";
   await changeRows(db, user);
   const sealFor = (table: string, id: number | Buffer) => {
-    const column = sealedElsewhere.find((each) => each.table === table);
+    const column = sealedColumnsOutsidePushes.find((each) => each.table === table);
     if (column === undefined) throw new Error(`Nobody says what is sealed in ${table}.`);
     return keyring.seal(column.contextOf(id), Buffer.from(table));
   };
@@ -39,7 +39,7 @@ test("sealed values of other parts are sealed under the new key as well, and ope
   }
   await using world = await open(dataDir, "second");
   const { db, keyring } = world.domain;
-  for (const { table, idColumn, sealedColumn, contextOf } of sealedElsewhere) {
+  for (const { table, idColumn, sealedColumn, contextOf } of sealedColumnsOutsidePushes) {
     const rows = await readRows<{ id: number | Buffer; sealed: Buffer }>(
       db,
       `SELECT ${idColumn} AS id, ${sealedColumn} AS sealed FROM ${table}`,
@@ -60,6 +60,6 @@ test("every column of sealed values is known to the rotation", async () => {
   const ofPushes = ["data_keys.sealed", "payloads.sealed", "files.details_sealed", "files.key_sealed"].concat(
     ["token_sealed", "name_sealed", "note_sealed"].map((column) => `pushes.${column}`),
   );
-  const elsewhere = sealedElsewhere.map(({ table, sealedColumn }) => `${table}.${sealedColumn}`);
+  const elsewhere = sealedColumnsOutsidePushes.map(({ table, sealedColumn }) => `${table}.${sealedColumn}`);
   expect(columns.map(({ name }) => name).sort()).toEqual([...ofPushes, ...elsewhere].sort());
 });

@@ -20,7 +20,7 @@ export interface RotationDeps {
   readonly db: Database;
   readonly keyring: Keyring;
   /** What other rooms keep sealed. */
-  readonly sealedElsewhere: readonly SealedColumn[];
+  readonly sealedColumnsOutsidePushes: readonly SealedColumn[];
   readonly clock: Clock;
   /** Resolves after `ms`. */
   readonly pause: (ms: number) => Promise<void>;
@@ -50,7 +50,7 @@ export async function rotateKeys(deps: RotationDeps): Promise<RotationReport> {
     afterId = batch.lastId;
     await deps.pause(restMs);
   }
-  for (const column of deps.sealedElsewhere) resealed += await resealColumn(deps, column);
+  for (const column of deps.sealedColumnsOutsidePushes) resealed += await resealColumn(deps, column);
   // A process that came meanwhile with another key may have sealed rows behind us, even if it has left again.
   if (!(await resealer.retire(older, assertUnused))) {
     throw new AppError("invalid_request", "A process sealed under an older key meanwhile: rotate once more.");
