@@ -105,7 +105,7 @@ describe("no secret lies where it does not belong", () => {
     await walk.ask(200, `${path}${query(push.passphrase)}`, {}, [payload, token]);
     await walk.ask(200, `${path}.json`, { headers: { "x-push-passphrase": push.passphrase } }, [payload, token]);
     await walk.ask(200, `/p/${urlToken}.json${query(push.passphrase)}`, {}, [payload, token]);
-    // Whoever takes the last view is offered no link any more.
+    // After the last view no link is offered.
     await walk.ask(200, `/p/${urlToken}`, form(push.passphrase), [payload]);
     await walk.ask(200, `${path}${query(push.passphrase)}`, {}, [token]);
     await walk.ask(404, `/p/${urlToken}/r`, form(push.passphrase));

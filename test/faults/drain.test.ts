@@ -59,7 +59,7 @@ const ok = /^HTTP\/1\.1 200 OK\r\n/;
 const goodbye = /^connection: close\r$/im;
 const environment = longIdleGrace;
 
-describe("a server that is told to stop", () => {
+describe("a server that receives a stop signal", () => {
   it("answers a last request on a connection that was kept open, and says that it is the last", async () => {
     const server = await startServer({ dataDir: newDataDir(), environment });
     const line = await Line.open(server.port);
@@ -122,7 +122,7 @@ describe("a server that is told to stop", () => {
     expect(await server.kill()).toEqual({ exitCode: null, signal: "SIGKILL" });
   });
 
-  it("ends when the grace is over, whoever keeps a connection and asks nothing", async () => {
+  it("exits at the end of the grace period despite idle connections", async () => {
     const server = await startServer({
       dataDir: newDataDir(),
       environment: { PWP__SHUTDOWN_GRACE_SECONDS: "1", PWP__SHUTDOWN_IDLE_SECONDS: "1" },

@@ -99,7 +99,7 @@ describe("starts on one PostgreSQL", () => {
     expect(waited[0]).toContain(`The PostgreSQL server at 127.0.0.1:${server.port} does not answer`);
   });
 
-  it("that wait end at once, and well, when they are told to", async () => {
+  it("exit at once with code 0 on a stop signal while waiting", async () => {
     const asked = Promise.withResolvers<void>();
     const gate = createServer((socket) => {
       socket.resetAndDestroy();
@@ -154,7 +154,7 @@ describe("a start that PostgreSQL refuses", () => {
     );
   });
 
-  it("is told at once by a command, for nobody waits beside it", async () => {
+  it("is reported at once by a command, without retries", async () => {
     const address = "postgres://somebody:a-password-of-tests@127.0.0.1:1/anything";
     expect(await refusedStart(address, ["user", "list"])).toBe(
       "The PostgreSQL server at 127.0.0.1:1 does not answer (ECONNREFUSED): check DATABASE_URL.",

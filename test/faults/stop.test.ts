@@ -56,7 +56,7 @@ async function expectOpensOnce(dataDir: string, push: Awaited<ReturnType<typeof 
   expect(await retrieve(endpoints.apiV2, restarted.baseUrl, push)).toBe("gone");
 }
 
-describe("a server that is told to stop", () => {
+describe("a server that receives a stop signal", () => {
   it.each(["SIGTERM", "SIGINT"] as const)("by %s finishes what runs, takes nothing new and closes", async (signal) => {
     const dataDir = newDataDir();
     const server = await startServer({ dataDir });

@@ -123,7 +123,7 @@ describe("workers", () => {
     expect(new Set(linesOf(server, "worker_stopped").map(({ worker }) => worker))).toEqual(new Set([1, 2, 3, 4]));
   });
 
-  it("that cannot start are told of once, in one sentence", async () => {
+  it("report a failed start once, in one sentence", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     onTestFinished(() => {
       taken.close();

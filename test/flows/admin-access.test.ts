@@ -58,7 +58,7 @@ async function anotherAdministrator({ world }: AdministeredWorld) {
 
 const by = { userId: null, email: "shell", address: "" };
 
-/** Who comes, and where the pages send them; undefined: there are no such pages. */
+/** Each kind of client and where it is redirected; undefined: it gets 404. */
 const callers: readonly {
   readonly name: string;
   readonly sentTo: string | undefined;
@@ -134,7 +134,7 @@ describe("administration", () => {
     expect(opened.world.app.domain.branding.theme()).toEqual({ name: undefined, logo: undefined, style: undefined });
   });
 
-  test("changes nothing for another site, whoever is signed in", async () => {
+  test("rejects cross-site changes from every user", async () => {
     const opened = shared();
     const cookie = opened.root.cookie();
     const before = await rowsBeside(opened.world, null);
@@ -181,7 +181,7 @@ describe("administration", () => {
     expect((await opened.root.get("/admin/users")).body).toContain(rootEmail);
   });
 
-  test("stands in the header for administrators alone", async () => {
+  test("is linked in the header for administrators only", async () => {
     const { root, ownedPushes } = shared();
     expect((await root.get("/p")).body).toContain('href="/admin"');
     expect((await ownedPushes.person.get("/p")).body).not.toContain('href="/admin"');

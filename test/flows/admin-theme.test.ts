@@ -61,7 +61,7 @@ describe("the instance's own name", () => {
     },
   );
 
-  test("stands in authenticator apps and at new passkeys", async () => {
+  test("is shown by authenticator apps and new passkeys", async () => {
     const { world, root } = await open();
     await using _ = world;
     await root.post("/admin/look/name", { name: "Example: Vault" });

@@ -57,7 +57,7 @@ describe("the last administrator", () => {
       root.post(`/admin/users/${secondId}/${one}`),
       second.post(`/admin/users/${rootId}/${other}`),
     ]);
-    // Who comes after the other has gone through is no administrator any more, or nobody at all.
+    // The second request finds its sender without administrator rights, or signed out.
     const done = answers.filter(({ status, location }) => status === 303 && !location?.startsWith("/users/sign_in"));
     expect(done).toHaveLength(1);
     const users = await world.app.domain.accounts.searchUsers("", 1);
@@ -108,7 +108,7 @@ describe("an administrator", () => {
     expect(await world.app.domain.accounts.findUserByEmail("eve@example.com")).toBeUndefined();
   });
 
-  test("is told what was not there, and leaves no line", async () => {
+  test("gets 404 for unknown objects, and no trail entry is written", async () => {
     const { root, ownedPushes, ...opened } = await openAdministered();
     const answers = [
       ["/admin/users/9999/promote", 404],

@@ -89,7 +89,7 @@ describe("a token with the scope", () => {
     expect((await ask({ url: lists, headers: reading.bearer })).json()).toContainEqual(
       expect.objectContaining({ url_token: urlToken, name: "label" }),
     );
-    // Who reads for the owner is not counted there; this token does not.
+    // A token that reads for the owner does not count views; this one does.
     const views = async (headers: Record<string, string>) =>
       (await ask({ url: `/p/${urlToken}.json`, headers })).json().views_remaining;
     expect(await views(reading.bearer)).toBe(3);

@@ -21,7 +21,7 @@ vi.mock("@node-rs/argon2", async (importOriginal) => {
   return { ...argon2, hash, verify };
 });
 
-/** Of one length, so that the answers are too. */
+/** Addresses of equal length, so that the responses have equal length too. */
 const known = "known@example.com";
 const unknown = "nobdy@example.com";
 const disabled = "offed@example.com";
@@ -66,7 +66,7 @@ async function open(environment: Readonly<Record<string, string>> = {}): Promise
 
 let place = 0;
 
-/** Everything that whoever asks can see, and the work that a clock would show them. */
+/** Everything a client can observe, including the work that response times would reveal. */
 async function observe({ world }: World, url: string, fields: Fields, cookie?: string) {
   const { db } = world.app.domain;
   place += 1;
@@ -91,7 +91,7 @@ beforeAll(() =>
 );
 
 describe("user enumeration, by answer and by work", () => {
-  test("at sign-in: a wrong password costs one check and says nothing, whoever has the address", async () => {
+  test("sign-in: a wrong password costs one check and does not reveal whether the address has an account", async () => {
     const opened = await open();
     const answerFor = (email: string, as = wrong) => observe(opened, "/users/sign_in", { email, password: as });
     const expected = await answerFor(unknown);

@@ -21,12 +21,12 @@ async function open(withFactors = true): Promise<void> {
   ownedPushes = await createOwnedPushes(world, withFactors);
 }
 
-/** Leaving is everybody's right, and ends the walk of whoever takes it. */
+/** Every route but signing out, which would end the session of the test. */
 const walked = (): readonly RouteEntry[] => world.app.routes.filter(({ pattern }) => pattern !== "/users/sign_out");
 
 const isOwners = ({ pattern }: RouteEntry) => /:(id|token|url_token)\b/.test(pattern);
 
-/** Whose number stands in an address, by how it begins; a new address with a number has to say it here. */
+/** The kind of id in a path, by prefix. Every new path with an id has to be listed here. */
 const kinds: readonly (readonly [prefix: string, kind: keyof OwnedPushes["ids"] | null])[] = [
   ["/users/edit/sessions/", "session"],
   ["/users/token/", "token"],
@@ -39,11 +39,11 @@ const unknown = 987_654_321;
 
 function idsFor(pattern: string): readonly number[] {
   const found = kinds.find(([prefix]) => pattern.startsWith(prefix));
-  if (found === undefined) throw new Error(`Nobody knows whose number stands in ${pattern}.`);
+  if (found === undefined) throw new Error(`The kind of id in ${pattern} is not listed.`);
   return found[1] === null ? [unknown] : ownedPushes.ids[found[1]];
 }
 
-/** With everything of the owner's that could stand in this place. */
+/** The path with each of the owner's ids or tokens in place of its parameter. */
 function addressesOf({ pattern }: RouteEntry): readonly string[] {
   const path = pattern === "/p/:token/audit/download" ? `${pattern}?format=json` : pattern;
   if (path.includes(":id")) return idsFor(pattern).map((id) => path.replace(":id", String(id)));
@@ -55,7 +55,7 @@ function addressesOf({ pattern }: RouteEntry): readonly string[] {
 const unknownAddressOf = (url: string) =>
   url.replace(/(?<=\/)\d+(?=\/|$)/, String(unknown)).replace(/(?<=\/)[a-z0-9]{26}(?=[/.?]|$)/, "z".repeat(26));
 
-/** What any of the forms asks for; where nobody's id stands in the address, only what changes nothing of the sender. */
+/** Fields for any of the forms. For paths without an id, only fields that do not change the sender's account. */
 const form = {
   ...{ proof: password, password, current_password: password, email: mallory, next: "/p" },
   ...{ "push[payload]": "changed", "push[name]": "changed", "push[expire_after_days]": "1" },
@@ -188,7 +188,7 @@ test("an owner without the factor that PWP__REQUIRE_MFA asks for sees the set-up
   ];
   for (const credentials of ways) {
     const before = await rowsBeside(world, null);
-    // Who they are stands on the pages where a factor is set up.
+    // The set-up pages of factors show the user's own address.
     await walk(credentials, ({ pattern }) => (pattern.startsWith("/users/factors") ? ["e-mail"] : []));
     expect(changesBetween(before, await rowsBeside(world, null))).toEqual([]);
   }

@@ -78,13 +78,13 @@ test("PWP__SIGNUP_EMAIL_REGEXP: addresses that only contain an allowed one make 
     expect([email, moving.statusCode]).toEqual([email, 422]);
   }
   expect(await users(world)).toBe(1);
-  // Who had an account before the setting keeps it.
+  // Accounts that existed before the setting remain.
   expect((await post(world, "/users/sign_in", { email: ownedPushes.email, password })).statusCode).toBe(303);
   expect((await post(world, "/users/sign_up", { email: "ada@corp.example", password })).statusCode).toBe(303);
   expect(await users(world)).toBe(2);
 });
 
-test("PWP__REQUIRE_MFA: a session and a token that stood wait for a factor, whoever has one goes on", async () => {
+test("PWP__REQUIRE_MFA: existing sessions and tokens need a factor first; users with a factor are unaffected", async () => {
   const without = await restartWith({ PWP__REQUIRE_MFA: "true" });
   const cookie = without.ownedPushes.person.cookie();
   expect((await get(without.world, "/users/token", { cookie })).headers.location).toBe("/users/factors");

@@ -65,7 +65,7 @@ async function valuesIn({ app }: TestApp): Promise<readonly string[]> {
   return [...new Set(forms)].filter((form) => form.length >= 8);
 }
 
-test("the database alone: nothing that stands in it is a session, a token, a link or a password", async () => {
+test("the database alone contains no usable session, token, link or password", async () => {
   const { world, ownedPushes, links } = await open();
   const values = await valuesIn(world);
   expect(values.length).toBeGreaterThan(60);

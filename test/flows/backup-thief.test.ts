@@ -9,7 +9,7 @@ import { signedIn, stranger } from "../support/domain.ts";
 import { claimFiles, makeFile, pushFiles } from "../support/files.ts";
 import { NeedleFinder } from "../support/raw-files.ts";
 
-test("whoever steals a backup without the master key reads nothing: no secret, no link, no name, no token", async () => {
+test("a stolen backup without the master key reveals no secret, link, name or token", async () => {
   const world = makeBackupWorld();
   const canaries = new Canaries();
   await using source = await world.open();

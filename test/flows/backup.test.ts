@@ -168,7 +168,7 @@ test("an archive is one that the system's tar unpacks, to a folder that restores
   expect(await download(domain, known.withFile)).toBe(content);
 });
 
-test("a restore is asked what becomes of views spent since, and does nothing before it is told", async () => {
+test("a restore requires --keep-open or --end-all and changes nothing without it", async () => {
   const world = makeBackupWorld();
   await fill(await world.open());
   await world.run(["backup", "--to", join(world.shelf, "b")]);

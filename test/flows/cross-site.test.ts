@@ -27,7 +27,7 @@ afterAll(() => app[Symbol.asyncDispose]());
 const changing = (): readonly RouteEntry[] =>
   app.app.routes.filter(({ access, changesState }) => access.startsWith("page") && changesState);
 
-/** Of a push that the administrator owns, where one is named: some handlers look at it before they read the form. */
+/** Paths use a push that the administrator owns, because some handlers load it before they read the form. */
 async function addressOf({ pattern }: RouteEntry): Promise<string> {
   if (!pattern.startsWith("/p/:token")) return pattern.replace(/:[a-z_]+/g, "1");
   const { accounts, pushes } = app.app.domain;
@@ -44,7 +44,7 @@ interface Signed {
 /** With the session that this kind of page is for. */
 async function signIn(access: RouteAccess): Promise<Signed> {
   const { accounts } = app.app.domain;
-  // Of many sessions that began in one instant, any may be the oldest, which goes.
+  // Among sessions created in the same instant any may be the oldest, which is removed.
   app.clock.advance(1);
   const email = access === "page_waiting" ? halfSignedIn : admin;
   const done = await accounts.signIn({ email, password, client: clientAt("192.0.2.1") });

@@ -59,7 +59,7 @@ describe("content", () => {
     expect((await editing.kindsOf(ada, urlToken)).filter((kind) => kind === "failed_passphrase")).toHaveLength(1);
   });
 
-  test("guesses at the passphrase are told to wait, and the log holds none of them", async () => {
+  test("passphrase guesses are throttled and not logged", async () => {
     const urlToken = await editing.push(ada, { payload: "x", passphrase: "one" });
     for (let at = 0; at < 5; at += 1) {
       expect((await edit(urlToken, { payload: "y", current_passphrase: `guess-at-it-${at}` })).status).toBe(422);

@@ -12,7 +12,7 @@ const create = (world: TestApp, more: Readonly<Record<string, string>> = {}, sen
   visit(world, "/first_run", { boot_code: bootCodeOf(world), email, password, ...more }, sender);
 const users = async ({ app }: TestApp) => (await app.domain.accounts.searchUsers("", 1)).map(({ user }) => user);
 
-test("the boot code stands in the log and in a file that only its user reads", async () => {
+test("the boot code is in the log and in a file that only the server's user can read", async () => {
   await using world = await startTestApp();
   const code = bootCodeOf(world);
   expect(code).toMatch(/^([0-9a-hjkmnp-tv-z]{5}-){4}[0-9a-hjkmnp-tv-z]{5}$/);

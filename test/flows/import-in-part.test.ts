@@ -62,7 +62,7 @@ function installation() {
 const inPart = (report: ReturnType<typeof withReport>) =>
   [...new Set(problemsOf(report).filter((problem) => problem.endsWith(" partly")))].sort();
 
-/** Of the fixture: their payloads lie under previous keys, so they wait as a whole. */
+/** Pushes of the fixture whose payloads are encrypted under previous keys: they are deferred as a whole. */
 const leftOut = production.pushes.filter(({ tag }) => /^sealed-/.test(tag)).map(({ id }) => id);
 const partly = [
   `users ${alice} partly`,
@@ -122,7 +122,7 @@ test("what incomplete keys leave behind comes with the right ones, down to the l
   expect(report.read()).toMatchObject({ completed: 0, differences: [] });
 });
 
-test("whoever has set a password meanwhile keeps it, and gets no second factor of before", async () => {
+test("a user who has set a new password keeps it and gets no imported second factor", async () => {
   const move = startMove();
   const { whole, inPart: incomplete } = installation();
   const report = withReport(move);
@@ -189,7 +189,7 @@ test("backup codes come later, when SECRET_KEY_BASE does, and only beside the fa
   await expectEverything(move, production);
 });
 
-test("who did what is told once the account of that person has come", async () => {
+test("audit entries name their user once that account has been imported", async () => {
   const move = startMove();
   const { whole } = installation();
   const someone = pushTagged("text-passphrase-utf8");

@@ -60,7 +60,7 @@ test("a file whose bytes are not those on record is not passed off as whole", as
   ]);
 });
 
-test("a damaged row is told by its number, and the rest goes on", async () => {
+test("a damaged row is reported by its id, and the rest is imported", async () => {
   const move = startMove();
   const damaged = pushTagged("text-plain").id;
   const installation = installProduction((connection) => {
@@ -73,7 +73,7 @@ test("a damaged row is told by its number, and the rest goes on", async () => {
   expect(report.read().pushes.brought).toBeGreaterThan(30);
 });
 
-test("rows that clash with each other are told by a run that writes nothing as by the run itself", async () => {
+test("a dry run reports conflicting rows exactly as the real run does", async () => {
   const move = startMove();
   const [first, second] = [pushTagged("text-passphrase-utf8"), pushTagged("text-crlf-multiline")];
   const installation = installProduction((connection) => {
@@ -122,7 +122,7 @@ test("numbers that nobody would set stop no run: less than nothing has ended, an
   expect((await retrieve(app, unbounded)).body).toMatchObject({ expired: false });
 });
 
-test("an owner who is no user there is told of, and the link of such a push works", async () => {
+test("an owner without a user row is reported, and the link of such a push works", async () => {
   const move = startMove();
   const installation = installProduction((connection) => {
     connection.pragma("foreign_keys = OFF");
@@ -168,7 +168,7 @@ test("an account that is here already is touched only when it is said to be the 
   expect(answer.json()).toHaveLength(ofAlice.filter((push) => !push.at_reference.expired).length);
 });
 
-test("this server's own style sheet stays, and the other one is told of", async () => {
+test("this server's own style sheet is kept, and the skipped one is reported", async () => {
   const move = startMove();
   {
     const app = await move.serve();
@@ -208,7 +208,7 @@ test("a run that drops backup codes, for lack of the key that they hang on, does
   expect(report.read()).toMatchObject({ outcome: "with_problems", users: { brought: 1 } });
 });
 
-test("links that pushes here have, or addresses of ours, are told and left out", async () => {
+test("url_tokens that are taken here, or collide with our paths, are reported and skipped", async () => {
   const move = startMove();
   await move.run(installProduction());
   const another = installProduction((connection) => {

@@ -33,7 +33,7 @@ test.each(wrong)(
   },
 );
 
-test("a file that is no database is told with its code once", async () => {
+test("a file that is not a database is reported once with its error code", async () => {
   const installation = installProduction();
   const text = join(installation.folder, "text.sqlite3");
   writeFileSync(text, "This is no database, and long enough to be told from one. ".repeat(20));
@@ -42,7 +42,7 @@ test("a file that is no database is told with its code once", async () => {
   expect(run.stderr.split("SQLITE_NOTADB")).toHaveLength(2);
 });
 
-test("a database whose tables are damaged as a whole is told to be the source's, with what to do", async () => {
+test("damaged tables are reported as a problem of the source, with instructions", async () => {
   const pageBytes = 4_096;
   let roots: readonly number[] = [];
   const installation = installProduction((connection) => {
@@ -63,7 +63,7 @@ test("a database whose tables are damaged as a whole is told to be the source's,
   );
 });
 
-test("settings that still name the old database are told what it is, and it stays as it was", async () => {
+test("settings that still name the old database are refused with an explanation, and it is not changed", async () => {
   const move = startMove();
   const installation = installProduction();
   const folder = dirname(installation.databasePath);

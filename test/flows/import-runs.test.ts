@@ -189,7 +189,7 @@ function secretsOf(installation: Installation): Canaries {
   return canaries;
 }
 
-test("without --report, the report lies in the data folder, and a dry run leaves none there", async () => {
+test("without --report, the report is written to the data folder; a dry run writes none", async () => {
   const move = startMove();
   const run = await move.run(installDefaultKey());
   expect(run.exitCode).toBe(0);
@@ -207,7 +207,7 @@ test("a run within the same second as another leaves that one's report as it is,
   const first = await move.run(installDefaultKey());
   expect(first.stdout).toContain("import-20261120T120000Z.json and ");
   const before = reports().map((name) => [name, read(name)]);
-  // Of a report that somebody has taken half away.
+  // A report that has lost half of its lines.
   writeFileSync(join(move.cli.dataDir, "import-20261120T120000Z-2.txt"), "kept");
   const second = await move.run(installDefaultKey());
   expect(second.stdout).toContain("import-20261120T120000Z-3.json and ");

@@ -8,7 +8,7 @@ async function start(environment: Readonly<Record<string, string>>) {
   return world;
 }
 
-test("PWP__BRAND__TITLE: pages and scripts are told that name, until an administrator gives another", async () => {
+test("PWP__BRAND__TITLE: pages and scripts use that name until an administrator sets another", async () => {
   const { server, app } = await start({ PWP__BRAND__TITLE: "Acme & Sons" });
   const title = async () => /<title>(.*)<\/title>/.exec((await server.inject({ url: "/" })).body)?.[1];
   expect(await title()).toMatch(/ · Acme &amp; Sons$/);

@@ -31,7 +31,7 @@ test("waiting, on their way, some, all, none: as the mail server has it", async 
     .toMatchObject([{ status: "completed", successful_sends: untouched.recipients, proceed_at: expect.any(String) }]);
 });
 
-test("what is refused for good has failed at once, and says so: whoever sent it waits for the answer", async () => {
+test("a permanently refused email fails at once, and the owner can see that", async () => {
   await using mailing = await startMailing();
   mailing.sink.refuseNext(1, { at: "recipient", code: 550, text: "no such mailbox: bob@example.com" });
   const urlToken = await mailing.push({ notify_emails_to: "bob@example.com" });

@@ -36,7 +36,7 @@ const methods: readonly Method[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELE
 const member = ["DELETE", "GET", "HEAD"];
 const read = ["GET", "HEAD"];
 
-describe("on a program's address, a wrong method is told the right ones in JSON", () => {
+describe("on an API path, a wrong method gets 405 with the allowed methods, in JSON", () => {
   test.each<readonly [path: string, allowed: readonly string[]]>([
     ["/p.json", ["OPTIONS", "POST"]],
     ["/f.json", ["POST"]],
@@ -111,7 +111,7 @@ test.each([
   "/assets/nothing.json",
 ])("%s is nothing, whatever the method, and says so in JSON", async (path) => {
   const url = path.replace("T", await push());
-  // Of retrievals, HEAD is answered alike for every token, an empty one among them.
+  // HEAD on a retrieval gets the same response for every token, including an empty one.
   const isUnseen = ["/p/.json", "/api/v2/pushes/"].includes(path);
   for (const method of methods.filter((one) => one !== "HEAD" || !isUnseen)) {
     const answer = await ask(method, url, { accept: "text/html" });

@@ -3,7 +3,7 @@ import { startTestApp, type TestApp } from "../support/app.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
 
-/** Of the domain; not what the process notes for itself in between, such as requests counted or a look at the branding. */
+/** Statements of the domain, without the process's own ones, such as request counters or reading the theme. */
 const ofRequests = /\b(pushes|data_keys|payloads|files|audit_entries|api_tokens|users)\b/;
 /** The sweeper's, the mailer's, and how much room is left. */
 const ofJobs = /SKIP LOCKED|\boutbox\b|\bdeparted_owners\b|FROM view_notifications|sum\(stored_bytes\)/;

@@ -216,7 +216,7 @@ test("without credentials, a route that needs them gives nothing", async () => {
   }
 });
 
-test("no page changes state for another site, whoever is signed in", async () => {
+test("no page accepts a cross-site state change, for any user", async () => {
   for (const { method, pattern, access, changesState } of app.app.routes) {
     if (!access.startsWith("page") || !changesState) continue;
     const url = pattern.replace(/:[a-z_]+/g, "1");

@@ -261,7 +261,7 @@ describe("changing factors", () => {
   });
 });
 
-/** Without what differs from answer to answer, whoever asks. */
+/** Removes the parts that differ between any two responses. */
 function withoutChance(body: string): string {
   return body
     .replace(/<input type="hidden" name="form_token"[^>]*>/g, "")

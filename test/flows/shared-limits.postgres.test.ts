@@ -80,7 +80,7 @@ test("ten wrong passwords, then waiting, at both processes; a right one costs no
   expect([await signIn(password), await signIn(password)]).toEqual([303, 303]);
 });
 
-test("the requests of one client are counted together, and their page is told when to come back", async () => {
+test("requests of one client to both processes are counted together, and the error page has Retry-After", async () => {
   const { clock, next } = await startTwo({ PWP__THROTTLING__MINUTE: "10" });
   const ask = (remoteAddress = "192.0.2.7") => next().server.inject({ url: "/", remoteAddress });
   const statuses: number[] = [];

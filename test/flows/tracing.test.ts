@@ -115,7 +115,7 @@ describe("traces", () => {
     });
   });
 
-  it("go on from where a trusted proxy is, and are told in the request's line", async () => {
+  it("continue the trace of a trusted proxy, and its id is in the request's log line", async () => {
     const { ask, logLines } = await start();
     await ask("/robots.txt", { headers: { traceparent: traceparent("01") } });
     await end();
@@ -159,7 +159,7 @@ describe("traces", () => {
     expect(collector.bodies).toEqual([]);
   });
 
-  it("that the collector does not take are told of, and nothing else suffers", async () => {
+  it("that the collector rejects are logged, without any other effect", async () => {
     collector.refuse();
     const { ask, logLines } = await start();
     expect((await ask("/robots.txt")).status).toBe(200);

@@ -47,7 +47,7 @@ test("an owner who wants to know gets one mail of each view, with where it came 
   expect(mails[1]?.text).toContain("the secret is destroyed");
 });
 
-test("nothing but another's counted view is told, and nothing of pushes that do not ask for it", async () => {
+test("only counted views by others are notified, and only of pushes with notifications enabled", async () => {
   await using mailing = await startMailing();
   const silent = await mailing.push();
   const urlToken = await mailing.push({ notify_on_view: "on", passphrase: "phrase" });
@@ -92,7 +92,7 @@ test("views that race are each told of once", async () => {
   expect([opened, mailing.sink.messages().length]).toEqual([7, 7]);
 });
 
-test("a view whose mail was not put before a crash is told of after it", async () => {
+test("a view whose email was not queued before a crash is notified after the restart", async () => {
   const sink = await startMailSink();
   const dataDir = makeDataDir();
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));

@@ -58,7 +58,7 @@ describe.each([
         expect(new Set(statuses.filter((status) => status !== 303 && status !== 409))).toEqual(new Set());
         const saved = messages.filter((_, index) => statuses[index] === 303);
         expect(saved.length).toBeGreaterThan(0);
-        // Of versions that remove the same files only one can come first.
+        // Only one of the versions that remove the same files can win.
         if (files > 0) expect(saved).toHaveLength(1);
         expect([first, ...saved]).toEqual(expect.arrayContaining([...new Set(opened)]));
         const left = await readToTheEnd(at(1), urlToken);

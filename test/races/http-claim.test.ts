@@ -81,7 +81,7 @@ describe.each([
       if (round === 0) await deletion;
       const beside = race(baseUrls, push, racers);
       const answer = await deletion;
-      // Acknowledged: whoever asks from here on, at either process, gets nothing.
+      // The deletion is acknowledged: every later retrieval at either process gets nothing.
       const later = race([other], push, 10);
       expect(answer.status).toBe(200);
       const { deleted, expired } = (await answer.json()) as { deleted: boolean; expired: boolean };

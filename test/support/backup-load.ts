@@ -12,7 +12,7 @@ interface Tracked {
   deletion: "none" | "asked" | "done";
 }
 
-/** What was known of a push when a backup began and when it was done: the backup lies in between. */
+/** The known state of a push before and after a backup; the backup's state is between the two. */
 export interface Witnessed {
   readonly push: Tracked;
   readonly before: Pick<Tracked, "delivered" | "deletion">;

@@ -1,5 +1,5 @@
 /**
- * A domain in a process of its own, which does what it is told over the channel to its parent: run by
+ * A domain in its own process, which executes the commands that its parent sends over the IPC channel; started by
  * `spawnDomain`. Everything in it is real: clock, randomness, disk.
  */
 import { systemClock } from "../../src/base/clock.ts";

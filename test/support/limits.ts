@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
 
 /**
- * Limits that the system sets on a server process, whoever runs the tests: the largest size a file of its may reach
- * stands for a full disk (writes fail with EFBIG, and the process lives on), and permission bits hold for root too.
+ * Operating-system limits for a server process. The maximum file size simulates a full disk (writes fail with EFBIG and
+ * the process goes on), and permission bits are enforced for root too.
  */
 
-/** Of util-linux, which every Linux distribution for servers brings. */
+/** Part of util-linux, which every Linux server distribution includes. */
 const limiter = "prlimit";
 
 /** A launcher for `startServer`. Only the soft limit, so that `limitFileBytes` may raise it again. */
@@ -13,11 +13,11 @@ export function withFileBytesMax(bytes: number): readonly string[] {
   return [limiter, `--fsize=${bytes}:unlimited`];
 }
 
-/** Of a process that runs. */
+/** Changes the limit of a running process. */
 export function limitFileBytes(pid: number, bytes: number | "unlimited"): void {
   execFileSync(limiter, ["--pid", String(pid), `--fsize=${bytes}:unlimited`]);
 }
 
-/** Root passes over permission bits unless it gives that power away. */
+/** Root ignores permission bits unless it drops these capabilities. */
 export const boundByPermissions: readonly string[] =
   process.getuid?.() === 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : [];

@@ -19,7 +19,7 @@ export interface TestProvider {
   readonly issuer: string;
   /** By subject. A test may change them at any time. */
   readonly people: Map<string, Person>;
-  /** What happens to whoever comes to sign in next. */
+  /** How the provider answers the next sign-in. */
   answer: InteractionResults;
   /** The settings of a server that trusts it. */
   readonly environment: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import { createLinkDeliveryCounter } from "../../src/pushes/notifications/link-d
 import type { PushEmails } from "../../src/pushes/notifications/push-emails.ts";
 import type { TestDomain } from "./domain.ts";
 
-/** Of a server that sends no mails. */
+/** The outbox of a server that sends no email. */
 const silentEmails: PushEmails = {
   ...{ mailsLinks: false, notifiesOfViews: false, dailyMax: 0 },
   findOwner: async () => undefined,

@@ -16,7 +16,7 @@ interface Waiting {
 /** After a refusal: sooner than the server asks for, but no storm. */
 const refusedPauseMs = 25;
 
-/** Clients that ask several servers without a pause, and write down what they are told. */
+/** Clients that send requests to several servers without a pause and record the results. */
 export class PushLoad {
   readonly counts: LoadCounts = { done: 0, refused: 0, cut: 0 };
   readonly #ledger: PushLedger;

@@ -62,7 +62,7 @@ export class NeedleFinder<Label> {
     }
   }
 
-  /** The labels of all needles of which a piece lies in these bytes. */
+  /** The labels of all needles of which these bytes contain a piece. */
   search(bytes: Buffer): Set<Label> {
     const found = new Set<Label>();
     for (let at = 0; at + pieceBytes <= bytes.length; at += 1) {

@@ -8,7 +8,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 export interface Answer {
   readonly status: number;
   readonly text: string;
-  /** Of the first header of this name, whatever its case; "": there is none. */
+  /** The first header of this name, case-insensitively; "" if there is none. */
   header(name: string): string;
   /** Fails the test when the body is no JSON object. */
   object(): Fields;

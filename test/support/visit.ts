@@ -5,7 +5,7 @@ import { expect, onTestFinished } from "vitest";
 /** The site's user who is not an administrator. */
 export const email = "ada@example.com";
 export const administratorEmail = "root@example.com";
-/** Of both accounts. */
+/** The password of both accounts. */
 export const password = "a long enough password";
 
 export interface VisitOptions extends BrowserContextOptions {

@@ -82,7 +82,7 @@ describe("API v1, with the older headers only", () => {
     expect(opened.object()).toMatchObject({ payload: "see attached", files: [{ filename: "a.csv" }] });
   });
 
-  test("an empty wrapper is told what is missing", async () => {
+  test("an empty wrapper is rejected with the name of the missing field", async () => {
     const answer = await replay.send(wire(request("POST /r.json", [...pair(), json]), '{"url":{}}'));
     expect([answer.status, answer.object()]).toEqual([422, { payload: [expect.any(String)] }]);
   });

@@ -19,7 +19,7 @@ test.each([
   expect((await get()).object()).toMatchObject({ payload: null, expired: true });
 });
 
-test("without a body it is told what is missing", async () => {
+test("a request without a body is rejected with the name of the missing field", async () => {
   const lines = ["POST /p.json HTTP/1.1", "accept: */*", `host: ${replay.host}`];
   const answer = await replay.send(wire(lines, ""));
   expect([answer.status, answer.object()]).toEqual([400, { error: expect.any(String) }]);

@@ -15,7 +15,7 @@ export interface ObjectStore {
   readonly uploads: Map<string, UnfinishedUpload>;
   /** Operations that came in, in their order, faulty ones too. */
   readonly operations: readonly string[];
-  /** Of all requests: what a listener on the line would see. */
+  /** The raw bytes of all requests: what an eavesdropper would see. */
   readonly seen: readonly string[];
   /** What is to go wrong from now on. */
   plan: FaultPlan;
