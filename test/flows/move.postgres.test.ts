@@ -87,7 +87,7 @@ test("every link, token, session and audit entry goes to PostgreSQL and comes ba
 
   const there = await move(places, places.sqlite, places.postgres);
   expect(there).toMatchObject({ exitCode: 0 });
-  expect(there.stdout).toContain("both sides were read whole and are equal");
+  expect(there.stdout).toContain("both databases were read completely and are equal");
   await expect(startAt(places, places.sqlite, clock)).rejects.toThrow(/were moved to another one/);
 
   const moved = await startAt(places, places.postgres, clock);
