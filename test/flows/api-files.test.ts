@@ -41,7 +41,7 @@ async function filesOf(urlToken: string): Promise<readonly File_[]> {
 
 const some = (bytes: number) => Uint8Array.from(randomBytes(bytes));
 
-test("multipart files come back byte for byte, fields before and after them count", async () => {
+test("multipart files are returned byte for byte; fields before and after them are used", async () => {
   const [large, small] = [some(2_000_000), some(3)];
   const form = formWith([
     ["größe 😀.bin", large],
@@ -64,7 +64,7 @@ test("multipart files come back byte for byte, fields before and after them coun
   expect(Buffer.from(await range.arrayBuffer()).equals(large.subarray(65_530, 65_546))).toBe(true);
 });
 
-test("JSON files, an empty one too", async () => {
+test("JSON files, including an empty one", async () => {
   const payload = {
     push: {
       payload: "see attached",
@@ -82,14 +82,14 @@ test("JSON files, an empty one too", async () => {
   expect((await (await fetch(empty?.url ?? "")).arrayBuffer()).byteLength).toBe(0);
 });
 
-test.each(["push[files][]", "push[files]", "push[files][0]"])("files may be named %s", async (field) => {
+test.each(["push[files][]", "push[files]", "push[files][0]"])("files can be sent as %s", async (field) => {
   const form = new FormData();
   form.append(field, new Blob([some(5)]), "a");
   const answer = await (await push(form)).json();
   expect(await filesOf(answer.url_token)).toHaveLength(1);
 });
 
-test("a kind that is given wins, and the files stay attached", async () => {
+test("an explicit kind takes precedence, and the files stay attached", async () => {
   const form = formWith([["a", some(5)]]);
   form.append("push[kind]", "text");
   form.append("push[payload]", "text");
@@ -98,7 +98,7 @@ test("a kind that is given wins, and the files stay attached", async () => {
   expect(await filesOf(answer.url_token)).toHaveLength(1);
 });
 
-describe("what is refused leaves nothing behind", () => {
+describe("a refused request leaves nothing behind", () => {
   test.each([
     ["too many files", () => formWith([0, 1, 2, 3].map((n) => [`f${n}`, some(1)] as const)), 422],
     [
@@ -121,7 +121,7 @@ describe("what is refused leaves nothing behind", () => {
     expect([answer.status, Object.keys(await answer.json())]).toEqual([422, ["expire_after_days"]]);
   });
 
-  test("a file where a text belongs", async () => {
+  test("a file in a text field", async () => {
     const form = new FormData();
     form.append("push[payload]", new Blob(["x"]), "payload.txt");
     expect((await push(form)).status).toBe(400);
@@ -153,7 +153,7 @@ test("an upload that is cut off leaves nothing behind", async () => {
   await expect.poll(() => countRows(db, "uploads")).toBe(0);
 });
 
-test("the empty file input of a browser's form is no file", async () => {
+test("a browser's empty file input is not a file", async () => {
   const form = formWith([["", some(0)]]);
   form.append("push[files][]", "");
   form.append("push[payload]", "only text");
@@ -161,7 +161,7 @@ test("the empty file input of a browser's form is no file", async () => {
   expect(answer.kind).toBe("text");
 });
 
-test("tickets end with a delete, are audited, and are not guessed", async () => {
+test("tickets are audited, become invalid with a delete, and cannot be guessed", async () => {
   const { url_token } = await (await push(formWith([["a", some(10)]]))).json();
   const [file] = await filesOf(url_token);
   const url = file?.url ?? "";
@@ -175,7 +175,7 @@ test("tickets end with a delete, are audited, and are not guessed", async () => 
   expect((await fetch(url)).status).toBe(404);
 });
 
-test("tickets run out", async () => {
+test("tickets expire", async () => {
   const { url_token } = await (await push(formWith([["a", some(10)]]))).json();
   const [file] = await filesOf(url_token);
   app.clock.advance(15 * 60_000 + 1);
@@ -191,7 +191,7 @@ test("no token, ticket or name of a file is in the log", () => {
   expect(lines.filter((line) => !ofFirstStart.test(line) && !ofRequest.test(line))).toEqual([]);
 });
 
-test("a file that the disk has lost is gone for who asks, and named to who keeps the server", async () => {
+test("a file missing on disk is gone for recipients and reported in the log", async () => {
   const created = await (await push(formWith([["a.bin", some(10)]]))).json();
   const [file] = await filesOf(created.url_token);
   rmSync(join(app.dataDir, "blobs"), { recursive: true });

@@ -82,7 +82,7 @@ describe("a token with the scope", () => {
     },
   );
 
-  test("create creates its owner's pushes, and retrieves them like everybody else", async () => {
+  test("create creates pushes of its owner, and retrieves them as any recipient does", async () => {
     const { bearer } = await makeToken({ scopes: ["create"] });
     const reading = await makeToken({ scopes: ["read"] });
     const urlToken = await makePush(bearer, { name: "label", expire_after_views: 3 });

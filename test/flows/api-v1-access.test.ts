@@ -25,7 +25,7 @@ async function made(url: string, payload: object, headers: Headers = {}) {
 }
 
 describe("lists", () => {
-  test("hold the owner's pushes of every kind, at every address", async () => {
+  test("contain the owner's pushes of every kind, on every path", async () => {
     const lister = await app.makeToken("lister@example.com");
     const text = await made("/p.json", { password: { payload: "x", note: "n" } }, bearer(lister));
     const address = await made("/r.json", { url: { payload: "https://example.com/" } }, bearer(lister));
@@ -38,7 +38,7 @@ describe("lists", () => {
     }
   });
 
-  test.each(["/p/active.json", "/f/expired.json"])("%s has its page 1 at page=0 too", async (url) => {
+  test.each(["/p/active.json", "/f/expired.json"])("%s returns page 1 for page=0 too", async (url) => {
     const at = (page: string) => get(`${url}?page=${page}`, bearer(token));
     expect((await at("0")).json()).toEqual((await at("1")).json());
     for (const page of ["-1", "201", "x", "", "1.5"]) {
@@ -47,7 +47,7 @@ describe("lists", () => {
     }
   });
 
-  test("the audit has its page 1 at page=0 too", async () => {
+  test("the audit returns page 1 for page=0 too", async () => {
     const { url_token } = await made("/p.json", { password: { payload: "x" } }, bearer(token));
     expect((await get(`/p/${url_token}/audit.json?page=0`, bearer(token))).json().views).toHaveLength(1);
   });
@@ -56,7 +56,7 @@ describe("lists", () => {
 describe("other origins", () => {
   const origin = { origin: "https://elsewhere.example" };
 
-  test("pages of any may make a push, and read what was wrong", async () => {
+  test("pages of any origin can create a push and read errors", async () => {
     for (const [body, status] of [
       [{ password: { payload: "x" } }, 201],
       [{ password: { payload: "" } }, 422],
@@ -68,7 +68,7 @@ describe("other origins", () => {
     }
   });
 
-  test("the preflight lets the type and the token through", async () => {
+  test("the preflight allows the content type and the token", async () => {
     const answer = await app.server.inject({
       method: "OPTIONS",
       url: "/p.json",
@@ -98,7 +98,7 @@ describe("other origins", () => {
     for (const answer of answers) expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
   });
 
-  test("one that asks too fast can read that, too", async () => {
+  test("a throttled page can read the 429 as well", async () => {
     await using slow = await startTestApp({
       environment: { PWP__THROTTLING__MINUTE: "1", PWP__THROTTLING__SECOND: "1" },
     });
@@ -111,14 +111,14 @@ describe("other origins", () => {
 });
 
 describe("who may", () => {
-  test("the older pair and Bearer at once: the pair counts", async () => {
+  test("with the older header pair and Bearer together, the pair takes precedence", async () => {
     const both = { "x-user-email": "owner@example.com", "x-user-token": token, ...bearer("nonsense") };
     expect((await get("/p/active.json", both)).statusCode).toBe(200);
     const wrong = { "x-user-email": "other@example.com", "x-user-token": token, ...bearer(token) };
     expect((await get("/p/active.json", wrong)).statusCode).toBe(401);
   });
 
-  test("delete: the owner, or anybody where viewers may; else 401 and 403", async () => {
+  test("delete: the owner, or anyone if viewers may; otherwise 401 or 403", async () => {
     const fields = { payload: "x", deletable_by_viewer: false };
     const { url_token } = await made("/p.json", { password: fields }, bearer(token));
     expect((await remove(`/p/${url_token}.json`)).statusCode).toBe(401);
@@ -129,7 +129,7 @@ describe("who may", () => {
     }
   });
 
-  test("where anonymous use is off, everything but the version needs a token", async () => {
+  test("without anonymous use, everything except the version needs a token", async () => {
     await using closed = await startTestApp({ environment: { PWP__ALLOW_ANONYMOUS: "false" } });
     const at = async (method: "GET" | "POST" | "DELETE", url: string) =>
       (await closed.server.inject({ method, url })).statusCode;

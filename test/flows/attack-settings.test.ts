@@ -29,7 +29,7 @@ const users = async ({ app }: TestApp) => (await readRows(app.domain.db, "SELECT
 
 afterEach(() => expect.hasAssertions());
 
-test("PWP__DISABLE_LOGINS: every door is shut, sessions that stood too; scripts and recipients go on", async () => {
+test("PWP__DISABLE_LOGINS: all sign-in routes are closed and sessions refused; API tokens and recipients are unaffected", async () => {
   const { world, ownedPushes } = await restartWith({ PWP__DISABLE_LOGINS: "true" });
   const cookie = ownedPushes.person.cookie();
   for (const [url, fields] of [
@@ -57,7 +57,7 @@ test("PWP__DISABLE_LOGINS: every door is shut, sessions that stood too; scripts 
   expect((await get(world, "/")).body).not.toContain("/users/sign_in");
 });
 
-test("PWP__DISABLE_SIGNUPS: nobody makes an account, and who has one comes in", async () => {
+test("PWP__DISABLE_SIGNUPS: no account can be created, and existing users can sign in", async () => {
   const { world, ownedPushes } = await restartWith({ PWP__DISABLE_SIGNUPS: "true" });
   expect((await get(world, "/users/sign_up")).statusCode).toBe(403);
   expect((await post(world, "/users/sign_up", { email: "new@example.com", password })).statusCode).toBe(403);
@@ -69,7 +69,7 @@ test("PWP__DISABLE_SIGNUPS: nobody makes an account, and who has one comes in", 
   expect((await post(world, "/users/sign_in", { email: ownedPushes.email, password })).headers.location).toBe("/");
 });
 
-test("PWP__SIGNUP_EMAIL_REGEXP: addresses that only contain an allowed one make no account, through no door", async () => {
+test("PWP__SIGNUP_EMAIL_REGEXP: an address that only contains an allowed one cannot get an account on any route", async () => {
   const { world, ownedPushes } = await restartWith({ PWP__SIGNUP_EMAIL_REGEXP: "\\A[^@]+@corp\\.example\\z" });
   const cookie = ownedPushes.person.cookie();
   for (const email of ["a@corp.example.evil.example", "a@evil.example", "a@xcorp.example", "a@corp.example\n.evil"]) {
@@ -98,7 +98,7 @@ test("PWP__REQUIRE_MFA: existing sessions and tokens need a factor first; users 
   expect((await get(having.world, "/api/v2/pushes/active", bearer(having.ownedPushes))).statusCode).toBe(200);
 });
 
-test("PWP__ENABLE_USER_ACCOUNT_EMAILS: accounts wait for their mail; off, the same form signs in and mails nothing", async () => {
+test("PWP__ENABLE_USER_ACCOUNT_EMAILS: on, new accounts must confirm by email; off, signing up signs in without an email", async () => {
   const sink = await startMailSink();
   const on = await restartWith(sink.environment);
   const asked = await post(on.world, "/users/sign_up", { email: "new@example.com", password });
@@ -118,7 +118,7 @@ describe("a boolean setting fails closed", () => {
   const names = ["PWP__DISABLE_SIGNUPS", "PWP__DISABLE_LOGINS", "PWP__REQUIRE_MFA"];
   const load = (environment: Environment) => loadConfig({ DATA_DIR: "/nowhere", ...environment }, () => "");
 
-  test.each(names)("%s: what is neither yes nor no stops the start instead of counting as no", (name) => {
+  test.each(names)("%s: a value that is not a boolean fails the start instead of counting as false", (name) => {
     for (const value of ["enabled", "ture", "2", "y e s", "null", "-1"]) {
       expect([value, load({ [name]: value }).ok]).toEqual([value, false]);
     }
@@ -128,7 +128,7 @@ describe("a boolean setting fails closed", () => {
     }
   });
 
-  test("PWP__SIGNUP_EMAIL_REGEXP: a pattern that is none stops the start instead of letting everybody in", () => {
+  test("PWP__SIGNUP_EMAIL_REGEXP: an invalid pattern fails the start instead of allowing every address", () => {
     for (const pattern of ["(", "[a-", "*", "(?<n>a)(?<n>b)"]) {
       expect([pattern, load({ PWP__SIGNUP_EMAIL_REGEXP: pattern }).ok]).toEqual([pattern, false]);
     }

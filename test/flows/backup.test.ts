@@ -78,7 +78,7 @@ const ways = {
 } as const;
 
 describe.each(Object.entries(ways))("a backup as a %s", (_name, way) => {
-  test("of a domain at work restores to what it was, view by view and file by file", async () => {
+  test("of a running domain restores every view count and file", async () => {
     const world = makeBackupWorld();
     const source = await world.open();
     const known = await fill(source);
@@ -107,7 +107,7 @@ describe.each(Object.entries(ways))("a backup as a %s", (_name, way) => {
     });
   });
 
-  test("restored with --end-all opens nothing, holds no file, and the owner's trail says so", async () => {
+  test("restored with --end-all has no retrievable push and no file, and the audit trail records that", async () => {
     const world = makeBackupWorld();
     const source = await world.open();
     const known = await fill(source);
@@ -124,7 +124,7 @@ describe.each(Object.entries(ways))("a backup as a %s", (_name, way) => {
   });
 });
 
-test("a folder holds database, blobs, manifest and seal, its user's alone, with sums that any tool can check", async () => {
+test("a folder contains database, blobs, manifest and seal, readable by its user only, with standard checksums", async () => {
   const world = makeBackupWorld();
   await fill(await world.open());
   await world.run(["backup", "--to", join(world.shelf, "b")]);
@@ -154,7 +154,7 @@ test("a folder holds database, blobs, manifest and seal, its user's alone, with 
   expect(readdirSync(world.shelf)).toEqual(["b"]);
 });
 
-test("an archive is one that the system's tar unpacks, to a folder that restores", async () => {
+test("the system's tar unpacks an archive to a folder that can be restored", async () => {
   const world = makeBackupWorld();
   const known = await fill(await world.open());
   const archive = join(world.shelf, "b.tar");
@@ -181,7 +181,7 @@ test("a restore requires --keep-open or --end-all and changes nothing without it
   expect(existsSync(dataDir)).toBe(false);
 });
 
-test("files in a bucket are in the backup, and a restore brings them into the bucket of its settings", async () => {
+test("a backup contains the files of the bucket, and a restore uploads them to the configured bucket", async () => {
   // A store looks at the time of each request.
   const world = makeBackupWorld(new TestClock(Date.now()));
   const [from, to] = [await startForeignStore(), await startForeignStore()];
@@ -199,7 +199,7 @@ test("files in a bucket are in the backup, and a restore brings them into the bu
   expect(await download(restored.domain, known.withFile)).toBe(content);
 });
 
-test("a restore signs everybody out, voids links and codes in use, drops mails, and revokes tokens where told to", async () => {
+test("a restore ends all sessions, voids links and codes, drops queued emails, and revokes tokens with --revoke-tokens", async () => {
   const world = makeBackupWorld();
   const source = await world.open();
   const email = "ada@example.com";

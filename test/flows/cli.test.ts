@@ -25,8 +25,8 @@ async function statusWith(origin: string, token: string): Promise<number> {
   return answer.status;
 }
 
-describe("operator commands beside a running server", () => {
-  it("make a token that works at once, and revoke it at once", async () => {
+describe("operator commands next to a running server", () => {
+  it("create a token that works at once, and revoke it at once", async () => {
     const { origin, run } = await startDomain();
     const made = await run(["token", "create", "--email", email, "--name", "deploy"]);
     expect(made).toEqual({ exitCode: 0, stdout: expect.stringMatching(/^sp_[\w-]{43}\n$/), stderr: "" });
@@ -52,7 +52,7 @@ describe("operator commands beside a running server", () => {
     for (const token of tokens) expect(await statusWith(origin, token)).toBe(200);
   });
 
-  it("rotate the master key under a server that seals with the new one", async () => {
+  it("rotate the master key while a server encrypts with the new one", async () => {
     const [old, fresh] = ["11".repeat(32), "22".repeat(32)];
     const environment = { DATA_DIR: newDataDir() };
     const first = { ...environment, PWPUSH_MASTER_KEY: old };
@@ -65,7 +65,7 @@ describe("operator commands beside a running server", () => {
     expect((await fetch(`${baseUrl}/up`)).status).toBe(200);
   });
 
-  it("refuse to rotate while a server seals with the old key", async () => {
+  it("refuse to rotate while a server encrypts with the old key", async () => {
     const [old, fresh] = ["11".repeat(32), "22".repeat(32)];
     const { environment } = await startDomain({ PWPUSH_MASTER_KEY: old });
     const both = { ...environment, PWPUSH_MASTER_KEY: fresh, PWPUSH_MASTER_KEY_PREVIOUS: old };
@@ -74,7 +74,7 @@ describe("operator commands beside a running server", () => {
     expect(refused.stderr).toMatch(/^1 running process/);
   });
 
-  it("let the doctor find server and database in good health", async () => {
+  it("report a healthy server and database with doctor", async () => {
     const { origin, run } = await startDomain({ PWP__DISK__FREE_MIN_BYTES: "1" });
     const { exitCode, stdout, stderr } = await run(["doctor"]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
@@ -83,7 +83,7 @@ describe("operator commands beside a running server", () => {
     expect(stdout).not.toMatch(/^(?:warn|fail)/m);
   });
 
-  it("tell what is wrong by exit code and one sentence", async () => {
+  it("report an error by exit code and one sentence", async () => {
     const environment = { DATA_DIR: newDataDir() };
     const none = await runProgram(["token", "create", "--email", email, "--name", "n"], environment);
     expect(none).toMatchObject({
@@ -97,7 +97,7 @@ describe("operator commands beside a running server", () => {
     expect(await runProgram(["no-such-command"], environment)).toMatchObject({ exitCode: 2, stdout: "" });
   });
 
-  it("take an env file for themselves: Node neither reads it first nor obeys it", async () => {
+  it("read --env-file themselves, so that Node does not apply it", async () => {
     const folder = newDataDir();
     mkdirSync(folder);
     const file = join(folder, "settings.env");
@@ -118,7 +118,7 @@ describe("operator commands beside a running server", () => {
   });
 });
 
-it("a reader that has read enough is no failure, and no stack trace", async () => {
+it("a closed output pipe is not a failure and prints no stack trace", async () => {
   const check = spawnProgram(["config", "check"], { DATA_DIR: newDataDir() });
   check.stdout?.destroy();
   let said = "";

@@ -56,7 +56,7 @@ function post(url: string, who: Person | null, form: Readonly<Record<string, str
 
 const names = (html: string) => [...html.matchAll(/class="push-name"[^>]*>([^<]*)</g)].map(([, name]) => name);
 
-test("the dashboard lists, finds and filters an owner's pushes, and nobody else's", async () => {
+test("the dashboard lists, searches and filters only the owner's pushes", async () => {
   const ada = await person("ada@example.com");
   const bob = await person("bob@example.com");
   await push(bob, { name: "of Bob" });
@@ -83,7 +83,7 @@ test("the dashboard lists, finds and filters an owner's pushes, and nobody else'
   expect((await get("/p?q=bob", later)).body).toContain("Nothing found");
 });
 
-test("what the query says wrongly is the default or refused, never an error of ours", async () => {
+test("an invalid query uses the default or is refused, without a server error", async () => {
   const ada = await person("eve@example.com");
   await push(ada, { name: "only" });
   for (const query of [
@@ -113,7 +113,7 @@ test("what the query says wrongly is the default or refused, never an error of o
   expect((await get(`/p?q=${encodeURIComponent('"><script>')}`, ada)).body).toContain('value="&quot;>&lt;script>"');
 });
 
-test("pages lead on with what is looked for, and keep the language", async () => {
+test("links to further pages keep the search and the language", async () => {
   const ada = await person("pia@example.com");
   for (let made = 0; made < 51; made += 1) await push(ada, { name: `push ${made}` });
   const first = await get("/p?q=push&state=active&locale=de", ada);
@@ -124,7 +124,7 @@ test("pages lead on with what is looked for, and keep the language", async () =>
   expect(second.body).toContain('href="/p?q=push&amp;state=active"');
 });
 
-test("ending a push from the dashboard leads back to it, and never elsewhere", async () => {
+test("deleting a push from the dashboard redirects back to it and nowhere else", async () => {
   const ada = await person("ina@example.com");
   const bob = await person("ben@example.com");
   const one = await push(ada, { name: "one" });
@@ -152,7 +152,7 @@ test("ending a push from the dashboard leads back to it, and never elsewhere", a
   expect((await post(`/p/${one}/expire`, bob, { next: "/p" })).statusCode).toBe(404);
 });
 
-test("the trail tells who opened a push from where, and why it ended", async () => {
+test("the trail shows who viewed a push from where, and why it ended", async () => {
   const ada = await person("zoe@example.com");
   const firefox = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0";
   const urlToken = await push(ada, {
@@ -212,7 +212,7 @@ test("the trail is downloaded as CSV and JSON", async () => {
   }
 });
 
-test("to everybody but its owner, a push's trail is as missing as one that never was", async () => {
+test("a push's trail is 404 for everyone but its owner", async () => {
   const ada = await person("own@example.com");
   const others = [await person("other@example.com"), await person("chief@example.com", true)];
   const urlToken = await push(ada, { name: "VPN" });
@@ -236,7 +236,7 @@ test("to everybody but its owner, a push's trail is as missing as one that never
   }
 });
 
-test("past hole 10: markup in names, notes, user agents and referrers is text", async () => {
+test("markup in names, notes, user agents and referrers is shown as text (past hole 10)", async () => {
   const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>`;
   const ada = await person("mal@example.com");
   const urlToken = await push(ada, { name: hostile, note: hostile });

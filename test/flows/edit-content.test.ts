@@ -20,7 +20,7 @@ afterAll(() => app[Symbol.asyncDispose]());
 const edit = (urlToken: string, fields: Fields, files: Files = {}) => editing.send(ada, urlToken, fields, files);
 
 describe("content", () => {
-  test("is replaced, of each kind by its own rules", async () => {
+  test("is replaced by the rules of its kind", async () => {
     const text = await editing.push(ada, { payload: "x" });
     const url = await editing.push(ada, { kind: "url", payload: "https://example.com/old" });
     expect((await edit(text, { payload: "y" })).status).toBe(303);
@@ -37,7 +37,7 @@ describe("content", () => {
     expect(await editing.open(url)).toMatchObject({ payload: "https://example.com/new" });
   });
 
-  test("of a protected push asks for the current passphrase, or for everything together", async () => {
+  test("of a protected push needs the current passphrase, or new content and passphrase together", async () => {
     const urlToken = await editing.push(ada, { payload: "x", passphrase: "one", expire_after_views: "50" });
     const problem = async (fields: Fields) => problemsIn(await (await edit(urlToken, fields)).text());
     expect(await problem({ payload: "y" })).toEqual({ current_passphrase: en.edit.passphraseNeeded });
@@ -84,7 +84,7 @@ describe("files", () => {
     expect(await editing.filesOf(urlToken)).toEqual({ b: "in b", c: "in c" });
   });
 
-  test("that are removed cannot be downloaded any more by those who had opened the push", async () => {
+  test("that are removed can no longer be downloaded with older tickets", async () => {
     const urlToken = await editing.push(ada, {}, { a: "in a", b: "in b" });
     const { files = [] } = await editing.open(urlToken);
     const { a = "" } = await editing.fileIdsOf(ada, urlToken);
@@ -120,7 +120,7 @@ describe("files", () => {
     expect(await editing.filesOf(urlToken)).toEqual({ a: "in a", b: "in b" });
   });
 
-  test("of another push cannot be removed through one's own", async () => {
+  test("of another push cannot be removed", async () => {
     const mine = await editing.push(eve, {}, { mine: "m", other: "o" });
     const urlToken = await editing.push(ada, {}, { a: "in a", b: "in b" });
     const { a = "" } = await editing.fileIdsOf(ada, urlToken);
@@ -146,7 +146,7 @@ describe("files", () => {
     expect(await editing.open(urlToken, "two")).toMatchObject({ payload: "" });
   });
 
-  test("files are offered nowhere where the server takes none, and those that are there may go", async () => {
+  test("without file uploads no file can be added, and existing ones can be removed", async () => {
     const urlToken = await editing.push(ada, { name: "files" }, { a: "in a", b: "in b" });
     const { a = "" } = await editing.fileIdsOf(ada, urlToken);
     await using without = await startTestApp({

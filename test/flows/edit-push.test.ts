@@ -21,7 +21,7 @@ afterAll(() => app[Symbol.asyncDispose]());
 const edit = (urlToken: string, fields: Fields, files: Files = {}) => editing.send(ada, urlToken, fields, files);
 
 describe("the form", () => {
-  test("shows how the push stands and never what is in it", async () => {
+  test("shows the settings of the push and never its content", async () => {
     const urlToken = await editing.push(
       ada,
       { payload: "the secret itself", name: "VPN <b>", note: "for Jo", kind: "file", passphrase: "open sesame" },
@@ -41,7 +41,7 @@ describe("the form", () => {
     expect(await editing.kindsOf(ada, urlToken)).toEqual(["creation"]);
   });
 
-  test("saves limits, labels and options, and leads to the link, which is the same", async () => {
+  test("saves limits, labels and options, and redirects to the unchanged link", async () => {
     const urlToken = await editing.push(ada, { payload: "x", expire_after_views: "5", expire_after_days: "3" });
     const answer = await edit(urlToken, {
       ...{ expire_after_days: "20", expire_after_views: "9", name: "new name", note: "one\r\ntwo" },
@@ -57,7 +57,7 @@ describe("the form", () => {
     expect(await editing.kindsOf(ada, urlToken)).toEqual(["view", "edit", "creation"]);
   });
 
-  test("sends back what was typed beside what is wrong, but never the current passphrase", async () => {
+  test("shows errors with the typed values, but never the current passphrase", async () => {
     const urlToken = await editing.push(ada, { payload: "x", passphrase: "old", name: "kept" });
     const typed = {
       ...{ expire_after_days: "0", expire_after_views: "abc", name: "n".repeat(256), note: "my note" },
@@ -80,7 +80,7 @@ describe("the form", () => {
     expect(await editing.kindsOf(ada, urlToken)).toEqual(["creation"]);
   });
 
-  test("takes an urlencoded form, too", async () => {
+  test("accepts a URL-encoded form too", async () => {
     const urlToken = await editing.push(ada, { payload: "x" });
     const answer = await fetch(`${editing.origin}/p/${urlToken}/edit`, {
       method: "POST",
@@ -92,7 +92,7 @@ describe("the form", () => {
     expect(await editing.open(urlToken)).toMatchObject({ payload: "y\nz" });
   });
 
-  test("cannot change what it does not offer: kind, owner, views used, token, an ended push", async () => {
+  test("cannot change kind, owner, used views, token or an ended push", async () => {
     const urlToken = await editing.push(ada, { payload: "x", expire_after_views: "5" });
     await editing.open(urlToken);
     const hostile = {
@@ -114,7 +114,7 @@ describe("the form", () => {
 describe("refusals", () => {
   const wanted = { payload: "taken over", passphrase: "mine", name: "mine", expire_after_views: "100" };
 
-  test("a push of somebody else, of nobody, an ended and an unknown one are one and the same: not there", async () => {
+  test("another user's, an anonymous, an ended and an unknown push all get 404", async () => {
     const owned = await editing.push(ada, { payload: "x", expire_after_views: "2" });
     const anonymous = await editing.push(null, { payload: "x" });
     const ended = await editing.push(eve, { payload: "x", expire_after_views: "1" });
@@ -142,7 +142,7 @@ describe("refusals", () => {
     expect(await editing.open(anonymous)).toMatchObject({ payload: "x" });
   });
 
-  test("without a session the way leads to the sign-in, and an API token is none", async () => {
+  test("without a session the client is redirected to the sign-in; an API token is not a session", async () => {
     const urlToken = await editing.push(ada, { payload: "x" });
     const shown = await editing.show(null, urlToken);
     expect(shown.headers.get("location")).toBe(`/users/sign_in?next=${encodeURIComponent(`/p/${urlToken}/edit`)}`);
@@ -154,7 +154,7 @@ describe("refusals", () => {
     expect(await editing.open(urlToken)).toMatchObject({ payload: "x" });
   });
 
-  test("another site cannot edit with somebody's session, nor a form without this session's token", async () => {
+  test("a cross-site form, or one without this session's form token, cannot edit", async () => {
     const urlToken = await editing.push(ada, { payload: "x" });
     for (const headers of [
       { "sec-fetch-site": "cross-site" },
@@ -169,7 +169,7 @@ describe("refusals", () => {
     expect(await editing.open(urlToken)).toMatchObject({ payload: "x" });
   });
 
-  test("a full disk takes no new content, says so, and loses nothing that was typed", async () => {
+  test("new content is refused on a full disk, and the typed values are kept", async () => {
     await using full = await startTestApp();
     const user = await full.app.domain.accounts.createUser({ email: "jo@example.com", password, admin: false });
     const actor = {
@@ -197,7 +197,7 @@ describe("refusals", () => {
   });
 });
 
-test("days that end in the past, and views that are used, are refused beside their fields", async () => {
+test("a limit in the past, or below the used views, is reported beside its field", async () => {
   const urlToken = await editing.push(ada, { payload: "x", expire_after_views: "9", expire_after_days: "30" });
   await editing.open(urlToken);
   await editing.open(urlToken);

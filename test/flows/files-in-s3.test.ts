@@ -47,7 +47,7 @@ async function startWorld(environment: Readonly<Record<string, string>>): Promis
 }
 
 describe("files of a server whose settings name a bucket", () => {
-  test("lie there and nowhere else, come back whole and in ranges, and go with the push", async () => {
+  test("are stored only there, can be downloaded whole and in ranges, and are deleted with the push", async () => {
     const store = await startForeignStore();
     await using world = await startWorld(store.environment);
     const content = Uint8Array.from(randomBytes(7_000_000));
@@ -71,7 +71,7 @@ describe("files of a server whose settings name a bucket", () => {
     expect([...store.objects().keys()]).toEqual([]);
   });
 
-  test("tell a thief of the bucket nothing: neither content nor name", async () => {
+  test("reveal neither content nor name to a thief of the bucket", async () => {
     const store = await startForeignStore();
     await using world = await startWorld(store.environment);
     const canaries = new Canaries();
@@ -85,14 +85,14 @@ describe("files of a server whose settings name a bucket", () => {
   });
 });
 
-describe("when the store is in trouble", () => {
+describe("when the object store fails", () => {
   async function startWithStore(): Promise<World & { readonly store: ObjectStore }> {
     const store = await startObjectStore();
     return Object.assign(await startWorld(environmentOf(store)), { store });
   }
   const some = (bytes: number) => Uint8Array.from(randomBytes(bytes));
 
-  test("a push with files is answered with 503 and Retry-After, tells nothing of the store, and leaves nothing", async () => {
+  test("creating a push with files gets 503 with Retry-After, without details, and leaves nothing behind", async () => {
     await using world = await startWithStore();
     world.store.plan = always("error", "PutObject", "UploadPart");
     for (const bytes of [1_000, 6_000_000]) {
@@ -110,7 +110,7 @@ describe("when the store is in trouble", () => {
     expect(logged).not.toMatch(/ACCESSKEYOFTHETEST|secret\/key|AWS4-HMAC/);
   });
 
-  test("what an upload left in a store that then went away is deleted when it is back", async () => {
+  test("remains of an upload to an unavailable store are deleted once it is available again", async () => {
     await using world = await startWithStore();
     world.store.plan = always("error", "UploadPart", "AbortMultipartUpload", "DeleteObject");
     expect((await world.push(some(11_000_000))).status).toBe(503);
@@ -122,7 +122,7 @@ describe("when the store is in trouble", () => {
     expect(world.store.uploads.size).toBe(0);
   });
 
-  test("a download is refused before it begins or cut while it runs, and works again afterwards", async () => {
+  test("a download is refused at its start or cut off, and works again afterwards", async () => {
     await using world = await startWithStore();
     const content = some(3_000_000);
     const [url = ""] = await world.urlsOf(await world.push(content));
@@ -142,7 +142,7 @@ describe("when the store is in trouble", () => {
     expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(content)).toBe(true);
   });
 
-  test("a file that the store has lost is gone for who asks, and named to who keeps the server", async () => {
+  test("a file missing in the store is gone for recipients and reported in the log", async () => {
     await using world = await startWithStore();
     const [url = ""] = await world.urlsOf(await world.push(some(1_000)));
     world.store.objects.clear();
@@ -153,7 +153,7 @@ describe("when the store is in trouble", () => {
     for (const part of new URL(url).pathname.split("/").slice(2)) expect(logged).not.toContain(part);
   });
 
-  test("a file that is lost while it is sent cuts the connection: its end never looks like a file's end", async () => {
+  test("a file lost during its download cuts the connection, so that it cannot look complete", async () => {
     await using world = await startWithStore();
     const [url = ""] = await world.urlsOf(await world.push(some(3_000_000)));
     let gets = 0;
@@ -170,14 +170,14 @@ describe("when the store is in trouble", () => {
     expect(world.app.logLines.join("")).toContain("download_broken");
   });
 
-  test("bytes that changed in the store never reach anybody", async () => {
+  test("changed bytes in the store are never sent", async () => {
     await using world = await startWithStore();
     const [url = ""] = await world.urlsOf(await world.push(some(1_000)));
     world.store.plan = always("rotten", "GetObject");
     expect((await fetch(url)).status).toBe(500);
   });
 
-  test("text pushes go on", async () => {
+  test("text pushes still work", async () => {
     await using world = await startWithStore();
     await world.store.close();
     const body = JSON.stringify({ push: { payload: "text" } });

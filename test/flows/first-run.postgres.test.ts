@@ -6,7 +6,7 @@ import { makeFolder } from "../support/engine-database.ts";
 import { visit } from "../support/form-requests.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 
-test("the boot code that one machine logs is right at the other, which has a folder of its own", async () => {
+test("the boot code logged by one machine works at another with its own folder", async () => {
   const { url } = await makePostgresDatabase();
   const environment = { DATABASE_URL: url, PWPUSH_MASTER_KEY: "5ea1".repeat(16) };
   await using here = await startTestApp({ dataDir: makeFolder(), environment });

@@ -20,7 +20,7 @@ test("the boot code is in the log and in a file that only the server's user can 
   expect(statSync(codeFile(world)).mode & 0o777).toBe(0o600);
 });
 
-test("who has the boot code becomes the administrator, signed in; afterwards the code is gone and worth nothing", async () => {
+test("the boot code makes its user the signed-in administrator; afterwards it is deleted and invalid", async () => {
   await using world = await startTestApp();
   const code = bootCodeOf(world);
   expect((await visit(world, "/first_run")).status).toBe(200);
@@ -36,7 +36,7 @@ test("who has the boot code becomes the administrator, signed in; afterwards the
   expect(await users(world)).toHaveLength(1);
 });
 
-test("of many who have the boot code at once, one becomes the administrator", async () => {
+test("of many concurrent requests with the boot code, one creates the administrator", async () => {
   await using world = await startTestApp();
   const answers = await Promise.all(
     Array.from({ length: 12 }, (_, at) =>
@@ -47,7 +47,7 @@ test("of many who have the boot code at once, one becomes the administrator", as
   expect(await users(world)).toHaveLength(1);
 });
 
-test("a wrong boot code is refused, says nothing about the rest, and soon has to wait", async () => {
+test("a wrong boot code is refused without checking other fields, and is soon throttled", async () => {
   await using world = await startTestApp();
   const attempt = (sender?: Sender) => create(world, { boot_code: "wrong", password: "short" }, sender);
   const refused = await attempt();
@@ -61,13 +61,13 @@ test("a wrong boot code is refused, says nothing about the rest, and soon has to
   expect((await create(world, {}, { address: "198.51.100.1" })).status).toBe(303);
 });
 
-test("the code is read however it was typed", async () => {
+test("the code is accepted in any spelling", async () => {
   await using world = await startTestApp();
   const typed = ` ${bootCodeOf(world).toUpperCase().replaceAll("-", " ").replaceAll("0", "o").replaceAll("1", "l")} `;
   expect((await create(world, { boot_code: typed })).status).toBe(303);
 });
 
-test("problems stand beside their fields; what was typed stays, but no code and no password", async () => {
+test("errors are shown beside their fields; typed values are kept, except code and password", async () => {
   await using world = await startTestApp();
   const refused = await create(world, { email: "<b>no address", password: "password1234" });
   expect(refused.status).toBe(422);
@@ -78,7 +78,7 @@ test("problems stand beside their fields; what was typed stays, but no code and 
   expect(refused.body).not.toContain(bootCodeOf(world));
 });
 
-test("the service works before that, and the sign-in page leads to the first run", async () => {
+test("pushes work before the first run, and the sign-in page redirects to it", async () => {
   await using world = await startTestApp();
   expect((await visit(world, "/")).status).toBe(200);
   const pushed = await world.server.inject({
@@ -90,7 +90,7 @@ test("the service works before that, and the sign-in page leads to the first run
   expect((await visit(world, "/users/sign_in")).body).toContain('href="/first_run"');
 });
 
-test("nobody signs up before there is an administrator", async () => {
+test("signing up is not possible before there is an administrator", async () => {
   await using world = await startTestApp();
   expect(await visit(world, "/users/sign_up")).toMatchObject({ status: 303, location: "/first_run" });
   const posted = await visit(world, "/users/sign_up", { email, password });
@@ -98,7 +98,7 @@ test("nobody signs up before there is an administrator", async () => {
   expect(await users(world)).toEqual([]);
 });
 
-test("an account made by the operator meanwhile ends the first run, and the code goes", async () => {
+test("an account created by the operator ends the first run and deletes the code", async () => {
   await using world = await startTestApp();
   const code = bootCodeOf(world);
   await world.app.domain.accounts.createUser({ email: "operator@example.com", password, admin: true });
@@ -108,7 +108,7 @@ test("an account made by the operator meanwhile ends the first run, and the code
   expect(await users(world)).toHaveLength(1);
 });
 
-test("the code stays the same over restarts until somebody has an account; then a start removes it and makes none", async () => {
+test("the code survives restarts until there is an account; then a start deletes it", async () => {
   const dataDir = makeDataDir();
   const first = await startTestApp({ dataDir });
   const code = bootCodeOf(first);
@@ -123,7 +123,7 @@ test("the code stays the same over restarts until somebody has an account; then 
   expect(existsSync(codeFile(third))).toBe(false);
 });
 
-test("where nobody may sign in, there is no first run and no code", async () => {
+test("with sign-in disabled there is no first run and no code", async () => {
   await using world = await startTestApp({ environment: { PWP__DISABLE_LOGINS: "true" } });
   expect(() => bootCodeOf(world)).toThrow();
   expect((await visit(world, "/first_run")).status).toBe(403);

@@ -76,7 +76,7 @@ async function signInTo(move: Move, withPassword: string) {
   return await accounts.signIn({ email, password: withPassword, client });
 }
 
-test("keys that open nothing stop a run before the first write; a dry run goes on and lists it all", async () => {
+test("keys that decrypt nothing stop a run before the first write; a dry run lists all such rows", async () => {
   const move = startMove();
   const { wrong, whole } = installation();
   const report = withReport(move);
@@ -98,7 +98,7 @@ test("keys that open nothing stop a run before the first write; a dry run goes o
   await expectEverything(move, production);
 });
 
-test("what incomplete keys leave behind comes with the right ones, down to the last row", async () => {
+test("rows skipped for missing keys are imported completely once the keys are there", async () => {
   const move = startMove();
   const { whole, inPart: incomplete } = installation();
   const report = withReport(move);
@@ -139,7 +139,7 @@ test("a user who has set a new password keeps it and gets no imported second fac
   expect(problemsOf(report)).toEqual([lostKey]);
 });
 
-test("a note that was written here meanwhile stays, and what was logged here stays behind what came", async () => {
+test("a note written here since is kept, and audit entries made here follow the imported ones", async () => {
   const move = startMove();
   const { whole, inPart: incomplete } = installation();
   await move.run(incomplete);
@@ -176,7 +176,7 @@ test("a note that was written here meanwhile stays, and what was logged here sta
   expect(told.map((mail) => mail?.recipients).sort()).toEqual(wanted.map(({ recipients }) => recipients).sort());
 });
 
-test("backup codes come later, when SECRET_KEY_BASE does, and only beside the factor that they came with", async () => {
+test("backup codes are imported once SECRET_KEY_BASE is given, and only with the factor they belong to", async () => {
   const move = startMove();
   const { whole } = installation();
   const { SECRET_KEY_BASE: _left, ...withoutBase } = keysOfFixture;
@@ -216,7 +216,7 @@ test("audit entries name their user once that account has been imported", async 
   expect(acting?.userId).toBe((await domain.accounts.findUserByEmail("bob@example.org"))?.id);
 });
 
-test("a trail that came with a gap is whole once the source can read it, unless something has happened since", async () => {
+test("a gap in an imported trail is filled once the source is readable, unless new entries follow", async () => {
   const move = startMove();
   const { whole } = installation();
   const ids = [pushTagged("text-passphrase-utf8"), pushTagged("qr-wifi")].map(({ id }) => id);
@@ -252,7 +252,7 @@ test("a trail that came with a gap is whole once the source can read it, unless 
   expect(logs).toHaveLength(entries);
 });
 
-test("a user whose time of creation means nothing is named, and put right with the row", async () => {
+test("a user with an invalid creation time is reported, and corrected once the source row is", async () => {
   const move = startMove();
   const { whole } = installation();
   const set = (createdAt: string) =>

@@ -15,7 +15,7 @@ import { installDefaultKey, installProduction } from "../support/password-pusher
 
 const { production } = expected;
 
-test("a missing file leaves its push out until it is there, and everything else comes along", async () => {
+test("a push with a missing file is skipped until the file exists; everything else is imported", async () => {
   const move = startMove();
   const installation = installProduction();
   const report = withReport(move);
@@ -35,7 +35,7 @@ test("a missing file leaves its push out until it is there, and everything else 
   expect((await retrieve(app, "file-one")).body.files).toHaveLength(1);
 });
 
-test("a file whose bytes are not those on record is not passed off as whole", async () => {
+test("a file that does not match its recorded checksum is not imported", async () => {
   const move = startMove();
   const installation = installProduction();
   const report = withReport(move);
@@ -95,7 +95,7 @@ test("a dry run reports conflicting rows exactly as the real run does", async ()
   expect(problemsOf(report).sort()).toEqual(told);
 });
 
-test("numbers that nobody would set stop no run: less than nothing has ended, and more than can come is kept", async () => {
+test("out-of-range limits do not stop a run: negative limits have ended, and large ones are kept", async () => {
   const move = startMove();
   const [ended, endless, used, unbounded] = [
     "text-plain",
@@ -140,7 +140,7 @@ test("an owner without a user row is reported, and the link of such a push works
   expect((await retrieve(await move.serve(), "file-one")).body.files).toHaveLength(1);
 });
 
-test("an account that is here already is touched only when it is said to be the same", async () => {
+test("an existing account is changed only with the option that declares it the same", async () => {
   const move = startMove();
   const installation = installProduction();
   const report = withReport(move);
@@ -179,7 +179,7 @@ test("this server's own style sheet is kept, and the skipped one is reported", a
   expect(problemsOf(report)).toContain("site_settings 0 left_out");
 });
 
-test("an env file or a database that is not there is one sentence", async () => {
+test("a missing env file or database is reported in one sentence", async () => {
   const move = startMove();
   const installation = installDefaultKey();
   const folder = join(installation.folder, "nothing");
@@ -199,7 +199,7 @@ test("an env file or a database that is not there is one sentence", async () => 
   expect(noEnv.stderr.trim().split("\n")).toHaveLength(1);
 });
 
-test("a run that drops backup codes, for lack of the key that they hang on, does not say that all came along", async () => {
+test("a run that drops backup codes for lack of their key does not report a complete import", async () => {
   const move = startMove();
   const report = withReport(move);
   const run = await move.run({ ...installDefaultKey(), environment: {} }, ...report.options);

@@ -92,7 +92,7 @@ test("settings that still name the old database are refused with an explanation,
   }
 });
 
-test("the source's files are never mixed with this installation's own: the same folder or bucket is refused", async () => {
+test("using the same folder or bucket for the source's files and this server's files is refused", async () => {
   const move = startMove();
   const installation = installProduction();
   mkdirSync(join(move.cli.dataDir, "blobs"), { recursive: true });
@@ -113,7 +113,7 @@ test("the source's files are never mixed with this installation's own: the same 
   expect(readdirSync(join(move.cli.dataDir, "blobs"))).toEqual([]);
 });
 
-test("beside the source's own folder, nothing there is written or taken away", async () => {
+test("an import next to the source's folder neither writes nor deletes anything in it", async () => {
   const move = startMove();
   const installation = installProduction();
   const files = () => readdirSync(installation.storageFolder, { recursive: true, encoding: "utf8" }).sort();

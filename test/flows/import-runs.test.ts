@@ -15,7 +15,7 @@ import { type Installation, installDefaultKey, installProduction } from "../supp
 
 const { production } = expected;
 
-test("a dry run counts, opens and checks everything, and writes nothing at all", async () => {
+test("a dry run counts, decrypts and checks everything, and writes nothing", async () => {
   const move = startMove();
   const installation = installProduction();
   const report = withReport(move);
@@ -48,7 +48,7 @@ test("a dry run counts, opens and checks everything, and writes nothing at all",
   expect(report.read().pushes).toMatchObject({ brought: 0, known: pushes.brought });
 });
 
-test("a second run brings nothing twice", async () => {
+test("a second run imports nothing twice", async () => {
   const move = startMove();
   const installation = installProduction();
   const report = withReport(move);
@@ -67,7 +67,7 @@ test("a second run brings nothing twice", async () => {
   expect(await domain.pushes.totals()).toMatchObject({ files: first.files.brought, uploads: 0, filesToDelete: 0 });
 });
 
-test("of every table what is there is what came, what came before and what stayed behind, each with its reason", async () => {
+test("the counts of each table add up: imported, imported earlier, and skipped with a reason", async () => {
   const move = startMove();
   const installation = installProduction((connection) => {
     connection.prepare("UPDATE pushes SET kind = 9 WHERE id = ?").run(pushTagged("file-three-unicode").id);
@@ -97,7 +97,7 @@ test("of every table what is there is what came, what came before and what staye
   expect(report.text()).toContain("When it was made (created_at) cannot be read.");
 });
 
-test("a second run of an installation that came whole says so", async () => {
+test("a second run after a complete import says that everything is imported", async () => {
   const move = startMove();
   await move.run(installDefaultKey());
   const again = await move.run(installDefaultKey());
@@ -106,7 +106,7 @@ test("a second run of an installation that came whole says so", async () => {
   expect(again.stdout).toMatch(/audit entries +7 +0 +7 +0 +0/);
 });
 
-test("a user whose account was deleted here does not come back, nor do new pushes of his", async () => {
+test("a user whose account was deleted here is not imported again, nor are new pushes of that user", async () => {
   const move = startMove();
   const installation = installProduction();
   await move.run(installation);
@@ -118,7 +118,7 @@ test("a user whose account was deleted here does not come back, nor do new pushe
   expect((await move.cli.run(["user", "list"])).stdout).not.toContain("bob@example.org");
 });
 
-test("people whose address nobody ever had to confirm can sign in, also with mails of accounts", async () => {
+test("users who never had to confirm their address can sign in, also with account emails on", async () => {
   const move = startMove();
   await move.run(installProduction());
   const mails = {
@@ -132,7 +132,7 @@ test("people whose address nobody ever had to confirm can sign in, also with mai
   expect(await domain.accounts.signIn({ email: "bob@example.org", password, client })).toBeDefined();
 });
 
-test("where the other installation asked for confirmations, an unconfirmed address stays unconfirmed", async () => {
+test("an unconfirmed address stays unconfirmed if the source required confirmation", async () => {
   const move = startMove();
   const installation = installProduction();
   const environment = { ...installation.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" };
@@ -142,7 +142,7 @@ test("where the other installation asked for confirmations, an unconfirmed addre
   expect(await domain.accounts.findUserByEmail("alice@example.com")).toMatchObject({ confirmedAt: expect.any(Number) });
 });
 
-test("an installation without a key of its own is brought in with a loud warning", async () => {
+test("an installation that uses the default key is imported with a warning", async () => {
   const run = await startMove().run(installDefaultKey());
   expect(run.exitCode).toBe(0);
   expect(run.stderr).toMatch(/WARNING: .*key that anybody can read/);
@@ -151,7 +151,7 @@ test("an installation without a key of its own is brought in with a loud warning
   expect(run.stdout).toMatch(/1 user's second factor was sealed under the published default key/);
 });
 
-test("neither the screen nor the report holds a secret, a token, a name or an address of a person", async () => {
+test("neither the output nor the report contains a secret, token, name or email address", async () => {
   const move = startMove();
   const installation = installProduction((connection) => {
     connection.prepare("UPDATE pushes SET payload_ciphertext = 'broken' WHERE id IN (11, 17, 56)").run();
@@ -200,7 +200,7 @@ test("without --report, the report is written to the data folder; a dry run writ
   expect(readdirSync(move.cli.dataDir).filter((name) => name.startsWith("import-"))).toEqual([]);
 });
 
-test("a run within the same second as another leaves that one's report as it is, in either of its files", async () => {
+test("a run in the same second as another does not overwrite either of its report files", async () => {
   const move = startMove();
   const reports = () => readdirSync(move.cli.dataDir).filter((name) => name.startsWith("import-"));
   const read = (name: string) => readFileSync(join(move.cli.dataDir, name), "utf8");
@@ -219,7 +219,7 @@ test("a run within the same second as another leaves that one's report as it is,
   ]);
 });
 
-test("links of one letter, with capitals, and limits that nobody may set today go on working", async () => {
+test("links of one letter or with capitals, and limits that are no longer allowed, keep working", async () => {
   const move = startMove();
   const changed = { a: pushTagged("text-plain").id, MiXeD: pushTagged("text-edge-whitespace").id };
   const installation = installProduction((connection) => {
@@ -241,7 +241,7 @@ test("links of one letter, with capitals, and limits that nobody may set today g
   expect((await app.server.inject({ url: "/api/v2/pushes/mixed" })).statusCode).toBe(404);
 });
 
-test("a server that runs meanwhile answers, and has what comes in as soon as it is in", async () => {
+test("a server running during the import answers, and serves each row once it is imported", async () => {
   const move = startMove();
   const app = await move.serve();
   const create = () =>

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { startTestApp } from "../support/app.ts";
 import { metricsOn, readSeries } from "../support/metrics.ts";
 
-it("tells how the pool of connections is used, beside what waits in the database", async () => {
+it("reports the use of the connection pool and the queue lengths in the database", async () => {
   await using app = await startTestApp({ environment: metricsOn });
   const series = await readSeries(await app.listen());
   const of = (name: string) => series.get(`sealpush_database_${name}`);

@@ -28,7 +28,7 @@ async function start(environment: Readonly<Record<string, string>> = metricsOn) 
 }
 
 describe("/metrics, when it is off", () => {
-  it.each([{}, { PWP__METRICS__TOKEN: metricsToken }])("is as unknown as any other address (%o)", async (given) => {
+  it.each([{}, { PWP__METRICS__TOKEN: metricsToken }])("is 404 like any unknown path (%o)", async (given) => {
     const { ask } = await start(given);
     for (const authorization of ["", `Bearer ${metricsToken}`]) {
       const seen = async (path: string) => {
@@ -53,7 +53,7 @@ describe("/metrics, with a token", () => {
     `Bearer ${metricsToken}x`,
     `Basic ${metricsToken}`,
     metricsToken,
-  ])("is not read with the credentials %j", async (authorization) => {
+  ])("is refused with the credentials %j", async (authorization) => {
     const { ask } = await start();
     const { status, headers, text } = await ask("/metrics", { headers: { authorization } });
     expect(status).toBe(401);
@@ -61,13 +61,13 @@ describe("/metrics, with a token", () => {
     expect(JSON.parse(text)).toEqual({ error: "This needs the metrics token." });
   });
 
-  it("takes it from the header alone", async () => {
+  it("accepts it only in the header", async () => {
     const { ask } = await start();
     const headers = { cookie: `token=${metricsToken}` };
     expect((await ask(`/metrics?token=${metricsToken}`, { headers })).status).toBe(401);
   });
 
-  it("is read with it, and kept by nobody", async () => {
+  it("is readable with it and not cached", async () => {
     const { origin } = await start();
     const answer = await scrape(origin);
     expect(answer.status).toBe(200);
@@ -76,19 +76,19 @@ describe("/metrics, with a token", () => {
     expect(await answer.text()).toContain("# TYPE sealpush_http_requests_total counter");
   });
 
-  it("is not taken from its scraper by the throttle, which holds up guesses", async () => {
+  it("is not throttled for its scraper, while guesses are", async () => {
     const { origin, ask } = await start({ ...metricsOn, PWP__THROTTLING__MINUTE: "3" });
     const guess = async () => (await ask("/metrics", { headers: { authorization: "Bearer guess" } })).status;
     expect([await guess(), await guess(), await guess(), await guess()]).toEqual([401, 401, 401, 429]);
     for (let i = 0; i < 5; i += 1) expect((await scrape(origin)).status).toBe(200);
   });
 
-  it("is answered under any host name, as scrapers ask by address", async () => {
+  it("is answered for any host name, because scrapers use IP addresses", async () => {
     const { origin } = await start({ ...metricsOn, PWP__ALLOWED_HOSTS: "push.example.com" });
     expect((await scrape(origin)).status).toBe(200);
   });
 
-  it("is open without one only where that was said", async () => {
+  it("is open without a token only if configured", async () => {
     const { ask } = await start({ PWP__METRICS__ENABLED: "true", PWP__METRICS__ALLOW_ANONYMOUS: "true" });
     expect((await ask("/metrics")).status).toBe(200);
   });
@@ -109,7 +109,7 @@ describe("what is counted", () => {
     expect(series.get(durations)).toBe(2);
   });
 
-  it("are claims by what came of them, and pushes by kind", async () => {
+  it("are claims by outcome and pushes by kind", async () => {
     const { origin, ask, create } = await start();
     const open = await create({ payload: "a", expire_after_views: 1 });
     const guarded = await create({ payload: "b", passphrase: "p" });
@@ -127,7 +127,7 @@ describe("what is counted", () => {
     expect(made).toEqual([2, 1, 0, 0]);
   });
 
-  it("is how far the sweeper is behind, and what waits", async () => {
+  it("is the sweeper's lag and the queue lengths", async () => {
     const { app, origin, create } = await start();
     await create({ payload: "a", expire_after_days: 1 });
     expect((await readSeries(origin)).get("sealpush_sweep_lag_seconds")).toBe(0);
@@ -153,7 +153,7 @@ describe("what is counted", () => {
 });
 
 describe("strangers", () => {
-  it("cannot make one series more, whatever they ask for", async () => {
+  it("cannot create additional series", async () => {
     const { app, origin, ask } = await start();
     const fetched = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "PURGE"];
     const raw = ["M-SEARCH", "TRACE", "QUERY", "NONSENSE"];
@@ -178,7 +178,7 @@ describe("strangers", () => {
     expect(app.logLines.filter((line) => line.includes("word"))).toEqual([]);
   });
 
-  it("and owners leave no secret in any of it", async () => {
+  it("and owners leave no secret in the metrics", async () => {
     const { origin, ask, create } = await start();
     const canaries = new Canaries();
     const passphrase = canaries.make("passphrase");

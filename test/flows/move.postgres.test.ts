@@ -58,7 +58,7 @@ async function ownersView(app: TestApp, token: string, urlTokens: readonly strin
   return { active: await read("active"), expired: await read("expired"), audits };
 }
 
-test("every link, token, session and audit entry goes to PostgreSQL and comes back, and both sides are compared", async () => {
+test("every link, token, session and audit entry moves to PostgreSQL and back unchanged", async () => {
   const places = await makePlaces();
   const clock = new TestClock(Date.now());
   const app = await startAt(places, places.sqlite, clock);
@@ -150,7 +150,7 @@ async function moveInSpiteOfKills(
   }
 }
 
-test("a move that is killed again and again goes on where it stood, in both directions", async () => {
+test("a move that is killed repeatedly resumes, in both directions", async () => {
   const places = await makePlaces();
   const environment = { ...masterKey, DATABASE_URL: places.sqlite };
   const urlTokens: string[] = [];
@@ -190,7 +190,7 @@ test("a move that is killed again and again goes on where it stood, in both dire
   }
 });
 
-test("what would mix, overwrite or split the data is refused with a sentence", async () => {
+test("a move that would mix, overwrite or split data is refused with one sentence", async () => {
   const places = await makePlaces();
   const clock = new TestClock(Date.now());
   const elsewhere = await makePostgresDatabase();

@@ -18,7 +18,7 @@ test("PWP__BRAND__TITLE: pages and scripts use that name until an administrator 
   expect(await title()).toMatch(/ · Acme &amp; Sons$/);
 });
 
-test("PWP__DEFAULT_LOCALE: pages speak it to who asks for nothing that is spoken here, and to nobody else", async () => {
+test("PWP__DEFAULT_LOCALE: pages use it only if none of the requested languages is available", async () => {
   const { server } = await start({ PWP__DEFAULT_LOCALE: "fr" });
   const language = async (url: string, headers: Readonly<Record<string, string>> = {}) =>
     /<html lang="([^"]*)"/.exec((await server.inject({ url, headers })).body)?.[1];
@@ -29,7 +29,7 @@ test("PWP__DEFAULT_LOCALE: pages speak it to who asks for nothing that is spoken
   expect(await language("/?locale=ja")).toBe("ja");
 });
 
-test("FORCE_SSL: pages and the API send plain HTTP on, and hand no cookie out by it", async () => {
+test("FORCE_SSL: pages and the API redirect plain HTTP and set no cookie on it", async () => {
   const { server } = await start({ FORCE_SSL: "true" });
   for (const [method, url] of [
     ["GET", "/"],

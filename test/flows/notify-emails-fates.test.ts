@@ -4,7 +4,7 @@ import { startMailing } from "../support/mailing.ts";
 
 /** The server looks into its outbox every second. */
 
-test("waiting, on their way, some, all, none: as the mail server has it", async () => {
+test("the status of deliveries follows the mail server: waiting, sending, partial, completed, failed", async () => {
   await using mailing = await startMailing();
   const { sink, world } = mailing;
   sink.refuseNext(1, { at: "recipient", code: 451, text: "later" });
@@ -44,7 +44,7 @@ test("a permanently refused email fails at once, and the owner can see that", as
   expect(mailing.sink.attempts()).toBe(1);
 });
 
-test("some refused for good and some taken have failed in part, and the trail says whom the link reached", async () => {
+test("permanently refused and accepted recipients make a partial failure; the trail lists who got the link", async () => {
   await using mailing = await startMailing();
   mailing.sink.refuseNext(1, { at: "recipient", code: 550, text: "no such mailbox" });
   const urlToken = await mailing.push({ notify_emails_to: "bob@example.com,eve@example.com" });
@@ -57,7 +57,7 @@ test("some refused for good and some taken have failed in part, and the trail sa
     });
 });
 
-test("the link of a push that has ended meanwhile is not sent, and troubles no administrator", async () => {
+test("the link of an ended push is not sent and is not listed as failed", async () => {
   await using mailing = await startMailing();
   const { sink, world } = mailing;
   sink.refuseNext(2, { at: "recipient", code: 451, text: "later" });

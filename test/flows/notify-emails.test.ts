@@ -9,7 +9,7 @@ import { owner, startMailing } from "../support/mailing.ts";
 
 /** The server looks into its outbox every second. */
 
-test("a new push's link goes to each address, and the trail tells so", async () => {
+test("the link of a new push is emailed to each address and recorded in the trail", async () => {
   await using mailing = await startMailing();
   const { sink, world } = mailing;
   const recipients = "bob@example.com, Eve@Example.org";
@@ -35,7 +35,7 @@ test("a new push's link goes to each address, and the trail tells so", async () 
     ]);
 });
 
-test("forms and API v1 name the addresses just so", async () => {
+test("forms and API v1 accept the addresses in the same way", async () => {
   await using mailing = await startMailing();
   const { sink, world, token } = mailing;
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/x-www-form-urlencoded" };
@@ -52,7 +52,7 @@ test("forms and API v1 name the addresses just so", async () => {
 });
 
 describe("who may", () => {
-  test("nobody without a token, at no door; and nobody but the owner", async () => {
+  test("no one without a token, on any endpoint, and only the owner", async () => {
     await using mailing = await startMailing();
     const to = { notify_emails_to: "bob@example.com" };
     expect(await mailing.create(to, null)).toMatchObject({
@@ -97,7 +97,7 @@ describe("who may", () => {
     },
   );
 
-  test("nobody more often than five times a minute, whatever for", async () => {
+  test("at most five requests a minute, of any kind", async () => {
     await using mailing = await startMailing();
     const urlToken = await mailing.push();
     for (let n = 0; n < 7; n += 1) {
@@ -114,7 +114,7 @@ describe("who may", () => {
     expect([used.status, Object.keys(used.body)]).toEqual([422, ["notify_emails_to"]]);
   });
 
-  test("a push goes to five addresses and no more, however many ask at once", async () => {
+  test("a push is emailed to at most five addresses, also with concurrent requests", async () => {
     await using mailing = await startMailing();
     const urlToken = await mailing.push({ notify_emails_to: "1@example.com,2@example.com,3@example.com" });
     const asked = ["4@example.com,5@example.com", "6@example.com,7@example.com", "8@example.com,9@example.com"];
@@ -124,7 +124,7 @@ describe("who may", () => {
     await expect.poll(() => mailing.sink.messages().length).toBe(5);
   });
 
-  test("the daily limit of an account holds over all its pushes, and ends with the day", async () => {
+  test("the daily limit of an account covers all its pushes and resets after a day", async () => {
     await using mailing = await startMailing({ PWP__NOTIFY_BY_EMAIL__DAILY_LIMIT: "3" });
     const two = { notify_emails_to: "1@example.com,2@example.com" };
     const answers = await Promise.all([mailing.create(two), mailing.create(two), mailing.create(two)]);
@@ -144,7 +144,7 @@ describe("who may", () => {
   });
 });
 
-describe("what is refused beside its field, and nothing is made of it", () => {
+describe("invalid input is reported beside its field and creates nothing", () => {
   test.each([
     ["an empty list", { notify_emails_to: " " }],
     ["none at all", {}],
@@ -171,7 +171,7 @@ describe("what is refused beside its field, and nothing is made of it", () => {
     expect(mailing.sink.messages()).toEqual([]);
   });
 
-  test("a language that is none; one that is, and not spoken here, is English", async () => {
+  test("an invalid language is refused; a valid but unavailable one becomes English", async () => {
     await using mailing = await startMailing();
     const to = { notify_emails_to: "bob@example.com" };
     for (const locale of ["xx", "a/b", "\r\n", "de\r\nX: y", "a".repeat(100)]) {
@@ -192,14 +192,14 @@ describe("what is refused beside its field, and nothing is made of it", () => {
   });
 });
 
-test("an address with letters of the world is mailed to", async () => {
+test("an internationalized address gets its email", async () => {
   await using mailing = await startMailing();
   await mailing.push({ notify_emails_to: "bob@bücher.example" });
   await expect.poll(() => mailing.sink.messages().length).toBe(1);
   expect(mailing.sink.messages()[0]?.recipients).toEqual(["bob@bücher.example"]);
 });
 
-test("neither log nor database tells to whom a link was sent, nor the link, while it waits, is refused and has left", async () => {
+test("neither log nor database reveals recipients or the link while an email waits, is refused or was sent", async () => {
   await using mailing = await startMailing({ PWP__LOG_LEVEL: "debug" });
   const { sink, world } = mailing;
   const canaries = new Canaries();
@@ -227,7 +227,7 @@ test("neither log nor database tells to whom a link was sent, nor the link, whil
   await expectNothing();
 });
 
-test("what an account has had mailed goes with it", async () => {
+test("deleting an account deletes its link deliveries", async () => {
   await using mailing = await startMailing();
   const { world } = mailing;
   await mailing.push({ notify_emails_to: "bob@example.com", notify_on_view: true });

@@ -36,7 +36,7 @@ const freeTexts = [
   "passkey",
 ];
 
-test.each(freeTexts)("NUL in the field %s alone, where everything else is in order, is no fault", async (name) => {
+test.each(freeTexts)("NUL in an otherwise valid form's field %s causes no server error", async (name) => {
   for (const page of formPages(world.app.routes)) {
     const body = encode({ ...everyField, [name]: `${everyField[name]}\0` }, "urlencoded");
     const { statusCode } = await sendForm(world.server, page, body, { cookie });
@@ -45,7 +45,7 @@ test.each(freeTexts)("NUL in the field %s alone, where everything else is in ord
 });
 
 describe.each(oddTexts)("%s", (_, odd) => {
-  test.each(encodings)("in any field of any form (%s) is a matter of the form, never a fault", async (encoding) => {
+  test.each(encodings)("in any field of any form (%s) causes no server error", async (encoding) => {
     const statuses = new Map<string, number>();
     for (const page of formPages(world.app.routes)) {
       for (const sender of [{ cookie }, {}]) {
@@ -58,7 +58,7 @@ describe.each(oddTexts)("%s", (_, odd) => {
     expect(statuses.size).toBeGreaterThan(20);
   });
 
-  test("in an address, a query or a header is unknown at most", async () => {
+  test("in a path, query or header gets at most a 404", async () => {
     const place = encodeURIComponent(odd.toWellFormed());
     const paths = world.app.routes
       .filter(({ method }) => method === "GET")
@@ -77,7 +77,7 @@ describe.each(oddTexts)("%s", (_, odd) => {
     }
   });
 
-  test("in a push is kept or refused, with its labels", async () => {
+  test("in a push and its labels is stored unchanged or refused", async () => {
     for (const field of ["payload", "passphrase", "name", "note", "kind", "expire_after_days"]) {
       const push = { payload: "x", [field]: `a${odd}` };
       const { statusCode } = await world.server.inject({

@@ -92,7 +92,7 @@ test("the link keeps password and sessions, and works once", async () => {
   const first = await tokenFrom(sink);
   const second = await tokenFrom(sink);
   expect((await press(person, first)).status).toBe(303);
-  // Any of the emailed links works, and each works once.
+  // One of the links was used, so all of them are invalid.
   for (const token of [first, second]) expect((await press(person, token)).status).toBe(404);
   for (const browser of [person, other]) expect((await browser.get("/users/edit")).status).toBe(200);
   await signInClient(world, ada);

@@ -18,7 +18,7 @@ test.each([
   ["HTTPS://Example.com/a?b=%20#c", "HTTPS://Example.com/a?b=%20#c"],
   ["https://example.com/two words", "https://example.com/two%20words"],
   ["https://example.com/naïve", "https://example.com/na%C3%AFve"],
-])("%s without a step leads to %s", async (payload, location) => {
+])("%s without a retrieval step redirects to %s", async (payload, location) => {
   const token = await push({ kind: "url", payload, retrieval_step: false });
   const answer = await app.server.inject(`/p/${token}`);
   expect([answer.statusCode, answer.headers.location]).toEqual([303, location]);
@@ -39,7 +39,7 @@ test.each(["/p/T/passphrase", "/f/T/passphrase", "/r/T/passphrase", "/en/p/T/pas
   },
 );
 
-test("an ended, an unknown, a misshapen and an endless token get the same answer", async () => {
+test("ended, unknown, malformed and overlong tokens get the same answer", async () => {
   const ended = await push({ payload: "x" });
   await app.server.inject({ method: "DELETE", url: `/api/v2/pushes/${ended}` });
   const answers = await Promise.all(
@@ -51,7 +51,7 @@ test("an ended, an unknown, a misshapen and an endless token get the same answer
   expect(new Set(answers.map((answer) => answer.body)).size).toBe(1);
 });
 
-test("thirty people behind one address can set passphrases at the same time", async () => {
+test("thirty clients behind one address can set passphrases at the same time", async () => {
   const made = await Promise.all(
     Array.from({ length: 30 }, () =>
       app.server.inject({
@@ -64,7 +64,7 @@ test("thirty people behind one address can set passphrases at the same time", as
   expect(made.map((answer) => answer.statusCode)).toEqual(made.map(() => 201));
 });
 
-test("a form that the server cannot take now comes back with all that was typed", async () => {
+test("a form that the server cannot process now is shown again with everything that was typed", async () => {
   await using full = await startTestApp({ environment: { PWP__ANONYMOUS_BYTES_MAX: "5" } });
   const answer = await full.server.inject({
     method: "POST",

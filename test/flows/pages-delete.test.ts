@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startTestApp } from "../support/app.ts";
 
-test("pressing delete says so once; an ended push is then answered like one that never was", async () => {
+test("deleting confirms once; the ended push is then answered like an unknown one", async () => {
   await using app = await startTestApp();
   const created = await app.server.inject({
     method: "POST",

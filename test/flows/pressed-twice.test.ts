@@ -26,7 +26,7 @@ const trailSince = async (count: number) => {
   return entries.slice(0, entries.length - count).map(({ action }) => action);
 };
 
-test("an administrator who presses twice leaves one line in the trail: it tells of changes only", async () => {
+test("an administrator who submits twice creates one trail entry, since only changes are recorded", async () => {
   const before = (await world.app.domain.accounts.listAdminEntries(1)).length;
   for (const action of ["demote", "enable", "promote", "demote", "disable", "enable"]) {
     expect(await repeated(`/admin/users/${adaId}/${action}`)).toEqual([303, 303, 303, 303, 303]);
@@ -34,7 +34,7 @@ test("an administrator who presses twice leaves one line in the trail: it tells 
   expect(await trailSince(before)).toEqual(["enabled", "disabled", "removed_admin", "made_admin"]);
 });
 
-test("a form that is refused has not ended the push it was about", async () => {
+test("a refused form does not end its push", async () => {
   const { domain } = world.app;
   const actor = { user: null, client: "c", address: strangersAddress, userAgent: "", referrer: "", ownOrigin: "" };
   const { urlToken } = await domain.pushes.create({ payload: "x" }, actor);
@@ -49,7 +49,7 @@ test("a form that is refused has not ended the push it was about", async () => {
   expect(await domain.pushes.find(urlToken, actor)).toMatchObject({ expired: true });
 });
 
-test("a token that is revoked twice sends its owner back to the list, and nobody else", async () => {
+test("revoking a token twice redirects its owner to the list; other users get 404", async () => {
   const { accounts } = world.app.domain;
   const owner = await signInClient(world, "eve@example.com", { join: true });
   const id = (await accounts.findUserByEmail(owner.email))?.id ?? 0;
@@ -62,7 +62,7 @@ test("a token that is revoked twice sends its owner back to the list, and nobody
   expect((await root.post(url)).status).toBe(404);
 });
 
-test("a token whose time is over counts as in use for no administrator", async () => {
+test("administrators do not see an expired token as active", async () => {
   const { accounts } = world.app.domain;
   const { id } = await accounts.createUser({ email: "carl@example.com", password: "a long password", admin: false });
   await accounts.createToken(id, "short", { expiresInDays: 1 });
@@ -73,7 +73,7 @@ test("a token whose time is over counts as in use for no administrator", async (
   expect(await inUse()).toBe(1);
 });
 
-test("a style sheet without rules is none: no page links an empty file", async () => {
+test("a style sheet without rules is not linked by any page", async () => {
   const links = async () => (await root.get("/")).body.includes("/branding/style-");
   root = await signInClient(world, root.email);
   expect((await root.post("/admin/look/style", { style: "a { color: red }" })).status).toBe(303);

@@ -82,7 +82,7 @@ describe("on an API path, a wrong method gets 405 with the allowed methods, in J
     expect(await viewsLeft(urlToken)).toBe(5);
   });
 
-  test("a body that comes with it is not read", async () => {
+  test("its body is not read", async () => {
     const urlToken = await push({ retrieval_step: false });
     for (const url of [`/p/${urlToken}.json`, `/f/${urlToken}.json`, `/r/${urlToken}.json`]) {
       const answer = await app.server.inject({ method: "POST", url, payload: { password: { payload: "y" } } });
@@ -109,7 +109,7 @@ test.each([
   "/admin/users.json",
   "/nothing.json",
   "/assets/nothing.json",
-])("%s is nothing, whatever the method, and says so in JSON", async (path) => {
+])("%s is 404 in JSON for every method", async (path) => {
   const url = path.replace("T", await push());
   // HEAD on a retrieval gets the same response for every token, including an empty one.
   const isUnseen = ["/p/.json", "/api/v2/pushes/"].includes(path);
@@ -122,7 +122,7 @@ test.each([
   }
 });
 
-describe("a page's address with a slash too many", () => {
+describe("a page's path with a trailing slash", () => {
   test.each([
     ["/p/T/", "/p/T"],
     ["/p/T/r/", "/p/T/r"],
@@ -133,7 +133,7 @@ describe("a page's address with a slash too many", () => {
     ["/pt-BR/f/T/r/", "/pt-BR/f/T/r"],
     ["/users/sign_in/", "/users/sign_in"],
     ["/help/api/", "/help/api"],
-  ])("%s leads to %s with its query, and counts nothing", async (path, target) => {
+  ])("%s redirects to %s with its query and counts no view", async (path, target) => {
     const urlToken = await push({ retrieval_step: false });
     for (const query of ["", "?locale=ja&x=%2F%2Fa%20b&passphrase=a+b", "?next=//evil.example/"]) {
       for (const method of ["GET", "HEAD"] as const) {
@@ -147,7 +147,7 @@ describe("a page's address with a slash too many", () => {
     expect(await viewsLeft(urlToken)).toBe(5);
   });
 
-  test("all the way to the secret, one view is one view", async () => {
+  test("retrieving through it counts exactly one view", async () => {
     const urlToken = await push({ payload: "at the end of the way", retrieval_step: false });
     let url = `/en/p/${urlToken}/`;
     for (;;) {
@@ -165,7 +165,7 @@ describe("a page's address with a slash too many", () => {
   test.each([
     ...["//evil.example/", "//evil.example/p/x/", "/%5Cevil.example/p/x/", "/%2F%2Fevil/p/x/"],
     ...["///evil.example/p/x/", "/p/x//", "/p//", "//", "/en/p/%0D%0AX-A:b/", "/nothing/", "/nothing/here/", "/p/x/y/"],
-  ])("%s leads nowhere", async (path) => {
+  ])("%s is not redirected", async (path) => {
     for (const method of ["GET", "HEAD"] as const) {
       const answer = await ask(method, path);
       expect([answer.statusCode >= 400, answer.headers.location, answer.headers["x-a"]]).toEqual([
@@ -183,7 +183,7 @@ describe("a page's address with a slash too many", () => {
     },
   );
 
-  test("a form that is sent there is not sent on", async () => {
+  test("a POST is not redirected", async () => {
     const urlToken = await push();
     const answer = await ask("POST", `/p/${urlToken}/r/`);
     expect([answer.statusCode, answer.headers.location]).toEqual([404, undefined]);
@@ -191,7 +191,7 @@ describe("a page's address with a slash too many", () => {
   });
 });
 
-test("JSON may begin with a byte order mark, at every address that takes some", async () => {
+test("JSON may begin with a byte order mark on every path that accepts JSON", async () => {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   for (const [url, wrapper] of [
     ["/api/v2/pushes", "push"],

@@ -73,7 +73,7 @@ describe("the request log", () => {
     });
   });
 
-  it("says nothing of watchdogs, scrapers and what pages load", async () => {
+  it("does not record health checks, scrapes and page assets", async () => {
     const { ask, linesAfter } = await start({
       PWP__METRICS__ENABLED: "true",
       PWP__METRICS__ALLOW_ANONYMOUS: "true",
@@ -82,7 +82,7 @@ describe("the request log", () => {
     expect((await linesAfter(1)).map(({ route }) => route)).toEqual(["/robots.txt"]);
   });
 
-  it("tells where a request came from only when it was told to", async () => {
+  it("records client addresses only if configured", async () => {
     const headers = { "x-forwarded-for": "198.51.100.7" };
     const silent = await start();
     await silent.ask("/robots.txt", { headers });
@@ -100,14 +100,14 @@ describe("the request log", () => {
     expect(lines()).toEqual([]);
   });
 
-  it("is complete when the server has ended", async () => {
+  it("is complete after the server has exited", async () => {
     const { ask, lines } = await start();
     await ask("/robots.txt");
     await end();
     expect(lines()).toHaveLength(1);
   });
 
-  it("is not filled by a flood that the throttle holds up", async () => {
+  it("is not flooded by throttled requests", async () => {
     const { app, ask, linesAfter } = await start({ PWP__THROTTLING__MINUTE: "2" });
     for (let at = 0; at < 50; at += 1) await ask("/robots.txt");
     app.clock.advance(1_000);
@@ -121,7 +121,7 @@ describe("the request log", () => {
     ]);
   });
 
-  it("tells of an answer that could not be sent whole", async () => {
+  it("records a response that was cut off", async () => {
     const { app, origin, linesAfter } = await start();
     const entered = Promise.withResolvers<void>();
     const left = Promise.withResolvers<void>();
@@ -140,7 +140,7 @@ describe("the request log", () => {
     expect(line).toMatchObject({ route: "/api/v2/pushes/:url_token", status: 499 });
   });
 
-  it("is JSON whatever is sent, and holds no word of it", async () => {
+  it("is JSON for any input, and contains none of the input", async () => {
     const { origin, linesAfter, logLines } = await start({ PWP__LOG_CLIENT_ADDRESSES: "true" });
     const hostile = [
       'GET /canary"},{"event":"forged"\\ HTTP/1.1\r\nHost: canary"\r\nUser-Agent: canary"\\\r\nConnection: close\r\n\r\n',

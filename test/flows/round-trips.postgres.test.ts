@@ -68,7 +68,7 @@ const read = "SELECT";
 const write = "WITH";
 
 describe("over the network to the database", () => {
-  it("a push is made in one round trip, and read in two, the last time as well", async () => {
+  it("creating a push takes one round trip and retrieving it two, also for the last view", async () => {
     const { ask } = await open();
     // The first one of a process takes a block of numbers.
     await ask("POST", "", { push: { payload: "x" } });
@@ -80,7 +80,7 @@ describe("over the network to the database", () => {
     expect(await ask("GET", `/${urlToken}`)).toMatchObject({ status: 200, statements: [read, read] });
   });
 
-  it("an owner's push takes one reading more, that of the token", async () => {
+  it("creating an owned push takes one more read, for the token", async () => {
     const { app, ask } = await open();
     const token = await app.makeToken("ada@example.com");
     // The use of a token is noted once in a while.
@@ -96,7 +96,7 @@ describe("over the network to the database", () => {
     expect(await ask("GET", `/${made.urlToken}/audit`, { token })).toMatchObject({ statements: [read, read, read] });
   });
 
-  it("a search opens the labels of a thousand pushes in a few round trips", async () => {
+  it("a search reads the labels of a thousand pushes in a few round trips", async () => {
     const { app, ask, statementsOf } = await open();
     const token = await app.makeToken("ada@example.com");
     for (let at = 0; at < 1_000; at += 100) {

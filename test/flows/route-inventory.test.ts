@@ -194,14 +194,14 @@ test("the routes are these and no others", () => {
   expect(actual.sort()).toEqual(expected.sort());
 });
 
-test("every v2 route has its twin with .json, under the same rules", () => {
+test("every v2 route also exists with .json, under the same rules", () => {
   const { routes } = app.app;
   for (const route of routes.filter(({ pattern }) => /^\/api\/v2\/.*(?<!\.json)$/.test(pattern))) {
     expect(routes).toContainEqual({ ...route, pattern: `${route.pattern}.json` });
   }
 });
 
-test("without credentials, a route that needs them gives nothing", async () => {
+test("a route that needs credentials reveals nothing without them", async () => {
   for (const { method, pattern, access } of app.app.routes) {
     const url = pattern.replace(/:[a-z_]+/g, "1");
     const answer = await app.server.inject({

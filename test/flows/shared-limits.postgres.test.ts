@@ -37,7 +37,7 @@ async function createWithPassphrase(world: TestApp): Promise<string> {
   return made.json().url_token;
 }
 
-test("the sixth wrong passphrase in a minute is not tried, whichever process is asked", async () => {
+test("the sixth wrong passphrase in a minute is not checked by any process", async () => {
   const { clock, next } = await startTwo();
   const urlToken = await createWithPassphrase(next());
   for (let guess = 0; guess < 5; guess += 1) expect(await open(next(), urlToken, `wrong${guess}`)).toBe(401);
@@ -49,7 +49,7 @@ test("the sixth wrong passphrase in a minute is not tried, whichever process is 
   expect(await open(next(), urlToken, "right")).toBe(200);
 });
 
-test("passphrases guessed at both processes at once gain nothing", async () => {
+test("guessing passphrases at both processes at once allows no extra attempts", async () => {
   const { next } = await startTwo();
   const urlToken = await createWithPassphrase(next());
   const guesses = Array.from({ length: 20 }, (_, guess) => open(next(), urlToken, `wrong${guess}`));
@@ -58,7 +58,7 @@ test("passphrases guessed at both processes at once gain nothing", async () => {
   expect(answers.filter((status) => status === 429)).toHaveLength(15);
 });
 
-test("a right passphrase costs no attempt, at either process", async () => {
+test("a correct passphrase uses up no attempt at either process", async () => {
   const { next } = await startTwo();
   const urlToken = await createWithPassphrase(next());
   for (let guess = 0; guess < 4; guess += 1) await open(next(), urlToken, "wrong");
@@ -67,7 +67,7 @@ test("a right passphrase costs no attempt, at either process", async () => {
   expect(await open(next(), urlToken, "right")).toBe(429);
 });
 
-test("ten wrong passwords, then waiting, at both processes; a right one costs none", async () => {
+test("after ten wrong passwords both processes refuse; a correct password does not count", async () => {
   const { clock, next } = await startTwo();
   await next().app.domain.accounts.createUser({ email: ada, password, admin: false });
   const signIn = async (typed: string) =>
@@ -93,7 +93,7 @@ test("requests of one client to both processes are counted together, and the err
   expect((await ask()).statusCode).toBe(200);
 });
 
-test("what limits have counted goes when it is over", async () => {
+test("counts of limits are deleted after their period", async () => {
   const { clock, next } = await startTwo();
   const urlToken = await createWithPassphrase(next());
   await open(next(), urlToken, "wrong");

@@ -89,7 +89,7 @@ const caller = { traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId: "00f067aa0
 const traceparent = (flags: string) => `00-${caller.traceId}-${caller.spanId}-${flags}`;
 
 describe("traces", () => {
-  it("are one span for each request, named by method and route, with nothing of what was asked", async () => {
+  it("have one span per request, named by method and route, without request data", async () => {
     const { ask } = await start({ OTEL_SERVICE_NAME: "handover", OTEL_RESOURCE_ATTRIBUTES: "team=a" });
     const { id } = await ask("/api/v2/pushes/abcdefgh?a=1", { headers: { "x-forwarded-proto": "https" } });
     await ask("/nothing");
@@ -123,7 +123,7 @@ describe("traces", () => {
     expect(logLines.join("")).toContain(`"traceId":"${caller.traceId}"`);
   });
 
-  it("are not made where the proxy's own is not sampled", async () => {
+  it("are not recorded if the proxy's trace is not sampled", async () => {
     const { ask, logLines } = await start();
     await ask("/robots.txt", { headers: { traceparent: traceparent("00") } });
     await end();
@@ -131,7 +131,7 @@ describe("traces", () => {
     expect(logLines.join("")).not.toContain("traceId");
   });
 
-  it("begin here when the caller is nobody's proxy, or says nothing of sense", async () => {
+  it("start anew if the caller is not a trusted proxy or its header is invalid", async () => {
     const { ask } = await start({ PWP__TRUSTED_PROXIES: "192.0.2.1" });
     await ask("/robots.txt", { headers: { traceparent: traceparent("01") } });
     await end();
@@ -145,7 +145,7 @@ describe("traces", () => {
     expect(spans.filter(({ traceId, parentSpanId }) => traceId === caller.traceId || parentSpanId)).toEqual([]);
   });
 
-  it("are sampled as it is set", async () => {
+  it("are sampled at the configured rate", async () => {
     const { ask } = await start({ OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "0" });
     await ask("/robots.txt");
     await end();
@@ -168,7 +168,7 @@ describe("traces", () => {
     expect(logLines.join("")).not.toContain(collector.endpoint);
   });
 
-  it("hold no token, passphrase, payload, address or user agent", async () => {
+  it("contain no token, passphrase, payload, address or user agent", async () => {
     const { ask } = await start();
     const canaries = new Canaries();
     const passphrase = canaries.make("passphrase");

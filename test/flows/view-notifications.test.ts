@@ -25,7 +25,7 @@ async function toldOfAll({ world }: Mailing): Promise<void> {
   await expect.poll(waiting).toBe(0);
 }
 
-test("an owner who wants to know gets one mail of each view, with where it came from and no way to the secret", async () => {
+test("an owner gets one email per view if enabled, with its origin and without a link to the secret", async () => {
   await using mailing = await startMailing();
   const urlToken = await mailing.push({
     payload: "the payload",
@@ -70,7 +70,7 @@ test("only counted views by others are notified, and only of pushes with notific
   expect(mailing.sink.messages().length).toBe(1);
 });
 
-test("a label that does not open holds up nobody's mails, its own push's included", async () => {
+test("a label that cannot be decrypted delays no view notification, not even of its own push", async () => {
   await using mailing = await startMailing();
   const damage = sql<[]>("UPDATE pushes SET name_sealed = token_sealed WHERE name_sealed IS NOT NULL");
   const damaged = await mailing.push({ notify_on_view: true, name: "the VPN" });
@@ -83,7 +83,7 @@ test("a label that does not open holds up nobody's mails, its own push's include
   expect(texts.map((text) => text?.includes("the printer")).sort()).toEqual([false, true]);
 });
 
-test("views that race are each told of once", async () => {
+test("concurrent views are notified once each", async () => {
   await using mailing = await startMailing();
   const urlToken = await mailing.push({ notify_on_view: true, expire_after_views: 7 });
   const answers = await Promise.all(Array.from({ length: 12 }, () => open(mailing, urlToken)));
@@ -110,7 +110,7 @@ test("a view whose email was not queued before a crash is notified after the res
   expect(await countRows(again.app.domain.db, "view_notifications")).toBe(0);
 });
 
-test("only where a mail can go: not for strangers, unproven addresses, and servers without mail", async () => {
+test("anonymous users, unconfirmed addresses and servers without mail get no notifications", async () => {
   await using mailing = await startMailing();
   const refused = async (answer: ReturnType<Mailing["create"]>) => [
     (await answer).status,
