@@ -39,7 +39,7 @@ async function expectOpens(server: ServerProcess, push: KnownPush): Promise<void
 }
 
 describe("a backup of two processes under load", () => {
-  test("restores every push that was acknowledged before it, with the views and files of one moment", async () => {
+  test("restores every push acknowledged before it, with views and files of a single point in time", async () => {
     const dataDir = newDataDir();
     const servers = [await startServer({ dataDir, environment: anonymousFiles })];
     servers.push(await startServer({ dataDir, environment: anonymousFiles }));
@@ -84,7 +84,7 @@ describe("a backup of two processes under load", () => {
   });
 });
 
-test("a backup goes through a pipe, and a restore comes out of one", async () => {
+test("a backup can be written to a pipe and restored from one", async () => {
   const dataDir = newDataDir();
   const server = await startServer({ dataDir, environment: anonymousFiles });
   const push = await createPush(server.baseUrl, { payload: "through the pipe", expire_after_views: 1 });
@@ -103,7 +103,7 @@ test("a backup goes through a pipe, and a restore comes out of one", async () =>
   await expectOpens(await startServer({ dataDir: restored }), push);
 });
 
-test("a pipe whose other side has gone ends the backup with a sentence, and leaves nothing", async () => {
+test("a closed pipe ends the backup with one sentence and leaves nothing behind", async () => {
   const dataDir = newDataDir();
   const server = await startServer({ dataDir, environment: anonymousFiles });
   await sendFile(server, 3_000_000);
@@ -134,7 +134,7 @@ async function largeDomain(): Promise<{ dataDir: string; server: ServerProcess; 
 }
 
 describe("a backup that is interrupted", () => {
-  test.each(["b", "b.tar"])("by SIGKILL leaves nothing called %s, and nothing that passes for one", async (name) => {
+  test.each(["b", "b.tar"])("by SIGKILL leaves no %s and nothing that could be taken for a backup", async (name) => {
     const { dataDir, server, push } = await largeDomain();
     const shelf = makeBackupFolder();
     const backup = spawnProgram(["backup", "--to", join(shelf, name)], { DATA_DIR: dataDir });
@@ -152,7 +152,7 @@ describe("a backup that is interrupted", () => {
     await succeed(["backup", "--to", join(shelf, name)], dataDir);
   });
 
-  test("by SIGTERM cleans up and says that nothing was done", async () => {
+  test("by SIGTERM cleans up and reports that nothing was written", async () => {
     const { dataDir } = await largeDomain();
     const shelf = makeBackupFolder();
     const backup = spawnProgram(["backup", "--to", join(shelf, "b")], { DATA_DIR: dataDir });
@@ -169,7 +169,7 @@ describe("a backup that is interrupted", () => {
   });
 });
 
-test("a restore that is interrupted by SIGKILL leaves a folder that no server starts on and no restore goes on with", async () => {
+test("a restore interrupted by SIGKILL leaves a folder that servers and further restores refuse", async () => {
   const { dataDir, push } = await largeDomain();
   const shelf = makeBackupFolder();
   await succeed(["backup", "--to", join(shelf, "b")], dataDir);
@@ -192,8 +192,8 @@ test("a restore that is interrupted by SIGKILL leaves a folder that no server st
   await expectOpens(await startServer({ dataDir: anew }), push);
 });
 
-describe.runIf(process.platform === "linux")("a disk that is full", () => {
-  test.each(["b", "b.tar"])("ends a backup to %s with a sentence and without a trace", async (name) => {
+describe.runIf(process.platform === "linux")("a full disk", () => {
+  test.each(["b", "b.tar"])("ends a backup to %s with one sentence and leaves nothing behind", async (name) => {
     const dataDir = newDataDir();
     const server = await startServer({ dataDir, environment: anonymousFiles });
     await sendFile(server, 3_000_000);
@@ -208,7 +208,7 @@ describe.runIf(process.platform === "linux")("a disk that is full", () => {
     }
   });
 
-  test("ends a restore with a sentence, and the data folder stays as it was", async () => {
+  test("ends a restore with one sentence and leaves the data folder unchanged", async () => {
     const dataDir = newDataDir();
     const server = await startServer({ dataDir, environment: anonymousFiles });
     await sendFile(server, 3_000_000);

@@ -15,7 +15,7 @@ async function start(environment: Readonly<Record<string, string>>) {
 }
 
 describe("while the database is busy", () => {
-  it("a claim that waits too long for a row is refused for now, and counts nothing", async () => {
+  it("a claim that waits too long for a row gets 503 and counts no view", async () => {
     const { baseUrl, client } = await start({ PWP__DATABASE__LOCK_TIMEOUT: "1" });
     const push = await createPush(baseUrl, { payload: "worth waiting for", expire_after_views: 1 });
     await client.query("BEGIN");
@@ -32,7 +32,7 @@ describe("while the database is busy", () => {
     expect(await retrieve(endpoints.apiV2, baseUrl, push)).toBe("gone");
   });
 
-  it("five hundred requests at once for two connections are answered, and none is acknowledged and lost", async () => {
+  it("five hundred concurrent requests on two connections are answered, and no acknowledged push is lost", async () => {
     const { baseUrl } = await start({ PWP__DATABASE__POOL_SIZE: "2", PWP__DATABASE__CONNECT_TIMEOUT: "60" });
     const made: KnownPush[] = [];
     const refusals: (string | null)[] = [];

@@ -100,7 +100,7 @@ async function firstRun(walk: CanaryWalk): Promise<Headers> {
   return learnSession(walk, made, "administrator's");
 }
 
-test("no secret of an account lies where it does not belong, from the first run to a reset password", async () => {
+test("no secret of an account is stored or sent where it does not belong, from the first run to a password reset", async () => {
   const begun = await begin();
   const { walk } = begun;
   const { canaries } = walk;
@@ -176,7 +176,7 @@ async function setUpApp(walk: CanaryWalk, session: Headers): Promise<string> {
   return codes[0] ?? "";
 }
 
-test("no secret of single sign-on lies where it does not belong", async () => {
+test("no secret of single sign-on is stored or sent where it does not belong", async () => {
   const { walk, provider } = await begin();
   const { canaries } = walk;
   await firstRun(walk);

@@ -28,8 +28,8 @@ async function sendCutUpload(walk: CanaryWalk, authorization: string, content: s
   await closed;
 }
 
-describe("no secret lies where it does not belong", () => {
-  it("when files come by multipart and JSON and go by tickets", async () => {
+describe("no secret is stored or sent where it does not belong", () => {
+  it("when files are uploaded as multipart and JSON and downloaded with tickets", async () => {
     const signed = await begin();
     const { walk, bearer } = signed;
     const [content, filename] = [walk.canaries.makeCore("content"), walk.canaries.makeCore("filename")];
@@ -64,7 +64,7 @@ describe("no secret lies where it does not belong", () => {
     await finish(walk);
   });
 
-  it("when a person signs in, pushes by the form, makes a token and signs out", async () => {
+  it("when a user signs in, creates a push with the form, creates a token and signs out", async () => {
     const { walk, password } = await begin();
     const wrong = walk.canaries.make("wrong password");
     const signIn = (given: string, name = email): RequestInit => ({
@@ -110,8 +110,8 @@ describe("no secret lies where it does not belong", () => {
   });
 });
 
-describe("no secret comes back in a refusal", () => {
-  it("of what is not a push", async () => {
+describe("no error response contains a secret", () => {
+  it("for invalid pushes", async () => {
     const signed = await begin();
     const { walk, bearer } = signed;
     const push = walk.newPush("refused");
@@ -140,7 +140,7 @@ describe("no secret comes back in a refusal", () => {
     await finish(walk);
   });
 
-  it("of who asks, where and how", async () => {
+  it("for invalid credentials, paths and methods", async () => {
     const signed = await begin();
     const { walk, token, password } = signed;
     const { push, urlToken } = await createByJson(signed, "asked");

@@ -10,8 +10,8 @@ async function signIn({ walk, password }: Signed): Promise<Readonly<Record<strin
   return { ...browser, "sec-fetch-site": "same-origin", cookie };
 }
 
-describe("an owner's pages show labels and links to the owner, and nothing of the secret", () => {
-  it("in the list, in what is searched for, in the trail and in its files", async () => {
+describe("an owner's pages show labels and links to the owner, and no secret", () => {
+  it("in the list, the search, the trail and its downloads", async () => {
     const signed = await begin();
     const { walk } = signed;
     const session = await signIn(signed);

@@ -38,8 +38,8 @@ describe("the search itself", () => {
   });
 });
 
-describe("no secret lies where it does not belong", () => {
-  it("when pushes are made in every encoding, listed, watched and deleted", async () => {
+describe("no secret is stored or sent where it does not belong", () => {
+  it("when pushes are created in every encoding, listed, audited and deleted", async () => {
     const signed = await begin();
     const { walk, token, bearer } = signed;
     const tokens: string[] = [(await createByJson(signed, "json")).urlToken];
@@ -74,7 +74,7 @@ describe("no secret lies where it does not belong", () => {
     await finish(walk);
   });
 
-  it("when pushes are opened with right, wrong and missing passphrases through every door", async () => {
+  it("when pushes are retrieved with correct, wrong and missing passphrases through every endpoint", async () => {
     const signed = await begin();
     const { walk, bearer } = signed;
     const { push, urlToken } = await createByJson(signed, "opened", { expire_after_views: 4 });
@@ -152,8 +152,8 @@ async function corrupt(walk: CanaryWalk, table: string, column: string): Promise
   expect(changed).toBeGreaterThan(0);
 }
 
-describe("no secret slips out of what fails", () => {
-  it("when the stored data was changed: an unexpected error has an id and no details", async () => {
+describe("no failure reveals a secret", () => {
+  it("when stored data was changed: the unexpected error has an id and no details", async () => {
     const signed = await begin();
     const { walk, bearer } = signed;
     const { push, urlToken } = await createByJson(signed, "broken");

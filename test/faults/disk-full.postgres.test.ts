@@ -8,7 +8,7 @@ import { refuseWrites } from "../support/refused-writes.ts";
 import { startServer } from "../support/server.ts";
 
 describe("a PostgreSQL server whose disk is full", () => {
-  it("gives no secret away uncounted, takes no view for a refusal, and is forgotten once there is room", async () => {
+  it("reveals no secret uncounted, counts no view for a refusal, and serves normally once there is space", async () => {
     const dataDir = newDataDir();
     const server = await startServer({ dataDir });
     const pushes = await Promise.all(

@@ -10,8 +10,8 @@ import { startServer } from "../support/server.ts";
 
 const environment = { PWP__FILES__ALLOW_ANONYMOUS: "true" };
 
-describe.runIf(process.platform === "linux")("a disk that is full", () => {
-  it("refuses what is new with 503, loses nothing acknowledged, and is forgotten once there is room", async () => {
+describe.runIf(process.platform === "linux")("a full disk", () => {
+  it("refuses new pushes with 503, loses nothing acknowledged, and serves normally once there is space", async () => {
     const dataDir = newDataDir();
     const server = await startServer({ dataDir, environment });
     const before = await createPush(server.baseUrl, { payload: "from before", expire_after_views: 2 });
@@ -38,7 +38,7 @@ describe.runIf(process.platform === "linux")("a disk that is full", () => {
     expect(unfinished).toEqual([]);
   });
 
-  it("to the last byte gives no secret away uncounted, and takes no view for a refusal", async () => {
+  it("without a free byte reveals no secret uncounted, and a refusal counts no view", async () => {
     const dataDir = newDataDir();
     const server = await startServer({ dataDir });
     const pushes = await Promise.all(
@@ -58,7 +58,7 @@ describe.runIf(process.platform === "linux")("a disk that is full", () => {
     expect(await findDamage(dataDir)).toEqual([]);
   });
 
-  it("and a SIGKILL together leave all that was acknowledged", async () => {
+  it("and a SIGKILL together lose nothing acknowledged", async () => {
     const dataDir = newDataDir();
     const server = await startServer({ dataDir });
     limitFileBytes(server.pid, 600_000);

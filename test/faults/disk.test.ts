@@ -10,8 +10,8 @@ import { type ServerProcess, startServer } from "../support/server.ts";
 
 const environment = { PWP__FILES__ALLOW_ANONYMOUS: "true" };
 
-describe("a folder for files that cannot be written", () => {
-  it("refuses files with 503 while everything else goes on, and recovers", async () => {
+describe("a blob folder that is not writable", () => {
+  it("refuses files with 503 while everything else works, and recovers", async () => {
     const dataDir = newDataDir();
     const server = await startServer({ dataDir, environment, launcher: boundByPermissions });
     expect((await sendFile(server, 1_000)).status).toBe(201);
@@ -27,8 +27,8 @@ describe("a folder for files that cannot be written", () => {
   });
 });
 
-describe("the reserve of free disk", () => {
-  it("stops creation and not retrieval, deletion or the sign of life", async () => {
+describe("the reserve of free disk space", () => {
+  it("stops creation, but not retrieval, deletion or the liveness check", async () => {
     const dataDir = newDataDir();
     const first = await startServer({ dataDir });
     const [opened, deleted] = [
@@ -58,7 +58,7 @@ describe("the reserve of free disk", () => {
 });
 
 describe("the quota of anonymous pushes", () => {
-  it("stops strangers and nobody else, and what has ended no longer counts", async () => {
+  it("stops anonymous users only, and ended pushes no longer count", async () => {
     const dataDir = newDataDir();
     const settings = { PWP__ANONYMOUS_BYTES_MAX: "10000" };
     const server = await startServer({ dataDir, environment: settings });
@@ -79,7 +79,7 @@ describe("the quota of anonymous pushes", () => {
     expect(taken.status, await taken.text()).toBe(201);
   });
 
-  it("holds under a flood of creations at once", async () => {
+  it("holds under many concurrent creations", async () => {
     const server = await startServer({ dataDir: newDataDir(), environment: { PWP__ANONYMOUS_BYTES_MAX: "10000" } });
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => postJson(`${server.baseUrl}/api/v2/pushes`, pushOf("d".repeat(1_000)))),

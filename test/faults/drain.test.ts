@@ -60,7 +60,7 @@ const goodbye = /^connection: close\r$/im;
 const environment = longIdleGrace;
 
 describe("a server that receives a stop signal", () => {
-  it("answers a last request on a connection that was kept open, and says that it is the last", async () => {
+  it("answers a last request on a keep-alive connection with Connection: close", async () => {
     const server = await startServer({ dataDir: newDataDir(), environment });
     const line = await Line.open(server.port);
     line.write(question);
@@ -75,7 +75,7 @@ describe("a server that receives a stop signal", () => {
     expect(await server.ended).toEqual({ exitCode: 0, signal: null });
   });
 
-  it("answers a request whose first bytes it had, and one on a connection that had sent none", async () => {
+  it("answers a request it has partly received, and one on a connection that had sent nothing", async () => {
     const server = await startServer({ dataDir: newDataDir(), environment });
     const [begun, silent] = [await Line.open(server.port), await Line.open(server.port)];
     begun.write(question.slice(0, 20));
@@ -94,7 +94,7 @@ describe("a server that receives a stop signal", () => {
     expect(await server.ended).toEqual({ exitCode: 0, signal: null });
   });
 
-  it("cuts nobody who asks without end", async () => {
+  it("cuts off no client under continuous load", async () => {
     for (let round = 0; round < 3; round += 1) {
       const server = await startServer({ dataDir: newDataDir(), environment });
       const load = startRequestLoad({ port: server.port, keptAlive: 8, fresh: 0, expected: ["ECONNREFUSED"] });
@@ -105,7 +105,7 @@ describe("a server that receives a stop signal", () => {
     }
   });
 
-  it("tells load balancers first, and takes connections until they have noticed", async () => {
+  it("fails its readiness check first, and accepts connections until load balancers have noticed", async () => {
     const server = await startServer({
       dataDir: newDataDir(),
       environment: { ...environment, PWP__SHUTDOWN_GRACE_SECONDS: "60" },

@@ -42,7 +42,7 @@ async function editUntilKilled(
   }
 }
 
-it("SIGKILL among edits leaves every push openable, in its old form or its new one", async () => {
+it("SIGKILL during edits leaves every push retrievable, in its old or its new version", async () => {
   const random = seededNumbers(0xed17);
   const dataDir = newDataDir();
   const first = await startServer({ dataDir });

@@ -48,7 +48,7 @@ async function expectReady(members: readonly Member[]): Promise<void> {
 const seconds = (ms: number) => (ms / 1_000).toFixed(1);
 
 describe("when the primary is lost", { timeout: 600_000 }, () => {
-  it("its standby is promoted and nothing acknowledged is lost or read twice", async () => {
+  it("and its standby is promoted, nothing acknowledged is lost or retrieved twice", async () => {
     await using pair = await startPostgresPair();
     await using network = await TcpProxy.inFrontOf(pair.primary);
     const members = await startTwo(network.url(pair.primary.url()));
@@ -71,7 +71,7 @@ describe("when the primary is lost", { timeout: 600_000 }, () => {
     console.log(`failover: served again ${times}; ${load.counts.refused} requests refused; ${ledger.summary}`);
   });
 
-  it("and comes back with its own files, nothing acknowledged is lost or read twice", async () => {
+  it("and comes back with its own files, nothing acknowledged is lost or retrieved twice", async () => {
     await using server = await startPostgres({ settings: { fsync: "on", full_page_writes: "on" } });
     const members = await startTwo(server.url());
     const ledger = new PushLedger(seededNumbers(0xc4a5));
@@ -110,7 +110,7 @@ describe("when the network to the database fails", { timeout: 600_000 }, () => {
     return `${load.counts.done} requests done, ${load.counts.refused} refused; ${ledger.summary}`;
   }
 
-  it("by cutting every connection, again and again, nothing acknowledged is lost or read twice", async () => {
+  it("by cutting every connection repeatedly, nothing acknowledged is lost or retrieved twice", async () => {
     const summary = await withNetwork(async (network, load, members) => {
       for (let cut = 1; cut <= 5; cut += 1) {
         network.cut();
@@ -122,7 +122,7 @@ describe("when the network to the database fails", { timeout: 600_000 }, () => {
     console.log(`network cut: ${summary}`);
   });
 
-  it("by swallowing everything, requests are refused in time and nothing is lost or read twice", async () => {
+  it("by dropping all packets, requests are refused in time and nothing is lost or retrieved twice", async () => {
     const summary = await withNetwork(async (network, load, members) => {
       network.stall();
       await load.moreFailures(clients);
@@ -131,7 +131,7 @@ describe("when the network to the database fails", { timeout: 600_000 }, () => {
     console.log(`network stalled: ${summary}`);
   });
 
-  it("by being slow, everything still comes right", async () => {
+  it("by being slow, all results are still correct", async () => {
     const summary = await withNetwork(async (network, load) => {
       network.delay(30);
       await load.more(100);

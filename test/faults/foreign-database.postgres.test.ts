@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { installProductionOnPostgres } from "../support/password-pusher/installations.ts";
 import { newDataDir, runProgram } from "../support/processes.ts";
 
-test("a Password Pusher's database on a server is named as what it is, and no key is made or missed for it", async () => {
+test("a Password Pusher database on a server is refused by name, without creating or requiring a key", async () => {
   const { database } = await installProductionOnPostgres();
   const dataDir = newDataDir();
   for (const command of ["serve", "doctor"]) {

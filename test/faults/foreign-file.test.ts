@@ -25,7 +25,7 @@ test.each([
   ["in which that database lies", noKey],
   ["in which that database lies, with a key given", withKey],
 ])(
-  "a Password Pusher's database makes and misses no key in a data folder %s, and nothing is written beside it",
+  "a Password Pusher database in a data folder %s is refused without creating or requiring a key, and nothing is written",
   async (where, keys) => {
     const { databasePath } = installDefaultKey();
     const [own, beside] = [newDataDir(), dirname(databasePath)];
@@ -44,7 +44,7 @@ test.each([
   },
 );
 
-test("nor does an import into a copy of the source's database", async () => {
+test("an import into a copy of the source's database is refused in the same way", async () => {
   const installation = installProduction();
   const copy = join(installation.folder, "copy.sqlite3");
   copyFileSync(installation.databasePath, copy);

@@ -62,7 +62,7 @@ async function killAfter(rows: number, dataDir: string, installation: Installati
   return (await run).exitCode === null;
 }
 
-test("an import that is killed again and again ends with what an undisturbed one brings", async () => {
+test("an import that is killed repeatedly ends with the same data as an uninterrupted one", async () => {
   const installation = installProduction((connection) => addManyPushes(connection, manyPushes));
   const [killed, undisturbed] = [newDataDir(), newDataDir()];
   let rows = 0;
@@ -85,7 +85,7 @@ test("an import that is killed again and again ends with what an undisturbed one
   }
 });
 
-test("a signal stops an import between two rows, and the same command goes on from there", async () => {
+test("a signal stops an import between two rows, and the same command resumes it", async () => {
   const installation = installProduction((connection) => addManyPushes(connection, manyPushes));
   const dataDir = newDataDir();
   const environment = { ...(await settingsOfEngine(dataDir)), DATA_DIR: dataDir };

@@ -51,7 +51,7 @@ test.each([
   ["owned", signedIn(7), 1],
   ["owned", signedIn(7), 2],
 ] as const)(
-  "a view of an %s push that was counted while its answer was lost is still given, once",
+  "a counted view of an %s push whose database answer was lost is still delivered, once",
   async (_, owner, views) => {
     const { proxy, far, near } = await openBoth();
     const { urlToken } = await near.domain.pushes.create({ payload: "x", expireAfterViews: views }, owner);
@@ -93,7 +93,7 @@ test.each([
 );
 
 test.each(["lose answer", "lose request"] as const)(
-  "views that shared a commit which met '%s' are given and counted once each",
+  "views that shared a commit hit by '%s' are delivered and counted once each",
   async (verdict) => {
     const { proxy, far, near } = await openBoth();
     const make = (views: number) => near.domain.pushes.create({ payload: "x", expireAfterViews: views }, stranger);
@@ -111,7 +111,7 @@ test.each(["lose answer", "lose request"] as const)(
   },
 );
 
-test("a claim that never arrived is made again, and counted once", async () => {
+test("a claim that never reached the database is retried and counted once", async () => {
   const { proxy, far, near } = await openBoth();
   const { urlToken } = await near.domain.pushes.create({ payload: "x", expireAfterViews: 3 }, stranger);
   let lost = 0;
@@ -125,7 +125,7 @@ test("a claim that never arrived is made again, and counted once", async () => {
   expect(await viewsIn(near)).toBe(1);
 });
 
-test("a push whose answer was lost is there once, under the link that its maker gets", async () => {
+test("a push whose database answer was lost exists once, under the link that is returned", async () => {
   const { proxy, far, near } = await openBoth();
   loseNext(proxy, inserts);
   const { urlToken } = await far.domain.pushes.create({ payload: "x", expireAfterViews: 1 }, signedIn(7));
@@ -134,7 +134,7 @@ test("a push whose answer was lost is there once, under the link that its maker 
   expect(await claim(near, urlToken)).toMatchObject({ outcome: "revealed", payload: "x" });
 });
 
-test("an account whose commit was lost on its way or back is there once or not at all", async () => {
+test("an account whose commit or its answer was lost exists once or not at all", async () => {
   const { proxy, far, near } = await openBoth();
   const makeUser = (email: string) =>
     far.domain.accounts.createUser({ email, password: "a long enough password", admin: false });

@@ -9,7 +9,7 @@ import { spawnOpenDomains } from "../support/spawn-domain.ts";
 
 const ada = "ada@example.com";
 
-test("a mail that was put is sent by the next process when SIGKILL comes before it could leave", async () => {
+test("an email queued before SIGKILL is sent by the next process", async () => {
   const sink = await startMailSink();
   const dataDir = newDataDir();
   const [domain] = await spawnOpenDomains(1, dataDir, sink.environment);
@@ -24,7 +24,7 @@ test("a mail that was put is sent by the next process when SIGKILL comes before 
   expect(sink.messages().length).toBe(2);
 });
 
-test("a mail that was under way when SIGKILL came leaves once more, under the same Message-ID", async () => {
+test("an email that was being sent at SIGKILL is sent again with the same Message-ID", async () => {
   const sink = await startMailSink();
   const over = Promise.withResolvers<void>();
   sink.holdMessages(over.promise);

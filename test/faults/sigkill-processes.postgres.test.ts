@@ -38,7 +38,7 @@ class Place implements Target {
   }
 }
 
-it("loses no acknowledged push and opens none beyond its limit when processes are killed 20 times beside others", {
+it("loses no acknowledged push and exceeds no view limit when processes are killed 20 times next to others", {
   timeout: 600_000,
 }, async () => {
   const random = seededNumbers(0x20c1);

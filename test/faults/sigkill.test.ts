@@ -107,7 +107,7 @@ async function download(baseUrl: string, urlToken: string): Promise<Buffer> {
 }
 
 describe("SIGKILL under load", { timeout: 300_000 }, () => {
-  it("loses no acknowledged push and opens none beyond its limit, 20 times in a row", async () => {
+  it("loses no acknowledged push and exceeds no view limit, 20 times in a row", async () => {
     const random = seededNumbers(0x5ea1);
     const dataDir = newDataDir();
     const load = new Load(random);
@@ -152,7 +152,7 @@ describe("SIGKILL under load", { timeout: 300_000 }, () => {
     }
   });
 
-  it("of one of two processes costs the other's clients nothing", async () => {
+  it("of one of two processes does not affect clients of the other", async () => {
     const dataDir = newDataDir();
     const [doomed, other] = [await startServer({ dataDir }), await startServer({ dataDir })];
     const load = new Load(seededNumbers(7));

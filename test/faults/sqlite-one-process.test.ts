@@ -3,7 +3,7 @@ import { newDataDir } from "../support/processes.ts";
 import { startServer } from "../support/server.ts";
 
 it.each(["4", "auto"])(
-  "on SQLite a server that is asked for %s workers stays one process and says why",
+  "on SQLite a server configured with %s workers stays one process and says why",
   async (count) => {
     const server = await startServer({ dataDir: newDataDir(), environment: { WEB_CONCURRENCY: count } });
     const lines = server.logLines.filter((line) => line.includes("WEB_CONCURRENCY"));

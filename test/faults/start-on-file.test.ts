@@ -17,7 +17,7 @@ describe("a start", () => {
     expect(await refusedUntouched({ dataDir })).toMatch(/^The database has schema version 999, this program knows \d+/);
   });
 
-  it("on a file that is no database is refused and changes nothing", async () => {
+  it("on a file that is not a database is refused and changes nothing", async () => {
     const { dataDir } = await makeData();
     writeFileSync(databaseFile(dataDir), "This is a diary. ".repeat(1_000));
     expect(await refusedUntouched({ dataDir })).toMatch(/^The database cannot be used \(SQLITE_NOTADB\)/);
@@ -36,7 +36,7 @@ describe("a start", () => {
     expect(filesIn(dataDir).size).toBe(0);
   });
 
-  it("on data that cannot be written is refused, and goes well once it can", async () => {
+  it("on read-only data is refused, and succeeds once it is writable", async () => {
     const { dataDir, push } = await makeData();
     chmodSync(dataDir, 0o500);
     const readOnlyFolder = await refusedUntouched({ dataDir, launcher: boundByPermissions });
@@ -49,7 +49,7 @@ describe("a start", () => {
     await expectIntact(dataDir, push);
   });
 
-  it.runIf(process.platform === "linux")("on a full disk is refused, and goes well once there is room", async () => {
+  it.runIf(process.platform === "linux")("on a full disk is refused, and succeeds once there is space", async () => {
     const { dataDir, push } = await makeData();
     const sentence = await refusedStart({ dataDir, launcher: withFileBytesMax(0) });
     expect(sentence).toMatch(/^The database cannot be used \(SQLITE_(?:IOERR|FULL)\w*\): /);

@@ -48,7 +48,7 @@ function changed(address: string, change: (url: URL) => void): string {
 }
 
 describe("starts on one PostgreSQL", () => {
-  it("of ten processes at once on an empty database all succeed, and its schema is made once", async () => {
+  it("of ten processes at once on an empty database all succeed, and create the schema once", async () => {
     await using server = await startPostgres({ settings: { log_statement: "ddl" } });
     const started = await Promise.all(Array.from({ length: 10 }, () => start(server.url())));
     expect(server.logLines.filter((line) => line.includes("CREATE TABLE pushes")).length).toBe(1);
@@ -58,7 +58,7 @@ describe("starts on one PostgreSQL", () => {
     await Promise.all(started.map((one) => one.stop()));
   });
 
-  it("beside running servers wait for no row and no table that another transaction holds", async () => {
+  it("next to running servers wait for no row or table lock of another transaction", async () => {
     const { url } = await makePostgresDatabase();
     const running = await start(url);
     const push = await createPush(running.baseUrl, { payload: "x", expire_after_views: 3 });
@@ -74,7 +74,7 @@ describe("starts on one PostgreSQL", () => {
     expect(await retrieve(endpoints.apiV2, beside.baseUrl, push)).toBe("payload");
   });
 
-  it("of a program older than the schema end with one sentence", async () => {
+  it("of a version older than the schema fail with one sentence", async () => {
     const { url } = await makePostgresDatabase();
     await ask(url, "UPDATE schema_version SET version = 99");
     expect(await refusedStart(url)).toMatch(
@@ -83,7 +83,7 @@ describe("starts on one PostgreSQL", () => {
     expect(await ask(url, "SELECT version FROM schema_version")).toEqual([{ version: "99" }]);
   });
 
-  it("wait for a server that comes up after them, with one line in the log", async () => {
+  it("wait for a database server that starts later, with one line in the log", async () => {
     await using server = await startPostgres();
     await server.stop();
     const gate = createServer((socket) => socket.resetAndDestroy()).listen(server.port, "127.0.0.1");
@@ -124,7 +124,7 @@ describe("starts on one PostgreSQL", () => {
 });
 
 describe("a start that PostgreSQL refuses", () => {
-  it("says what to mend", async () => {
+  it("says what to fix", async () => {
     await using server = await startPostgres({ passwords: true });
     const place = `The PostgreSQL server at 127.0.0.1:${server.port}`;
     await ask(server.url(), "CREATE ROLE guest LOGIN PASSWORD 'a-guest-of-tests'");
@@ -175,7 +175,7 @@ describe("TLS to PostgreSQL", () => {
     return { server, authority };
   }
 
-  it("is made as sslmode asks, and checks as much", async () => {
+  it("follows sslmode, including its checks", async () => {
     const { server, authority } = await serveTlsOnly();
     const address = (host: string, parameters: Readonly<Record<string, string>>) =>
       changed(server.url(), (url) => {

@@ -9,7 +9,7 @@ import { startServer } from "../support/server.ts";
 const keys = { one: "11".repeat(32), other: "22".repeat(32) };
 
 describe("a start", () => {
-  it("from nothing leads to a first answer", async () => {
+  it("with an empty data folder serves requests", async () => {
     const begun = performance.now();
     const server = await startServer({ dataDir: newDataDir() });
     const answer = await fetch(`${server.baseUrl}/up`);
@@ -18,7 +18,7 @@ describe("a start", () => {
     console.log(`listening after ${Math.round(server.startMs)} ms, first answer after ${Math.round(firstAnswerMs)} ms`);
   });
 
-  it("with wrong settings names every mistake at once and makes nothing", async () => {
+  it("with wrong settings reports every mistake at once and creates nothing", async () => {
     const dataDir = newDataDir();
     const run = await runProgram(["serve"], {
       DATA_DIR: dataDir,
@@ -41,7 +41,7 @@ describe("a start", () => {
     expect(sentence).not.toContain(keys.other);
   });
 
-  it("without the master.key of its database is refused and makes no new one", async () => {
+  it("without the master.key of its database is refused and creates no new one", async () => {
     const { dataDir, push } = await makeData();
     const kept = join(dataDir, "..", "kept");
     renameSync(join(dataDir, "master.key"), kept);
@@ -56,7 +56,7 @@ describe("a start", () => {
     expect(await refusedUntouched({ dataDir })).toContain("does not hold a master key (64 hex digits)");
   });
 
-  it("on a port that is taken is refused", async () => {
+  it("on a port in use is refused", async () => {
     const { dataDir, push } = await makeData();
     const taken = createServer().listen(0, "127.0.0.1");
     onTestFinished(() => {
@@ -71,7 +71,7 @@ describe("a start", () => {
     await expectIntact(dataDir, push);
   });
 
-  it("in a place where no folder can be made is refused", async () => {
+  it("where the data folder cannot be created is refused", async () => {
     const file = newDataDir();
     writeFileSync(file, "");
     expect(await refusedStart({ dataDir: file })).toBe(`${file} is not a folder: check DATA_DIR.\n`);
@@ -80,7 +80,7 @@ describe("a start", () => {
     );
   });
 
-  it.runIf(process.platform === "linux")("in a file system that takes none is refused at once", async () => {
+  it.runIf(process.platform === "linux")("on a file system that allows no new folder is refused at once", async () => {
     expect(await refusedStart({ dataDir: "/proc/sealpush" })).toContain("cannot be created (ENOENT): check DATA_DIR.");
   });
 });

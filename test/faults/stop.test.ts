@@ -57,19 +57,22 @@ async function expectOpensOnce(dataDir: string, push: Awaited<ReturnType<typeof 
 }
 
 describe("a server that receives a stop signal", () => {
-  it.each(["SIGTERM", "SIGINT"] as const)("by %s finishes what runs, takes nothing new and closes", async (signal) => {
-    const dataDir = newDataDir();
-    const server = await startServer({ dataDir });
-    const creation = await beginCreation(server);
-    process.kill(server.pid, signal);
-    await server.logged("server_stopping");
-    await refusesConnections(server.port);
-    const push = await finishCreation(creation);
-    expect(await server.ended).toEqual({ exitCode: 0, signal: null });
-    expect(server.logLines.at(-1)).toContain('"event":"server_stopped"');
-    await expectClosed(dataDir);
-    await expectOpensOnce(dataDir, push);
-  });
+  it.each(["SIGTERM", "SIGINT"] as const)(
+    "finishes running requests on %s, accepts no new ones and exits",
+    async (signal) => {
+      const dataDir = newDataDir();
+      const server = await startServer({ dataDir });
+      const creation = await beginCreation(server);
+      process.kill(server.pid, signal);
+      await server.logged("server_stopping");
+      await refusesConnections(server.port);
+      const push = await finishCreation(creation);
+      expect(await server.ended).toEqual({ exitCode: 0, signal: null });
+      expect(server.logLines.at(-1)).toContain('"event":"server_stopped"');
+      await expectClosed(dataDir);
+      await expectOpensOnce(dataDir, push);
+    },
+  );
 
   it("is not held up by connections without a request", async () => {
     const dataDir = newDataDir();
@@ -82,7 +85,7 @@ describe("a server that receives a stop signal", () => {
     await expectClosed(dataDir);
   });
 
-  it("takes two signals close together for one", async () => {
+  it("treats two signals in quick succession as one", async () => {
     const dataDir = newDataDir();
     const server = await startServer({ dataDir });
     const creation = await beginCreation(server);
@@ -94,7 +97,7 @@ describe("a server that receives a stop signal", () => {
     await expectClosed(dataDir);
   });
 
-  it("as soon as it says that it listens, or before, closes too", async () => {
+  it("during its start, or right after it, exits too", async () => {
     const dataDir = newDataDir();
     for (let round = 0; round < 3; round += 1) {
       const server = await startServer({ dataDir });
@@ -103,7 +106,7 @@ describe("a server that receives a stop signal", () => {
     }
   });
 
-  it("because nobody reads its log any more, finishes what runs, says so and fails", async () => {
+  it("because its log output is closed, finishes running requests, says so and exits with an error", async () => {
     const dataDir = newDataDir();
     const server = await startServer({ dataDir });
     const creation = await beginCreation(server);
@@ -120,7 +123,7 @@ describe("a server that receives a stop signal", () => {
     await expectOpensOnce(dataDir, push);
   });
 
-  it("whose log's reader went with the same signal ends as it was told", async () => {
+  it("whose log reader exits on the same signal stops normally", async () => {
     const dataDir = newDataDir();
     const server = await startServer({ dataDir });
     const creation = await beginCreation(server);
@@ -132,7 +135,7 @@ describe("a server that receives a stop signal", () => {
     await expectClosed(dataDir);
   });
 
-  it("by way of npm alone, as a container's stop sends it, drains the same way", async () => {
+  it("through npm alone, as on a container's stop, drains in the same way", async () => {
     const dataDir = newDataDir();
     const server = await startServerByNpm({ dataDir });
     process.kill(server.pid, "SIGTERM");
@@ -141,18 +144,21 @@ describe("a server that receives a stop signal", () => {
     await expectClosed(dataDir);
   });
 
-  it.each(["SIGTERM", "SIGINT"] as const)("as a group with npm, by %s, drains the same way", async (signal) => {
-    const dataDir = newDataDir();
-    const server = await startServerByNpm({ dataDir });
-    const creation = await beginCreation(server);
-    // What a terminal's Ctrl-C and a supervisor do: everybody in the group gets it.
-    process.kill(-server.pid, signal);
-    await server.logged("server_stopping");
-    await refusesConnections(server.port);
-    const push = await finishCreation(creation);
-    await server.ended;
-    expect(server.logLines.some((line) => line.includes('"event":"server_stopped"'))).toBe(true);
-    await expectClosed(dataDir);
-    await expectOpensOnce(dataDir, push);
-  });
+  it.each(["SIGTERM", "SIGINT"] as const)(
+    "in a process group with npm, on %s, drains in the same way",
+    async (signal) => {
+      const dataDir = newDataDir();
+      const server = await startServerByNpm({ dataDir });
+      const creation = await beginCreation(server);
+      // What a terminal's Ctrl-C and a supervisor do: everybody in the group gets it.
+      process.kill(-server.pid, signal);
+      await server.logged("server_stopping");
+      await refusesConnections(server.port);
+      const push = await finishCreation(creation);
+      await server.ended;
+      expect(server.logLines.some((line) => line.includes('"event":"server_stopped"'))).toBe(true);
+      await expectClosed(dataDir);
+      await expectOpensOnce(dataDir, push);
+    },
+  );
 });

@@ -20,7 +20,7 @@ function installWithoutOpenTelemetry(): string {
   return folder;
 }
 
-it("a server without OpenTelemetry's packages says how to get them, and serves", async () => {
+it("a server without the OpenTelemetry packages says how to install them, and serves", async () => {
   const folder = installWithoutOpenTelemetry();
   const child = spawn(process.execPath, [join(folder, "dist/main.js"), "serve"], {
     env: {

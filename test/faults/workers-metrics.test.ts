@@ -14,7 +14,7 @@ async function ask({ baseUrl }: ServerProcess, path: string): Promise<string> {
 const scrape = async (server: ServerProcess): Promise<Series> => seriesIn(await ask(server, "/metrics"));
 const versions = 'sealpush_http_requests_total{method="GET",route="/api/v2/version",status="200"}';
 
-it("any worker tells the counts of all, and none is lost when each is replaced", async () => {
+it("any worker reports the counts of all workers, and replacing workers loses none", async () => {
   const server = await startWorkers(2, { dataDir: newDataDir(), environment: metricsOn });
   for (let at = 0; at < 20; at += 1) await ask(server, "/api/v2/version");
   for (let at = 0; at < 4; at += 1) expect((await scrape(server)).get(versions)).toBe(20);

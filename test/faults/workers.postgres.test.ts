@@ -3,7 +3,7 @@ import { newDataDir } from "../support/processes.ts";
 import { longIdleGrace, startRequestLoad } from "../support/request-load.ts";
 import { startServerByNpm, startWorkers } from "../support/server.ts";
 
-it("workers and primary that a terminal interrupts together, npm among them, finish what runs", async () => {
+it("workers, primary and npm interrupted together by a terminal finish running requests", async () => {
   const server = await startServerByNpm({
     dataDir: newDataDir(),
     environment: { ...longIdleGrace, WEB_CONCURRENCY: "2" },
@@ -20,7 +20,7 @@ it("workers and primary that a terminal interrupts together, npm among them, fin
   }
 });
 
-it("workers whose log nobody reads any more finish what runs, and one sentence says why", async () => {
+it("workers whose log output is closed finish running requests and say why in one sentence", async () => {
   const server = await startWorkers(2, { dataDir: newDataDir(), environment: longIdleGrace });
   const load = startRequestLoad({ port: server.port, keptAlive: 4, fresh: 0, expected: ["ECONNREFUSED"] });
   await load.more(50);

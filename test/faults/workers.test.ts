@@ -41,7 +41,7 @@ function runs(pid: number): boolean {
 const cut = ["ECONNRESET", "EPIPE"];
 
 describe("workers", () => {
-  it("are replaced one after the other, and no request fails meanwhile", async () => {
+  it("are replaced one after the other without a failed request", async () => {
     const server = await startWorkers(2, { dataDir: newDataDir(), environment: longIdleGrace });
     const before = pidsOf(server);
     const load = startRequestLoad({ port: server.port, keptAlive: 4, fresh: 2 });
@@ -58,7 +58,7 @@ describe("workers", () => {
     expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
   });
 
-  it("that are lost have successors, and the others go on", async () => {
+  it("that die are replaced while the others go on", async () => {
     const server = await startWorkers(3, { dataDir: newDataDir() });
     const load = startRequestLoad({ port: server.port, keptAlive: 4, fresh: 2, expected: cut });
     for (let kill = 1; kill <= 4; kill += 1) {
@@ -76,7 +76,7 @@ describe("workers", () => {
     expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
   });
 
-  it.each(["SIGTERM", "SIGINT"] as const)("told to stop by %s finish what runs, each of them", async (signal) => {
+  it.each(["SIGTERM", "SIGINT"] as const)("stopped by %s all finish their running requests", async (signal) => {
     const server = await startWorkers(2, { dataDir: newDataDir(), environment: longIdleGrace });
     const load = startRequestLoad({ port: server.port, keptAlive: 6, fresh: 0, expected: ["ECONNREFUSED"] });
     await load.more(50);
@@ -91,7 +91,7 @@ describe("workers", () => {
     expect(pidsOf(server).filter(runs)).toEqual([]);
   });
 
-  it("that a signal stops alone finish what runs too, and have successors", async () => {
+  it("stopped one by one finish their running requests and are replaced", async () => {
     const server = await startWorkers(2, { dataDir: newDataDir(), environment: longIdleGrace });
     const load = startRequestLoad({ port: server.port, keptAlive: 4, fresh: 2 });
     await load.more(30);
@@ -102,7 +102,7 @@ describe("workers", () => {
     expect(load.failures).toEqual([]);
   });
 
-  it("whose primary was killed finish what runs and go", async () => {
+  it("whose primary was killed finish their running requests and exit", async () => {
     const server = await startWorkers(2, { dataDir: newDataDir() });
     const creation = await beginCreation(server.port);
     process.kill(server.pid, "SIGKILL");
@@ -114,7 +114,7 @@ describe("workers", () => {
     expect(linesOf(server, "worker_stopped")).toHaveLength(2);
   });
 
-  it("share one boot code, one master key and one warning of a setting", async () => {
+  it("share one boot code, one master key and one warning about settings", async () => {
     const server = await startWorkers(4, { dataDir: newDataDir(), environment: { PWP__NO_SUCH_SETTING: "1" } });
     for (const event of ["boot_code_made", "master_key_made", "setting_warning", "server_started"]) {
       expect(linesOf(server, event), event).toHaveLength(1);

@@ -20,7 +20,7 @@ async function openTwo(): Promise<readonly [Accounts, Accounts]> {
   return [await open(), await open()];
 }
 
-test("of two administrators who remove each other at two processes, one stays", async () => {
+test("when two administrators remove each other at two processes, one remains", async () => {
   const [here, there] = await openTwo();
   const ada = await here.createUser({ email: "ada@example.com", password, admin: true });
   const eve = await here.createUser({ email: "eve@example.com", password, admin: true });
@@ -37,7 +37,7 @@ test("of two administrators who remove each other at two processes, one stays", 
   }
 });
 
-test("an e-mail address that comes to two processes at once has one account", async () => {
+test("signing up with one email address at two processes at once creates one account", async () => {
   const [here, there] = await openTwo();
   for (let round = 0; round < rounds; round += 1) {
     const wish = { email: `user${round}@example.com`, password, admin: false };
@@ -48,7 +48,7 @@ test("an e-mail address that comes to two processes at once has one account", as
   expect(new Set(ids).size).toBe(rounds);
 });
 
-test("of many who have the boot code, at two processes, one becomes the administrator", async () => {
+test("of many requests with the boot code at two processes, one creates the administrator", async () => {
   const [here, there] = await openTwo();
   const bootCode = makeReadableCode(systemRandom);
   expect(await Promise.all([here.openFirstRun(bootCode), there.openFirstRun(bootCode)])).toEqual([true, true]);
@@ -63,7 +63,7 @@ test("of many who have the boot code, at two processes, one becomes the administ
   expect(await here.searchUsers("", 1)).toHaveLength(1);
 });
 
-test("a password that is changed at one process lets nobody in with the old one at another", async () => {
+test("after a password change at one process, another refuses the old password", async () => {
   const [here, there] = await openTwo();
   const ada = await here.createUser({ email: "ada@example.com", password, admin: false });
   let current = password;
@@ -82,7 +82,7 @@ test("a password that is changed at one process lets nobody in with the old one 
   }
 });
 
-test("sessions that begin at two processes at once are never more than a user may have", async () => {
+test("concurrent sign-ins at two processes never exceed the session limit of a user", async () => {
   const [here, there] = await openTwo();
   const ada = await here.createUser({ email: "ada@example.com", password, admin: false });
   const signIns = Array.from({ length: 60 }, (_, at) =>

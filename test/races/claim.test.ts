@@ -61,7 +61,7 @@ test.each([1, 5])(
   },
 );
 
-test("two processes that ask again and again share the views, and none is given twice", async () => {
+test("two processes that retrieve repeatedly share the views, and each view is delivered once", async () => {
   const dataDir = makeFolder();
   const domains = await spawnOpenDomains(2, dataDir);
   const [urlToken = ""] = (await domains[0]?.ask({ do: "create", count: 1, views: 100 })) ?? [];
@@ -72,7 +72,7 @@ test("two processes that ask again and again share the views, and none is given 
   expect(outcomes.filter((outcome) => outcome === "gone")).toHaveLength(80);
 });
 
-test("fewer askers than views all get it, in two processes", async () => {
+test("with fewer retrievals than views all succeed, in two processes", async () => {
   const dataDir = makeFolder();
   const domains = await spawnOpenDomains(2, dataDir);
   const [urlToken = ""] = (await domains[0]?.ask({ do: "create", count: 1, views: 100 })) ?? [];
@@ -83,7 +83,7 @@ test("fewer askers than views all get it, in two processes", async () => {
   expect(await viewsOf(world, urlToken)).toBe(80);
 });
 
-test("after an acknowledged deletion nobody gets the secret, and before it each is counted", async () => {
+test("no retrieval succeeds after an acknowledged deletion, and each one before it is counted", async () => {
   await using world = await openTestDomain();
   const { pushes } = world.domain;
   let cutShort = 0;
@@ -116,7 +116,7 @@ test("after an acknowledged deletion nobody gets the secret, and before it each 
   expect(cutShort).toBeGreaterThan(0);
 });
 
-test("a deletion in another process: the last view or the deletion, never both, and nothing after it", async () => {
+test("a deletion in another process: the last view or the deletion wins, never both, and nothing succeeds after it", async () => {
   const dataDir = makeFolder();
   const [claiming, deleting] = await spawnOpenDomains(2, dataDir);
   if (claiming === undefined || deleting === undefined) throw new Error("There are not two processes.");
@@ -132,7 +132,7 @@ test("a deletion in another process: the last view or the deletion, never both, 
   }
 });
 
-test("50 guesses at once are five tries, and the recipient beside them gets in", async () => {
+test("50 concurrent guesses get five attempts, and the recipient's correct passphrase is still accepted", async () => {
   await using world = await openTestDomain();
   const { pushes } = world.domain;
   const passphrase = "the right one";
@@ -163,7 +163,7 @@ test("ten processes that open the same new folder at once agree on everything", 
   }
 });
 
-test("while another process rotates the keys, every claim opens and is counted once", async () => {
+test("while another process rotates the keys, every claim succeeds and is counted once", async () => {
   const dataDir = makeFolder();
   const [old] = await spawnOpenDomains(1, dataDir, keyEnvironment("first"));
   const tokens = (await old?.ask({ do: "create", count: 1_000, views: 1 })) ?? [];

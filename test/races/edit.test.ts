@@ -38,7 +38,7 @@ async function readToTheEnd(baseUrl: string, urlToken: string): Promise<string[]
 describe.each([
   { name: "one process", processes: 1 },
   { name: "two processes on one database", processes: 2 },
-])("edits among retrievals, in $name", ({ processes }) => {
+])("edits during retrievals, in $name", ({ processes }) => {
   it.each([0, 2])(
     "each view is of one version (with %i files), the limit holds, and the link opens on",
     async (files) => {
@@ -69,7 +69,7 @@ describe.each([
     },
   );
 
-  it("a limit that is lowered while views are used is never undercut, and either side may win", async () => {
+  it("a limit lowered during retrievals is never exceeded, whichever write wins", async () => {
     const { baseUrls, owner } = await start(processes);
     const at = (index: number) => baseUrls[index % baseUrls.length] ?? "";
     const won = new Set<string>();

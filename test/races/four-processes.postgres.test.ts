@@ -9,10 +9,10 @@ const racers = 50;
 const rounds = 60;
 
 describe.each([1, 5])(
-  "50 who ask four processes at once for a push of %i views, 60 times",
+  "50 concurrent retrievals of a push of %i views at four processes, 60 times",
   { timeout: 600_000 },
   (views) => {
-    it("get it exactly so often", async () => {
+    it("reveal it exactly that often", async () => {
       const domains = await spawnOpenDomains(processes, newDataDir());
       const tokens = (await domains[0]?.ask({ do: "create", count: rounds, views })) ?? [];
       const revealed: number[] = [];
@@ -27,7 +27,7 @@ describe.each([1, 5])(
       expect(revealed).toEqual(Array(rounds).fill(views));
     });
 
-    it("get it exactly so often over HTTP, through every endpoint", async () => {
+    it("reveal it exactly that often over HTTP, through every endpoint", async () => {
       const dataDir = newDataDir();
       const servers = await Promise.all(Array.from({ length: processes }, () => startServer({ dataDir })));
       const opened: number[] = [];

@@ -33,7 +33,7 @@ describe.each([
   { name: "one process", processes: 1 },
   { name: "two processes on one database", processes: 2 },
 ])("50 retrievals at once through every endpoint of $name", ({ processes }) => {
-  it.each([1, 5])("get a push of %i views exactly that often", async (views) => {
+  it.each([1, 5])("reveal a push of %i views exactly that often", async (views) => {
     const baseUrls = await startProcesses(processes);
     const [creator = ""] = baseUrls;
     for (let round = 0; round < rounds; round += 1) {
@@ -41,7 +41,7 @@ describe.each([
     }
   });
 
-  it("let the one who knows the passphrase in exactly once, however many guess beside", async () => {
+  it("reveal the push to the client with the passphrase exactly once, despite concurrent guesses", async () => {
     const baseUrls = await startProcesses(processes);
     const passphrase = "the right one";
     const push = await make(baseUrls[0] ?? "", 1, { passphrase });
@@ -67,8 +67,8 @@ describe.each([
 describe.each([
   { name: "one process", processes: 1 },
   { name: "two processes on one database", processes: 2 },
-])("a DELETE among retrievals, in $name", ({ processes }) => {
-  it("lets nobody in once it is acknowledged, and tells truly how the push ended", async () => {
+])("a DELETE during retrievals, in $name", ({ processes }) => {
+  it("reveals nothing once it is acknowledged, and reports correctly how the push ended", async () => {
     const baseUrls = await startProcesses(processes);
     const [first = "", other = baseUrls[0] ?? ""] = baseUrls;
     let deletedFirst = 0;

@@ -34,7 +34,7 @@ const conflictsOf = (worlds: readonly TestDomain[]) =>
   worlds.reduce((sum, { domain }) => sum + domain.db.counts.conflicts, 0);
 
 describe.each(isolations)("when the server's transactions are %s", (isolation) => {
-  it("what a tx has read in its turn still holds when it writes", async () => {
+  it("what a serialized transaction has read still holds when it writes", async () => {
     const url = await makeDatabase(isolation);
     const dbs = [(await openTestDatabase(url)).db, (await openTestDatabase(url)).db];
     const read = sql<[], { highest: number | null }>("SELECT max(deleted_at) AS highest FROM deleted_users");
@@ -50,7 +50,7 @@ describe.each(isolations)("when the server's transactions are %s", (isolation) =
     expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, at) => at + 1));
   });
 
-  it("a push is read exactly as often as it may be, and racers that met are served in the end", async () => {
+  it("a push is retrieved exactly as often as allowed, and conflicting claims are retried to success", async () => {
     const worlds = await openTwoDomains(isolation);
     for (const [owner, views] of [
       [stranger, 1],
@@ -70,7 +70,7 @@ describe.each(isolations)("when the server's transactions are %s", (isolation) =
     else expect(conflicts).toBeGreaterThan(0);
   });
 
-  it("edits, ends and views of one push do not get lost in each other", async () => {
+  it("concurrent edits, deletions and views of one push are all applied", async () => {
     const worlds = await openTwoDomains(isolation);
     const owner = signedIn(7);
     const { urlToken } = await worlds[0].domain.pushes.create({ payload: "first", expireAfterViews: 20 }, owner);
@@ -88,7 +88,7 @@ describe.each(isolations)("when the server's transactions are %s", (isolation) =
     expect(kinds.filter((kind) => kind === "edit")).toHaveLength(outcomes.filter((o) => o === "edited").length);
   });
 
-  it("accounts that come at once for one address, and administrators that remove each other, come right", async () => {
+  it("concurrent sign-ups for one address, and administrators removing each other, keep the invariants", async () => {
     const worlds = await openTwoDomains(isolation);
     const password = "a long enough password";
     const made = await Promise.allSettled(
@@ -106,7 +106,7 @@ describe.each(isolations)("when the server's transactions are %s", (isolation) =
     expect(removed.map(({ outcome }) => outcome).sort()).toEqual(["done", "last_admin"]);
   });
 
-  it("two sweepers end and remove everything once", async () => {
+  it("two sweepers end and delete each push once", async () => {
     const worlds = await openTwoDomains(isolation);
     const { clock, domain } = worlds[0];
     for (let at = 0; at < 60; at += 1) await domain.pushes.create({ payload: "x", expireAfterDays: 1 }, stranger);

@@ -29,7 +29,7 @@ async function startRuns() {
   return { app, one: start(), other: start() };
 }
 
-test("an account that another run has brought a moment ago is the user's own, and nobody else's with that e-mail", async () => {
+test("an account imported by a concurrent run is matched to its source user, not by email address", async () => {
   const { app, one, other } = await startRuns();
   await using _ = app;
   const incoming = { sourceId: 3, user: alice, lacks: [] };
@@ -48,7 +48,7 @@ test("an account that another run has brought a moment ago is the user's own, an
   expect(await other.bringUser(stranger, false)).toEqual({ outcome: "email_taken" });
 });
 
-test("what one run has just filled, the other takes for filled, and does not stop", async () => {
+test("a row filled by one run is taken as filled by the other, which goes on", async () => {
   const { app, one, other } = await startRuns();
   await using _ = app;
   await one.bringUser({ sourceId: 3, user: alice, lacks: ["factor"] }, false);

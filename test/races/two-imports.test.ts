@@ -11,7 +11,7 @@ import { startServer } from "../support/server.ts";
 const manyPushes = 1_500;
 const tables = ["users", "pushes", "audit_entries", "notifications", "files"];
 
-test("two imports at once bring each row once between them, and neither says that both sides do not agree", async () => {
+test("two concurrent imports import each row once in total, and neither reports a mismatch", async () => {
   const installation = installProduction((connection) => addManyPushes(connection, manyPushes));
   const dataDir = newDataDir();
   const environment = { ...(await settingsOfEngine(dataDir)), DATA_DIR: dataDir };
